@@ -1,0 +1,206 @@
+"""What a file's beginning says about how it is written; the file's extension says nothing and is not asked.
+
+Encoding: a byte order mark, else the form that the thorns have (C3 BE is UTF-8, FE is cp1252), else it is open until
+the whole file was seen. Delimiter and qualifier: what stands between and around the cells of the first lines. Whatever
+the uploader gave is taken as given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from core.errors import FileRefusedError
+from core.field_mapping import column_names, map_columns
+from core.import_options import NO_QUALIFIER, ImportOptions
+from core.load_file import encoding as enc
+from core.load_file.records import Grammar, Reading, Record, read_records
+from core.load_file.signatures import refuse_foreign_formats
+from core.reasons import FileFailure
+
+DC4, THORN, REGISTERED = "\x14", "\u00fe", "\u00ae"
+DELIMITERS = (DC4, "\t", "|", ";", ",")
+SAMPLE_BYTES = 256 * 1024
+SAMPLE_LINES = 50
+MAX_NAME_CHARACTERS = 1000
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the file is written. `encoding` is None while it is open; `view` is what to split it by meanwhile."""
+
+    encoding: str | None
+    view: str
+    mark_bytes: int
+    delimiter: str
+    qualifier: str | None
+    newline: str | None
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The dialect, and what the first record of the file settles."""
+
+    dialect: Dialect
+    grammar: Grammar
+    names: tuple[str, ...]
+    fields: tuple[str | None, ...]
+    body_start: int
+    body_line: int
+
+    @property
+    def id_column(self) -> int:
+        """The column of the id."""
+        return self.fields.index("control_number" if "control_number" in self.fields else "bates_begin")
+
+
+def read_opening(head: bytes, options: ImportOptions, *, whole: bool) -> Opening:
+    """Settle what the beginning of a file can settle; `whole`: the head is the whole file.
+
+    Raises FileRefusedError, with what to do, for a file that is empty, binary, of another format, or without an id.
+    """
+    refuse_foreign_formats(head, options.encoding)
+    dialect = _dialect(head, options)
+    body = _whole_lines(head[dialect.mark_bytes :], dialect.view, whole)
+    # Names need their real encoding; the structure is the same in any view.
+    lines = enc.lines(body, dialect.encoding or _likely_encoding(body))
+    return _opening(_first_record(lines, dialect, whole), lines, dialect, options)
+
+
+def _opening(first: Record, lines: enc.Lines, dialect: Dialect, options: ImportOptions) -> Opening:
+    cells = first.cells or []
+    spare = options.header and len(cells) > 1 and not cells[-1].strip()
+    names = column_names(cells[:-1] if spare else cells) if options.header else column_names([""] * len(cells))
+    names = tuple(name[:MAX_NAME_CHARACTERS] for name in names)
+    start = lines.texts[first.first]
+    grammar = Grammar(
+        dialect.delimiter,
+        dialect.qualifier,
+        len(names),
+        spare_cell=spare,
+        quoted_start=dialect.qualifier is not None and start.startswith(dialect.qualifier),
+    )
+    body_line = first.first + first.lines if options.header else 0
+    body_start = dialect.mark_bytes + sum(lines.sizes[:body_line])
+    return Opening(dialect, grammar, names, map_columns(names, options.columns), body_start, body_line + 1)
+
+
+def _whole_lines(raw: bytes, view: str, whole: bool) -> bytes:
+    end = len(raw) if whole else enc.end_of_last_line(raw, view)
+    if not end:
+        raise FileRefusedError(FileFailure.NOT_DELIMITED, "the first line does not end within the first 16 MB")
+    return raw[:end]
+
+
+def _first_record(lines: enc.Lines, dialect: Dialect, whole: bool) -> Record:
+    """Whatever number of cells it has: the first record is what says how many there are."""
+    if not any(text.strip() for text in lines.texts):
+        raise FileRefusedError(FileFailure.EMPTY_FILE, "the file is empty")
+    grammar = Grammar(dialect.delimiter, dialect.qualifier, cells=1)
+    first = next(read_records(lines, grammar, at_end=whole, reading=Reading()), None)
+    if first is not None and first.cells is not None:
+        return first
+    raise FileRefusedError(
+        FileFailure.NOT_DELIMITED, "the quoting of the first line is damaged; mend it and load again"
+    )
+
+
+def _dialect(head: bytes, options: ImportOptions) -> Dialect:
+    marked, mark_bytes = enc.byte_order_mark(head)
+    encoding = options.encoding or marked
+    if encoding != marked:
+        mark_bytes = 0
+    sample = head[mark_bytes : mark_bytes + SAMPLE_BYTES]
+    if encoding is None:
+        encoding = _encoding_of_thorns(sample)
+    _refuse_other_line_ends(sample, encoding)
+    lines = _sample_lines(sample, encoding or enc.BYTEWISE)
+    delimiter, qualifier = _delimiter_and_qualifier(lines, options)
+    if encoding is None and not f"{delimiter}{qualifier or ''}".isascii():
+        encoding = _likely_encoding(sample)
+    newline = options.newline if options.newline is not None else (REGISTERED if qualifier == THORN else NO_QUALIFIER)
+    return Dialect(encoding, encoding or enc.BYTEWISE, mark_bytes, delimiter, qualifier, newline or None)
+
+
+def _encoding_of_thorns(sample: bytes) -> str | None:
+    lines = [line.rstrip(b"\r") for line in sample.split(b"\n", SAMPLE_LINES)[:SAMPLE_LINES]]
+    if any(_stands_as_qualifier(line, b"\xc3\xbe") for line in lines):
+        return enc.UTF_8
+    if any(_stands_as_qualifier(line, b"\xfe") for line in lines):
+        return enc.CP1252
+    return None
+
+
+def _stands_as_qualifier(line: bytes, mark: bytes) -> bool:
+    return line.startswith(mark) or (b"\x14" + mark) in line or (mark + b"\x14") in line or (mark + b";" + mark) in line
+
+
+def _likely_encoding(raw: bytes) -> str:
+    evidence = enc.Utf8Evidence()
+    evidence.add(raw[: enc.end_of_last_line(raw, enc.UTF_8) or len(raw)])
+    return evidence.verdict()
+
+
+def _refuse_other_line_ends(sample: bytes, encoding: str | None) -> None:
+    text = enc.decode(sample, encoding or enc.BYTEWISE)
+    if "\n" not in text and text.rstrip("\r").count("\r") > 0:
+        raise FileRefusedError(
+            FileFailure.UNSUPPORTED_LINE_ENDS, "lines end in CR alone; save the file with CRLF or LF line ends"
+        )
+
+
+def _sample_lines(sample: bytes, view: str) -> list[str]:
+    end = enc.end_of_last_line(sample, view) or len(sample)
+    texts = enc.lines(sample[:end], view).texts[:SAMPLE_LINES]
+    return [text.rstrip("\r\n") for text in texts if text.strip()]
+
+
+def _delimiter_and_qualifier(lines: list[str], options: ImportOptions) -> tuple[str, str | None]:
+    thorns = any(line.startswith(THORN) or DC4 + THORN in line for line in lines)
+    if options.delimiter is not None:
+        delimiter = options.delimiter
+    elif thorns or any(DC4 in line for line in lines[:1]):
+        delimiter = _between_thorns(lines)
+    else:
+        delimiter = _most_consistent(lines)
+    if options.qualifier is not None:
+        return delimiter, None if options.qualifier == NO_QUALIFIER else options.qualifier
+    return delimiter, THORN if thorns or delimiter == DC4 else _qualifier_beside(delimiter, lines)
+
+
+def _between_thorns(lines: list[str]) -> str:
+    if any(DC4 in line for line in lines):
+        return DC4
+    between = Counter(re.findall(f"{THORN}([^\\w{THORN}]){THORN}", "\n".join(lines)))
+    return between.most_common(1)[0][0] if between else DC4
+
+
+def _qualifier_beside(delimiter: str, lines: list[str]) -> str | None:
+    d = re.escape(delimiter)
+    for mark in ("^", '"'):
+        m = re.escape(mark)
+        if mark != delimiter and any(re.search(rf"(?:^|{d}){m}(?:[^{m}]|{m}{m})*{m}(?:{d}|$)", line) for line in lines):
+            return mark
+    # Where a file of pipes quotes nothing at its beginning, a quotation mark further down is text.
+    return None if delimiter == "|" else '"'
+
+
+def _most_consistent(lines: list[str]) -> str:
+    """The delimiter that splits the most of the first lines into as many cells as the first; then the most cells."""
+    best, best_score = ",", (0.0, 0)
+    for delimiter in DELIMITERS:
+        counts = _cell_counts(lines, delimiter)
+        if counts and counts[0] > 1:
+            score = (sum(count == counts[0] for count in counts) / len(counts), counts[0])
+            if score > best_score:
+                best, best_score = delimiter, score
+    return best
+
+
+def _cell_counts(lines: list[str], delimiter: str) -> list[int]:
+    qualifier = _qualifier_beside(delimiter, lines)
+    text = enc.Lines([line + "\n" for line in lines], [])
+    cells = lines[0].count(delimiter) + 1 if lines else 1
+    records = read_records(text, Grammar(delimiter, qualifier, cells), at_end=True, reading=Reading())
+    return [len(record.cells or []) for record in records]

@@ -1,0 +1,137 @@
+"""Blocks of bytes to records with their places in the file, in memory that does not grow with the file.
+
+Guaranteed: the records' byte ranges tile the file behind its header (blank lines belong to the record behind them); a
+record over 16 MB is passed over while it is read and comes out as its range and digest, without cells.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import NamedTuple
+
+from core.load_file import encoding as enc
+from core.load_file.records import Grammar, Reading, find_start, read_records
+
+MAX_RECORD_BYTES = 16_000_000
+
+
+class Located(NamedTuple):
+    """A record at bytes [byte_start, byte_end) and physical lines [first_line, last_line].
+
+    `tile` is those bytes, None for a record over 16 MB, of which `sha256` is what remains. `cells` is None where the
+    record cannot be read.
+    """
+
+    first_line: int
+    last_line: int
+    byte_start: int
+    byte_end: int
+    cells: list[str] | None
+    tile: bytes | None
+    sha256: bytes | None = None
+
+
+@dataclass
+class _Lost:
+    """A record whose end is being looked for: what was passed over of it so far."""
+
+    byte_start: int
+    first_line: int
+    last_line: int
+    size: int = 0
+    pieces: list[bytes] = field(default_factory=list)
+    digest: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+    def pass_over(self, raw: bytes) -> None:
+        self.digest.update(raw)
+        self.size += len(raw)
+        self.pieces = [*self.pieces, raw] if self.size <= MAX_RECORD_BYTES else []
+
+    def located(self) -> Located:
+        kept = self.size <= MAX_RECORD_BYTES
+        return Located(
+            self.first_line,
+            self.last_line,
+            self.byte_start,
+            self.byte_start + self.size,
+            None,
+            b"".join(self.pieces) if kept else None,
+            self.digest.digest(),
+        )
+
+
+class RecordStream:
+    """The records of a file's body, fed from its first byte on in blocks of any size."""
+
+    def __init__(self, grammar: Grammar, view: str, body_start: int, body_line: int) -> None:
+        self._grammar, self._view = grammar, view
+        self._at, self._line = body_start, body_line
+        self._pending = b""
+        self._lost: _Lost | None = None
+        self._mid_line = False
+        self.evidence = enc.Utf8Evidence()
+
+    def feed(self, block: bytes, *, at_end: bool = False) -> Iterator[Located]:
+        """The records that the next bytes complete; with `at_end`, the bytes are the last."""
+        self._pending += block
+        while True:
+            if self._lost:
+                yield from self._search(self._lost, at_end)
+            if self._lost is None:
+                yield from self._read(at_end)
+            if self._lost or len(self._pending) <= MAX_RECORD_BYTES:
+                return
+            # A record goes on for longer than we hold: look for the next one instead.
+            self._lost, self._mid_line = _Lost(self._at, self._line, self._line), True
+
+    def _read(self, at_end: bool) -> Iterator[Located]:
+        end = len(self._pending) if at_end else enc.end_of_last_line(self._pending, self._view)
+        if not end:
+            return
+        raw = self._pending[:end]
+        lines = enc.lines(raw, self._view)
+        offsets = [0, *accumulate(lines.sizes)]
+        reading, tiled = Reading(), 0
+        for record in read_records(lines, self._grammar, at_end=at_end, reading=reading):
+            behind = record.first + record.lines
+            lo, hi = offsets[tiled], offsets[behind]
+            yield Located(
+                self._line + record.first,
+                self._line + behind - 1,
+                self._at + offsets[record.first],
+                self._at + hi,
+                record.cells,
+                raw[lo:hi],
+            )
+            tiled = behind
+        self._advance(len(lines.texts) if at_end else tiled, offsets, raw)
+
+    def _search(self, lost: _Lost, at_end: bool) -> Iterator[Located]:
+        """Pass over what belongs to the lost record; yields it when the next record (or the end) is found."""
+        end = len(self._pending) if at_end else enc.end_of_last_line(self._pending, self._view)
+        if not end:
+            lost.pass_over(self._pending)
+            self._at, self._pending, self._mid_line = self._at + len(self._pending), b"", True
+            return
+        lines = enc.lines(self._pending[:end], self._view)
+        all_there_is = at_end or len(self._pending) > MAX_RECORD_BYTES
+        start, certain = find_start(lines, self._grammar, at_end=all_there_is, first=int(self._mid_line))
+        offsets = [0, *accumulate(lines.sizes)]
+        lost.pass_over(self._pending[: offsets[start]])
+        lost.last_line = max(lost.last_line, self._line + start - 1)
+        found = (certain and start < len(lines.texts)) or at_end
+        self._mid_line = False
+        self._advance(start, offsets, self._pending[:end])
+        if found:
+            yield lost.located()
+            self._lost = None
+
+    def _advance(self, lines: int, offsets: list[int], raw: bytes) -> None:
+        if self._view == enc.BYTEWISE:
+            self.evidence.add(raw[: offsets[lines]])
+        self._pending = self._pending[offsets[lines] :]
+        self._at += offsets[lines]
+        self._line += lines

@@ -1,0 +1,53 @@
+"""The codes that users and their scripts read: why a file failed, a row was rejected, a value was changed.
+
+Codes are part of the public interface: they are added, never renamed. Each has one sentence that says what to do.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class FileFailure(StrEnum):
+    """Why a whole file was not imported; no row of it was written."""
+
+    EMPTY_FILE = "EMPTY_FILE"
+    BINARY_FILE = "BINARY_FILE"
+    UNSUPPORTED_FORMAT = "UNSUPPORTED_FORMAT"
+    UNSUPPORTED_ENCODING = "UNSUPPORTED_ENCODING"
+    UNSUPPORTED_LINE_ENDS = "UNSUPPORTED_LINE_ENDS"
+    NOT_DELIMITED = "NOT_DELIMITED"
+    NO_ID_COLUMN = "NO_ID_COLUMN"
+    FILE_TOO_LARGE = "FILE_TOO_LARGE"
+    SOURCE_GONE = "SOURCE_GONE"
+    BAD_OPTIONS = "BAD_OPTIONS"
+
+
+class Rejection(StrEnum):
+    """Why a row was not imported; its bytes are in the rejected-rows file."""
+
+    MISSING_ID = "MISSING_ID"
+    DUPLICATE_ID = "DUPLICATE_ID"
+    EXISTS_WITH_OTHER_VALUES = "EXISTS_WITH_OTHER_VALUES"
+    WRONG_CELL_COUNT = "WRONG_CELL_COUNT"
+    MALFORMED_QUOTING = "MALFORMED_QUOTING"
+    UNDECODABLE_BYTES = "UNDECODABLE_BYTES"
+    KEY_TOO_LONG = "KEY_TOO_LONG"
+    KEY_NOT_STORABLE = "KEY_NOT_STORABLE"
+    RECORD_TOO_LARGE = "RECORD_TOO_LARGE"
+    VALUE_REFUSED = "VALUE_REFUSED"
+    CHUNK_FAILED = "CHUNK_FAILED"
+
+
+class Warning(StrEnum):  # noqa: A001 - the field's word for it, and never imported bare
+    """What was changed in an imported row, or decided for a whole file (line 0)."""
+
+    INVALID_DATE = "INVALID_DATE"
+    VALUE_TRUNCATED = "VALUE_TRUNCATED"
+    CHARACTERS_REMOVED = "CHARACTERS_REMOVED"
+    PROPERTY_DROPPED = "PROPERTY_DROPPED"
+    NAME_MERGED = "NAME_MERGED"
+    MIXED_NEWLINES = "MIXED_NEWLINES"
+    AMBIGUOUS_DATE_ORDER = "AMBIGUOUS_DATE_ORDER"
+    MIXED_DATE_ORDER = "MIXED_DATE_ORDER"
+    NO_ROWS = "NO_ROWS"

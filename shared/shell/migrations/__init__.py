@@ -1,0 +1,1 @@
+"""Alembic migrations: forwards only, each safe while the code before it still runs."""

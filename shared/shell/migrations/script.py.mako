@@ -1,0 +1,13 @@
+"""${message}"""
+
+from __future__ import annotations
+
+from alembic import op
+
+revision = ${repr(up_revision)}
+down_revision = ${repr(down_revision)}
+
+
+def upgrade() -> None:
+    """Forwards only: a migration is never taken back under running code."""
+    op.execute("")

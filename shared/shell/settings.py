@@ -1,0 +1,90 @@
+"""The only reader of the environment.
+
+A missing or malformed variable is named in the error, at first use and not at import.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from core.errors import ExhibitIngestError
+
+
+class SettingsError(ExhibitIngestError):
+    """The environment is incomplete."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the template (or a test) says about this deployment; durations in seconds, sizes in bytes."""
+
+    database_url: str | None
+    db_host: str | None
+    db_name: str | None
+    db_secret_arn: str | None
+    db_charset: str
+    deadlock_retry_attempts: int
+    deadlock_retry_delay: float
+    bucket: str
+    import_chunks_queue_url: str
+    outbox_nudge_queue_url: str
+    events_topic_arn: str
+    default_user_id: str
+    chunk_rows: int
+    max_file_bytes: int
+    redrive_delay_seconds: int
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Settings:
+        """Read the settings; raises SettingsError naming the variable that is missing or malformed."""
+        return cls(
+            database_url=environment.get("DATABASE_URL"),
+            db_host=environment.get("DB_HOST"),
+            db_name=environment.get("DB_NAME"),
+            db_secret_arn=environment.get("DB_SECRET_ARN"),
+            db_charset=_charset(environment.get("DB_CHARSET", "utf8mb3")),
+            deadlock_retry_attempts=_integer(environment, "DB_DEADLOCK_RETRY_ATTEMPTS", "5"),
+            deadlock_retry_delay=_number(environment, "DB_DEADLOCK_RETRY_DELAY", "0.2"),
+            bucket=_required(environment, "BUCKET"),
+            import_chunks_queue_url=_required(environment, "IMPORT_CHUNKS_QUEUE_URL"),
+            outbox_nudge_queue_url=_required(environment, "OUTBOX_NUDGE_QUEUE_URL"),
+            events_topic_arn=_required(environment, "EVENTS_TOPIC_ARN"),
+            default_user_id=environment.get("DEFAULT_USER_ID", "load-file-import"),
+            chunk_rows=_integer(environment, "CHUNK_ROWS", "1000"),
+            max_file_bytes=_integer(environment, "MAX_FILE_BYTES", "10000000000"),
+            redrive_delay_seconds=_integer(environment, "REDRIVE_DELAY_SECONDS", "900"),
+        )
+
+
+@lru_cache(maxsize=1)
+def settings() -> Settings:
+    """The settings of this process, read once."""
+    return Settings.from_environment(os.environ)
+
+
+def _required(environment: Mapping[str, str], name: str) -> str:
+    value = environment.get(name)
+    if not value:
+        raise SettingsError(f"environment variable {name} is not set; template.yaml sets it for every function")
+    return value
+
+
+def _number(environment: Mapping[str, str], name: str, default: str) -> float:
+    text = environment.get(name, default)
+    try:
+        return float(text)
+    except ValueError as exc:
+        raise SettingsError(f"environment variable {name} is not a number: {text!r}") from exc
+
+
+def _integer(environment: Mapping[str, str], name: str, default: str) -> int:
+    return int(_number(environment, name, default))
+
+
+def _charset(name: str) -> str:
+    if name not in ("utf8mb3", "utf8mb4"):
+        raise SettingsError(f"environment variable DB_CHARSET is {name!r}; it must be utf8mb3 or utf8mb4")
+    return name

@@ -1,0 +1,97 @@
+"""Many rows in few statements, without a deadlock and without a damaged value.
+
+Guaranteed: rows go in sorted by key, so that two writers meet in the same order; a row whose key exists is left as it
+is; a value that the column cannot hold is an error (the statement stays in strict mode), never a changed value.
+Not guaranteed: which rows were new. Under SQLAlchemy's FOUND_ROWS flag the row count says 1 for both; read them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import inspect
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import DeclarativeBase, Session
+
+from core.errors import InvalidInputError
+from shell.utils.db_errors import DbErrorClass, classify, error_number
+
+Row = tuple[Any, ...]
+DUPLICATE_ENTRY = 1062
+
+
+def insert_missing(
+    session: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Iterable[Row], key: int = 1
+) -> None:
+    """Insert the rows whose unique key is not there yet; the others are left untouched.
+
+    `rows` hold the values in the order of `columns`, of which the first `key` are what the rows are sorted by.
+    `ON DUPLICATE KEY UPDATE` of a primary key column by itself keeps strict mode on, which INSERT IGNORE does not.
+    """
+    ordered = sorted(rows, key=lambda row: row[:key])
+    if ordered:
+        primary = inspect(model).primary_key[0].name
+        _execute(session, f"{_insert(model, columns)} ON DUPLICATE KEY UPDATE {primary} = {primary}", ordered)
+
+
+def insert_new(session: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Sequence[Row]) -> None:
+    """Insert rows that nobody else can have inserted; a duplicate is an error."""
+    if rows:
+        _execute(session, _insert(model, columns), list(rows))
+
+
+def insert_ignore_checked(
+    session: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Iterable[Row], key: int = 1
+) -> None:
+    """INSERT IGNORE that refuses to damage: any warning other than a duplicate key raises InvalidInputError.
+
+    One statement and one SHOW WARNINGS for all rows; for rows of keys only. IGNORE turns errors into warnings, and
+    the server lists no more than `max_error_count` of them, so that is raised for the check.
+    """
+    ordered = sorted(rows, key=lambda row: row[:key])
+    if not ordered:
+        return
+    marks = ", ".join(["(" + ", ".join(["%s"] * len(columns)) + ")"] * len(ordered))
+    statement = _insert(model, columns).partition(" VALUES ")[0].replace("INSERT", "INSERT IGNORE", 1)
+    connection = session.connection()
+    connection.exec_driver_sql("SET SESSION max_error_count = 65535")
+    connection.exec_driver_sql(f"{statement} VALUES {marks}", tuple(value for row in ordered for value in row))
+    damaged = [row for row in connection.exec_driver_sql("SHOW WARNINGS").all() if row[1] != DUPLICATE_ENTRY]
+    if damaged:
+        raise InvalidInputError(
+            f"{model.__tablename__}: the server would have damaged a value (warning {damaged[0][1]})"
+        )
+
+
+def insert_bisecting(
+    session: Session, insert: Callable[[Sequence[Row]], None], rows: Sequence[Row]
+) -> list[tuple[Row, int | None]]:
+    """Insert all rows that the server accepts; returns the refused ones, each with the server's error number.
+
+    Only errors that blame a value are bisected, each half in a SAVEPOINT of its own; others are raised.
+    """
+    if not rows:
+        return []
+    try:
+        with session.begin_nested():
+            insert(rows)
+        return []
+    except (DBAPIError, UnicodeEncodeError) as error:
+        if classify(error) is not DbErrorClass.DATA:
+            raise
+        if len(rows) == 1:
+            return [(rows[0], error_number(error))]
+    middle = len(rows) // 2
+    return insert_bisecting(session, insert, rows[:middle]) + insert_bisecting(session, insert, rows[middle:])
+
+
+def _insert(model: type[DeclarativeBase], columns: Sequence[str]) -> str:
+    # Table and columns are names in our own code; every value is a parameter.
+    marks = ", ".join(["%s"] * len(columns))
+    return f"INSERT INTO {model.__tablename__} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+
+
+def _execute(session: Session, statement: str, rows: list[Row]) -> None:
+    """PyMySQL folds executemany of such a statement into one statement per megabyte."""
+    session.connection().exec_driver_sql(statement, rows)

@@ -1,0 +1,142 @@
+"""What a database error means for the caller, by the server's number and never by the type of exception.
+
+PyMySQL reports nearly every number as OperationalError, and SQLAlchemy reports a deadlock inside a SAVEPOINT as 1305
+(the SAVEPOINT is gone, because the whole transaction is); the deadlock itself stands only in the exception's chain.
+Numbers that are not listed are permanent. Sources: MySQL's error reference (InnoDB error handling), the lists of
+SQLAlchemy's `is_disconnect`, oslo.db and Vitess; where MySQL and MariaDB differ, both numbers are here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+import pymysql
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.orm.exc import StaleDataError
+
+from core.errors import CommitOutcomeUnknownError
+
+
+class DbErrorClass(Enum):
+    """What to do: the value is the reason that a log line gives."""
+
+    TRANSACTION = "conflict: roll back and replay the whole transaction"
+    ONCE = "internal: replay the whole transaction once"
+    CONNECTION = "connection lost: reconnect and replay"
+    FAILOVER = "no writable server: wait, reconnect and replay"
+    CAPACITY = "server out of capacity: wait and replay"
+    DUPLICATE = "duplicate key"
+    DATA = "the value cannot be stored"
+    UNKNOWN_COMMIT = "connection lost during COMMIT"
+    PERMANENT = "permanent"
+
+
+DEADLOCK, LOCK_WAIT_TIMEOUT, NOWAIT, SAVEPOINT_GONE, READ_ONLY = 1213, 1205, 3572, 1305, 1290
+
+NUMBERS: dict[DbErrorClass, frozenset[int]] = {
+    DbErrorClass.TRANSACTION: frozenset(
+        {DEADLOCK, LOCK_WAIT_TIMEOUT, NOWAIT, 1020, 1180, 1206, 1317, 1412, 1613, 1614, 1615, 1689, 3058, 3101}
+    ),
+    DbErrorClass.ONCE: frozenset({1030, 1105, 1815, 1969, 3024}),
+    DbErrorClass.CONNECTION: frozenset(
+        {0, 1158, 1159, 1160, 1161, 1927, 2006, 2013, 2014, 2045, 2055, 4031},
+    ),
+    DbErrorClass.FAILOVER: frozenset(
+        {1015, 1047, 1053, 1077, 1078, 1079, 1080, 1792, 1836, 1874, 2002, 2003, 2005, 2012, 2026, 3168}
+    ),
+    DbErrorClass.CAPACITY: frozenset({1021, 1037, 1038, 1040, 1041, 1114, 1129, 1135, 1203, 1226, 9501}),
+    DbErrorClass.DUPLICATE: frozenset({1022, 1062, 1169, 1586}),
+    DbErrorClass.DATA: frozenset(
+        {1048, 1118, 1153, 1215, 1216, 1217, 1264, 1265, 1292, 1301, 1364, 1366, 1367, 1406, 1451, 1452, 1690, 2020}
+        | {3140, 3141, 3142, 3143, 3144, 3819, 4025, 4078}
+    ),
+}
+BY_NUMBER = {number: kind for kind, numbers in NUMBERS.items() for number in numbers}
+
+RETRYABLE = frozenset(
+    {
+        DbErrorClass.TRANSACTION,
+        DbErrorClass.ONCE,
+        DbErrorClass.CONNECTION,
+        DbErrorClass.FAILOVER,
+        DbErrorClass.CAPACITY,
+        DbErrorClass.DUPLICATE,
+    }
+)
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and everything it was raised from or during, each once."""
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [error]
+    while pending:
+        current = pending.pop(0)
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        pending += [getattr(current, "orig", None), current.__cause__, current.__context__]
+
+
+def error_number(error: BaseException) -> int | None:
+    """The server's or client library's number of a driver error, or None for anything else.
+
+    Only driver errors count: an application's exception that carries 1213 is not a deadlock.
+    """
+    driver = error.orig if isinstance(error, DBAPIError) else error
+    if not isinstance(driver, pymysql.err.Error) or not driver.args:
+        return None
+    return driver.args[0] if isinstance(driver.args[0], int) else None
+
+
+def classify(error: BaseException) -> DbErrorClass:
+    """What the error means; PERMANENT for anything that is not the database's."""
+    if isinstance(error, CommitOutcomeUnknownError):
+        return DbErrorClass.UNKNOWN_COMMIT
+    if isinstance(error, StaleDataError):
+        return DbErrorClass.TRANSACTION
+    if isinstance(error, PoolTimeoutError):
+        return DbErrorClass.CAPACITY
+    if isinstance(error, UnicodeEncodeError):
+        return DbErrorClass.DATA
+    number = error_number(error)
+    if number is None:
+        return DbErrorClass.PERMANENT
+    if number == SAVEPOINT_GONE:
+        return _behind_a_lost_savepoint(error)
+    if number == READ_ONLY:
+        return DbErrorClass.FAILOVER if "read-only" in str(error) or "read_only" in str(error) else _PERMANENT
+    return BY_NUMBER.get(number, _PERMANENT)
+
+
+_PERMANENT = DbErrorClass.PERMANENT
+
+
+def _behind_a_lost_savepoint(error: BaseException) -> DbErrorClass:
+    if "SAVEPOINT" not in str(error).upper():
+        return _PERMANENT
+    hidden = [BY_NUMBER.get(number) for e in chain(error) if (number := error_number(e)) not in (None, SAVEPOINT_GONE)]
+    return next((kind for kind in hidden if kind in RETRYABLE), DbErrorClass.TRANSACTION)
+
+
+def breaks_connection(error: BaseException) -> bool:
+    """Whether the connection must not be used again.
+
+    A server that turned read-only under a failover keeps answering on the old connection; only a new one finds the
+    new writer.
+    """
+    return classify(error) in (DbErrorClass.CONNECTION, DbErrorClass.FAILOVER)
+
+
+def duplicate_key(error: BaseException) -> str | None:
+    """The name of the unique key that a duplicate hit, without its table; None if the message names none.
+
+    MySQL 8 says `for key 'table.key'`, MariaDB `for key 'key'`.
+    """
+    for link in chain(error):
+        if BY_NUMBER.get(error_number(link) or -1) is DbErrorClass.DUPLICATE:
+            _, found, key = str(link.args[1] if len(link.args) > 1 else link).rpartition("for key ")
+            return key.strip().strip("'\"`)").rpartition(".")[2].rstrip("'\"") if found else None
+    return None

@@ -1,0 +1,95 @@
+"""One lazy engine a process and READ COMMITTED sessions on it.
+
+Guaranteed: importing opens nothing; a connection whose server is not in strict mode, or does not speak utf8mb4, is
+refused, for there values could be damaged silently; a connection that met a server turned read-only is not used
+again; an error inside COMMIT that leaves the outcome open is raised as CommitOutcomeUnknownError.
+Not guaranteed: that two sessions of one process run at once (the pool holds two connections: one at work, one spare).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from aws_lambda_powertools.utilities import parameters
+from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy.engine.interfaces import ExceptionContext
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+from core.errors import CommitOutcomeUnknownError, DatabaseUnavailableError
+from shell.settings import settings
+from shell.utils.db_errors import DbErrorClass, breaks_connection, classify, error_number
+
+ERROR_DURING_COMMIT = 1180
+
+
+@lru_cache(maxsize=4)
+def engine(url: URL | None = None) -> Engine:
+    """The engine of this process for that address, by default the one of the settings."""
+    made = create_engine(
+        url or database_url(),
+        isolation_level="READ COMMITTED",
+        pool_size=1,
+        max_overflow=1,
+        pool_pre_ping=True,
+        # Below the server's wait_timeout of 60 s, which frees the locks of a killed function.
+        pool_recycle=50,
+        connect_args={"charset": "utf8mb4", "connect_timeout": 10},
+    )
+    event.listen(made, "connect", _refuse_unsafe_server)
+    event.listen(made, "handle_error", _drop_dead_connections)
+    return made
+
+
+def database_url() -> URL:
+    """Where the database is: DATABASE_URL, or host, name and the secret that holds the credentials."""
+    ours = settings()
+    if ours.database_url:
+        return make_url(ours.database_url)
+    if not (ours.db_host and ours.db_name and ours.db_secret_arn):
+        raise DatabaseUnavailableError("set DATABASE_URL, or all of DB_HOST, DB_NAME and DB_SECRET_ARN")
+    # Powertools keeps the secret for a while; rotation is met by the reconnect that follows it.
+    secret = json.loads(str(parameters.get_secret(ours.db_secret_arn, max_age=60)))
+    return URL.create("mysql+pymysql", secret["username"], secret["password"], ours.db_host, 3306, ours.db_name)
+
+
+@contextmanager
+def session() -> Iterator[Session]:
+    """A session in a transaction: committed at the end, rolled back on any error.
+
+    Raises CommitOutcomeUnknownError when the connection was lost during COMMIT.
+    """
+    with Session(engine(), expire_on_commit=False) as opened:
+        yield opened
+        opened.flush()
+        _commit(opened)
+
+
+def _commit(opened: Session) -> None:
+    try:
+        opened.commit()
+    except DBAPIError as exc:
+        kind = classify(exc)
+        lost = kind in (DbErrorClass.CONNECTION, DbErrorClass.FAILOVER) or error_number(exc) == ERROR_DURING_COMMIT
+        if lost:
+            raise CommitOutcomeUnknownError() from exc
+        raise
+
+
+def _refuse_unsafe_server(connection: Any, _record: Any) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT @@sql_mode, @@character_set_client")
+        mode, charset = cursor.fetchone()
+    if "STRICT_TRANS_TABLES" not in mode and "STRICT_ALL_TABLES" not in mode:
+        raise DatabaseUnavailableError("the server's sql_mode lacks STRICT_TRANS_TABLES; values could be cut silently")
+    if charset != "utf8mb4":
+        raise DatabaseUnavailableError(f"the connection's character set is {charset}, not utf8mb4")
+
+
+def _drop_dead_connections(context: ExceptionContext) -> None:
+    if breaks_connection(context.original_exception):
+        context.is_disconnect = True
