@@ -1,0 +1,111 @@
+# Needs Python 3.11 or newer, make and a network; everything else is fetched into .venv and .venv-sam.
+# Relative paths only: a clone may lie in a folder whose name holds spaces.
+
+PYTHON ?= python3
+TESTS ?= tests/unit tests/integration
+WORKERS ?= 2
+PYTEST_ARGS ?=
+# How many times the tests of races run their race: a tenth of the stated counts, or the full ones.
+RACE_COUNTS ?= tenth
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help setup demo test test-full check format build clean lock
+
+DEV := .venv/.installed
+SAM := .venv-sam/.installed
+LAYER := layers/dependencies/requirements
+COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+  --no-emit-index-url --no-annotate --no-header $(UPGRADE)
+
+NEEDS_PYTHON = echo '$(PYTHON) is missing or older than Python 3.11. Install Python 3.11 or newer,' \
+  'or name the one to use: make setup PYTHON=/path/to/python3.13' >&2
+NEEDS_VENV = echo '$(PYTHON) cannot make virtual environments: its venv or ensurepip module is missing.' \
+  'On Debian and Ubuntu: sudo apt-get install python3-venv' >&2
+
+# An empty DATABASE_URL means the private server, as if it had not been given.
+ifneq ($(strip $(DATABASE_URL)),)
+export DATABASE_URL
+else
+unexport DATABASE_URL
+endif
+export SAM_CLI_TELEMETRY := 0
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+help:
+	@echo 'make demo       set up, then import a generated load file and show what became of every row'
+	@echo 'make test       unit and integration tests; DATABASE_URL=mysql+pymysql://... runs them on that server,'
+	@echo '                TESTS=path::name only some, PYTEST_ARGS=... adds options'
+	@echo 'make test-full  the same tests with the full number of races'
+	@echo 'make check      ruff, mypy and the template'
+	@echo 'make format     let ruff put the code in order'
+	@echo 'make setup      .venv with everything pinned; the other targets do it when needed'
+	@echo 'make build      what sam deploy uploads, into .aws-sam'
+	@echo 'make lock       pin the requirements again; UPGRADE=--upgrade takes the newest versions'
+	@echo 'make clean      remove what make has made, but not .local (the imported data)'
+
+setup: $(DEV)
+	@echo 'Ready: .venv/bin/exhibit-ingest --help'
+
+demo: $(DEV)
+	@.venv/bin/python -m local.demo
+
+test: $(DEV)
+	@echo 'Running $(TESTS) with $(RACE_COUNTS) race counts.'
+	@RACE_COUNTS='$(RACE_COUNTS)' .venv/bin/python -m pytest -q -n $(WORKERS) $(PYTEST_ARGS) $(TESTS)
+	@echo 'Passed with $(RACE_COUNTS) race counts.'
+
+test-full: RACE_COUNTS := full
+test-full: test
+
+check: $(DEV) $(SAM)
+	@echo 'Checking style (ruff) and types (mypy --strict).'
+	@.venv/bin/ruff check --quiet .
+	@.venv/bin/ruff format --quiet --check .
+	@.venv/bin/python -m mypy
+	@echo 'Checking the template (SAM, its linter, and cfn-lint on what SAM makes of it), about 10 seconds.'
+	@.venv-sam/bin/python tools/check_template.py template.yaml
+
+format: $(DEV)
+	@.venv/bin/ruff check --fix .
+	@.venv/bin/ruff format .
+
+# The layer's recipe calls uv, and sam gives it the caller's PATH.
+build: $(DEV) $(SAM)
+	@echo 'Building the layers and functions into .aws-sam.'
+	@PATH="$$PWD/.venv/bin:$$PATH" .venv-sam/bin/python -m samcli build
+
+clean:
+	rm -rf .venv .venv-sam .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+lock: $(DEV)
+	@echo 'Pinning uv, the layer, the development and the SAM requirements.'
+	@echo uv | $(COMPILE) --output-file requirements-uv.txt - >/dev/null
+	@$(COMPILE) --output-file $(LAYER).txt $(LAYER).in >/dev/null
+	@$(COMPILE) --constraint $(LAYER).txt --output-file requirements-dev.txt requirements-dev.in >/dev/null
+	@$(COMPILE) --output-file requirements-sam.txt requirements-sam.in >/dev/null
+
+# Stamps: newer than what they were installed from, so a second run takes no time.
+
+$(DEV): requirements-dev.txt pyproject.toml .venv/.uv
+	@echo 'Installing the pinned packages into .venv, up to a minute the first time.'
+	@.venv/bin/uv pip install --quiet --python .venv/bin/python --require-hashes -r requirements-dev.txt
+	@.venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(SAM): requirements-sam.txt .venv/.uv
+	@echo 'Installing the SAM command line into .venv-sam, up to a minute the first time.'
+	@test -x .venv-sam/bin/python || .venv/bin/python -m venv --without-pip .venv-sam
+	@.venv/bin/uv pip install --quiet --python .venv-sam/bin/python --require-hashes -r requirements-sam.txt
+	@touch $@
+
+.venv/.uv: requirements-uv.txt |
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { $(NEEDS_PYTHON); exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { $(NEEDS_VENV); exit 1; }
+	@echo 'Making .venv with uv in it.'
+	@.venv/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
+	@.venv/bin/python -m pip install --quiet --require-hashes -r requirements-uv.txt
+	@touch $@

@@ -1,0 +1,80 @@
+"""Rows to bytes, with the place of every record counted while it is written.
+
+Guarantees: records follow each other without a gap after the header, but for blank lines where the spec wants them;
+a record's place includes its newline.
+Does not guarantee: anything about what the bytes mean.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from samples.columns import Column
+from samples.dialects import BOMS, encode, header_quoting, render
+from samples.faults import BAD_MARK
+from samples.rows import Row
+from samples.spec import Spec
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a record is: physical lines from 1, bytes from 0."""
+
+    first_line: int
+    line_count: int
+    byte_start: int
+    byte_len: int
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file, the bytes before its first record, and each record's place."""
+
+    data: bytes
+    header_len: int
+    places: tuple[Place, ...]
+
+
+def write_rows(spec: Spec, columns: Sequence[Column], rows: Sequence[Row], rng: random.Random) -> Written:
+    """The whole file in memory."""
+    parts = [BOMS[spec.encoding], _header(spec, columns, bool(rows))]
+    start = header_len = sum(map(len, parts))
+    line = 2 if spec.header else 1
+    places = []
+    for row in rows:
+        is_last = row.index == len(rows) - 1
+        text = _text(spec, row) + ("" if is_last and not spec.final_newline else spec.newline)
+        data = _bytes(spec, row, text)
+        lines = text.count("\n") + (not text.endswith("\n"))
+        places.append(Place(line, lines, start, len(data)))
+        blank = b"" if is_last or row.unclosed is not None else _blank(spec, rng)
+        parts += [data, blank]
+        start += len(data) + len(blank)
+        line += lines + bool(blank)
+    return Written(b"".join(parts), header_len, tuple(places))
+
+
+def _header(spec: Spec, columns: Sequence[Column], has_rows: bool) -> bytes:
+    if not spec.header:
+        return b""
+    quoting = header_quoting(spec.dialect, spec.quoting)
+    text = render([column.header for column in columns], spec.dialect, quoting) + _trailing(spec)
+    return encode(text + (spec.newline if has_rows or spec.final_newline else ""), spec.encoding)
+
+
+def _trailing(spec: Spec) -> str:
+    return spec.dialect.delimiter if spec.trailing_delimiter else ""
+
+
+def _text(spec: Spec, row: Row) -> str:
+    return render(row.cells, spec.dialect, spec.quoting, row.unclosed) + _trailing(spec)
+
+
+def _bytes(spec: Spec, row: Row, text: str) -> bytes:
+    pieces = [encode(piece, spec.encoding) for piece in text.split(BAD_MARK)]
+    return row.bad_bytes.join(pieces)
+
+
+def _blank(spec: Spec, rng: random.Random) -> bytes:
+    wanted = spec.blank_lines and rng.random() < 0.2
+    return encode(spec.newline, spec.encoding) if wanted else b""

@@ -1,0 +1,132 @@
+"""The template's gate: what SAM accepts, what SAM's linter accepts, and what CloudFormation would be sent.
+
+Guarantees that `sam validate`, `sam validate --lint` and cfn-lint on the transformed template all pass; none of the
+three alone finds every mistake. Needs no credentials, no Docker and no network. It does not guarantee that a
+deployment succeeds: quotas, names already taken and permissions are known to AWS alone.
+
+Run with the interpreter that has aws-sam-cli: python tools/check_template.py [template.yaml]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+REGION = "us-east-1"
+ARTIFACT = "s3://bucket/key.zip"
+
+
+class Loader:
+    """Stands in for the list of AWS managed policies, which SAM would ask AWS for; this template names none."""
+
+    def load(self) -> dict[str, str]:
+        """Answer that there are none."""
+        return {}
+
+
+def main(arguments: list[str]) -> int:
+    """Print every finding; return 0 when there is none, else 1."""
+    template = Path(arguments[0] if arguments else "template.yaml").resolve()
+    gates: dict[str, Callable[[Path], str]] = {
+        "sam validate": sam_validate,
+        "sam validate --lint": sam_lint,
+        "transform, then cfn-lint": lint_transformed,
+    }
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        findings = dict(zip(gates, pool.map(lambda gate: gate(template), gates.values()), strict=True))
+    for gate, found in findings.items():
+        print(f"{gate}: {found.strip() or 'ok'}")
+    return int(any(findings.values()))
+
+
+def sam_validate(template: Path) -> str:
+    """What SAM's own transform refuses: unknown properties of events, values of the wrong type."""
+    return _sam(template)
+
+
+def sam_lint(template: Path) -> str:
+    """What cfn-lint says of the template as it is written."""
+    return _sam(template, "--lint")
+
+
+def lint_transformed(template: Path) -> str:
+    """What cfn-lint says of the CloudFormation that SAM makes of it, one finding a line."""
+    # Imported here, so that this module can be imported (and typed) where SAM is not installed.
+    from samtranslator.public.exceptions import InvalidDocumentException
+
+    try:
+        transformed = transform(template)
+    except InvalidDocumentException as exc:
+        return "\n".join(cause.message for cause in exc.causes)
+    except (OSError, yaml.YAMLError) as exc:
+        return str(exc)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "transformed.json")
+        path.write_text(json.dumps(transformed, indent=2), encoding="utf-8")
+        return _cfn_lint(path)
+
+
+def transform(template: Path) -> dict[str, Any]:
+    """The CloudFormation template that SAM makes; raises samtranslator's InvalidDocumentException."""
+    from samtranslator.translator.transform import transform as sam_transform
+    from samtranslator.yaml_helper import yaml_parse
+
+    os.environ.setdefault("AWS_DEFAULT_REGION", REGION)
+    source = yaml_parse(template.read_text(encoding="utf-8"))
+    _point_at_artifacts(source)
+    result: dict[str, Any] = sam_transform(source, {}, Loader())
+    return result
+
+
+def _point_at_artifacts(source: dict[str, Any]) -> None:
+    """Give code the address that `sam package` would: the transform refuses local folders."""
+    owners = list(source.get("Globals", {}).values())
+    owners += [resource.get("Properties", {}) for resource in source["Resources"].values()]
+    for owner in owners:
+        for name in {"CodeUri", "ContentUri"} & owner.keys():
+            owner[name] = ARTIFACT
+
+
+def _sam(template: Path, *options: str) -> str:
+    result = _run("sam", "validate", "--template-file", str(template), "--region", REGION, *options)
+    return "" if result.returncode == 0 else result.stdout + result.stderr
+
+
+def _cfn_lint(path: Path) -> str:
+    result = _run("cfn-lint", "--template", str(path), "--regions", REGION, "--format", "json")
+    if result.returncode == 0:
+        return ""
+    try:
+        return "\n".join(_sentence(finding) for finding in json.loads(result.stdout))
+    except json.JSONDecodeError:
+        return f"cfn-lint ended with {result.returncode}: {result.stderr or result.stdout}"
+
+
+def _sentence(finding: dict[str, Any]) -> str:
+    where = "/".join(str(step) for step in finding["Location"].get("Path") or [])
+    return f"{finding['Rule']['Id']} {where}: {finding['Message']}"
+
+
+def _run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    # Through the interpreter: a script's first line breaks where the path is long or holds a space.
+    return subprocess.run(
+        [sys.executable, str(Path(sys.executable).with_name(tool)), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env=os.environ | {"SAM_CLI_TELEMETRY": "0", "AWS_DEFAULT_REGION": REGION},
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
