@@ -39,7 +39,7 @@ class Rejection(StrEnum):
     CHUNK_FAILED = "CHUNK_FAILED"
 
 
-class Warning(StrEnum):  # noqa: A001 - the field's word for it, and never imported bare
+class WarningCode(StrEnum):
     """What was changed in an imported row, or decided for a whole file (line 0)."""
 
     INVALID_DATE = "INVALID_DATE"

@@ -17,7 +17,7 @@ from core.load_file.chunk import SourceRecord
 from core.load_file.encoding import damaged_bytes, is_damaged
 from core.load_file.layout import Layout
 from core.load_file.splitting import ASCII_WHITESPACE
-from core.reasons import Rejection, Warning
+from core.reasons import Rejection, WarningCode
 
 KEYS = ("control_number", "bates_begin", "bates_end", "parent_control_number")
 TEXTS = ("title", "file_name", "native_path", "text_path")
@@ -36,7 +36,7 @@ class Problem(NamedTuple):
 class Loss(NamedTuple):
     """What an imported row does not hold as the file had it; `original` is the file's text, None if there is none."""
 
-    code: Warning
+    code: WarningCode
     column: str | None
     message: str
     original: str | None
@@ -143,7 +143,7 @@ def _take_date(row: Row, layout: Layout, name: str, text: str) -> None:
     row.document_date = parse_date(stripped, layout.date_order)
     if row.document_date is None and stripped and not is_zero(stripped):
         message = f"not a date (day and month are read as {layout.date_order}); the date is empty, the text is kept"
-        row.losses.append(Loss(Warning.INVALID_DATE, name, message, text))
+        row.losses.append(Loss(WarningCode.INVALID_DATE, name, message, text))
 
 
 def _with_newlines(row: Row, layout: Layout, name: str, text: str) -> str:
@@ -156,7 +156,7 @@ def _with_newlines(row: Row, layout: Layout, name: str, text: str) -> str:
         return text
     if row.source.line_count > 1:
         message = "the record has real line ends and marks for line ends; the marks were turned into line ends"
-        row.losses.append(Loss(Warning.MIXED_NEWLINES, name, message, text))
+        row.losses.append(Loss(WarningCode.MIXED_NEWLINES, name, message, text))
     return text.replace(layout.newline, "\n")
 
 

@@ -26,10 +26,10 @@ from core.errors import (
     LockNotAcquiredError,
     TransactionConflictError,
 )
+from shell.invocation import seconds_left
 from shell.observability import logger
 from shell.settings import settings
 from shell.utils.db_errors import RETRYABLE, DbErrorClass, classify, duplicate_key, error_number
-from shell.utils.deadline import seconds_left
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -44,7 +44,7 @@ _replaying: ContextVar[bool] = ContextVar("replaying", default=False)
 def retry_on_db_conflict(unit: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
 def retry_on_db_conflict(
-    *, resolve: Callable[P, R | None] | None = ...
+    *, resolve: Callable[..., R | None] | None = ...
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def retry_on_db_conflict(unit: Any = None, /, *, resolve: Any = None) -> Any:
     """Replay a function that opens, fills and commits its own transaction when the database asks for that.
@@ -53,6 +53,7 @@ def retry_on_db_conflict(unit: Any = None, /, *, resolve: Any = None) -> Any:
     a session that is in a transaction already, it runs once: then the outermost unit replays.
     `resolve`, called with the same arguments, answers after an unknown COMMIT: the unit's result if it took effect
     (found by a locking read of something the transaction wrote), None if it did not; without it the error is raised.
+    A ConflictError that the function raises is replayed likewise.
     Raises TransactionConflictError or DatabaseUnavailableError after the last of DB_DEADLOCK_RETRY_ATTEMPTS.
     """
     if unit is None:
@@ -60,7 +61,7 @@ def retry_on_db_conflict(unit: Any = None, /, *, resolve: Any = None) -> Any:
     return _decorate(unit, resolve=resolve)
 
 
-def _decorate(unit: Callable[P, R], *, resolve: Callable[P, R | None] | None) -> Callable[P, R]:
+def _decorate(unit: Callable[P, R], *, resolve: Callable[..., R | None] | None) -> Callable[P, R]:
     @functools.wraps(unit)
     def replayed(*args: P.args, **kwargs: P.kwargs) -> R:
         if _replaying.get() or _joins_a_transaction(args):
@@ -68,7 +69,7 @@ def _decorate(unit: Callable[P, R], *, resolve: Callable[P, R | None] | None) ->
         token = _replaying.set(True)
         try:
             return _replay(
-                functools.partial(unit, *args, **kwargs),
+                functools.partial(_leaving_no_transaction, args, functools.partial(unit, *args, **kwargs)),
                 functools.partial(resolve, *args, **kwargs) if resolve else None,
                 unit.__qualname__,
             )
@@ -80,6 +81,17 @@ def _decorate(unit: Callable[P, R], *, resolve: Callable[P, R | None] | None) ->
 
 def _joins_a_transaction(args: Sequence[Any]) -> bool:
     return any(isinstance(argument, Session) and argument.in_transaction() for argument in args)
+
+
+def _leaving_no_transaction(args: Sequence[Any], unit: Callable[[], R]) -> R:
+    """A session that came without a transaction is rolled back before the unit is tried again on it."""
+    try:
+        return unit()
+    except BaseException:
+        for argument in args:
+            if isinstance(argument, Session):
+                argument.rollback()
+        raise
 
 
 def _replay(unit: Callable[[], R], resolve: Callable[[], R | None] | None, name: str) -> R:
@@ -98,7 +110,8 @@ def _retrying(attempts: int, delay: float, gave_up: Callable[[BaseException, int
 
     def after_last(state: RetryCallState) -> Any:
         last = _error_of(state)
-        raise gave_up(last, state.attempt_number) from last
+        final = gave_up(last, state.attempt_number)
+        raise final from (None if final is last else last)
 
     return Retrying(
         retry=retry_if_exception(_worth_replaying),
@@ -132,12 +145,17 @@ def _resolve(resolve: Callable[[], R | None], unknown: CommitOutcomeUnknownError
     return _retrying(max(1, ours.deadlock_retry_attempts), ours.deadlock_retry_delay, still_unknown)(resolve)
 
 
+def repeating_is_harmless(*_arguments: object) -> Any:
+    """A `resolve` for units that have the same effect once or twice: after an unknown COMMIT, run them again."""
+    return None
+
+
 class _DidNotCommitError(ExhibitIngestError):
     """The COMMIT of unknown outcome did not take effect."""
 
 
 def _worth_replaying(error: BaseException) -> bool:
-    return isinstance(error, _DidNotCommitError) or classify(error) in RETRYABLE
+    return isinstance(error, (_DidNotCommitError, ConflictError)) or classify(error) in RETRYABLE
 
 
 def _error_of(state: RetryCallState) -> BaseException:
@@ -146,6 +164,8 @@ def _error_of(state: RetryCallState) -> BaseException:
 
 
 def _gave_up(name: str, last: BaseException, tried: int) -> Exception:
+    if isinstance(last, ConflictError):
+        return last
     kind = classify(last)
     times = f"{name} failed in {tried} attempt{'s' if tried > 1 else ''}"
     if kind in (DbErrorClass.TRANSACTION, DbErrorClass.DUPLICATE):

@@ -33,12 +33,14 @@ def engine(url: URL | None = None) -> Engine:
     made = create_engine(
         url or database_url(),
         isolation_level="READ COMMITTED",
+        # A statement's parameters are the contents of documents: no error message shows them.
+        hide_parameters=True,
         pool_size=1,
         max_overflow=1,
         pool_pre_ping=True,
         # Below the server's wait_timeout of 60 s, which frees the locks of a killed function.
         pool_recycle=50,
-        connect_args={"charset": "utf8mb4", "connect_timeout": 10},
+        connect_args={"charset": "utf8mb4", "connect_timeout": 10, "init_command": "SET time_zone = '+00:00'"},
     )
     event.listen(made, "connect", _refuse_unsafe_server)
     event.listen(made, "handle_error", _drop_dead_connections)

@@ -1,0 +1,49 @@
+"""Facts that are published, in the past tense; counts and codes, never the content of a document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from core.reasons import WarningCode
+
+
+@dataclass(frozen=True)
+class Event:
+    """A fact about an aggregate; `payload` is a JSON object without `eventType`, which the event adds."""
+
+    event_type: str
+    aggregate_type: str
+    aggregate_id: str
+    payload: dict[str, Any]
+
+
+def import_started(import_id: int, tenant_id: str, rows_seen: int, chunks: int) -> Event:
+    """A load file was split and its chunks are being imported."""
+    return _of_import("import.started", import_id, tenantId=tenant_id, rowsSeen=rows_seen, chunks=chunks)
+
+
+def import_failed(import_id: int, tenant_id: str, code: str) -> Event:
+    """A load file could not be imported; no row of it was written."""
+    return _of_import("import.failed", import_id, tenantId=tenant_id, code=code)
+
+
+def import_completed(import_id: int, tenant_id: str, status: str, generation: int, counts: dict[str, int]) -> Event:
+    """Every row of a load file is imported, or rejected with its reason."""
+    return _of_import(
+        "import.completed", import_id, tenantId=tenant_id, status=status, generation=generation, counts=counts
+    )
+
+
+def upload_refused(tenant_id: str, upload_key: str) -> Event:
+    """An object was put under imports/ whose key names no tenant, case and upload; nothing was imported."""
+    return Event("upload.refused", "upload", upload_key, {"tenantId": tenant_id})
+
+
+def rows_changed(import_id: int, chunk_no: int, code: WarningCode, count: int, first_line: int) -> Event:
+    """Values of a chunk were changed to be stored, all for one reason; published as a WARNING."""
+    return _of_import("WARNING", import_id, chunkNo=chunk_no, code=code.value, count=count, firstLine=first_line)
+
+
+def _of_import(event_type: str, import_id: int, **payload: Any) -> Event:
+    return Event(event_type, "import", str(import_id), {"importId": import_id, **payload})

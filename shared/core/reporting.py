@@ -1,0 +1,40 @@
+"""Rules of the report files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+MAX_WINDOW_BYTES = 4_000_000
+MAX_GAP_BYTES = 65_536
+# What makes a spreadsheet evaluate a cell (OWASP, "CSV injection").
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass
+class Window:
+    """Byte ranges [start, end) of a file that are read at once, from `start` to `end`."""
+
+    start: int
+    end: int
+    ranges: list[tuple[int, int]]
+
+
+def windows(ranges: Iterable[tuple[int, int]]) -> Iterator[Window]:
+    """Ascending byte ranges, gathered while they lie close together and do not make a window over 4 MB."""
+    window: Window | None = None
+    for start, end in ranges:
+        if window and start - window.end <= MAX_GAP_BYTES and end - window.start <= MAX_WINDOW_BYTES:
+            window.end = end
+            window.ranges.append((start, end))
+            continue
+        if window:
+            yield window
+        window = Window(start, end, [(start, end)])
+    if window:
+        yield window
+
+
+def neutralised(cell: str) -> str:
+    """The cell so that a spreadsheet shows it and does not evaluate it."""
+    return "'" + cell if cell.startswith(_FORMULA_STARTS) else cell

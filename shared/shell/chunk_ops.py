@@ -1,0 +1,169 @@
+"""One chunk of a load file to MySQL: all of its rows, exactly once, or none.
+
+Guaranteed: whoever imports a chunk holds its row; a chunk that is done stays done however often its message comes; a
+COMMIT of unknown outcome is settled by that row; the last chunk completes the import.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from core.errors import ChunkBusyError, StorageUnavailableError
+from core.load_file.chunk import SourceRecord, read_chunk
+from core.load_file.layout import Layout
+from core.load_file.streaming import MAX_RECORD_BYTES
+from core.reasons import Rejection
+from core.rows import Problem, Row, parse_row
+from shell.chunk_writing_ops import ChunkWriter
+from shell.completion_ops import ImportNotRunningError, settle_chunk
+from shell.exhibit_ops import FittedRow, Fitter, StoredExhibit, stored_exhibits
+from shell.observability import logger
+from shell.outbox_ops import nudge_publisher
+from shell.tables import ImportChunks, ImportDuplicates, Imports
+from shell.utils.db_helpers import retry_on_db_conflict
+from shell.utils.db_session import session
+from shell.utils.object_store import ObjectVersion
+
+PENDING, DONE, FAILED = "pending", "done", "failed"
+RUNNING = "running"
+
+_LOCK_CHUNK = text(
+    "SELECT status FROM import_chunks WHERE import_id = :import_id AND chunk_no = :chunk_no FOR UPDATE SKIP LOCKED"
+)
+_READ_COMMITTED_CHUNK = text(
+    "SELECT status FROM import_chunks WHERE import_id = :import_id AND chunk_no = :chunk_no FOR UPDATE"
+)
+
+
+@dataclass(frozen=True)
+class ChunkInput:
+    """What is known of a chunk before its transaction: plain values, for every attempt the same."""
+
+    upload: Imports
+    chunk: ImportChunks
+    layout: Layout
+    rows: Sequence[FittedRow]
+    held: dict[str, StoredExhibit]
+
+
+def import_chunk(import_id: int, chunk_no: int) -> str:
+    """Import the chunk; returns its status: done, or that of an import that is not running any more.
+
+    Raises ChunkBusyError while another worker holds it, and UnavailableError for anything that another delivery of
+    the message can mend.
+    """
+    found = _load(import_id, chunk_no)
+    if found is None:
+        logger.warning("no such chunk", extra={"import_id": import_id, "chunk_no": chunk_no})
+        return "unknown"
+    upload, chunk = found
+    if upload.status != RUNNING:
+        return upload.status
+    if chunk.status != PENDING:
+        return _status(import_id, chunk_no) or chunk.status
+    status = _write(import_id, chunk_no, _prepare(upload, chunk))
+    nudge_publisher()
+    return status
+
+
+@retry_on_db_conflict
+def _load(import_id: int, chunk_no: int) -> tuple[Imports, ImportChunks] | None:
+    with session() as reading:
+        row = reading.execute(
+            select(Imports, ImportChunks)
+            .join(ImportChunks, ImportChunks.import_id == Imports.id)
+            .where(Imports.id == import_id, ImportChunks.chunk_no == chunk_no)
+        ).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
+def _status(import_id: int, chunk_no: int, *_: object) -> str | None:
+    """The chunk's status if it is settled; waits for a transaction that is about to settle it.
+
+    A plain read would say `pending` while that COMMIT is under way.
+    """
+    with session() as locking:
+        status = locking.execute(_READ_COMMITTED_CHUNK, {"import_id": import_id, "chunk_no": chunk_no}).scalar()
+    return None if status == PENDING else status
+
+
+def _prepare(upload: Imports, chunk: ImportChunks) -> ChunkInput:
+    """Read, parse and fit, all of it before the transaction."""
+    layout = Layout.from_json(upload.layout or "{}")
+    rows = [parse_row(record, layout) for record in _records(upload, chunk, layout)] or [_too_large(chunk)]
+    if len(rows) != chunk.row_count:
+        raise StorageUnavailableError(f"the chunk has {len(rows)} records, the splitter saw {chunk.row_count}")
+    ids = [row.control_number for row in rows if row.control_number]
+    duplicates, held = _look_up(upload, chunk, ids)
+    fitter = Fitter(layout, upload.case_id, upload.id)
+    for row in rows:
+        if row.source.line_no in duplicates:
+            row.problems.append(_duplicate(duplicates[row.source.line_no]))
+    return ChunkInput(upload, chunk, layout, [fitter.fit(row) for row in rows], held)
+
+
+def _records(upload: Imports, chunk: ImportChunks, layout: Layout) -> Sequence[SourceRecord]:
+    """The chunk's records; none for a record that is too large to be read."""
+    if chunk.byte_end - chunk.byte_start > MAX_RECORD_BYTES:
+        return []
+    source = ObjectVersion(upload.bucket, upload.object_key, upload.version_id, upload.etag)
+    raw = source.read(chunk.byte_start, chunk.byte_end)
+    if hashlib.sha256(raw).digest() != chunk.sha256:
+        raise StorageUnavailableError("the chunk's bytes are not those that the splitter read")
+    return list(read_chunk(raw, layout, chunk.first_line, chunk.byte_start))
+
+
+def _too_large(chunk: ImportChunks) -> Row:
+    size = chunk.byte_end - chunk.byte_start
+    source = SourceRecord(chunk.first_line, chunk.last_line - chunk.first_line + 1, chunk.byte_start, size, None)
+    message = f"the record has {size} bytes; the most that is read is {MAX_RECORD_BYTES}"
+    return Row(source, problems=[Problem(Rejection.RECORD_TOO_LARGE, None, message)])
+
+
+def _duplicate(first_line: int) -> Problem:
+    return Problem(Rejection.DUPLICATE_ID, None, f"line {first_line} of this file has the same id")
+
+
+@retry_on_db_conflict
+def _look_up(
+    upload: Imports, chunk: ImportChunks, control_numbers: Sequence[str]
+) -> tuple[dict[int, int], dict[str, StoredExhibit]]:
+    with session() as reading:
+        lines = ImportDuplicates.line_no.between(chunk.first_line, chunk.last_line)
+        duplicates = reading.execute(
+            select(ImportDuplicates.line_no, ImportDuplicates.first_line).where(
+                ImportDuplicates.import_id == upload.id, lines
+            )
+        ).all()
+        held = stored_exhibits(reading, upload.case_id, control_numbers)
+    return {row.line_no: row.first_line for row in duplicates}, held
+
+
+@retry_on_db_conflict(resolve=_status)
+def _write(import_id: int, chunk_no: int, prepared: ChunkInput) -> str:
+    """The unit that is replayed: names in a short transaction of their own, then everything else in one."""
+    writer = ChunkWriter(prepared.upload, prepared.chunk, prepared.layout, prepared.rows, prepared.held)
+    with session() as naming:
+        writer.add_names(naming)
+    try:
+        with session() as transaction:
+            status = _lock(transaction, import_id, chunk_no)
+            if status != PENDING:
+                return status
+            counts = writer.write(transaction)
+            settle_chunk(transaction, prepared.upload, chunk_no, DONE, counts)
+    except ImportNotRunningError as stopped:
+        return stopped.status
+    return DONE
+
+
+def _lock(transaction: Session, import_id: int, chunk_no: int) -> str:
+    status = transaction.execute(_LOCK_CHUNK, {"import_id": import_id, "chunk_no": chunk_no}).scalar()
+    if status is None:
+        raise ChunkBusyError()
+    return str(status)

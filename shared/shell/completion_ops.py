@@ -1,0 +1,165 @@
+"""Settling chunks, and what the last of them does for the whole import.
+
+Guaranteed: exactly one transaction finds that no chunk is left, and it completes the import: counts are summed, every
+custodian and tag that the import created has the spelling of its lowest line, names that nothing is linked to are
+gone, and `import.completed` is in the outbox. All of it commits with that chunk, or not at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import bindparam, text
+from sqlalchemy.orm import Session
+
+from core.errors import ExhibitIngestError
+from core.events import import_completed
+from core.naming import MergedName, Sighting, settle_names
+from core.reasons import WarningCode
+from shell.outbox_ops import append_events
+from shell.tables import Imports, ImportWarnings
+from shell.utils.bulk_insert import insert_new
+
+RUNNING, COMPLETED, COMPLETED_WITH_REJECTIONS = "running", "completed", "completed_with_rejections"
+# Rows of one line are numbered from 0 by the chunk; the completion's come behind them.
+MERGED_NAMES_FROM = 1_000_000
+LINKS = {"custodians": ("custodian_exhibits", "custodian_id"), "tags": ("taggings", "tag_id")}
+
+_SETTLE = text(
+    "UPDATE import_chunks SET status = :status, imported = :imported, unchanged = :unchanged, updated = :updated, "
+    "rejected = :rejected, warnings = :warnings, settled_at = NOW(6) "
+    "WHERE import_id = :import_id AND chunk_no = :chunk_no"
+)
+_COUNT_DOWN = text("UPDATE imports SET chunks_left = chunks_left - 1 WHERE id = :import_id AND status = 'running'")
+_STANDING = text("SELECT status, chunks_left, generation FROM imports WHERE id = :import_id")
+_SUMS = text(
+    "SELECT COALESCE(SUM(imported), 0) AS imported, COALESCE(SUM(unchanged), 0) AS unchanged, "
+    "COALESCE(SUM(updated), 0) AS updated, COALESCE(SUM(rejected), 0) AS rejected "
+    "FROM import_chunks WHERE import_id = :import_id"
+)
+_WARNINGS = text("SELECT COUNT(*) FROM import_warnings WHERE import_id = :import_id")
+_COMPLETE = text(
+    "UPDATE imports SET status = :status, imported = :imported, unchanged = :unchanged, updated = :updated, "
+    "rejected = :rejected, warnings = :warnings, custodians_created = :custodians, tags_created = :tags, "
+    "finished_at = NOW(6) WHERE id = :import_id"
+)
+
+
+@dataclass(frozen=True)
+class NoRows:
+    """The counts of an import without chunks."""
+
+    imported: int = 0
+    unchanged: int = 0
+    updated: int = 0
+    rejected: int = 0
+    warnings: int = 0
+
+
+class ImportNotRunningError(ExhibitIngestError):
+    """The import was cancelled or has ended; nothing more is written for it."""
+
+    def __init__(self, status: str) -> None:
+        super().__init__(f"the import is {status}")
+        self.status = status
+
+
+def settle_chunk(session: Session, upload: Imports, chunk_no: int, status: str, counts: Any) -> None:
+    """Record a chunk as `done` or `failed` and count it down; the last one completes the import.
+
+    Last in its transaction, because the import's row is what all chunks meet on. `counts` is a dataclass of the
+    chunk's counters. Raises ImportNotRunningError, for the caller to roll back.
+    """
+    place = {"import_id": upload.id, "chunk_no": chunk_no}
+    session.execute(_SETTLE, {"status": status, **asdict(counts), **place})
+    counted = session.execute(_COUNT_DOWN, {"import_id": upload.id})
+    standing = session.execute(_STANDING, {"import_id": upload.id}).one()
+    if counted.rowcount != 1:  # type: ignore[attr-defined]
+        raise ImportNotRunningError(standing.status)
+    if standing.chunks_left == 0:
+        complete_import(session, upload, standing.generation)
+
+
+def complete_import(session: Session, upload: Imports, generation: int) -> None:
+    """What is done once all chunks are settled; the caller's transaction holds the import's row."""
+    created = {kind: _settle_names(session, upload, kind) for kind in LINKS}
+    sums = {name: int(value) for name, value in session.execute(_SUMS, {"import_id": upload.id}).one()._mapping.items()}
+    warnings = int(session.execute(_WARNINGS, {"import_id": upload.id}).scalar_one())
+    status = COMPLETED_WITH_REJECTIONS if sums["rejected"] else COMPLETED
+    session.execute(_COMPLETE, {"status": status, "warnings": warnings, "import_id": upload.id, **sums, **created})
+    counts = {**sums, "warnings": warnings}
+    append_events(session, [import_completed(upload.id, upload.tenant_id, status, generation, counts)])
+
+
+def _settle_names(session: Session, upload: Imports, kind: str) -> int:
+    """Give the names of one kind their final spelling, drop the unused; returns how many the import created."""
+    sightings = _sightings(session, upload, kind)
+    corrections, merged = settle_names(sightings, upload.id)
+    if corrections:
+        update = text(f"UPDATE {kind} SET name = :name, line_no = :line_no WHERE id = :id")  # noqa: S608 - our tables
+        session.execute(update, [{"id": c.id, "name": c.name, "line_no": c.line_no} for c in corrections])
+    _warn_of_merged(session, upload, kind, merged)
+    _drop_unused(session, upload, kind)
+    count = text(f"SELECT COUNT(*) FROM {kind} WHERE import_id = :import_id")  # noqa: S608 - our tables
+    return int(session.execute(count, {"import_id": upload.id}).scalar_one())
+
+
+def _sightings(session: Session, upload: Imports, kind: str) -> list[Sighting]:
+    """Every spelling of every name, with its lowest line; the database says which spellings are one name."""
+    statement = f"""
+        SELECT found.id, found.name, found.import_id, found.line_no, CAST(seen.name AS BINARY) AS spelling,
+               MIN(CONCAT(LPAD(seen.line_no, 20, '0'), COALESCE(seen.column_name, ''))) AS first_seen
+        FROM import_names AS seen
+        JOIN {kind} AS found ON found.case_id = :case_id AND found.name = seen.name
+        WHERE seen.import_id = :import_id AND seen.kind = :kind
+        GROUP BY found.id, found.name, found.import_id, found.line_no, CAST(seen.name AS BINARY)
+    """  # noqa: S608 - our tables
+    rows = session.execute(text(statement), {"case_id": upload.case_id, "import_id": upload.id, "kind": kind})
+    return [
+        Sighting(
+            row.id,
+            row.name,
+            row.import_id,
+            row.line_no,
+            bytes(row.spelling).decode(),
+            int(row.first_seen[:20]),
+            row.first_seen[20:],
+        )
+        for row in rows
+    ]
+
+
+def _warn_of_merged(session: Session, upload: Imports, kind: str, merged: list[MergedName]) -> None:
+    columns = (
+        *("import_id", "line_no", "seq", "chunk_no", "column_name", "code", "message"),
+        *("original", "original_bytes", "stored_bytes"),
+    )
+    base = MERGED_NAMES_FROM * (1 + list(LINKS).index(kind))
+    message = "the database holds this name as equal to one of another spelling, which is kept"
+    rows = [
+        (
+            *(upload.id, name.line_no, base + order, 0, name.column, WarningCode.NAME_MERGED.value, message),
+            *(name.spelling.encode(), len(name.spelling.encode()), len(name.kept.encode())),
+        )
+        for order, name in enumerate(merged)
+    ]
+    insert_new(session, ImportWarnings, columns, rows)
+
+
+def _drop_unused(session: Session, upload: Imports, kind: str) -> None:
+    """Remove names that this import created and nothing links to.
+
+    They are locked before they are looked at again: a link that somebody else is about to commit holds a shared lock
+    on its name.
+    """
+    table, column = LINKS[kind]
+    unlinked = f"NOT EXISTS (SELECT 1 FROM {table} WHERE {table}.{column} = {kind}.id)"  # noqa: S608 - our tables
+    candidates = session.execute(
+        text(f"SELECT id FROM {kind} WHERE import_id = :import_id AND {unlinked} ORDER BY id FOR UPDATE"),  # noqa: S608
+        {"import_id": upload.id},
+    ).scalars()
+    ids = list(candidates)
+    if ids:
+        delete = text(f"DELETE FROM {kind} WHERE id IN :ids AND {unlinked}")  # noqa: S608 - our tables
+        session.execute(delete.bindparams(bindparam("ids", expanding=True)), {"ids": ids})

@@ -1,0 +1,62 @@
+"""Custodians of a case, and which exhibits they held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from core.errors import InvalidInputError
+from shell.tables import CustodianExhibits, Custodians, Exhibits
+from shell.utils.bulk_insert import insert_missing
+from shell.utils.column_limits import column_limits
+from shell.utils.db_helpers import acquire_lock_with_retry, insert_or_get, retry_on_db_conflict
+from shell.utils.keys import refuse_unstorable
+
+LINK_COLUMNS = ("exhibit_id", "custodian_id", "user_id")
+
+
+@retry_on_db_conflict
+def create_custodian_exhibits(
+    session: Session, exhibit_custodian_pairs: Iterable[tuple[int, int]], user_id: str
+) -> None:
+    """Link exhibits and custodians; links that exist stay as they are.
+
+    Locks the exhibits, then the custodians, each in the order of their ids, so that callers with the same rows in
+    another order wait for each other and do not deadlock. Raises InvalidInputError naming ids that do not exist.
+    """
+    pairs = sorted(set(exhibit_custodian_pairs))
+    exhibits = {exhibit for exhibit, _ in pairs}
+    custodians = {custodian for _, custodian in pairs}
+    found = acquire_lock_with_retry(session, Exhibits, exhibits, is_list_filter=True)
+    _refuse_missing("exhibits", exhibits - {row.id for row in found})
+    held = acquire_lock_with_retry(session, Custodians, custodians, is_list_filter=True)
+    _refuse_missing("custodians", custodians - {row.id for row in held})
+    rows = [(exhibit, custodian, user_id) for exhibit, custodian in pairs]
+    insert_missing(session, CustodianExhibits, LINK_COLUMNS, rows, key=2)
+
+
+@retry_on_db_conflict
+def insert_or_get_custodian(session: Session, name: str, import_attributes: Mapping[str, Any]) -> Custodians:
+    """The case's custodian of that name, added if there is none; names that the database collates equal are one.
+
+    `import_attributes` holds `case_id`, and `import_id` and `line_no` where an import saw the name first.
+    Raises InvalidInputError for a name that the column cannot hold as it is.
+    """
+    refuse_unstorable(name, column_limits("custodians")["name"])
+    key = {"case_id": import_attributes["case_id"], "name": name}
+    first_sight = {"import_id": import_attributes.get("import_id"), "line_no": import_attributes.get("line_no")}
+    custodian, _created = insert_or_get(session, Custodians, key, first_sight, unique_key="uq_custodians_name")
+    return custodian
+
+
+def link_custodians(session: Session, links: Iterable[tuple[int, int]], user_id: str) -> None:
+    """Link imported exhibits; locks no custodian, for a name on every row must not serialise the chunks."""
+    rows = [(exhibit, custodian, user_id) for exhibit, custodian in links]
+    insert_missing(session, CustodianExhibits, LINK_COLUMNS, rows, key=2)
+
+
+def _refuse_missing(table: str, missing: set[int]) -> None:
+    if missing:
+        raise InvalidInputError(f"no such {table}: {', '.join(map(str, sorted(missing)[:20]))}")

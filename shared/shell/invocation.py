@@ -1,0 +1,88 @@
+"""How a Lambda invocation enters our code: its deadline, its records, and what is logged of its failures.
+
+Guaranteed: every SQS record is a unit of work of its own and the failed ones alone are reported back; a failure is
+logged with its kind, number and place in the code, never with the values that a driver's message quotes.
+A Lambda that is killed by its time-out runs no `finally`: whoever retries asks `seconds_left` and stops in time to roll
+back and report.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+
+from core.errors import ExhibitIngestError
+from shell.observability import logger
+
+MARGIN_S = 2.0
+_ends_at: ContextVar[float | None] = ContextVar("deadline", default=None)
+Handler = Callable[[dict[str, Any], Any], Any]
+
+
+class LambdaContextLike(Protocol):
+    """What of a Lambda context is used here."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Milliseconds until the function is killed."""
+        ...
+
+
+@contextmanager
+def invocation_deadline(context: LambdaContextLike | None) -> Iterator[None]:
+    """For the block, `seconds_left` counts down to `MARGIN_S` before the function is killed."""
+    left = None if context is None else context.get_remaining_time_in_millis() / 1000 - MARGIN_S
+    token = _ends_at.set(None if left is None else time.monotonic() + left)
+    try:
+        yield
+    finally:
+        _ends_at.reset(token)
+
+
+def seconds_left() -> float:
+    """Seconds that may still be spent; infinite outside of an invocation."""
+    ends_at = _ends_at.get()
+    return float("inf") if ends_at is None else ends_at - time.monotonic()
+
+
+def sqs_handler(work: Callable[[dict[str, Any]], object]) -> Handler:
+    """A Lambda handler that does the work for the JSON object in each record's body, and reports those that failed."""
+
+    def of_record(record: SQSRecord) -> None:
+        with _failures_logged():
+            work(json.loads(record.body))
+
+    def lambda_handler(event: dict[str, Any], context: Any) -> Any:
+        with invocation_deadline(context):
+            processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
+            return process_partial_response(event, of_record, processor, context)
+
+    return lambda_handler
+
+
+def plain_handler(work: Callable[[dict[str, Any]], object]) -> Handler:
+    """A Lambda handler that does the work for the event itself."""
+
+    def lambda_handler(event: dict[str, Any], context: Any) -> Any:
+        with invocation_deadline(context), _failures_logged():
+            return work(event)
+
+    return lambda_handler
+
+
+@contextmanager
+def _failures_logged() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        ours = str(error) if isinstance(error, ExhibitIngestError) else None
+        where = traceback.format_tb(error.__traceback__)[-3:]
+        logger.error("failed", extra={"error": type(error).__name__, "reason": ours, "where": where})
+        raise

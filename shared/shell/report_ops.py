@@ -1,0 +1,148 @@
+"""The report files of a finished import, in S3.
+
+Guaranteed: the files depend on the import's rows alone, ordered by line and without a clock, so that writing them
+twice is harmless; rejected rows are the bytes of the source version, after its own header, ready to be mended and
+loaded again. Cells that a spreadsheet would take for a formula are neutralised in the two CSV files, and only there.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from sqlalchemy import text
+
+from core.load_file.layout import Layout
+from core.reporting import Window, neutralised, windows
+from shell.observability import logger
+from shell.tables import Imports
+from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_session import session
+from shell.utils.object_store import ObjectVersion, write_stream
+
+PAGE = 5_000
+COPY_BYTES = 8_000_000
+REPORT_HEADER = ("line", "column", "code", "message", "id", "rows")
+WARNINGS_HEADER = ("line", "column", "code", "message", "id", "original", "original_bytes", "stored_bytes")
+
+_REJECTIONS = text(
+    "SELECT line_no, seq, column_name, code, message, control_number, row_count, byte_start, byte_len "
+    "FROM import_rejections WHERE import_id = :import_id AND (line_no, seq) > (:line_no, :seq) "
+    "ORDER BY line_no, seq LIMIT :page"
+)
+_WARNINGS = text(
+    "SELECT line_no, seq, column_name, code, message, control_number, original, original_bytes, stored_bytes "
+    "FROM import_warnings WHERE import_id = :import_id AND (line_no, seq) > (:line_no, :seq) "
+    "ORDER BY line_no, seq LIMIT :page"
+)
+_WRITTEN = text(
+    "UPDATE imports SET reports_generation = :generation WHERE id = :import_id AND reports_generation < :generation"
+)
+
+
+class ReportKeys(NamedTuple):
+    """Where the files are."""
+
+    rejected_rows: str
+    report: str
+    warnings: str
+
+
+def report_keys(upload: Imports, generation: int) -> ReportKeys:
+    """The keys of an import's report files."""
+    folder = f"reports/{upload.id}/{generation}"
+    suffix = PurePosixPath(upload.file_name).suffix[:16]
+    return ReportKeys(f"{folder}/rejected_rows{suffix}", f"{folder}/report.csv", f"{folder}/warnings.csv")
+
+
+def write_report(message: dict[str, Any]) -> None:
+    """Write the files of the import that an `import.completed` message names."""
+    import_id, generation = int(message["importId"]), int(message["generation"])
+    upload = _load(import_id)
+    if upload is None or upload.reports_generation >= generation or upload.generation > generation:
+        return
+    keys = report_keys(upload, generation)
+    write_stream(upload.bucket, keys.rejected_rows, _rejected_rows(upload), "application/octet-stream")
+    write_stream(upload.bucket, keys.report, _csv(REPORT_HEADER, _report_lines(import_id)), "text/csv; charset=utf-8")
+    write_stream(upload.bucket, keys.warnings, _csv(WARNINGS_HEADER, _warnings(import_id)), "text/csv; charset=utf-8")
+    _mark_written(import_id, generation)
+    logger.info("reports written", extra={"import_id": import_id, "generation": generation})
+
+
+@retry_on_db_conflict
+def _load(import_id: int) -> Imports | None:
+    with session() as reading:
+        return reading.get(Imports, import_id)
+
+
+@retry_on_db_conflict(resolve=repeating_is_harmless)
+def _mark_written(import_id: int, generation: int) -> None:
+    with session() as transaction:
+        transaction.execute(_WRITTEN, {"import_id": import_id, "generation": generation})
+
+
+def _rows(statement: Any, import_id: int) -> Iterator[Any]:
+    """All rows of a table for the import, a page at a time."""
+    line_no, seq = -1, -1
+    while True:
+        page = _page(statement, import_id, line_no, seq)
+        yield from page
+        if len(page) < PAGE:
+            return
+        line_no, seq = page[-1].line_no, page[-1].seq
+
+
+@retry_on_db_conflict
+def _page(statement: Any, import_id: int, line_no: int, seq: int) -> Sequence[Any]:
+    with session() as reading:
+        return reading.execute(statement, {"import_id": import_id, "line_no": line_no, "seq": seq, "page": PAGE}).all()
+
+
+def _rejected_rows(upload: Imports) -> Iterator[bytes]:
+    """The source's header and the rejected records, byte for byte, in the order of the file."""
+    layout = Layout.from_json(upload.layout or "{}")
+    source = ObjectVersion(upload.bucket, upload.object_key, upload.version_id, upload.etag)
+    yield source.read(0, layout.body_start)
+    ranges = ((row.byte_start, row.byte_start + row.byte_len) for row in _rows(_REJECTIONS, upload.id) if row.seq == 0)
+    for window in windows(ranges):
+        yield from _records_of(source, window)
+
+
+def _records_of(source: ObjectVersion, window: Window) -> Iterator[bytes]:
+    """One read for records that lie close together; one that is too large to hold is copied in parts."""
+    if len(window.ranges) == 1:
+        starts = range(window.start, window.end, COPY_BYTES)
+        yield from (source.read(at, min(window.end, at + COPY_BYTES)) for at in starts)
+        return
+    raw = source.read(window.start, window.end)
+    yield from (raw[start - window.start : end - window.start] for start, end in window.ranges)
+
+
+def _report_lines(import_id: int) -> Iterator[Sequence[Any]]:
+    for row in _rows(_REJECTIONS, import_id):
+        yield row.line_no, row.column_name, row.code, row.message, row.control_number, row.row_count
+
+
+def _warnings(import_id: int) -> Iterator[Sequence[Any]]:
+    for row in _rows(_WARNINGS, import_id):
+        original = None if row.original is None else bytes(row.original).decode("utf-8", "replace")
+        where = (row.line_no, row.column_name, row.code, row.message, row.control_number)
+        yield (*where, original, row.original_bytes, row.stored_bytes)
+
+
+def _csv(header: Sequence[str], lines: Iterator[Sequence[Any]]) -> Iterator[bytes]:
+    """UTF-8 with a byte order mark, without which spreadsheets read it in the local code page."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(header)
+    yield b"\xef\xbb\xbf"
+    for line in lines:
+        writer.writerow([neutralised(cell) if isinstance(cell, str) else cell for cell in line])
+        if buffer.tell() > 500_000:
+            yield buffer.getvalue().encode()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue().encode()

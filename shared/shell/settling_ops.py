@@ -1,0 +1,85 @@
+"""Chunks that could not be imported: one more try, then their rows count as rejected, so that the import finishes.
+
+Guaranteed: a chunk is given up only after it was sent back once, and never while a worker holds it; its bytes go into
+the rejected-rows file. Messages that come twice change nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from core.errors import ChunkBusyError
+from core.reasons import Rejection
+from shell.chunk_writing_ops import REJECTION_COLUMNS, Counts
+from shell.completion_ops import ImportNotRunningError, settle_chunk
+from shell.observability import logger
+from shell.outbox_ops import nudge_publisher
+from shell.settings import settings
+from shell.tables import ImportChunks, ImportRejections, Imports
+from shell.utils.bulk_insert import insert_new
+from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_session import session
+from shell.utils.queues import send_all
+
+PENDING, FAILED = "pending", "failed"
+_NOTE_REDRIVE = text(
+    "UPDATE import_chunks SET redrives = redrives + 1 "
+    "WHERE import_id = :import_id AND chunk_no = :chunk_no AND redrives = 0"
+)
+
+
+def settle_failed_chunk(message: dict[str, Any]) -> None:
+    """Send the chunk back if this is its first visit (it may have been an outage), else give it up."""
+    import_id, chunk_no = int(message["import_id"]), int(message["chunk_no"])
+    # The visit is known by the message, not by the row: a message that comes twice is still a first visit.
+    if int(message.get("redrive", 0)) == 0:
+        again = {"import_id": import_id, "chunk_no": chunk_no, "redrive": 1}
+        send_all(settings().import_chunks_queue_url, [again], delay_s=settings().redrive_delay_seconds)
+        _note_redrive(import_id, chunk_no)
+        return
+    if _give_up(import_id, chunk_no):
+        logger.error("chunk given up", extra={"import_id": import_id, "chunk_no": chunk_no})
+        nudge_publisher()
+
+
+@retry_on_db_conflict(resolve=repeating_is_harmless)
+def _note_redrive(import_id: int, chunk_no: int) -> None:
+    with session() as transaction:
+        transaction.execute(_NOTE_REDRIVE, {"import_id": import_id, "chunk_no": chunk_no})
+
+
+@retry_on_db_conflict(resolve=repeating_is_harmless)
+def _give_up(import_id: int, chunk_no: int) -> bool:
+    """Mark the chunk failed; False if it is settled already, or the import is not running."""
+    try:
+        with session() as transaction:
+            chunk = _locked(transaction, import_id, chunk_no)
+            if chunk is None or chunk.status != PENDING:
+                return False
+            upload = transaction.get_one(Imports, import_id)
+            insert_new(transaction, ImportRejections, (*REJECTION_COLUMNS, "row_count"), [_rejection(chunk)])
+            counts = Counts(0, 0, 0, rejected=chunk.row_count, warnings=0)
+            settle_chunk(transaction, upload, chunk_no, FAILED, counts)
+    except ImportNotRunningError:
+        return False
+    return True
+
+
+def _locked(transaction: Session, import_id: int, chunk_no: int) -> ImportChunks | None:
+    wanted = select(ImportChunks).where(ImportChunks.import_id == import_id, ImportChunks.chunk_no == chunk_no)
+    chunk = transaction.scalars(wanted.with_for_update(skip_locked=True)).one_or_none()
+    if chunk is None and transaction.scalars(wanted).one_or_none() is not None:
+        raise ChunkBusyError()
+    return chunk
+
+
+def _rejection(chunk: ImportChunks) -> tuple[Any, ...]:
+    message = (
+        f"lines {chunk.first_line} to {chunk.last_line} could not be imported in any attempt; "
+        "they are in the rejected-rows file: load that again, and if it fails again ask the operator for the log"
+    )
+    place = (chunk.import_id, chunk.first_line, 0, chunk.chunk_no, None, Rejection.CHUNK_FAILED.value, message, None)
+    return (*place, chunk.byte_start, chunk.byte_end - chunk.byte_start, chunk.row_count)

@@ -1,0 +1,34 @@
+"""AWS clients, made when they are first used and kept for the life of the process."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import boto3
+from botocore.config import Config
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sns import SNSClient
+    from mypy_boto3_sqs import SQSClient
+
+_CONFIG = Config(retries={"mode": "standard", "max_attempts": 5}, connect_timeout=5, read_timeout=30)
+
+
+@lru_cache(maxsize=1)
+def s3() -> S3Client:
+    """The S3 client."""
+    return boto3.client("s3", config=_CONFIG)
+
+
+@lru_cache(maxsize=1)
+def sqs() -> SQSClient:
+    """The SQS client."""
+    return boto3.client("sqs", config=_CONFIG)
+
+
+@lru_cache(maxsize=1)
+def sns() -> SNSClient:
+    """The SNS client."""
+    return boto3.client("sns", config=_CONFIG)

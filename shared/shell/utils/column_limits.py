@@ -1,0 +1,51 @@
+"""What the columns of this database can hold, as the database itself says: read once a process.
+
+The database is the authority, not the models: an operator may have widened a column or changed its character set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from sqlalchemy import text
+
+from shell.utils.db_session import engine
+
+Limits = Mapping[str, "ColumnLimit"]
+
+_COLUMNS = text(
+    "SELECT COLUMN_NAME AS name, DATA_TYPE AS type, CHARACTER_MAXIMUM_LENGTH AS characters, "
+    "CHARACTER_OCTET_LENGTH AS bytes, CHARACTER_SET_NAME AS charset, COLLATION_NAME AS collation "
+    "FROM information_schema.COLUMNS "
+    "WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = :table AND CHARACTER_SET_NAME IS NOT NULL"
+)
+
+
+class ColumnLimit(NamedTuple):
+    """How much text a column holds: VARCHAR counts characters, TEXT counts bytes (the other is None)."""
+
+    characters: int | None
+    bytes: int | None
+    charset: str
+    collation: str
+
+    @property
+    def takes_four_bytes(self) -> bool:
+        """Whether characters beyond the basic plane can be stored."""
+        return self.charset == "utf8mb4"
+
+
+@lru_cache(maxsize=64)
+def column_limits(table: str) -> Limits:
+    """The limits of a table's text columns, by column."""
+    with engine().connect() as connection:
+        rows = connection.execute(_COLUMNS, {"table": table}).all()
+    return {row.name: _limit(row.type, row.characters, row.bytes, row.charset, row.collation) for row in rows}
+
+
+def _limit(kind: str, characters: int, octets: int, charset: str, collation: str) -> ColumnLimit:
+    if kind.lower() in ("varchar", "char"):
+        return ColumnLimit(int(characters), None, charset, collation)
+    return ColumnLimit(None, int(octets), charset, collation)
