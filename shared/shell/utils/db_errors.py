@@ -136,7 +136,7 @@ def duplicate_key(error: BaseException) -> str | None:
     MySQL 8 says `for key 'table.key'`, MariaDB `for key 'key'`.
     """
     for link in chain(error):
-        if BY_NUMBER.get(error_number(link) or -1) is DbErrorClass.DUPLICATE:
-            _, found, key = str(link.args[1] if len(link.args) > 1 else link).rpartition("for key ")
-            return key.strip().strip("'\"`)").rpartition(".")[2].rstrip("'\"") if found else None
+        if isinstance(link, pymysql.err.Error) and classify(link) is DbErrorClass.DUPLICATE:
+            _, found, key = str(link.args[1]).rpartition("for key ")
+            return key.strip("'\"` .").rpartition(".")[2].strip("'\"`") if found else None
     return None
