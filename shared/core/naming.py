@@ -14,6 +14,7 @@ from typing import NamedTuple
 class Sighting(NamedTuple):
     """A spelling in the file, the row that the database has for it, and the lowest line that has the spelling."""
 
+    kind: str
     id: int
     stored_name: str
     created_by: int | None

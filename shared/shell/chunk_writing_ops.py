@@ -84,14 +84,17 @@ class ChunkWriter:
 
     def add_names(self, session: Session) -> None:
         """Find the custodians and tags of the rows, and add those that the case lacks, lowest line first."""
-        for kind, model in MODELS.items():
-            lines = self._first_lines(kind)
-            found = find_named(session, model, self.upload.case_id, lines)
-            missing = {name: line for name, line in lines.items() if name not in found}
-            if missing:
-                add_named(session, model, self.upload.case_id, self.upload.id, missing)
-                found |= find_named(session, model, self.upload.case_id, missing)
-            self.named[kind] = found
+        lines = {model: self._first_lines(kind) for kind, model in MODELS.items()}
+        found = find_named(session, self.upload.case_id, lines)
+        missing = {
+            model: {name: line for name, line in lines[model].items() if name not in found[model]} for model in lines
+        }
+        if any(missing.values()):
+            for model, names in missing.items():
+                add_named(session, model, self.upload.case_id, self.upload.id, names)
+            added = find_named(session, self.upload.case_id, missing)
+            found = {model: found[model] | added[model] for model in lines}
+        self.named = {kind: found[model] for kind, model in MODELS.items()}
 
     def write(self, session: Session) -> Counts:
         """Write all rows of the chunk; the caller holds the chunk's row and commits."""

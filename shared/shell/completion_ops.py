@@ -33,12 +33,14 @@ _SETTLE = text(
 )
 _COUNT_DOWN = text("UPDATE imports SET chunks_left = chunks_left - 1 WHERE id = :import_id AND status = 'running'")
 _STANDING = text("SELECT status, chunks_left, generation FROM imports WHERE id = :import_id")
-_SUMS = text(
+_TOTALS = text(
     "SELECT COALESCE(SUM(imported), 0) AS imported, COALESCE(SUM(unchanged), 0) AS unchanged, "
-    "COALESCE(SUM(updated), 0) AS updated, COALESCE(SUM(rejected), 0) AS rejected "
+    "COALESCE(SUM(updated), 0) AS updated, COALESCE(SUM(rejected), 0) AS rejected, "
+    "(SELECT COUNT(*) FROM import_warnings WHERE import_id = :import_id) AS warnings, "
+    "(SELECT COUNT(*) FROM custodians WHERE import_id = :import_id) AS custodians, "
+    "(SELECT COUNT(*) FROM tags WHERE import_id = :import_id) AS tags "
     "FROM import_chunks WHERE import_id = :import_id"
 )
-_WARNINGS = text("SELECT COUNT(*) FROM import_warnings WHERE import_id = :import_id")
 _COMPLETE = text(
     "UPDATE imports SET status = :status, imported = :imported, unchanged = :unchanged, updated = :updated, "
     "rejected = :rejected, warnings = :warnings, custodians_created = :custodians, tags_created = :tags, "
@@ -83,51 +85,51 @@ def settle_chunk(session: Session, upload: Imports, chunk_no: int, status: str, 
 
 def complete_import(session: Session, upload: Imports, generation: int) -> None:
     """What is done once all chunks are settled; the caller's transaction holds the import's row."""
-    created = {kind: _settle_names(session, upload, kind) for kind in LINKS}
-    sums = {name: int(value) for name, value in session.execute(_SUMS, {"import_id": upload.id}).one()._mapping.items()}
-    warnings = int(session.execute(_WARNINGS, {"import_id": upload.id}).scalar_one())
-    status = COMPLETED_WITH_REJECTIONS if sums["rejected"] else COMPLETED
-    session.execute(_COMPLETE, {"status": status, "warnings": warnings, "import_id": upload.id, **sums, **created})
-    counts = {**sums, "warnings": warnings}
+    _settle_spellings(session, upload)
+    _drop_unused_names(session, upload)
+    totals = {
+        name: int(value) for name, value in session.execute(_TOTALS, {"import_id": upload.id}).one()._mapping.items()
+    }
+    status = COMPLETED_WITH_REJECTIONS if totals["rejected"] else COMPLETED
+    session.execute(_COMPLETE, {"status": status, "import_id": upload.id, **totals})
+    counts = {name: value for name, value in totals.items() if name not in LINKS}
     append_events(session, [import_completed(upload.id, upload.tenant_id, status, generation, counts)])
 
 
-def _settle_names(session: Session, upload: Imports, kind: str) -> int:
-    """Give the names of one kind their final spelling, drop the unused; returns how many the import created."""
-    sightings = _sightings(session, upload, kind)
-    corrections, merged = settle_names(sightings, upload.id)
-    if corrections:
-        update = text(f"UPDATE {kind} SET name = :name, line_no = :line_no WHERE id = :id")  # noqa: S608 - our tables
-        session.execute(update, [{"id": c.id, "name": c.name, "line_no": c.line_no} for c in corrections])
-    _warn_of_merged(session, upload, kind, merged)
-    _drop_unused(session, upload, kind)
-    count = text(f"SELECT COUNT(*) FROM {kind} WHERE import_id = :import_id")  # noqa: S608 - our tables
-    return int(session.execute(count, {"import_id": upload.id}).scalar_one())
+def _settle_spellings(session: Session, upload: Imports) -> None:
+    """Give the names that the import created the spelling of their lowest line, and warn of the other spellings."""
+    sightings = _sightings(session, upload)
+    for kind in LINKS:
+        corrections, merged = settle_names((seen for seen in sightings if seen.kind == kind), upload.id)
+        if corrections:
+            update = text(f"UPDATE {kind} SET name = :name, line_no = :line_no WHERE id = :id")  # noqa: S608 - our tables
+            session.execute(update, [{"id": c.id, "name": c.name, "line_no": c.line_no} for c in corrections])
+        _warn_of_merged(session, upload, kind, merged)
 
 
-def _sightings(session: Session, upload: Imports, kind: str) -> list[Sighting]:
+def _sightings(session: Session, upload: Imports) -> list[Sighting]:
     """Every spelling of every name, with its lowest line; the database says which spellings are one name."""
-    statement = f"""
-        SELECT found.id, found.name, found.import_id, found.line_no, CAST(seen.name AS BINARY) AS spelling,
-               MIN(CONCAT(LPAD(seen.line_no, 20, '0'), COALESCE(seen.column_name, ''))) AS first_seen
-        FROM import_names AS seen
-        JOIN {kind} AS found ON found.case_id = :case_id AND found.name = seen.name
-        WHERE seen.import_id = :import_id AND seen.kind = :kind
-        GROUP BY found.id, found.name, found.import_id, found.line_no, CAST(seen.name AS BINARY)
-    """  # noqa: S608 - our tables
-    rows = session.execute(text(statement), {"case_id": upload.case_id, "import_id": upload.id, "kind": kind})
+    statement = text(" UNION ALL ".join(map(_spellings_of, LINKS)))
+    rows = session.execute(statement, {"case_id": upload.case_id, "import_id": upload.id})
     return [
         Sighting(
-            row.id,
-            row.name,
-            row.import_id,
-            row.line_no,
-            bytes(row.spelling).decode(),
-            int(row.first_seen[:20]),
-            row.first_seen[20:],
+            *(row.kind, row.id, row.name, row.import_id, row.line_no, bytes(row.spelling).decode()),
+            *(int(row.first_seen[:20]), row.first_seen[20:]),
         )
         for row in rows
     ]
+
+
+def _spellings_of(kind: str) -> str:
+    return f"""
+        SELECT '{kind}' AS kind, found.id, found.name, found.import_id, found.line_no,
+               CAST(seen.name AS BINARY) AS spelling,
+               MIN(CONCAT(LPAD(seen.line_no, 20, '0'), COALESCE(seen.column_name, ''))) AS first_seen
+        FROM import_names AS seen
+        JOIN {kind} AS found ON found.case_id = :case_id AND found.name = seen.name
+        WHERE seen.import_id = :import_id AND seen.kind = '{kind}'
+        GROUP BY found.id, found.name, found.import_id, found.line_no, CAST(seen.name AS BINARY)
+    """  # noqa: S608 - our tables
 
 
 def _warn_of_merged(session: Session, upload: Imports, kind: str, merged: list[MergedName]) -> None:
@@ -147,19 +149,26 @@ def _warn_of_merged(session: Session, upload: Imports, kind: str, merged: list[M
     insert_new(session, ImportWarnings, columns, rows)
 
 
-def _drop_unused(session: Session, upload: Imports, kind: str) -> None:
+def _drop_unused_names(session: Session, upload: Imports) -> None:
     """Remove names that this import created and nothing links to.
 
     They are locked before they are looked at again: a link that somebody else is about to commit holds a shared lock
     on its name.
     """
+    statement = " UNION ALL ".join(
+        f"SELECT '{kind}' AS kind, id FROM {kind} WHERE import_id = :import_id AND {_unlinked(kind)}"  # noqa: S608
+        for kind in LINKS
+    )
+    candidates = session.execute(text(statement), {"import_id": upload.id}).all()
+    for kind in LINKS:
+        ids = sorted(row.id for row in candidates if row.kind == kind)
+        if ids:
+            lock = text(f"SELECT id FROM {kind} WHERE id IN :ids ORDER BY id FOR UPDATE")  # noqa: S608 - our tables
+            drop = text(f"DELETE FROM {kind} WHERE id IN :ids AND {_unlinked(kind)}")  # noqa: S608 - our tables
+            for each in (lock, drop):
+                session.execute(each.bindparams(bindparam("ids", expanding=True)), {"ids": ids})
+
+
+def _unlinked(kind: str) -> str:
     table, column = LINKS[kind]
-    unlinked = f"NOT EXISTS (SELECT 1 FROM {table} WHERE {table}.{column} = {kind}.id)"  # noqa: S608 - our tables
-    candidates = session.execute(
-        text(f"SELECT id FROM {kind} WHERE import_id = :import_id AND {unlinked} ORDER BY id FOR UPDATE"),  # noqa: S608
-        {"import_id": upload.id},
-    ).scalars()
-    ids = list(candidates)
-    if ids:
-        delete = text(f"DELETE FROM {kind} WHERE id IN :ids AND {unlinked}")  # noqa: S608 - our tables
-        session.execute(delete.bindparams(bindparam("ids", expanding=True)), {"ids": ids})
+    return f"NOT EXISTS (SELECT 1 FROM {table} WHERE {table}.{column} = {kind}.id)"  # noqa: S608 - our tables

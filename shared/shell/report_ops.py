@@ -62,7 +62,12 @@ def write_report(message: dict[str, Any]) -> None:
     """Write the files of the import that an `import.completed` message names."""
     import_id, generation = int(message["importId"]), int(message["generation"])
     upload = _load(import_id)
-    if upload is None or upload.reports_generation >= generation or upload.generation > generation:
+    if (
+        upload is None
+        or upload.layout is None
+        or upload.reports_generation >= generation
+        or upload.generation > generation
+    ):
         return
     keys = report_keys(upload, generation)
     write_stream(upload.bucket, keys.rejected_rows, _rejected_rows(upload), "application/octet-stream")

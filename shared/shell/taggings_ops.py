@@ -42,11 +42,11 @@ def create_np_taggings(
     wanted = sorted(set(tags))
     for name in wanted:
         refuse_unstorable(name, column_limits("tags")["name"])
-    found = find_named(session, Tags, case_id, wanted)
+    found = find_named(session, case_id, {Tags: wanted})[Tags]
     missing = [(case_id, name) for name in wanted if name not in found]
     if missing:
         insert_missing(session, Tags, ("case_id", "name"), missing, key=2)
-        found = find_named(session, Tags, case_id, wanted)
+        found = find_named(session, case_id, {Tags: wanted})[Tags]
     pairs = {(exhibit, row.id) for exhibit in set(exhibit_ids) for row in found.values()}
     rows = [(exhibit, tag, user_id) for exhibit, tag in pairs]
     insert_ignore_checked(session, Taggings, LINK_COLUMNS, rows, key=2)

@@ -26,16 +26,21 @@ class NamedRow(NamedTuple):
 
 
 def find_named(
-    session: Session, model: type[DeclarativeBase], case_id: int, names: Iterable[str]
-) -> dict[str, NamedRow]:
-    """The rows that the names mean, by name as asked for; names that no row has are missing."""
-    wanted = sorted(set(names))
-    if not wanted:
-        return {}
-    rows = session.execute(
-        text(_equal_names(model)), {"names": json.dumps(wanted, ensure_ascii=False), "case_id": case_id}
-    )
-    return {row.wanted: NamedRow(row.id, row.name) for row in rows}
+    session: Session, case_id: int, wanted: Mapping[type[DeclarativeBase], Iterable[str]]
+) -> dict[type[DeclarativeBase], dict[str, NamedRow]]:
+    """The rows that the names mean, by model and by name as asked for; names that no row has are missing.
+
+    One statement for all models.
+    """
+    names = {model: sorted(set(asked)) for model, asked in wanted.items() if asked}
+    found: dict[type[DeclarativeBase], dict[str, NamedRow]] = {model: {} for model in wanted}
+    if names:
+        models = list(names)
+        lists = {f"names_{index}": json.dumps(names[model], ensure_ascii=False) for index, model in enumerate(models)}
+        statement = " UNION ALL ".join(_equal_names(model, index) for index, model in enumerate(models))
+        for row in session.execute(text(statement), {"case_id": case_id, **lists}):
+            found[models[row.model]][row.wanted] = NamedRow(row.id, row.name)
+    return found
 
 
 def add_named(
@@ -46,13 +51,13 @@ def add_named(
     insert_missing(session, model, ("case_id", "name", "import_id", "line_no"), rows, key=2)
 
 
-def _equal_names(model: type[DeclarativeBase]) -> str:
+def _equal_names(model: type[DeclarativeBase], index: int) -> str:
     """Converted to the column's character set and collation, the wanted names reach its index."""
     limit = column_limits(model.__tablename__)["name"]
     # Table, character set and collation come from our models and the server's catalogue.
     return f"""
-        SELECT wanted.name AS wanted, found.id AS id, found.name AS name
-        FROM JSON_TABLE(:names, '$[*]' COLUMNS (name VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$')) AS wanted
+        SELECT {index} AS model, wanted.name AS wanted, found.id AS id, found.name AS name
+        FROM JSON_TABLE(:names_{index}, '$[*]' COLUMNS (name VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$')) AS wanted
         JOIN {model.__tablename__} AS found
           ON found.case_id = :case_id
          AND found.name = CONVERT(wanted.name USING {limit.charset}) COLLATE {limit.collation}
