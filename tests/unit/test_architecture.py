@@ -25,11 +25,12 @@ SHELL_LEVELS = {
     "tables": FOUNDATION,
     "settings": FOUNDATION,
     "observability": FOUNDATION,
+    "invocation": FOUNDATION,
     "utils": MECHANISM,
     "migrations": MECHANISM,
     "sns": MECHANISM,
 }
-HANDLER_IMPORTS = {"shell.observability", "shell.settings", "aws_lambda_powertools"}
+HANDLER_IMPORTS = {"shell.observability", "shell.invocation", "shell.settings", "aws_lambda_powertools"}
 CORE_IMPORTS = {"core", "regex"}
 CORE_NEVER = {"os", "time", "random", "secrets", "socket", "subprocess", "http", "urllib.request", "sqlite3"}
 CORE_NEVER |= {"datetime.datetime.now", "datetime.datetime.utcnow", "datetime.datetime.today", "datetime.date.today"}

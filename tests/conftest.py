@@ -1,0 +1,115 @@
+"""Servers and a clean world for the tests that ask for them; nothing is skipped for want of a server.
+
+The database is DATABASE_URL's server if that is set (any MySQL 8 or MariaDB 10.6 and newer, with a schema of the tests'
+own beside the one it names), else a private one that lives as long as the run. Two xdist workers share the server and
+have a schema each.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from sqlalchemy import URL, text
+
+from shell.settings import settings
+from shell.utils import aws, column_limits, db_session
+from tests.support import servers
+from tests.support.world import Context, World
+
+SERVER = "TEST_DATABASE_SERVER"
+_servers = ExitStack()
+TABLES = (
+    *("custodian_exhibits", "taggings", "exhibits", "custodians", "tags", "import_names", "import_warnings"),
+    *("import_rejections", "import_duplicates", "import_chunks", "imports", "cases", "outbox_events"),
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start the database server once, in the process that starts the workers."""
+    if hasattr(config, "workerinput") or os.environ.get(SERVER):
+        return
+    only_units = bool(config.args) and all("unit" in argument for argument in config.args)
+    if not only_units and not config.option.collectonly:
+        os.environ[SERVER] = os.environ.get("DATABASE_URL") or _servers.enter_context(servers.private_database())
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop what `pytest_configure` started."""
+    _servers.close()
+
+
+@pytest.fixture(scope="session")
+def race_counts() -> int:
+    """By what the counts of race tests are divided: 10, or 1 under `make test-full`."""
+    return 1 if os.environ.get("RACE_COUNTS") == "full" else 10
+
+
+@pytest.fixture(scope="session")
+def schema_url(worker_id: str) -> URL:
+    """An empty schema of this worker's own."""
+    return servers.fresh_schema(os.environ[SERVER], f"exhibits_test_{worker_id}")
+
+
+@pytest.fixture(scope="session")
+def aws_url() -> Iterator[str]:
+    """A moto server of this worker's own."""
+    with servers.aws() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def environment(schema_url: URL, aws_url: str) -> Iterator[dict[str, str]]:
+    """The environment of a function: database, AWS, a bucket and its queues."""
+    with pytest.MonkeyPatch.context() as patch:
+        values = {
+            "DATABASE_URL": schema_url.render_as_string(hide_password=False),
+            "AWS_ENDPOINT_URL": aws_url,
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "POWERTOOLS_TRACE_DISABLED": "1",
+            "DB_DEADLOCK_RETRY_DELAY": "0.02",
+        }
+        for name, value in values.items():
+            patch.setenv(name, value)
+        _, names = World.create()
+        for name, value in names.items():
+            patch.setenv(name, value)
+        forget_caches()
+        yield {**values, **names}
+    forget_caches()
+
+
+def forget_caches() -> None:
+    """What the application keeps for the life of a process was made for another environment."""
+    for cached in (settings, aws.s3, aws.sqs, aws.sns, db_session.engine, column_limits.column_limits):
+        cached.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def migrated(environment: dict[str, str]) -> dict[str, str]:
+    """The environment, with the schema up to date."""
+    import migrate_database
+
+    migrate_database.lambda_handler({"RequestType": "Local"}, Context())
+    return environment
+
+
+@pytest.fixture
+def world(migrated: dict[str, str]) -> Iterator[World]:
+    """A world whose tables and queues are empty."""
+    made = World(migrated["BUCKET"], migrated)
+    empty_tables(made)
+    made.chunk_messages()
+    yield made
+    made.engine.dispose()
+
+
+def empty_tables(world: World) -> None:
+    """DELETE, which on small tables is ten times faster than TRUNCATE."""
+    with world.engine.begin() as connection:
+        for table in TABLES:
+            connection.execute(text(f"DELETE FROM {table}"))

@@ -1,0 +1,49 @@
+"""The servers of a test run: one private database server for all workers, one moto server for each."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from moto.server import ThreadedMotoServer
+from sqlalchemy import URL, create_engine, make_url, text
+
+from local.database import PrivateServer
+
+
+@contextmanager
+def private_database() -> Iterator[str]:
+    """The address of a database server that lives as long as the block, without a schema."""
+    directory = Path(tempfile.mkdtemp(prefix="exhibit-ingest-"))
+    server = PrivateServer(directory)
+    try:
+        yield server.start()
+    finally:
+        server.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def fresh_schema(server_url: str, name: str) -> URL:
+    """An empty schema of that name, dropped first if it is there."""
+    url = make_url(server_url).set(database=None)
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"DROP DATABASE IF EXISTS {name}"))
+        connection.execute(text(f"CREATE DATABASE {name} CHARACTER SET utf8mb4"))
+    engine.dispose()
+    return url.set(database=name).update_query_dict({"charset": "utf8mb4"})
+
+
+@contextmanager
+def aws() -> Iterator[str]:
+    """The address of a moto server."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        yield f"http://{host}:{port}"
+    finally:
+        server.stop()

@@ -1,0 +1,157 @@
+"""The application with all around it, driven by a test: real MySQL, moto's AWS, the handlers in this process."""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import boto3
+from sqlalchemy import Engine, text
+
+import import_chunk
+import publish_outbox
+import settle_failed_chunk
+import start_import
+import write_import_report
+from shell.settings import settings
+from shell.utils import aws
+from shell.utils.db_session import engine
+from tests.support.dump import Dump, logical_dump
+
+Handler = Callable[[dict[str, Any], Any], Any]
+Message = dict[str, Any]
+
+
+class Context:
+    """A Lambda context with a minute left."""
+
+    function_name = "test"
+    memory_limit_in_mb = 1024
+    invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:test"
+    aws_request_id = "test"
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Milliseconds."""
+        return 60_000
+
+
+def sqs_event(*bodies: Mapping[str, Any]) -> dict[str, Any]:
+    """The event in which SQS hands over messages with these bodies."""
+    return {
+        "Records": [
+            {
+                "messageId": f"message-{index}",
+                "receiptHandle": "handle",
+                "body": json.dumps(body),
+                "attributes": {"ApproximateReceiveCount": "1"},
+                "messageAttributes": {},
+                "md5OfBody": "",
+                "eventSource": "aws:sqs",
+                "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:queue",
+                "awsRegion": "us-east-1",
+            }
+            for index, body in enumerate(bodies)
+        ]
+    }
+
+
+def call(handler: Handler, *bodies: Mapping[str, Any]) -> bool:
+    """Hand the messages to a handler; True if it reports none as failed."""
+    answer = handler(sqs_event(*bodies), Context())
+    return not answer["batchItemFailures"]
+
+
+@dataclass
+class World:
+    """One bucket and its queues; cases are new for every test."""
+
+    bucket: str
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def create(cls) -> tuple[World, dict[str, str]]:
+        """A new bucket, queues and topic; returns the world and the environment that names them."""
+        name = f"test-{secrets.token_hex(6)}"
+        s3, sqs = boto3.client("s3"), boto3.client("sqs")
+        s3.create_bucket(Bucket=name)
+        s3.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})
+        environment = {
+            "BUCKET": name,
+            "IMPORT_CHUNKS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-chunks")["QueueUrl"],
+            "OUTBOX_NUDGE_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-nudges")["QueueUrl"],
+            "EVENTS_TOPIC_ARN": boto3.client("sns").create_topic(Name=f"{name}-events")["TopicArn"],
+        }
+        return cls(name, environment), environment
+
+    def upload(self, data: bytes, *, case: str = "Case", name: str = "production.dat", **options: Any) -> Message:
+        """Put a load file, with options if there are any; returns the notification that S3 would send."""
+        upload_id = secrets.token_hex(8)
+        if options:
+            aws.s3().put_object(Bucket=self.bucket, Key=f"options/{upload_id}.json", Body=json.dumps(options))
+        key = f"imports/tenant/{case}/{upload_id}/{name}"
+        put = aws.s3().put_object(Bucket=self.bucket, Key=key, Body=data)
+        stored = {"key": key, "versionId": put["VersionId"], "eTag": put["ETag"], "size": len(data), "sequencer": "1"}
+        record = {"eventName": "ObjectCreated:Put", "s3": {"bucket": {"name": self.bucket}, "object": stored}}
+        return {"Records": [record]}
+
+    def start(self, data: bytes, **options: Any) -> int:
+        """Upload a file and start its import; returns the import's id."""
+        assert call(start_import.lambda_handler, self.upload(data, **options))
+        return int(self.query("SELECT MAX(id) FROM imports")[0][0])
+
+    def chunk_messages(self) -> list[Message]:
+        """Take all messages from the chunks' queue."""
+        messages: list[Message] = []
+        url = settings().import_chunks_queue_url
+        while received := aws.sqs().receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
+            for message in received:
+                messages.append(json.loads(message["Body"]))
+                aws.sqs().delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+        return messages
+
+    def run(self, data: bytes, *, shuffle: int | None = None, times: int = 1, **options: Any) -> int:
+        """Import a file: every chunk delivered `times` times, in the order that the seed `shuffle` gives."""
+        import_id = self.start(data, **options)
+        messages = self.chunk_messages() * times
+        if shuffle is not None:
+            random.Random(shuffle).shuffle(messages)
+        for message in messages:
+            assert call(import_chunk.lambda_handler, message), message
+        return import_id
+
+    def give_up(self, message: Message) -> None:
+        """What becomes of a chunk whose message reached the dead-letter queue twice."""
+        for redrive in (0, 1):
+            assert call(settle_failed_chunk.lambda_handler, {**message, "redrive": redrive})
+
+    def publish(self) -> int:
+        """Publish what is in the outbox; returns how many events."""
+        return int(publish_outbox.lambda_handler({}, Context())["published"])
+
+    def report(self, import_id: int) -> dict[str, bytes]:
+        """Write the import's report files and read them, by the last part of their keys."""
+        assert call(write_import_report.lambda_handler, {"importId": import_id, "generation": 1})
+        listed = aws.s3().list_objects_v2(Bucket=self.bucket, Prefix=f"reports/{import_id}/1/").get("Contents", [])
+        return {
+            each["Key"].rpartition("/")[2]: aws.s3().get_object(Bucket=self.bucket, Key=each["Key"])["Body"].read()
+            for each in listed
+        }
+
+    @property
+    def engine(self) -> Engine:
+        """The application's engine."""
+        return engine()
+
+    def query(self, statement: str, **values: Any) -> Sequence[Any]:
+        """Rows of a statement, in a transaction of its own."""
+        with engine().begin() as connection:
+            result = connection.execute(text(statement), values)
+            return result.all() if result.returns_rows else []
+
+    def dump(self, import_id: int) -> Dump:
+        """The import's logical dump."""
+        return logical_dump(engine(), import_id)
