@@ -22,7 +22,7 @@ from core.reasons import Rejection, WarningCode
 KEYS = ("control_number", "bates_begin", "bates_end", "parent_control_number")
 TEXTS = ("title", "file_name", "native_path", "text_path")
 MULTI_VALUE_SEPARATOR = ";"
-NESTED_VALUE_SEPARATOR = "\\"
+MAX_NAMES = 1_000
 
 
 class Problem(NamedTuple):
@@ -117,8 +117,7 @@ def _take_cell(row: Row, layout: Layout, field_name: str | None, name: str, text
             row.properties[name] = text
     elif field_name in ("custodians", "tags"):
         row.properties[name] = text
-        names = row.custodians if field_name == "custodians" else row.tags
-        names += _names_in(text, name, names)
+        _take_names(row, row.custodians if field_name == "custodians" else row.tags, name, text)
     elif field_name == "document_date":
         row.properties[name] = text
         _take_date(row, layout, name, text)
@@ -126,6 +125,15 @@ def _take_cell(row: Row, layout: Layout, field_name: str | None, name: str, text
         text = _with_newlines(row, layout, name, text)
         target, key = (row.values, str(field_name)) if field_name in TEXTS else (row.properties, name)
         target[key] = text
+
+
+def _take_names(row: Row, names: list[Name], column: str, text: str) -> None:
+    count = text.count(MULTI_VALUE_SEPARATOR) + 1
+    if count > MAX_NAMES:
+        message = f"the cell has {count} values; the most is {MAX_NAMES}"
+        row.problems.append(Problem(Rejection.TOO_MANY_VALUES, column, message))
+        return
+    names += _names_in(text, column, names)
 
 
 def _names_in(text: str, column: str, taken: list[Name]) -> Iterator[Name]:

@@ -16,7 +16,7 @@ from sqlalchemy.orm import DeclarativeBase, Session
 
 from core.errors import ConflictError
 from core.events import Event, rows_changed
-from core.load_file.encoding import is_damaged
+from core.load_file.encoding import readable
 from core.load_file.layout import Layout
 from core.reasons import Rejection, WarningCode
 from core.rows import Loss, Name, Problem
@@ -233,5 +233,4 @@ def _shown(text: str | None) -> str | None:
     """A text for a report's column: short, and without what cannot be encoded."""
     if text is None:
         return None
-    shown = text[:255]
-    return shown.encode("utf-8", "replace").decode("utf-8") if is_damaged(shown) else shown
+    return readable(text[:255])

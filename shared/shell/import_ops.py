@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from core.errors import FileRefusedError, UploadRefusedError
 from core.events import import_failed, import_started, upload_refused
 from core.import_options import ImportOptions, parse_options
+from core.load_file.encoding import readable
 from core.reasons import FileFailure
 from core.uploads import Upload, parse_upload
 from shell.completion_ops import RUNNING, complete_import
@@ -26,8 +27,10 @@ from shell.settings import settings
 from shell.splitting_ops import Split, split_file
 from shell.tables import Cases, ImportChunks, ImportDuplicates, Imports, ImportWarnings
 from shell.utils.bulk_insert import insert_new
+from shell.utils.column_limits import column_limits
 from shell.utils.db_helpers import insert_or_get, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
+from shell.utils.keys import unstorable
 from shell.utils.object_store import ObjectVersion, read_small
 from shell.utils.queues import send_all
 
@@ -71,7 +74,7 @@ def start_import(upload: Upload) -> int:
             options = _options(upload)
             split = split_file(ObjectVersion(upload.bucket, upload.key, upload.version_id, upload.etag), options)
             with split:
-                _register(import_id, upload, split, options.user_id or settings().default_user_id)
+                _register(import_id, upload, split, _user_id(options))
         except FileRefusedError as refused:
             _fail(import_id, upload.tenant_id, refused.code, str(refused))
             logger.info("import failed", extra={"import_id": import_id, "code": refused.code})
@@ -89,6 +92,15 @@ def _options(upload: Upload) -> ImportOptions:
         return parse_options(json.loads(raw))
     except ValueError as exc:
         raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{upload.options_key} is not JSON: {exc}") from exc
+
+
+def _user_id(options: ImportOptions) -> str:
+    """Who is recorded with the links; a name that the column cannot hold would fail every chunk."""
+    user_id = options.user_id or settings().default_user_id
+    reason = unstorable(user_id, column_limits("taggings")["user_id"])
+    if reason:
+        raise FileRefusedError(FileFailure.BAD_OPTIONS, f"option 'user_id' cannot be stored: {reason[1]}")
+    return user_id
 
 
 @retry_on_db_conflict(resolve=repeating_is_harmless)
@@ -167,7 +179,7 @@ def _insert_parts(transaction: Session, import_id: int, split: Split) -> None:
 @retry_on_db_conflict(resolve=_status_if_registered)
 def _fail(import_id: int, tenant_id: str, code: str, message: str) -> bool:
     with session() as transaction:
-        failed = transaction.execute(_FAIL, {"import_id": import_id, "code": code, "message": message[:1000]})
+        failed = transaction.execute(_FAIL, {"import_id": import_id, "code": code, "message": readable(message[:1000])})
         if failed.rowcount == 1:  # type: ignore[attr-defined]
             append_events(transaction, [import_failed(import_id, tenant_id, code)])
     return True

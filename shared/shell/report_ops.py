@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import text
 
+from core.errors import FileRefusedError
 from core.load_file.layout import Layout
 from core.reporting import Window, neutralised, windows
 from shell.observability import logger
@@ -70,9 +71,13 @@ def write_report(message: dict[str, Any]) -> None:
     ):
         return
     keys = report_keys(upload, generation)
-    write_stream(upload.bucket, keys.rejected_rows, _rejected_rows(upload), "application/octet-stream")
     write_stream(upload.bucket, keys.report, _csv(REPORT_HEADER, _report_lines(import_id)), "text/csv; charset=utf-8")
     write_stream(upload.bucket, keys.warnings, _csv(WARNINGS_HEADER, _warnings(import_id)), "text/csv; charset=utf-8")
+    try:
+        write_stream(upload.bucket, keys.rejected_rows, _rejected_rows(upload), "application/octet-stream")
+    except FileRefusedError as gone:
+        # The lines and reasons are still worth having; the rows themselves are where the source version went.
+        logger.error("no rejected-rows file", extra={"import_id": import_id, "code": gone.code})
     _mark_written(import_id, generation)
     logger.info("reports written", extra={"import_id": import_id, "generation": generation})
 

@@ -23,7 +23,8 @@ DC4, THORN, REGISTERED = "\x14", "\u00fe", "\u00ae"
 DELIMITERS = (DC4, "\t", "|", ";", ",")
 SAMPLE_BYTES = 256 * 1024
 SAMPLE_LINES = 50
-MAX_NAME_CHARACTERS = 1000
+MAX_COLUMNS = 10_000
+MAX_NAME_CHARACTERS, MAX_HEADER_CHARACTERS = 1_000, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,10 @@ def read_opening(head: bytes, options: ImportOptions, *, whole: bool) -> Opening
 
 
 def _opening(first: Record, lines: enc.Lines, dialect: Dialect, options: ImportOptions) -> Opening:
-    cells = first.cells or []
+    cells = [enc.readable(cell) for cell in first.cells or []]
+    _refuse_unlikely_header(cells)
     spare = options.header and len(cells) > 1 and not cells[-1].strip()
     names = column_names(cells[:-1] if spare else cells) if options.header else column_names([""] * len(cells))
-    names = tuple(name[:MAX_NAME_CHARACTERS] for name in names)
     start = lines.texts[first.first]
     grammar = Grammar(
         dialect.delimiter,
@@ -84,6 +85,16 @@ def _opening(first: Record, lines: enc.Lines, dialect: Dialect, options: ImportO
     body_line = first.first + first.lines if options.header else 0
     body_start = dialect.mark_bytes + sum(lines.sizes[:body_line])
     return Opening(dialect, grammar, names, map_columns(names, options.columns), body_start, body_line + 1)
+
+
+def _refuse_unlikely_header(cells: list[str]) -> None:
+    if len(cells) > MAX_COLUMNS:
+        message = f"the first line has {len(cells)} cells; the most columns is {MAX_COLUMNS}"
+        raise FileRefusedError(FileFailure.TOO_MANY_COLUMNS, message)
+    longest = max(map(len, cells))
+    if longest > MAX_NAME_CHARACTERS or sum(map(len, cells)) > MAX_HEADER_CHARACTERS:
+        message = f"a cell of the first line has {longest} characters, which is no column's name"
+        raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}; check the delimiter, or add a header line")
 
 
 def _whole_lines(raw: bytes, view: str, whole: bool) -> bytes:

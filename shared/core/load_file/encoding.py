@@ -120,6 +120,11 @@ def is_damaged(text: str) -> bool:
     return not text.isascii() and _SURROGATES.search(text) is not None
 
 
+def readable(text: str) -> str:
+    """The text with a replacement character for every byte that could not be decoded."""
+    return _SURROGATES.sub("\ufffd", text) if is_damaged(text) else text
+
+
 def damaged_bytes(text: str) -> str:
     """The first undecodable bytes of a text, in hexadecimal, for a message."""
     found = _ESCAPED_BYTES.search(text)

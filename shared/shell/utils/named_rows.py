@@ -17,6 +17,8 @@ from sqlalchemy.orm import DeclarativeBase, Session
 from shell.utils.bulk_insert import insert_missing
 from shell.utils.column_limits import column_limits
 
+NAMES_A_STATEMENT = 5_000
+
 
 class NamedRow(NamedTuple):
     """A row's id and its name as the database has it."""
@@ -30,17 +32,28 @@ def find_named(
 ) -> dict[type[DeclarativeBase], dict[str, NamedRow]]:
     """The rows that the names mean, by model and by name as asked for; names that no row has are missing.
 
-    One statement for all models.
+    One statement for all models and up to 5,000 names of each.
     """
-    names = {model: sorted(set(asked)) for model, asked in wanted.items() if asked}
+    names = {model: sorted(set(asked)) for model, asked in wanted.items()}
     found: dict[type[DeclarativeBase], dict[str, NamedRow]] = {model: {} for model in wanted}
+    for start in range(0, max(map(len, names.values()), default=0), NAMES_A_STATEMENT):
+        part = {model: asked[start : start + NAMES_A_STATEMENT] for model, asked in names.items()}
+        _find(session, case_id, {model: asked for model, asked in part.items() if asked}, found)
+    return found
+
+
+def _find(
+    session: Session,
+    case_id: int,
+    names: Mapping[type[DeclarativeBase], list[str]],
+    found: dict[type[DeclarativeBase], dict[str, NamedRow]],
+) -> None:
     if names:
         models = list(names)
         lists = {f"names_{index}": json.dumps(names[model], ensure_ascii=False) for index, model in enumerate(models)}
         statement = " UNION ALL ".join(_equal_names(model, index) for index, model in enumerate(models))
         for row in session.execute(text(statement), {"case_id": case_id, **lists}):
             found[models[row.model]][row.wanted] = NamedRow(row.id, row.name)
-    return found
 
 
 def add_named(

@@ -153,7 +153,7 @@ OUT_OF_LOAD_FILES = (
       kind VARCHAR(16) NOT NULL,
       name VARCHAR(500) NOT NULL,
       line_no BIGINT NOT NULL,
-      column_name VARCHAR(255),
+      column_name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
       PRIMARY KEY (import_id, chunk_no, seq)
     )
     """,
