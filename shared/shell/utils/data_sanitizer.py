@@ -42,7 +42,7 @@ def fit_text(value: str, limit: ColumnLimit) -> tuple[str, list[TextLoss]]:
     if not limit.takes_four_bytes:
         value, removed = remove_four_byte_characters(value)
         if removed:
-            message = f"{removed} characters that the column's character set cannot hold were removed"
+            message = f"{removed} character(s) that the column's character set cannot hold were removed"
             losses.append(TextLoss(WarningCode.CHARACTERS_REMOVED, message, utf8_length(value)))
     cut = _cut(value, limit)
     if len(cut) < len(value):

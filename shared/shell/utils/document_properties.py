@@ -92,7 +92,7 @@ def _without_four_bytes(properties: Properties, losses: list[PropertyLoss]) -> d
     for name, value in properties.items():
         clean, removed = remove_four_byte_characters(value or "")
         if removed:
-            message = f"{removed} characters that the column's character set cannot hold were removed"
+            message = f"{removed} character(s) that the column's character set cannot hold were removed"
             losses.append(PropertyLoss(WarningCode.CHARACTERS_REMOVED, name, message, utf8_length(clean)))
         kept[_free_name(remove_emojis(name), name, properties, kept)] = clean if removed else value
     return kept

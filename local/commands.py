@@ -1,0 +1,169 @@
+"""What each subcommand does; each gives the command's exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from boto3.exceptions import Boto3Error
+from botocore.exceptions import BotoCoreError, ClientError
+from rich.console import Console
+from sqlalchemy.exc import SQLAlchemyError
+
+from local import reports, uploads
+from local.database import PrivateServer
+from local.errors import ImportStalledError, LocalError
+from local.import_states import ImportState, ImportStates
+from local.lock import exclusive
+from local.progress import FileProgress, ProgressDisplay
+from local.stack import DEFAULT_TEMPLATE, REPOSITORY, LocalStack
+from local.summary import Outcome, as_json, print_table
+from local.time_scale import TimeScale
+
+DONE, FAILED = 0, 1
+
+# Nobody wants to wait six minutes after a crash on their own machine; but work gets all the time that AWS gives it.
+_SCALE = TimeScale(factor=0.05, shortest_timeout=math.inf)
+_SERVICE_ERRORS = (Boto3Error, BotoCoreError, ClientError, SQLAlchemyError)
+_OURS = ("database", "logs", "reports", "lock")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the command works; `database_url` is the user's own, if there is one."""
+
+    state_dir: Path = REPOSITORY / ".local"
+    template: Path = DEFAULT_TEMPLATE
+    database_url: str | None = None
+
+    def stack(self, *, workers: int = 2, outlive: bool = False) -> LocalStack:
+        """A stack that is not running yet."""
+        return LocalStack(
+            self.state_dir,
+            workers=workers,
+            time_scale=_SCALE,
+            database_url=self.database_url,
+            template=self.template,
+            outlive=outlive,
+        )
+
+    def server(self) -> PrivateServer:
+        """The private database server."""
+        return PrivateServer(self.state_dir / "database")
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """What `import` was asked to do."""
+
+    files: Sequence[Path]
+    tenant: str
+    case: str
+    options: dict[str, Any]
+    workers: int
+    json: bool
+
+
+def import_files(place: Place, request: ImportRequest) -> int:
+    """Import the files one after another: between two that share documents the order decides."""
+    outcomes: list[Outcome] = []
+    # With --json nobody looks on.
+    console = Console(stderr=True, highlight=False, force_terminal=False if request.json else None)
+    with contextlib.ExitStack() as running:
+        display = running.enter_context(ProgressDisplay(console))
+        try:
+            display.note("starting the database, S3, SQS, SNS and the functions ...")
+            stack = running.enter_context(place.stack(workers=request.workers))
+            states = running.enter_context(ImportStates(stack.database_url))
+            for file in request.files:
+                outcomes.append(_import_one(stack, states, request, file, display))
+        except (LocalError, *_SERVICE_ERRORS) as exc:
+            outcomes += [Outcome(file, None, str(exc), 0.0) for file in request.files[len(outcomes) :]]
+    if request.json:
+        print(as_json(outcomes))
+    else:
+        print_table(outcomes, sys.stdout)
+    return FAILED if any(outcome.failed for outcome in outcomes) else DONE
+
+
+def _import_one(
+    stack: LocalStack, states: ImportStates, request: ImportRequest, file: Path, display: ProgressDisplay
+) -> Outcome:
+    line = display.file(file.name)
+    look = None
+    began = time.monotonic()
+    try:
+        upload = uploads.put(stack, file, request.tenant, request.case, request.options)
+        look = uploads.finder(states, upload)
+        state = uploads.wait(stack, look, _watcher(stack, line, display))
+    except (ImportStalledError, OSError) as exc:
+        return Outcome(file, look() if look else None, str(exc), time.monotonic() - began)
+    seconds = time.monotonic() - began
+    if state.failed:
+        return Outcome(file, state, state.failure_message or f"the import was {state.status}", seconds)
+    found = reports.download(stack.s3, stack.bucket, state, stack.state_dir / "reports")
+    return Outcome(file, state, None, seconds, found)
+
+
+def _watcher(stack: LocalStack, line: FileProgress, display: ProgressDisplay) -> uploads.OnState:
+    def on_state(state: ImportState | None) -> None:
+        line.show(state)
+        display.failures(stack.failures())
+
+    return on_state
+
+
+def database_url(place: Place) -> int:
+    """Print the database's URL, having started and migrated the private server if that is the one."""
+    if place.database_url:
+        print("DATABASE_URL is set; this is it, as it is:", file=sys.stderr)
+        print(place.database_url)
+        return DONE
+    with place.stack(outlive=True) as stack:
+        url = stack.database_url
+    print("The private server goes on running; stop it with: exhibit-ingest stop", file=sys.stderr)
+    print(url)
+    return DONE
+
+
+def stop(place: Place) -> int:
+    """Stop the private server, if it runs."""
+    with exclusive(place.state_dir):
+        stopped = place.server().stop()
+    print("The private database server is stopped." if stopped else "No private database server runs.")
+    return DONE
+
+
+def reset(place: Place) -> int:
+    """Stop the private server and delete everything that the command keeps on this machine."""
+    if place.state_dir.exists():
+        with exclusive(place.state_dir):
+            place.server().stop()
+            for path in _kept(place.state_dir):
+                _remove(path)
+        with contextlib.suppress(OSError):
+            place.state_dir.rmdir()
+    print(f"Deleted the private database, logs and reports in {place.state_dir}.")
+    if place.database_url:
+        print("DATABASE_URL is set; the database it names was not touched.", file=sys.stderr)
+    return DONE
+
+
+def _kept(state_dir: Path) -> Iterator[Path]:
+    for name in _OURS:
+        if (state_dir / name).exists():
+            yield state_dir / name
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()

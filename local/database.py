@@ -1,0 +1,245 @@
+"""A private MariaDB or MySQL server: a data directory and a free port of 127.0.0.1 of its own.
+
+Guarantees that no other server is ever touched: a process counts as ours only if its id is in our pid file *and* its
+command line names our data directory, and a connection only if the server at its other end says the same directory.
+The data stay until the directory is deleted. Everybody on this machine can log in as root without a password: it is
+made for trying and testing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pymysql
+
+from local.database_binaries import Binaries, find_or_install
+from local.errors import DatabaseServerError
+from local.processes import Processes, tail
+
+# What the template's cluster parameters say too; a test keeps the two the same.
+SETTINGS = {
+    "transaction-isolation": "READ-COMMITTED",
+    "sql-mode": "STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION",
+    "character-set-server": "utf8mb4",
+    "innodb-lock-wait-timeout": "10",
+    "max-connections": "150",
+    "max-allowed-packet": "64M",
+}
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 60.0
+_PAUSE = 0.02
+_SOCKET_PATH_LIMIT = 100
+_ATTEMPTS = 3
+
+
+class PrivateServer:
+    """The server of one directory. With `outlive` it goes on when this process ends, otherwise it ends with it."""
+
+    def __init__(self, directory: Path, *, outlive: bool = False, binaries: Binaries | None = None) -> None:
+        self._directory = directory.resolve()
+        self._data = self._directory / "data"
+        self._state = self._directory / "server.json"
+        self._log = self._directory / "error.log"
+        self._outlive = outlive
+        self._binaries = binaries
+        self._processes: Processes | None = None
+        self._launched: psutil.Process | None = None
+
+    @property
+    def started_here(self) -> bool:
+        """Whether this object started the server, rather than finding it running."""
+        return self._processes is not None
+
+    def start(self) -> str:
+        """Start the server, or find it running; gives its URL, without a schema. Raises DatabaseServerError."""
+        running = self._running()
+        if running and self._await_ready(running):
+            return self.url()
+        binaries = self._binaries or find_or_install()
+        self._initialise(binaries)
+        try:
+            for _ in range(_ATTEMPTS):
+                if self._await_ready(self._launch(binaries)):
+                    return self.url()
+            raise DatabaseServerError(f"the database server did not start; {self._log} ends with:\n{tail(self._log)}")
+        except BaseException:
+            self._give_up()
+            raise
+
+    def url(self, schema: str = "") -> str:
+        """The URL for SQLAlchemy of the running server."""
+        return f"mysql+pymysql://root@127.0.0.1:{self._read_state()['port']}/{schema}?charset=utf8mb4"
+
+    def is_running(self) -> bool:
+        """Whether our server runs, whoever started it."""
+        return self._running() is not None
+
+    def stop(self) -> bool:
+        """Stop the server, whoever started it; False where it did not run."""
+        process = self._running()
+        if process:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.terminate()
+            if not _is_gone(process, _STOP_SECONDS):
+                process.kill()
+                _is_gone(process, _STOP_SECONDS)
+        if self._processes:
+            self._processes.stop()
+            self._processes = None
+        self._forget()
+        return process is not None
+
+    def _give_up(self) -> None:
+        """End what was launched and did not come up."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if self._launched:
+                self._launched.kill()
+        if self._processes:
+            self._processes.stop()
+            self._processes = None
+        self._forget()
+
+    def _initialise(self, binaries: Binaries) -> None:
+        """Set up the data directory beside its place, so that a half-made one is never used."""
+        if self._data.exists():
+            return
+        self._directory.mkdir(parents=True, exist_ok=True)
+        fresh = self._directory / "data.new"
+        shutil.rmtree(fresh, ignore_errors=True)
+        if binaries.is_mysql:
+            program = [str(binaries.server), "--no-defaults", "--initialize-insecure", f"--log-error={self._log}"]
+        else:
+            program = [str(binaries.installer), "--no-defaults", "--auth-root-authentication-method=normal"]
+            program += ["--skip-test-db", "--skip-name-resolve"]
+        command = [*program, f"--datadir={fresh}", *_user()]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            said = (done.stdout + done.stderr + tail(self._log)).strip()[-2000:]
+            raise DatabaseServerError(f"{' '.join(command)} failed:\n{said}")
+        fresh.rename(self._data)
+
+    def _launch(self, binaries: Binaries) -> psutil.Process:
+        state = {"port": _free_port(), "socket": str(self._socket_path())}
+        self._state.write_text(json.dumps(state), encoding="utf-8")
+        command = [str(binaries.server), "--no-defaults", *_user(), *self._options(state)]
+        command += self._mysql_options() if binaries.is_mysql else []
+        if self._outlive:
+            pid = _detached(command, self._log)
+        else:
+            self._processes = self._processes or Processes()
+            child = self._processes.start(
+                command, environment=dict(os.environ), log=self._log, death_signal=signal.SIGTERM
+            )
+            pid = child.pid
+        self._launched = psutil.Process(pid)
+        return self._launched
+
+    def _options(self, state: dict[str, Any]) -> list[str]:
+        options = {
+            "datadir": str(self._data),
+            "pid-file": str(self._directory / "server.pid"),
+            "socket": state["socket"],
+            "port": state["port"],
+            "bind-address": "127.0.0.1",
+            "log-error": str(self._log),
+            "innodb-buffer-pool-size": "256M",
+            "innodb-use-native-aio": "0",
+        }
+        return [f"--{name}={value}" for name, value in (options | SETTINGS).items()] + ["--skip-name-resolve"]
+
+    def _mysql_options(self) -> list[str]:
+        """What MySQL needs besides: it makes no root for 127.0.0.1, and takes no part in replication here."""
+        users = self._directory / "users.sql"
+        users.write_text(
+            "CREATE USER IF NOT EXISTS root@'127.0.0.1' IDENTIFIED BY '';\n"
+            "GRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n"
+        )
+        return ["--mysqlx=OFF", "--disable-log-bin", "--secure-file-priv=NULL", f"--init-file={users}"]
+
+    def _socket_path(self) -> Path:
+        path = self._directory / "server.sock"
+        if len(os.fsencode(path)) <= _SOCKET_PATH_LIMIT:
+            return path
+        return Path(tempfile.mkdtemp(prefix="db-", dir="/tmp")) / "server.sock"
+
+    def _await_ready(self, process: psutil.Process) -> bool:
+        """Wait until the process answers as our server; False when it ends instead."""
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            if self._answers():
+                return True
+            if _is_gone(process, _PAUSE):
+                return False
+        late = f"the database server did not answer within {_START_SECONDS:.0f} s"
+        raise DatabaseServerError(f"{late}; {self._log} ends with:\n{tail(self._log)}")
+
+    def _answers(self) -> bool:
+        try:
+            connection = pymysql.connect(host="127.0.0.1", port=self._read_state()["port"], user="root")
+        except pymysql.Error:
+            return False
+        with connection, connection.cursor() as cursor:
+            cursor.execute("SELECT @@datadir")
+            row = cursor.fetchone()
+        return row is not None and Path(row[0]).resolve() == self._data
+
+    def _running(self) -> psutil.Process | None:
+        """Our server's process, whoever started it."""
+        with contextlib.suppress(OSError, ValueError, psutil.Error):
+            process = psutil.Process(int((self._directory / "server.pid").read_text()))
+            if f"--datadir={self._data}" in process.cmdline() and process.status() != psutil.STATUS_ZOMBIE:
+                return process
+        return None
+
+    def _read_state(self) -> dict[str, Any]:
+        state: dict[str, Any] = json.loads(self._state.read_text(encoding="utf-8"))
+        return state
+
+    def _forget(self) -> None:
+        """Remove what only means something while the server runs."""
+        with contextlib.suppress(OSError, ValueError):
+            directory = Path(self._read_state()["socket"]).parent
+            if directory != self._directory:
+                shutil.rmtree(directory, ignore_errors=True)
+        self._state.unlink(missing_ok=True)
+
+
+def _is_gone(process: psutil.Process, seconds: float) -> bool:
+    """Wait for the end of a process, our child or not."""
+    try:
+        process.wait(timeout=seconds)
+    except psutil.TimeoutExpired:
+        return False
+    return True
+
+
+def _user() -> list[str]:
+    return ["--user=root"] if os.geteuid() == 0 else []
+
+
+def _detached(command: list[str], log: Path) -> int:
+    with log.open("ab") as output:
+        child = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+        )
+    # It is meant to outlive this process, and nobody will ask for its exit status.
+    child.returncode = 0
+    return child.pid
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,137 @@
+"""The Lambda Runtime API, as AWS documents it, for one worker process.
+
+Each worker has a port of its own: that tells the workers apart, since the API itself has no name for them.
+Only what a runtime client needs is there: next, response, error and init error.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import re
+import socket
+import threading
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from local.invocation import Invocation
+
+_ROOT = "/2018-06-01/runtime"
+_OUTCOME = re.compile(_ROOT + r"/invocation/([^/]+)/(response|error)")
+
+Failure = Callable[[bool, str, str, Any], None]
+"""Told of an error: whether it came up at the start, its type, its message, the stack trace."""
+
+
+class RuntimeApi:
+    """The API for one worker; `address` is host:port. Failures are told to `on_failure`, answers to the invocation."""
+
+    def __init__(self, on_failure: Failure) -> None:
+        self.on_failure = on_failure
+        self._inbox: queue.SimpleQueue[Invocation | None] = queue.SimpleQueue()
+        self._current: Invocation | None = None
+        self._closed = False
+        self._server = _Server(("127.0.0.1", 0), self)
+        self._thread = threading.Thread(target=self._serve, daemon=True, name=f"runtime-api-{self.address}")
+        self._thread.start()
+
+    @property
+    def address(self) -> str:
+        """Where the worker finds it."""
+        host, port = self._server.server_address[:2]
+        return f"{host!s}:{port}"
+
+    def offer(self, invocation: Invocation) -> None:
+        """Hand an invocation to the worker, which asks when it is ready."""
+        self._inbox.put(invocation)
+
+    def take(self) -> Invocation | None:
+        """Wait for the next invocation; None when there will be no more."""
+        self._current = self._inbox.get()
+        return self._current
+
+    def answer(self, request_id: str, body: bytes) -> bool:
+        """Settle the current invocation; False where that is another one."""
+        current = self._current
+        if current is None or current.request_id != request_id:
+            return False
+        current.succeed(body)
+        return True
+
+    def close(self) -> None:
+        """Stop serving; a worker that waits gets no further invocation."""
+        if self._closed:
+            return
+        self._closed = True
+        self._inbox.put(None)
+        # The server sleeps until somebody connects.
+        socket.create_connection(self._server.server_address[:2], timeout=5).close()  # type: ignore[arg-type]
+        self._thread.join()
+        self._server.server_close()
+
+    def _serve(self) -> None:
+        while not self._closed:
+            self._server.handle_request()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int], api: RuntimeApi) -> None:
+        self.api = api
+        super().__init__(address, _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A worker that was killed breaks its connection; that is told elsewhere."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: _Server
+
+    def do_GET(self) -> None:
+        invocation = self.server.api.take() if self.path == f"{_ROOT}/invocation/next" else None
+        if invocation is None:
+            self._reply(HTTPStatus.NOT_FOUND)
+            return
+        headers = {
+            "Lambda-Runtime-Aws-Request-Id": invocation.request_id,
+            "Lambda-Runtime-Invoked-Function-Arn": invocation.arn,
+            "Lambda-Runtime-Deadline-Ms": str(invocation.fetch()),
+            "Content-Type": "application/json",
+        }
+        self._reply(HTTPStatus.OK, invocation.payload, headers)
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        match = _OUTCOME.fullmatch(self.path)
+        if match and match[2] == "response":
+            known = self.server.api.answer(match[1], body)
+            self._reply(HTTPStatus.ACCEPTED if known else HTTPStatus.BAD_REQUEST)
+        elif match or self.path == f"{_ROOT}/init/error":
+            self.server.api.on_failure(match is None, *_error(body))
+            self._reply(HTTPStatus.ACCEPTED)
+        else:
+            self._reply(HTTPStatus.NOT_FOUND)
+
+    def _reply(self, status: HTTPStatus, body: bytes = b"", headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        """Workers have a log of their own."""
+
+
+def _error(body: bytes) -> tuple[str, str, Any]:
+    try:
+        error = json.loads(body)
+    except ValueError:
+        return "Runtime.UnknownReason", body.decode("utf-8", errors="replace"), None
+    return str(error.get("errorType")), str(error.get("errorMessage")), error.get("stackTrace")

@@ -1,0 +1,209 @@
+"""The whole application on this machine: database, S3, SQS, SNS, functions, and the pump between them.
+
+Guarantees that nothing of it is left running after the block ends, whether by success, exception or Ctrl-C; on Linux
+not even when this process is killed. Only a database server that was running before, or that is meant to outlive the
+block, goes on.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from sqlalchemy import create_engine, text
+from sqlalchemy.engine import URL, make_url
+
+from local.aws import LocalAws
+from local.database import PrivateServer
+from local.delivery import AsReceived, Delivery
+from local.errors import LocalError
+from local.invocation import InvocationFailed
+from local.lock import exclusive
+from local.processes import Processes
+from local.pump import Pump
+from local.runtime import Runtime
+from local.template import Template
+from local.time_scale import TimeScale
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sns import SNSClient
+    from mypy_boto3_sqs import SQSClient
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+DEFAULT_TEMPLATE = REPOSITORY / "template.yaml"
+SCHEMA = "exhibits"
+
+
+class LocalStack:
+    """Everything running for as long as the `with` block does.
+
+    `database_url` must name a schema, which is created if it is missing; without it a private server in the state
+    directory is used. `environment` wins over the template's variables. `outlive` leaves the private server running.
+    """
+
+    def __init__(
+        self,
+        state_dir: Path,
+        *,
+        workers: int = 2,
+        time_scale: TimeScale | None = None,
+        database_url: str | None = None,
+        template: Path = DEFAULT_TEMPLATE,
+        environment: Mapping[str, str] | None = None,
+        delivery: Delivery | None = None,
+        outlive: bool = False,
+    ) -> None:
+        self.state_dir = state_dir.resolve()
+        self.log_directory = self.state_dir / "logs"
+        self.template = Template.load(template)
+        self.workers = workers
+        self._time_scale = time_scale or TimeScale()
+        self._given_url = database_url
+        self._environment = dict(environment or {})
+        self._delivery = delivery or AsReceived()
+        self._outlive = outlive
+        self._exit = ExitStack()
+        self._undo = ExitStack()
+        self.database_url = ""
+        self.aws: LocalAws
+        self.runtime: Runtime
+        self.pump: Pump
+
+    def __enter__(self) -> Self:
+        try:
+            self._start()
+        except BaseException:
+            self._exit.close()
+            self._undo.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._exit.close()
+
+    @property
+    def s3(self) -> S3Client:
+        """A client for the local S3."""
+        return self.aws.s3
+
+    @property
+    def sqs(self) -> SQSClient:
+        """A client for the local SQS."""
+        return self.aws.sqs
+
+    @property
+    def sns(self) -> SNSClient:
+        """A client for the local SNS."""
+        return self.aws.sns
+
+    @property
+    def bucket(self) -> str:
+        """The name of the template's bucket; raises LocalError where it has none or several."""
+        if len(self.template.buckets) != 1:
+            raise LocalError(f"the template has {len(self.template.buckets)} buckets, not one")
+        return next(iter(self.template.buckets.values())).name
+
+    def queue_url(self, queue: str) -> str:
+        """The URL of a queue, given by its logical id."""
+        return self.template.queue_url(queue, self.aws.endpoint)
+
+    def invoke(self, function: str, payload: object) -> Any:
+        """Invoke a function, given by its logical id; raises InvocationFailed."""
+        return self.runtime.invoke(function, payload)
+
+    def wait_idle(self, timeout: float = 60.0) -> None:
+        """Wait until no message waits and nothing is under way; raises TimeoutError."""
+        self.pump.wait_until_idle(timeout)
+
+    def is_idle(self) -> bool:
+        """Whether no message waits and nothing is under way."""
+        return self.pump.is_idle()
+
+    def pause(self, seconds: float) -> None:
+        """Sleep until some invocation is done or the time is over."""
+        self.pump.activity.wait(seconds)
+
+    def failures(self, after: int = 0) -> list[InvocationFailed]:
+        """The failed invocations so far, without the first `after`."""
+        return self.pump.activity.failures(after)
+
+    def _start(self) -> None:
+        self._exit.enter_context(exclusive(self.state_dir))
+        shutil.rmtree(self.log_directory, ignore_errors=True)
+        self.log_directory.mkdir(parents=True)
+        processes = Processes()
+        self._exit.callback(processes.stop)
+        self.aws = LocalAws(processes, self.log_directory / "aws.log", self._time_scale)
+        # The two servers start side by side.
+        self.aws.launch()
+        self.database_url = self._start_database()
+        self.aws.await_start()
+        self.aws.create(self.template)
+        self._start_functions(processes)
+        for function in self.template.on_deploy:
+            self.invoke(function, {"RequestType": "Local"})
+        self.pump.start()
+
+    def _start_database(self) -> str:
+        if self._given_url:
+            url = make_url(self._given_url)
+            if not url.database:
+                raise LocalError("DATABASE_URL names no schema; write it as in mysql+pymysql://user@host:3306/exhibits")
+        else:
+            server = PrivateServer(self.state_dir / "database", outlive=self._outlive)
+            url = make_url(server.start()).set(database=SCHEMA)
+            if server.started_here and not self._outlive:
+                self._exit.callback(server.stop)
+            elif server.started_here:
+                self._undo.callback(server.stop)
+        create_schema(url)
+        return url.render_as_string(hide_password=False)
+
+    def _start_functions(self, processes: Processes) -> None:
+        self.runtime = Runtime(
+            self.template,
+            environment=self._function_environment,
+            workers=self.workers,
+            time_scale=self._time_scale,
+            processes=processes,
+            log_directory=self.log_directory,
+        )
+        self.pump = Pump(
+            self.template,
+            self.aws,
+            self.runtime.invoke,
+            workers=self.workers,
+            time_scale=self._time_scale,
+            delivery=self._delivery,
+            log=self.log_directory / "failures.log",
+        )
+        self._exit.callback(self._stop_functions)
+
+    def _function_environment(self, function: str) -> dict[str, str]:
+        found = self.template.environment(function, self.aws.endpoint)
+        return found | self.aws.environment() | {"DATABASE_URL": self.database_url} | self._environment
+
+    def _stop_functions(self) -> None:
+        """Take on nothing more, then cut off what is under way: polls from their server, invocations from a worker."""
+        self.pump.announce_stop()
+        self.aws.stop()
+        self.runtime.stop()
+        self.pump.join()
+
+
+def create_schema(url: URL) -> None:
+    """Create the schema that a URL names, if it is missing."""
+    engine = create_engine(url.set(database=""))
+    try:
+        with engine.begin() as connection:
+            name = engine.dialect.identifier_preparer.quote_identifier(url.database or "")
+            connection.execute(text(f"CREATE DATABASE IF NOT EXISTS {name} CHARACTER SET utf8mb4"))
+    finally:
+        engine.dispose()

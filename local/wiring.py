@@ -1,0 +1,97 @@
+"""What a template wires together, as values; durations in seconds, resources by their logical ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Function:
+    """One Lambda function; `environment` still holds its intrinsic functions."""
+
+    name: str
+    handler: str
+    timeout: float
+    memory_mb: int
+    environment: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Redrive:
+    """Where a message goes that was received `max_receive_count` times in vain."""
+
+    dead_letter_queue: str
+    max_receive_count: int
+
+
+@dataclass(frozen=True)
+class Queue:
+    """One SQS queue."""
+
+    logical_id: str
+    name: str
+    visibility: float
+    delay: float
+    redrive: Redrive | None
+
+
+@dataclass(frozen=True)
+class EventSource:
+    """A queue that a function consumes; `max_concurrency` None means no limit of its own."""
+
+    function: str
+    queue: str
+    batch_size: int
+    max_concurrency: int | None
+    reports_failures: bool
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A function that is invoked every so often; `payload` None means EventBridge's own event."""
+
+    function: str
+    name: str
+    every: float
+    payload: str | None = None
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One SNS topic."""
+
+    logical_id: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """A queue that listens to a topic."""
+
+    topic: str
+    queue: str
+    raw: bool
+    filter_policy: Mapping[str, Any] | None
+    filter_scope: str | None
+
+
+@dataclass(frozen=True)
+class Notification:
+    """What the bucket tells a queue; prefix and suffix are empty where all keys count."""
+
+    event: str
+    queue: str
+    prefix: str = ""
+    suffix: str = ""
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """One S3 bucket."""
+
+    logical_id: str
+    name: str
+    versioned: bool
+    notifications: tuple[Notification, ...] = field(default=())

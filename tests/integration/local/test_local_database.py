@@ -1,0 +1,97 @@
+"""The private database server comes up as it should, and no other server is ever touched."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from sqlalchemy import Connection, create_engine, text
+
+from local.database import SETTINGS, PrivateServer
+from local.errors import DatabaseServerError
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    # Too long for a socket inside it, as directories of users may be.
+    return tmp_path_factory.mktemp("server") / ("long" * 25)
+
+
+@pytest.fixture(scope="module")
+def server(directory: Path) -> Iterator[PrivateServer]:
+    server = PrivateServer(directory)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def connection(server: PrivateServer) -> Iterator[Connection]:
+    engine = create_engine(server.url())
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+def test_it_runs_with_the_settings_that_transactions_rest_on(connection: Connection) -> None:
+    rows = connection.execute(text("SHOW GLOBAL VARIABLES")).all()
+    found = {str(name).replace("_", "-"): str(value) for name, value in rows}
+    found["transaction-isolation"] = found.get("transaction-isolation") or found["tx-isolation"]
+    assert {name: found[name] for name in SETTINGS} == SETTINGS | {"max-allowed-packet": str(64 << 20)}
+
+
+def test_it_listens_on_this_machine_alone(connection: Connection) -> None:
+    assert connection.execute(text("SELECT @@bind_address")).scalar() == "127.0.0.1"
+
+
+def test_a_second_command_finds_it_running(server: PrivateServer, directory: Path) -> None:
+    other = PrivateServer(directory)
+    assert other.start() == server.url()
+    assert not other.started_here
+
+
+def test_data_outlive_the_server(tmp_path: Path) -> None:
+    first = PrivateServer(tmp_path)
+    _execute(first.start(), "CREATE DATABASE kept")
+    assert PrivateServer(tmp_path).stop()
+    assert not first.stop()
+
+    second = PrivateServer(tmp_path)
+    try:
+        _execute(second.start(), "USE kept")
+    finally:
+        second.stop()
+
+
+def test_a_pid_file_that_names_another_process_is_not_believed(tmp_path: Path) -> None:
+    (tmp_path / "server.pid").write_text(str(os.getpid()))
+    server = PrivateServer(tmp_path)
+    assert not server.is_running()
+    assert not server.stop()
+    assert psutil.pid_exists(os.getpid())
+
+
+def test_a_server_of_another_directory_is_not_taken_for_ours(
+    server: PrivateServer, directory: Path, tmp_path: Path
+) -> None:
+    for name in ("server.pid", "server.json"):
+        (tmp_path / name).write_text((directory / name).read_text())
+    assert not PrivateServer(tmp_path).stop()
+    assert server.is_running()
+
+
+def test_a_server_that_cannot_start_shows_the_end_of_its_log(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "ibdata1").write_text("no tablespace")
+    with pytest.raises(DatabaseServerError, match=r"(?s)error\.log ends with:.*ERROR"):
+        PrivateServer(tmp_path).start()
+
+
+def _execute(url: str, statement: str) -> None:
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text(statement))
+    engine.dispose()

@@ -1,0 +1,112 @@
+"""Functions run in processes of AWS's own runtime client, under Lambda's rules."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from local.processes import Processes
+from local.runtime import InvocationFailed, Runtime
+from local.template import Template
+from local.time_scale import TimeScale
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("logs")
+
+
+@pytest.fixture(scope="module")
+def runtime(toy_template: Path, logs: Path) -> Iterator[Runtime]:
+    template = Template.load(toy_template)
+    processes = Processes()
+    environment = {"AWS_DEFAULT_REGION": "us-east-1", "GREETING": "overridden"}
+    running = Runtime(
+        template,
+        environment=lambda function: environment,
+        workers=2,
+        time_scale=TimeScale(),
+        processes=processes,
+        log_directory=logs,
+    )
+    yield running
+    running.stop()
+    processes.stop()
+
+
+def test_a_function_gets_its_event_context_and_environment(runtime: Runtime) -> None:
+    answer = runtime.invoke("EchoFunction", {"text": "é"})
+    assert answer["event"] == {"text": "é"}
+    assert answer["arn"].endswith(":function:EchoFunction")
+    assert 50_000 < answer["remaining"] <= 60_000
+    assert answer["environment"]["GREETING"] == "overridden"
+    assert answer["environment"]["AWS_CONFIG_FILE"] == os.devnull
+
+
+def test_a_worker_is_used_again(runtime: Runtime) -> None:
+    first, second = (runtime.invoke("EchoFunction", {})["pid"] for _ in range(2))
+    assert first == second
+
+
+def test_an_exception_fails_the_invocation_and_spares_the_worker(runtime: Runtime) -> None:
+    before = runtime.invoke("EchoFunction", {})["pid"]
+    with pytest.raises(InvocationFailed, match="as you wished") as failed:
+        runtime.invoke("EchoFunction", {"fault": "raise"})
+    assert failed.value.error_type == "ValueError"
+    assert "".join(failed.value.stack_trace).count("toys.py") == 1
+    assert runtime.invoke("EchoFunction", {})["pid"] == before
+
+
+def test_a_worker_that_dies_fails_its_invocation_and_is_replaced(runtime: Runtime) -> None:
+    before = runtime.invoke("EchoFunction", {})["pid"]
+    with pytest.raises(InvocationFailed, match="SIGKILL") as failed:
+        runtime.invoke("EchoFunction", {"fault": "die"})
+    assert failed.value.error_type == "Runtime.ExitError"
+    assert runtime.invoke("EchoFunction", {})["pid"] != before
+
+
+def test_a_function_that_takes_too_long_is_killed(runtime: Runtime) -> None:
+    with pytest.raises(InvocationFailed, match=r"Task timed out after 1\.00 seconds"):
+        runtime.invoke("SlowFunction", {"seconds": 60})
+    assert runtime.pids("SlowFunction") == []
+
+
+def test_a_handler_that_cannot_be_imported_says_why(runtime: Runtime) -> None:
+    with pytest.raises(InvocationFailed, match="No module named 'missing'") as failed:
+        runtime.invoke("BrokenFunction", {})
+    assert failed.value.error_type == "Runtime.ImportModuleError"
+
+
+def test_a_function_has_as_many_workers_as_are_needed_and_allowed(runtime: Runtime) -> None:
+    with ThreadPoolExecutor(6) as callers:
+        pids = {answer["pid"] for answer in callers.map(lambda n: runtime.invoke("EchoFunction", {}), range(12))}
+    assert 1 <= len(pids) <= 2
+    assert len(runtime.pids("EchoFunction")) <= 2
+
+
+def test_what_a_function_prints_is_in_its_log(runtime: Runtime, logs: Path) -> None:
+    runtime.invoke("EchoFunction", {"fault": "print"})
+    assert "printed by the toy" in (logs / "EchoFunction.log").read_text()
+
+
+def test_after_stopping_no_process_is_left_and_none_is_started(toy_template: Path, tmp_path: Path) -> None:
+    processes = Processes()
+    other = Runtime(
+        Template.load(toy_template),
+        environment=lambda function: {},
+        workers=1,
+        time_scale=TimeScale(),
+        processes=processes,
+        log_directory=tmp_path,
+    )
+    pid = other.invoke("EchoFunction", {})["pid"]
+    other.stop()
+    processes.stop()
+    assert not psutil.pid_exists(pid)
+    with pytest.raises(InvocationFailed, match="going down"):
+        other.invoke("EchoFunction", {})

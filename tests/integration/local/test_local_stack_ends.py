@@ -1,0 +1,114 @@
+"""Whatever happens to the command, nothing of the stack is left running."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from local import cli
+from local.commands import Place
+from local.errors import StackBusyError
+from local.stack import LocalStack
+
+_HOLD = """
+import json, select, signal, sys
+from pathlib import Path
+import psutil
+from local.stack import LocalStack
+# Whoever runs the tests in the background may have had it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+with LocalStack(Path(sys.argv[1]), template=Path(sys.argv[2])):
+    print(json.dumps([child.pid for child in psutil.Process().children(recursive=True)]), flush=True)
+    # Not one long read: a signal that comes just before it would go unnoticed.
+    while not select.select([sys.stdin], [], [], 0.1)[0]:
+        pass
+"""
+
+
+@contextmanager
+def command_with_a_stack(state: Path, template: Path) -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
+    """A process that holds a stack, and the processes that rest on it."""
+    command = [sys.executable, "-c", _HOLD, str(state), str(template)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process, [psutil.Process(pid) for pid in json.loads(process.stdout.readline())]
+        finally:
+            process.kill()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children of a parent that was killed")
+def test_a_killed_command_leaves_no_process(tmp_path: Path, toy_template: Path) -> None:
+    with command_with_a_stack(tmp_path, toy_template) as (process, children):
+        assert len(children) >= 3
+        process.kill()
+        _, alive = psutil.wait_procs(children, timeout=20)
+    assert alive == []
+
+
+def test_an_interrupted_command_leaves_no_process(tmp_path: Path, toy_template: Path) -> None:
+    with command_with_a_stack(tmp_path, toy_template) as (process, children):
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
+        assert [child for child in children if child.is_running()] == []
+
+
+def test_an_exception_in_the_block_leaves_no_process(tmp_path: Path, stack: LocalStack) -> None:
+    def children() -> set[psutil.Process]:
+        return set(psutil.Process().children(recursive=True))
+
+    before, during = children(), set()
+    with (
+        suppress(ZeroDivisionError),
+        LocalStack(tmp_path, template=stack.template.path, database_url=stack.database_url),
+    ):
+        during = children()
+        raise ZeroDivisionError
+    assert during > before
+    assert children() <= before
+
+
+def test_a_second_command_is_told_who_is_in_the_way(stack: LocalStack) -> None:
+    with (
+        pytest.raises(StackBusyError, match=f"process {os.getpid()}"),
+        LocalStack(stack.state_dir, template=stack.template.path),
+    ):
+        pass
+
+
+def test_database_url_leaves_a_server_that_stop_and_reset_end(
+    tmp_path: Path, toy_template: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = Place(tmp_path / "state", toy_template)
+
+    def run(*arguments: str) -> Any:
+        assert cli.main(arguments, place) == 0
+        return capsys.readouterr()
+
+    try:
+        first = run("database-url")
+        assert first.out.startswith("mysql+pymysql://")
+        assert "exhibit-ingest stop" in first.err
+        assert place.server().is_running()
+        with place.stack() as used:
+            assert used.database_url == first.out.strip()
+        assert place.server().is_running()
+        assert run("database-url").out == first.out
+        run("stop")
+        assert not place.server().is_running()
+        run("database-url")
+        run("reset")
+        assert not place.server().is_running()
+        assert not place.state_dir.exists()
+    finally:
+        place.server().stop()

@@ -1,0 +1,66 @@
+"""Handlers that misbehave on request; what they did is told on the results queue."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from typing import Any
+
+import boto3
+
+
+def prepare(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answers as a migration would."""
+    return {"prepared": event["RequestType"]}
+
+
+def echo(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Gives back what it got and where it runs; `fault` raises, dies or prints."""
+    match event.get("fault"):
+        case "raise":
+            raise ValueError("as you wished")
+        case "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "print":
+            print("printed by the toy")
+    return {
+        "event": event,
+        "pid": os.getpid(),
+        "remaining": context.get_remaining_time_in_millis(),
+        "arn": context.invoked_function_arn,
+        "environment": dict(os.environ),
+    }
+
+
+def sleep(event: dict[str, Any], context: Any) -> None:
+    """Takes longer than anybody waits."""
+    time.sleep(event["seconds"])
+
+
+def work(event: dict[str, Any], context: Any) -> Any:
+    """Tells each body; what happens then, the body says."""
+    failures = []
+    for record in event["Records"]:
+        body = json.loads(record["body"])
+        _tell({"function": "work", "body": body, "pid": os.getpid(), "record": record})
+        receives = int(record["attributes"]["ApproximateReceiveCount"])
+        if body.get("fail_times", 0) >= receives:
+            failures.append({"itemIdentifier": record["messageId"]})
+        if body.get("raise_times", 0) >= receives:
+            raise ValueError("the whole batch goes back")
+        if body.get("die_times", 0) >= receives:
+            os.kill(os.getpid(), signal.SIGKILL)
+    if any(json.loads(record["body"]).get("malformed") for record in event["Records"]):
+        return {"batchItemFailures": [{"itemIdentifier": "no such message"}]}
+    return {"batchItemFailures": failures} if failures else None
+
+
+def announce(event: dict[str, Any], context: Any) -> None:
+    """Tells what invoked it."""
+    _tell({"function": "announce", "event": event})
+
+
+def _tell(what: dict[str, Any]) -> None:
+    boto3.client("sqs").send_message(QueueUrl=os.environ["RESULTS_QUEUE_URL"], MessageBody=json.dumps(what))
