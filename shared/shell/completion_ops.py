@@ -7,7 +7,7 @@ gone, and `import.completed` is in the outbox. All of it commits with that chunk
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import bindparam, text
@@ -46,17 +46,6 @@ _COMPLETE = text(
     "rejected = :rejected, warnings = :warnings, custodians_created = :custodians, tags_created = :tags, "
     "finished_at = NOW(6) WHERE id = :import_id"
 )
-
-
-@dataclass(frozen=True)
-class NoRows:
-    """The counts of an import without chunks."""
-
-    imported: int = 0
-    unchanged: int = 0
-    updated: int = 0
-    rejected: int = 0
-    warnings: int = 0
 
 
 class ImportNotRunningError(ExhibitIngestError):

@@ -130,7 +130,13 @@ def _dialect(head: bytes, options: ImportOptions) -> Dialect:
     delimiter, qualifier = _delimiter_and_qualifier(lines, options)
     if encoding is None and not f"{delimiter}{qualifier or ''}".isascii():
         encoding = _likely_encoding(sample)
+    if delimiter == qualifier:
+        if options.qualifier is not None:
+            raise FileRefusedError(FileFailure.BAD_OPTIONS, "the delimiter and the qualifier are the same character")
+        qualifier = None
     newline = options.newline if options.newline is not None else (REGISTERED if qualifier == THORN else NO_QUALIFIER)
+    if newline and newline in (delimiter, qualifier):
+        raise FileRefusedError(FileFailure.BAD_OPTIONS, "the mark for a line end is the delimiter or the qualifier")
     return Dialect(encoding, encoding or enc.BYTEWISE, mark_bytes, delimiter, qualifier, newline or None)
 
 

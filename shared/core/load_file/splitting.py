@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from core.dates import EVIDENCE_CHARACTERS, DateOrder, order_of
 from core.load_file.dialect import Opening
 from core.load_file.layout import Layout
-from core.load_file.streaming import MAX_RECORD_BYTES, Located, RecordStream
+from core.load_file.streaming import Located, RecordStream
 
 MAX_CHUNK_BYTES = 4_000_000
 MAX_DATE_BEGINNINGS = 10_000
@@ -31,11 +31,6 @@ class Chunk:
     last_line: int
     row_count: int
     sha256: bytes
-
-    @property
-    def is_oversized(self) -> bool:
-        """Whether the chunk is one record that is too large to be read."""
-        return self.byte_end - self.byte_start > MAX_RECORD_BYTES
 
 
 @dataclass
