@@ -135,7 +135,10 @@ def test_every_handler_of_the_template_exists_and_no_other(template: Template) -
 
 def defines_handler(path: Path) -> bool:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return any(isinstance(node, ast.FunctionDef) and node.name == "lambda_handler" for node in tree.body)
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assigned = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
+    names = [*functions, *(target.id for target in assigned if isinstance(target, ast.Name))]
+    return "lambda_handler" in names
 
 
 def test_every_function_has_an_event_to_invoke_it_with(template: Template) -> None:

@@ -1,0 +1,56 @@
+"""The documentation names what there is: commands, targets, codes, options."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from core.import_options import FIELDS, ImportOptions
+from core.reasons import FileFailure, Rejection, WarningCode
+from local.cli import main
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+LOAD_FILES = (ROOT / "docs" / "load-files.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", sorted(set(re.findall(r"exhibit-ingest (\w[\w-]+)", README)) - {"import"}))
+def test_every_command_of_the_readme_has_a_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    assert command in capsys.readouterr().out
+
+
+def test_every_option_of_the_readme_is_one_of_the_import(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["import", "--help"])
+    offered = capsys.readouterr().out
+    options = set(re.findall(r"(?<![\w-])--[a-z]+", README)) - {"--guided"}
+    assert options
+    assert [option for option in options if option not in offered] == []
+
+
+def test_every_target_of_the_readme_is_in_the_makefile() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"(?:^|`)make ([a-z-]+)", README, flags=re.MULTILINE))
+    assert targets >= {"demo", "test", "build"}
+    assert [target for target in targets if not re.search(rf"^{target}:", makefile, flags=re.MULTILINE)] == []
+
+
+@pytest.mark.parametrize("code", [*FileFailure, *Rejection, *WarningCode])
+def test_every_code_is_explained(code: str) -> None:
+    assert f"`{code}`" in LOAD_FILES
+
+
+@pytest.mark.parametrize("name", [*sorted(FIELDS), *ImportOptions.__dataclass_fields__])
+def test_every_field_and_option_is_explained(name: str) -> None:
+    assert f"`{name}`" in LOAD_FILES or f'"{name}"' in LOAD_FILES
+
+
+def test_every_link_of_the_readme_leads_somewhere() -> None:
+    targets = re.findall(r"\]\(([^)#]+)\)", README)
+    local = [target for target in targets if "://" not in target]
+    assert [target for target in local if not (ROOT / target).exists()] == []
