@@ -159,7 +159,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_import_arguments(importing)
     commands_.add_parser("database-url", help="start the private database if need be and print its URL")
     commands_.add_parser("stop", help="stop the private database that database-url left running")
-    commands_.add_parser("reset", help="stop the private database and delete everything in .local")
+    commands_.add_parser("reset", help="stop the private database and delete it, the logs and the reports")
     return parser
 
 

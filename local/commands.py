@@ -32,7 +32,7 @@ DONE, FAILED = 0, 1
 # Nobody wants to wait six minutes after a crash on their own machine; but work gets all the time that AWS gives it.
 _SCALE = TimeScale(factor=0.05, shortest_timeout=math.inf)
 _SERVICE_ERRORS = (Boto3Error, BotoCoreError, ClientError, SQLAlchemyError)
-_OURS = ("database", "logs", "reports", "lock")
+_OURS = ("database", "logs", "reports", "demo", "lock")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from local.import_states import ImportState
 from local.reports import Reports
@@ -98,5 +99,5 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
         counts = [getattr(outcome.state, name) if outcome.state else 0 for name in _COUNTS[:6]]
         status = outcome.status.replace("_", " ")
         cells = [outcome.file.name, status, *(f"{count:,}" for count in counts), f"{outcome.seconds:.1f}"]
-        table.add_row(*(Console().render_str(cell, markup=False) for cell in cells))
+        table.add_row(*map(Text, cells))
     return table

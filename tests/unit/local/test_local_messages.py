@@ -1,0 +1,146 @@
+"""Batches, answers and durations, by Lambda's and SQS's rules."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import Counter
+from typing import Any
+
+import pytest
+from moto.sqs import models
+
+from local.delivery import AsReceived, Repeated
+from local.faithful_moto import FaithfulQueue, scaled_clock, with_version
+from local.sqs_events import failed_ids, sqs_event
+from local.time_scale import TimeScale
+from local.wiring import EventSource
+
+SOURCE = EventSource("Function", "Queue", 2, None, True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        (None, ""),
+        ({}, ""),
+        ({"batchItemFailures": None}, ""),
+        ({"batchItemFailures": []}, ""),
+        ({"batchItemFailures": [{"itemIdentifier": "a"}]}, "a"),
+        ({"batchItemFailures": [{"itemIdentifier": "a"}, {"itemIdentifier": "b"}]}, "ab"),
+        ({"batchItemFailures": [{"itemIdentifier": "stranger"}]}, "abc"),
+        ({"batchItemFailures": [{"itemIdentifier": ""}]}, "abc"),
+        ({"batchItemFailures": [{"itemIdentifier": None}]}, "abc"),
+        ({"batchItemFailures": [{"wrongKey": "a"}]}, "abc"),
+        ({"batchItemFailures": ["a"]}, "abc"),
+        ({"batchItemFailures": "a"}, "abc"),
+        ("done", "abc"),
+    ],
+)
+def test_an_answer_is_read_as_lambda_reads_it(answer: Any, failed: str) -> None:
+    assert failed_ids(answer, ["a", "b", "c"]) == set(failed)
+
+
+def test_binary_attributes_travel_as_base64() -> None:
+    message = {
+        "MessageId": "1",
+        "ReceiptHandle": "r",
+        "Body": "b",
+        "MD5OfBody": "m",
+        "MessageAttributes": {"raw": {"DataType": "Binary", "BinaryValue": b"\x00\xff"}},
+    }
+    (record,) = sqs_event([message], "arn:aws:sqs:us-east-1:1:Queue")["Records"]
+    assert record["messageAttributes"]["raw"]["binaryValue"] == "AP8="
+
+
+def test_messages_are_delivered_as_they_came_in_batches() -> None:
+    messages = [{"MessageId": str(n)} for n in range(5)]
+    batches = AsReceived().batches(SOURCE, messages)
+    assert [[message["MessageId"] for message in batch] for batch in batches] == [["0", "1"], ["2", "3"], ["4"]]
+
+
+def test_repeated_delivery_brings_every_message_as_often_as_asked_and_never_twice_in_a_batch() -> None:
+    messages = [{"MessageId": str(n)} for n in range(20)]
+    batches = Repeated(copies=3, seed=1).batches(SOURCE, messages)
+    ids = [message["MessageId"] for batch in batches for message in batch]
+    assert Counter(ids) == {str(n): 3 for n in range(20)}
+    assert ids != [str(n) for n in range(20)] * 3
+    assert all(len({message["MessageId"] for message in batch}) == len(batch) for batch in batches)
+
+
+def test_waits_shrink_with_the_scale_and_work_keeps_its_time() -> None:
+    scale = TimeScale(0.001, shortest_timeout=5)
+    assert scale.wait(360) == pytest.approx(0.36)
+    assert scale.timeout(60) == 5
+    assert scale.timeout(3) == 3
+    assert TimeScale(0.5, shortest_timeout=5).timeout(900) == 450
+    assert TimeScale(0.05, shortest_timeout=math.inf).timeout(900) == 900
+
+
+def test_a_message_stays_hidden_for_as_long_as_its_consumer_may_take() -> None:
+    assert TimeScale().visibility(360, 60) == 360
+    scale = TimeScale(0.001, shortest_timeout=5)
+    assert scale.wait(scale.visibility(360, 60)) == pytest.approx(scale.timeout(60))
+
+
+@pytest.mark.parametrize("factor", [0, -1, 2])
+def test_a_scale_that_stops_or_stretches_time_is_refused(factor: float) -> None:
+    with pytest.raises(ValueError, match="time scale"):
+        TimeScale(factor)
+
+
+def test_a_scaled_clock_starts_now_and_runs_faster() -> None:
+    times = iter([1000.0, 1000.0, 1002.0])
+    clock = scaled_clock(0.01, lambda: next(times))
+    assert (clock(), clock()) == (1000.0, 1200.0)
+
+
+class _WhileRead(list[models.Message]):
+    """Lets somebody else add a message in the middle of being read."""
+
+    def __init__(self, queue: models.Queue, late: models.Message) -> None:
+        super().__init__(queue._messages)
+        self.sender = threading.Thread(target=queue.add_message, args=(late,))
+        self.started = False
+
+    def __iter__(self) -> Any:
+        yield from list(super().__iter__())
+        if not self.started:
+            self.started = True
+            self.sender.start()
+            # Done at once where nothing stops it, else only after the reader.
+            self.sender.join(timeout=0.3)
+
+
+@pytest.mark.parametrize(("kind", "kept"), [(models.Queue, False), (FaithfulQueue, True)])
+def test_a_message_sent_while_another_is_deleted_is_kept(kind: type[models.Queue], kept: bool) -> None:
+    queue = kind("Queue", "us-east-1", "123456789012")
+    first, late = models.Message("first", "{}"), models.Message("late", "{}")
+    queue.add_message(first)
+    first.mark_received(30)
+    assert first.receipt_handle
+    racing = _WhileRead(queue, late)
+    racing.started = True
+    queue._messages = racing
+    # The check that the handle is known reads once; the race is in the second reading.
+    list(racing)
+    racing.started = False
+
+    queue.delete_message(first.receipt_handle)
+    racing.sender.join()
+    assert (late in list.__iter__(queue._messages)) is kept
+
+
+def test_an_announced_object_has_its_version_only_where_the_bucket_has_versions() -> None:
+    class Thing:
+        def __init__(self, **values: Any) -> None:
+            self.__dict__ |= values
+
+    complete = with_version(lambda *_: {"Records": [{"s3": {"object": {}}}]})
+    key = Thing(version_id="v1")
+    plain, versioned = (
+        complete("event", Thing(is_versioned=flag), key, "id")["Records"][0]["s3"]["object"] for flag in (False, True)
+    )
+    assert "versionId" not in plain
+    assert versioned["versionId"] == "v1"
+    assert versioned["sequencer"] > plain["sequencer"]

@@ -1,0 +1,137 @@
+"""The template is read completely, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from local.database import SETTINGS
+from local.errors import TemplateError
+from local.intrinsics import load_document
+from local.stack import DEFAULT_TEMPLATE
+from local.template import Template
+from local.wiring import EventSource, Notification, Redrive
+
+ENDPOINT = "http://127.0.0.1:1"
+
+SMALL = """
+Resources:
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      Handler: worker.handler
+      CodeUri: code/
+      Events:
+        Jobs: {Type: SQS, Properties: {Queue: !GetAtt Jobs.Arn, BatchSize: 3}}
+  Jobs:
+    Type: AWS::SQS::Queue
+  News:
+    Type: AWS::SNS::Topic
+  Listening:
+    Type: AWS::SNS::Subscription
+    Properties: {TopicArn: !Ref News, Protocol: sqs, Endpoint: !GetAtt Jobs.Arn}
+"""
+
+Write = Callable[[str], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(text: str) -> Path:
+        (tmp_path / "code").mkdir()
+        path = tmp_path / "template.yaml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def ours() -> Template:
+    return Template.load(DEFAULT_TEMPLATE)
+
+
+def test_defaults_of_lambda_and_sqs_hold_where_the_template_is_silent(write: Write) -> None:
+    template = Template.load(write(SMALL))
+    assert template.event_sources == (EventSource("Worker", "Jobs", 3, None, False),)
+    assert template.functions["Worker"].timeout == 3
+    assert template.queues["Jobs"].visibility == 30
+
+
+@pytest.mark.parametrize(
+    ("known", "unknown", "named"),
+    [
+        ("BatchSize: 3", "BatchSize: 3, FilterCriteria: {}", "FilterCriteria"),
+        ("BatchSize: 3", "BatchSize: 3, MaximumBatchingWindowInSeconds: 5", "MaximumBatchingWindow"),
+        ("BatchSize: 3", "BatchSize: ten", "BatchSize"),
+        ("BatchSize: 3", "BatchSize: 100", "BatchSize"),
+        ("Type: SQS", "Type: Kinesis", "Kinesis"),
+        ("Queue: !GetAtt Jobs.Arn", "Queue: !GetAtt Gone.Arn", "Gone"),
+        ("Queue: !GetAtt Jobs.Arn", "Queue: jobs", "reference"),
+        ("AWS::SQS::Queue", "AWS::SQS::Queue\n    Properties: {FifoQueue: true}", "FifoQueue"),
+        ("Protocol: sqs", "Protocol: https", "https"),
+        ("TopicArn: !Ref News", "TopicArn: !Ref Olds", "Olds"),
+        ("AWS::SNS::Topic", "AWS::SNS::Topic\n    Properties: {Subscription: []}", "Subscription"),
+        ("AWS::SNS::Topic", "AWS::Events::Rule", "AWS::Events::Rule"),
+        ("CodeUri: code/", "CodeUri: nowhere/", "nowhere"),
+        ("Handler: worker.handler", "ImageUri: image", "ImageUri"),
+        (
+            "Jobs: {Type: SQS, Properties: {Queue: !GetAtt Jobs.Arn, BatchSize: 3}}",
+            "Noon: {Type: Schedule, Properties: {Schedule: cron(0 12 * * ? *)}}",
+            "cron",
+        ),
+    ],
+)
+def test_what_is_not_imitated_is_refused_by_name(write: Write, known: str, unknown: str, named: str) -> None:
+    assert known in SMALL
+    with pytest.raises(TemplateError, match=named):
+        Template.load(write(SMALL.replace(known, unknown)))
+
+
+def test_a_variable_that_cannot_be_known_here_is_refused_by_name(write: Write) -> None:
+    variables = "Environment: {Variables: {WHERE: !GetAtt Cache.Endpoint}}\n      CodeUri: code/"
+    template = Template.load(write(SMALL.replace("CodeUri: code/", variables)))
+    with pytest.raises(TemplateError, match=r"Worker: variable WHERE: .*Cache\.Endpoint"):
+        template.environment("Worker", ENDPOINT)
+
+
+def test_globals_lie_under_what_a_function_says_itself(write: Write) -> None:
+    text = "Globals: {Function: {Timeout: 9, Environment: {Variables: {A: g, B: g}}}}" + SMALL.replace(
+        "CodeUri: code/", "CodeUri: code/\n      Environment: {Variables: {B: f}}"
+    )
+    template = Template.load(write(text))
+    assert template.functions["Worker"].timeout == 9
+    assert template.environment("Worker", ENDPOINT) == {"A": "g", "B": "f"}
+
+
+def test_the_environment_names_what_runs_here(ours: Template) -> None:
+    environment = ours.environment("ImportChunkFunction", ENDPOINT)
+    assert environment["IMPORT_CHUNKS_QUEUE_URL"] == f"{ENDPOINT}/123456789012/ImportChunksQueue"
+    assert environment["EVENTS_TOPIC_ARN"] == ours.topic_arn("EventsTopic")
+    assert environment["BUCKET"] == ours.buckets["EvidenceBucket"].name
+    assert environment["CHUNK_ROWS"] == "1000"
+
+
+def test_where_the_deployed_database_is_stays_out_of_the_environment(ours: Template) -> None:
+    assert not {"DB_HOST", "DB_SECRET_ARN"} & ours.environment("ImportChunkFunction", ENDPOINT).keys()
+
+
+def test_our_own_wiring_is_understood(ours: Template) -> None:
+    assert EventSource("ImportChunkFunction", "ImportChunksQueue", 1, 8, True) in ours.event_sources
+    assert ours.queues["ImportChunksQueue"].redrive == Redrive("ImportChunksDeadLetterQueue", 5)
+    assert ours.buckets["EvidenceBucket"].notifications == (
+        Notification("s3:ObjectCreated:*", "ImportRequestsQueue", "imports/"),
+    )
+    assert [schedule.every for schedule in ours.schedules] == [60.0]
+    assert ours.on_deploy == ("MigrateDatabaseFunction",)
+    assert {root.name for root in ours.import_roots} >= {"functions", "shared"}
+
+
+def test_the_private_server_has_the_settings_of_the_deployed_cluster() -> None:
+    parameters = load_document(DEFAULT_TEMPLATE)["Resources"]["DatabaseParameters"]["Properties"]["Parameters"]
+    deployed = {name.replace("_", "-"): str(value) for name, value in parameters.items()}
+    common = deployed.keys() & SETTINGS.keys()
+    assert common == {"transaction-isolation", "sql-mode", "character-set-server", "innodb-lock-wait-timeout"}
+    assert {name: deployed[name] for name in common} == {name: SETTINGS[name] for name in common}
