@@ -32,7 +32,7 @@ _FORMS = tuple(
 )
 _DIGITS = re.compile(r"\d{8}")
 _ZERO = re.compile(r"(?:0{1,4}[-/.]0{1,2}[-/.]0{1,4}|0{8})(?:[T ][0:.]*)?")
-_EVIDENCE = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.]\d")
+_EVIDENCE = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.]")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH_NAMES = (
     *("january", "february", "march", "april", "may", "june", "july"),

@@ -25,8 +25,10 @@ from shell.exhibit_ops import FittedRow, Fitter, StoredExhibit, stored_exhibits
 from shell.observability import logger
 from shell.outbox_ops import nudge_publisher
 from shell.tables import ImportChunks, ImportDuplicates, Imports
+from shell.utils.column_limits import column_limits
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.db_session import session
+from shell.utils.keys import unstorable
 from shell.utils.object_store import ObjectVersion
 
 PENDING, DONE, FAILED = "pending", "done", "failed"
@@ -98,7 +100,10 @@ def _prepare(upload: Imports, chunk: ImportChunks) -> ChunkInput:
     rows = [parse_row(record, layout) for record in _records(upload, chunk, layout)] or [_too_large(chunk)]
     if len(rows) != chunk.row_count:
         raise StorageUnavailableError(f"the chunk has {len(rows)} records, the splitter saw {chunk.row_count}")
-    ids = [row.control_number for row in rows if row.control_number]
+    limit = column_limits("exhibits")["control_number"]
+    # The server refuses even to look for an id that its column cannot hold.
+    named = [row.control_number for row in rows if row.control_number and not row.problems]
+    ids = [control_number for control_number in named if not unstorable(control_number, limit)]
     duplicates, held = _look_up(upload, chunk, ids)
     fitter = Fitter(layout, upload.case_id, upload.id)
     for row in rows:

@@ -77,10 +77,12 @@ class Fitter:
         return FittedRow(row, digest, (self.case_id, *content, digest, *source))
 
     def _check_keys(self, row: Row) -> None:
-        for key, value in (("control_number", row.control_number), *row.values.items()):
-            reason = unstorable(value, self.exhibits[key]) if value and key in KEYS else None
+        values = {"control_number": row.control_number, **row.values}
+        # By column: where the begin Bates is the id as well, one cell is one problem.
+        for column, key in {self._column(key): key for key in KEYS if values.get(key)}.items():
+            reason = unstorable(str(values[key]), self.exhibits[key])
             if reason:
-                row.problems.append(Problem(reason[0], self._column(key), reason[1]))
+                row.problems.append(Problem(reason[0], column, reason[1]))
 
     def _check_names(self, row: Row, table: str, names: Iterable[Name]) -> None:
         for name in names:

@@ -71,7 +71,9 @@ def read_opening(head: bytes, options: ImportOptions, *, whole: bool) -> Opening
 
 def _opening(first: Record, lines: enc.Lines, dialect: Dialect, options: ImportOptions) -> Opening:
     cells = [enc.readable(cell) for cell in first.cells or []]
-    _refuse_unlikely_header(cells)
+    _refuse_too_many_columns(cells)
+    if options.header:
+        _refuse_unlikely_names(cells, dialect.delimiter)
     spare = options.header and len(cells) > 1 and not cells[-1].strip()
     names = column_names(cells[:-1] if spare else cells) if options.header else column_names([""] * len(cells))
     start = lines.texts[first.first]
@@ -87,14 +89,20 @@ def _opening(first: Record, lines: enc.Lines, dialect: Dialect, options: ImportO
     return Opening(dialect, grammar, names, map_columns(names, options.columns), body_start, body_line + 1)
 
 
-def _refuse_unlikely_header(cells: list[str]) -> None:
+def _refuse_too_many_columns(cells: list[str]) -> None:
     if len(cells) > MAX_COLUMNS:
         message = f"the first line has {len(cells)} cells; the most columns is {MAX_COLUMNS}"
         raise FileRefusedError(FileFailure.TOO_MANY_COLUMNS, message)
+
+
+def _refuse_unlikely_names(cells: list[str], delimiter: str) -> None:
     longest = max(map(len, cells))
     if longest > MAX_NAME_CHARACTERS or sum(map(len, cells)) > MAX_HEADER_CHARACTERS:
         message = f"a cell of the first line has {longest} characters, which is no column's name"
         raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}; check the delimiter, or add a header line")
+    if any("\n" in cell and delimiter in cell for cell in cells):
+        message = "a cell of the first line runs over several lines and delimiters: its qualifier is not closed"
+        raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}; mend it and load again")
 
 
 def _whole_lines(raw: bytes, view: str, whole: bool) -> bytes:
@@ -108,7 +116,7 @@ def _first_record(lines: enc.Lines, dialect: Dialect, whole: bool) -> Record:
     """Whatever number of cells it has: the first record is what says how many there are."""
     if not any(text.strip() for text in lines.texts):
         raise FileRefusedError(FileFailure.EMPTY_FILE, "the file is empty")
-    grammar = Grammar(dialect.delimiter, dialect.qualifier, cells=1)
+    grammar = Grammar(dialect.delimiter, dialect.qualifier, cells=0)
     first = next(read_records(lines, grammar, at_end=whole, reading=Reading()), None)
     if first is not None and first.cells is not None:
         return first

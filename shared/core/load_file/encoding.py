@@ -110,7 +110,7 @@ def end_of_last_line(raw: bytes, encoding: str) -> int:
         return raw.rfind(b"\n") + 1
     mark = "\n".encode(encoding)
     at = raw.rfind(mark)
-    while at % 2 == 1:
+    while at >= 0 and at % 2 == 1:
         at = raw.rfind(mark, 0, at + 1)
     return at + 2 if at >= 0 else 0
 

@@ -30,7 +30,7 @@ _NONCHARACTERS = tuple(chr(code) for code in range(0xFDD0, 0xFDF0))
 
 @dataclass(frozen=True)
 class Grammar:
-    """How records are written: delimiter, qualifier (None: there is none), number of cells.
+    """How records are written: delimiter, qualifier (None: there is none), number of cells (0: not known yet).
 
     `spare_cell`: lines may end with one delimiter more than the cells need. `quoted_start`: records begin with the
     qualifier.
@@ -121,7 +121,7 @@ def _strict_run(lines: list[str], grammar: Grammar, reading: Reading) -> Generat
     try:
         for cells in reader:
             behind = base + reader.line_num
-            if behind - first > 1 and not grammar.fits(cells):
+            if behind - first > 1 and grammar.cells and not grammar.fits(cells):
                 return behind
             if cells:
                 yield Record(first, behind - first, cells)

@@ -72,17 +72,22 @@ class RecordStream:
         self._pending = b""
         self._lost: _Lost | None = None
         self._mid_line = False
+        self._worth_reading = 0
         self.evidence = enc.Utf8Evidence()
 
     def feed(self, block: bytes, *, at_end: bool = False) -> Iterator[Located]:
         """The records that the next bytes complete; with `at_end`, the bytes are the last."""
         self._pending += block
+        if len(self._pending) < self._worth_reading and not at_end:
+            return
         while True:
             if self._lost:
                 yield from self._search(self._lost, at_end)
             if self._lost is None:
                 yield from self._read(at_end)
             if self._lost or len(self._pending) <= MAX_RECORD_BYTES:
+                # To read a record that goes on again with every block would be quadratic.
+                self._worth_reading = min(2 * len(self._pending), MAX_RECORD_BYTES + 1)
                 return
             # A record goes on for longer than we hold: look for the next one instead.
             self._lost, self._mid_line = _Lost(self._at, self._line, self._line), True

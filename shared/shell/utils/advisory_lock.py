@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.pool import NullPool
 
 from core.errors import LockNotAcquiredError
-from shell.utils.db_session import database_url
+from shell.utils.db_session import connect_args, database_url
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def exclusive_connection(name: str, timeout_s: int) -> Iterator[Connection]:
     20 characters: the servers allow 64 with the database's name, and fold case differently.
     Raises LockNotAcquiredError if somebody else holds it for longer than `timeout_s` seconds.
     """
-    made = create_engine(database_url(), poolclass=NullPool, connect_args={"charset": "utf8mb4"})
+    made = create_engine(database_url(), poolclass=NullPool, connect_args=connect_args())
     with made.connect() as connection:
         acquired = connection.execute(
             text("SELECT GET_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 32), ':', :name), :timeout)"),

@@ -19,6 +19,8 @@ from shell.utils.db_errors import DbErrorClass, classify, error_number
 
 Row = tuple[Any, ...]
 DUPLICATE_ENTRY = 1062
+# Fewer than the server can list warnings for: 65,535, and a row can cause several.
+IGNORE_BATCH = 10_000
 
 
 def insert_missing(
@@ -46,17 +48,22 @@ def insert_ignore_checked(
 ) -> None:
     """INSERT IGNORE that refuses to damage: any warning other than a duplicate key raises InvalidInputError.
 
-    One statement and one SHOW WARNINGS for all rows; for rows of keys only. IGNORE turns errors into warnings, and
-    the server lists no more than `max_error_count` of them, so that is raised for the check.
+    One statement and one SHOW WARNINGS for thousands of rows; for rows of keys only. IGNORE turns errors into
+    warnings, and the server lists no more than `max_error_count` of them, so that is raised for the check. A SAVEPOINT
+    takes back what was damaged, for a caller that goes on.
     """
     ordered = sorted(rows, key=lambda row: row[:key])
-    if not ordered:
-        return
-    marks = ", ".join(["(" + ", ".join(["%s"] * len(columns)) + ")"] * len(ordered))
+    for start in range(0, len(ordered), IGNORE_BATCH):
+        with session.begin_nested():
+            _insert_ignore(session, model, columns, ordered[start : start + IGNORE_BATCH])
+
+
+def _insert_ignore(session: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Sequence[Row]) -> None:
+    marks = ", ".join(["(" + ", ".join(["%s"] * len(columns)) + ")"] * len(rows))
     statement = _insert(model, columns).partition(" VALUES ")[0].replace("INSERT", "INSERT IGNORE", 1)
     connection = session.connection()
     connection.exec_driver_sql("SET SESSION max_error_count = 65535")
-    connection.exec_driver_sql(f"{statement} VALUES {marks}", tuple(value for row in ordered for value in row))
+    connection.exec_driver_sql(f"{statement} VALUES {marks}", tuple(value for row in rows for value in row))
     damaged = [row for row in connection.exec_driver_sql("SHOW WARNINGS").all() if row[1] != DUPLICATE_ENTRY]
     if damaged:
         raise InvalidInputError(

@@ -64,12 +64,13 @@ def retry_on_db_conflict(unit: Any = None, /, *, resolve: Any = None) -> Any:
 def _decorate(unit: Callable[P, R], *, resolve: Callable[..., R | None] | None) -> Callable[P, R]:
     @functools.wraps(unit)
     def replayed(*args: P.args, **kwargs: P.kwargs) -> R:
-        if _replaying.get() or _joins_a_transaction(args):
+        given = (*args, *kwargs.values())
+        if _replaying.get() or _joins_a_transaction(given):
             return unit(*args, **kwargs)
         token = _replaying.set(True)
         try:
             return _replay(
-                functools.partial(_leaving_no_transaction, args, functools.partial(unit, *args, **kwargs)),
+                functools.partial(_leaving_no_transaction, given, functools.partial(unit, *args, **kwargs)),
                 functools.partial(resolve, *args, **kwargs) if resolve else None,
                 unit.__qualname__,
             )
@@ -256,7 +257,8 @@ def insert_or_get(
         except IntegrityError as error:
             if classify(error) is not DbErrorClass.DUPLICATE or duplicate_key(error) != unique_key:
                 raise
-        found = session.scalars(select(model).filter_by(**key).with_for_update()).one_or_none()
+        locked = select(model).filter_by(**key).with_for_update().execution_options(populate_existing=True)
+        found = session.scalars(locked).one_or_none()
         if found is not None:
             return found, False
     raise ConflictError(f"a row of {model.__tablename__} appeared and vanished {INSERT_OR_GET_ROUNDS} times")

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from aws_lambda_powertools.utilities import parameters
+from pymysql.constants import SERVER_STATUS
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import ExceptionContext
 from sqlalchemy.exc import DBAPIError
@@ -42,9 +43,10 @@ def engine(url: URL | None = None) -> Engine:
         pool_reset_on_return=None,
         # Below the server's wait_timeout of 60 s, which frees the locks of a killed function.
         pool_recycle=50,
-        connect_args={"charset": "utf8mb4", "connect_timeout": 10, "init_command": "SET time_zone = '+00:00'"},
+        connect_args=connect_args(),
     )
     event.listen(made, "connect", _refuse_unsafe_server)
+    event.listen(made, "reset", _end_abandoned_transaction)
     event.listen(made, "handle_error", _drop_dead_connections)
     return made
 
@@ -59,6 +61,15 @@ def database_url() -> URL:
     # Powertools keeps the secret for a while; rotation is met by the reconnect that follows it.
     secret = json.loads(str(parameters.get_secret(ours.db_secret_arn, max_age=60)))
     return URL.create("mysql+pymysql", secret["username"], secret["password"], ours.db_host, 3306, ours.db_name)
+
+
+def connect_args() -> dict[str, Any]:
+    """How to connect, whichever the engine: as utf8mb4, in UTC, and encrypted unless an address was given whole."""
+    common = {"charset": "utf8mb4", "connect_timeout": 10, "init_command": "SET time_zone = '+00:00'"}
+    if settings().database_url:
+        return common
+    # Without a bundle of the service's own authorities the certificate cannot be checked, only used.
+    return {**common, "ssl": {"check_hostname": False}}
 
 
 @contextmanager
@@ -92,6 +103,12 @@ def _refuse_unsafe_server(connection: Any, _record: Any) -> None:
         raise DatabaseUnavailableError("the server's sql_mode lacks STRICT_TRANS_TABLES; values could be cut silently")
     if charset != "utf8mb4":
         raise DatabaseUnavailableError(f"the connection's character set is {charset}, not utf8mb4")
+
+
+def _end_abandoned_transaction(connection: Any, _record: Any, _state: Any) -> None:
+    """What a session that was never closed wrote must not be committed by the next one on its connection."""
+    if connection.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS:
+        connection.rollback()
 
 
 def _drop_dead_connections(context: ExceptionContext) -> None:
