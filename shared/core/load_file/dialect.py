@@ -225,7 +225,7 @@ def _most_consistent(lines: list[str]) -> str:
 
 def _cell_counts(lines: list[str], delimiter: str) -> list[int]:
     qualifier = _qualifier_beside(delimiter, lines)
-    text = enc.Lines([line + "\n" for line in lines], [])
+    text = enc.Lines([line + "\n" for line in lines], [], bare_cr=any("\r" in line for line in lines))
     cells = lines[0].count(delimiter) + 1 if lines else 1
     records = read_records(text, Grammar(delimiter, qualifier, cells), at_end=True, reading=Reading())
     return [len(record.cells or []) for record in records]

@@ -163,9 +163,8 @@ class _DamagedText:
             line = reading.consumed
             behind = self._record_ends(line)
             if behind is not None:
-                cells = self._cells(line, behind)
-                if cells != [""]:
-                    yield Record(line, behind - line, cells)
+                if self.text[self.starts[line] : self.starts[behind]].strip("\r\n"):
+                    yield Record(line, behind - line, self._cells(line, behind))
             else:
                 behind = self._next_start(line)
                 if behind is None:
@@ -238,7 +237,7 @@ def _patterns(grammar: Grammar) -> _Patterns:
     on_one_line = rf"{q}(?:[^{q}\n]++|{q}{q})*+{q} *+"
     end = r"(?:\r?\n|\Z)"
     more = grammar.cells - 1
-    spare = rf"{d}?+" if grammar.spare_cell else ""
+    spare = rf"(?:{d}(?:{q}{q} *+)?+)?+" if grammar.spare_cell else ""
     return _Patterns(
         record=re.compile(rf"{cell}(?:{d}{cell}){{{more}}}{spare}{end}"),
         any_cells=re.compile(rf"{cell}(?:{d}{cell})*+{end}"),

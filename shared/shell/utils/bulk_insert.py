@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import inspect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase, Session
 
@@ -29,12 +28,13 @@ def insert_missing(
     """Insert the rows whose unique key is not there yet; the others are left untouched.
 
     `rows` hold the values in the order of `columns`, of which the first `key` are what the rows are sorted by.
-    `ON DUPLICATE KEY UPDATE` of a primary key column by itself keeps strict mode on, which INSERT IGNORE does not.
+    `ON DUPLICATE KEY UPDATE` of a column by itself keeps strict mode on, which INSERT IGNORE does not. The column is
+    one that the rows give: of a generated id MySQL refuses it (1869) where two of the rows have the same key.
     """
     ordered = sorted(rows, key=lambda row: row[:key])
     if ordered:
-        primary = inspect(model).primary_key[0].name
-        _execute(session, f"{_insert(model, columns)} ON DUPLICATE KEY UPDATE {primary} = {primary}", ordered)
+        same = columns[0]
+        _execute(session, f"{_insert(model, columns)} ON DUPLICATE KEY UPDATE {same} = {same}", ordered)
 
 
 def insert_new(session: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Sequence[Row]) -> None:
