@@ -14,6 +14,9 @@
         ├── QueueUnavailableError   a message was not accepted
         └── StorageUnavailableError an object could not be read or written
 
+Beside the families stand SettingsError (the deployment is incomplete: mend it) and ImportNotRunningError (an import was
+cancelled or has ended: stop, without an error to anybody).
+
 The first line of a class's docstring is its default message.
 """
 
@@ -25,6 +28,18 @@ class ExhibitIngestError(Exception):
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or (type(self).__doc__ or "").strip().splitlines()[0])
+
+
+class SettingsError(ExhibitIngestError):
+    """The environment is incomplete."""
+
+
+class ImportNotRunningError(ExhibitIngestError):
+    """The import was cancelled or has ended; nothing more is written for it."""
+
+    def __init__(self, status: str) -> None:
+        super().__init__(f"the import is {status}")
+        self.status = status
 
 
 class InvalidInputError(ExhibitIngestError):

@@ -51,8 +51,15 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
     "tags": ("tags", "tag", "issues", "issue", "issuetags", "coded", "coding"),
 }
+# What a mapping may name: a family's beginning only helps to find parents.
+FIELDS = frozenset(SYNONYMS.keys() - {"family_begin"} | {"property"})
 SEVERAL = frozenset({"custodians", "tags"})
 NAMES_IN_A_MESSAGE = 20
+
+
+def id_field(fields: Sequence[str | None]) -> str:
+    """The field that holds the id: the control number's, else the begin Bates'."""
+    return "control_number" if "control_number" in fields else "bates_begin"
 
 
 def normalised(name: str) -> str:
@@ -96,7 +103,8 @@ def _given_fields(names: Sequence[str], given: Mapping[str, str]) -> list[str | 
         if index is None and column.isascii() and column.isdigit() and 1 <= int(column) <= len(names):
             index = int(column) - 1
         if index is None:
-            raise FileRefusedError(FileFailure.BAD_OPTIONS, f"the mapping names column {column!r}, which is not there")
+            message = f"the mapping names column {column!r}, which is not among: {_shown(names)}"
+            raise FileRefusedError(FileFailure.BAD_OPTIONS, message)
         if field in fields and field not in SEVERAL and field != "property":
             raise FileRefusedError(FileFailure.BAD_OPTIONS, f"the mapping gives {field} to more than one column")
         fields[index] = field
@@ -115,10 +123,13 @@ def _recognise(names: Sequence[str], fields: list[str | None]) -> None:
 
 
 def _no_id(names: Sequence[str]) -> str:
-    shown = ", ".join(name[:40] for name in names[:NAMES_IN_A_MESSAGE])
-    more = "" if len(names) <= NAMES_IN_A_MESSAGE else f" and {len(names) - NAMES_IN_A_MESSAGE} more"
     return (
-        f"no column is recognised as the id (control number, document id or begin Bates) among: {shown}{more}. "
+        f"no column is recognised as the id (control number, document id or begin Bates) among: {_shown(names)}. "
         'Name it in the mapping: {"columns": {"<name or number>": "control_number"}}; '
         'if the file has no header line, add "header": false'
     )
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = "" if len(names) <= NAMES_IN_A_MESSAGE else f" and {len(names) - NAMES_IN_A_MESSAGE} more"
+    return ", ".join(name[:40] for name in names[:NAMES_IN_A_MESSAGE]) + more

@@ -11,27 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import FileRefusedError
+from core.field_mapping import FIELDS
 from core.load_file import encoding
 from core.load_file.encoding import is_damaged
 from core.reasons import FileFailure
 
 NO_QUALIFIER = ""
-FIELDS = frozenset(
-    {
-        "control_number",
-        "bates_begin",
-        "bates_end",
-        "parent_control_number",
-        "title",
-        "file_name",
-        "document_date",
-        "native_path",
-        "text_path",
-        "custodians",
-        "tags",
-        "property",
-    }
-)
 DATE_ORDERS = ("DMY", "MDY")
 _CHARACTERS = {
     "comma": ",",
@@ -123,10 +108,9 @@ def _columns(given: object) -> Mapping[str, str]:
     if not isinstance(given, Mapping):
         raise _bad("option 'columns' must map column names (or numbers from 1) to fields")
     for column, name in given.items():
-        if name not in FIELDS:
-            raise _bad(
-                f"column {str(column)[:100]!r} is mapped to unknown field; known are {', '.join(sorted(FIELDS))}"
-            )
+        if not isinstance(name, str) or name not in FIELDS:
+            mapped = f"column {str(column)[:100]!r} is mapped to {str(name)[:100]!r}"
+            raise _bad(f"{mapped}, which is no field; fields are {', '.join(sorted(FIELDS))}")
     return {str(column): str(name) for column, name in given.items()}
 
 

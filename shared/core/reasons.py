@@ -1,6 +1,7 @@
 """The codes that users and their scripts read: why a file failed, a row was rejected, a value was changed.
 
-Codes are part of the public interface: they are added, never renamed. Each has one sentence that says what to do.
+Codes are part of the public interface: they are added, never renamed. What each means and what to do about it stands in
+docs/load-files.md; a test keeps the two together.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from core.dates import is_zero, parse_date
+from core.field_mapping import id_field
 from core.load_file.chunk import SourceRecord
 from core.load_file.encoding import damaged_bytes, is_damaged
 from core.load_file.layout import Layout
@@ -169,7 +170,7 @@ def _with_newlines(row: Row, layout: Layout, name: str, text: str) -> str:
 
 
 def _settle_id(row: Row, layout: Layout) -> None:
-    field_name = "control_number" if "control_number" in layout.fields else "bates_begin"
+    field_name = id_field(layout.fields)
     row.control_number = row.values.get(field_name)
     if row.control_number is None:
         name = layout.names[layout.fields.index(field_name)]

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from core.errors import ChunkBusyError, StorageUnavailableError
+from core.errors import ChunkBusyError, ImportNotRunningError, StorageUnavailableError
 from core.load_file.chunk import SourceRecord, read_chunk
 from core.load_file.layout import Layout
 from core.load_file.streaming import MAX_RECORD_BYTES
 from core.reasons import Rejection
 from core.rows import Problem, Row, parse_row
+from core.statuses import ChunkStatus, ImportStatus
 from shell.chunk_writing_ops import ChunkWriter
-from shell.completion_ops import ImportNotRunningError, settle_chunk
+from shell.completion_ops import settle_chunk
 from shell.exhibit_ops import FittedRow, Fitter, StoredExhibit, stored_exhibits
 from shell.observability import logger
 from shell.outbox_ops import nudge_publisher
@@ -31,13 +32,10 @@ from shell.utils.db_session import session
 from shell.utils.keys import unstorable
 from shell.utils.object_store import ObjectVersion
 
-PENDING, DONE, FAILED = "pending", "done", "failed"
-RUNNING = "running"
-
 _LOCK_CHUNK = text(
     "SELECT status FROM import_chunks WHERE import_id = :import_id AND chunk_no = :chunk_no FOR UPDATE SKIP LOCKED"
 )
-_READ_COMMITTED_CHUNK = text(
+_WAIT_FOR_CHUNK = text(
     "SELECT status FROM import_chunks WHERE import_id = :import_id AND chunk_no = :chunk_no FOR UPDATE"
 )
 
@@ -46,7 +44,7 @@ _READ_COMMITTED_CHUNK = text(
 class ChunkInput:
     """What is known of a chunk before its transaction: plain values, for every attempt the same."""
 
-    upload: Imports
+    the_import: Imports
     chunk: ImportChunks
     layout: Layout
     rows: Sequence[FittedRow]
@@ -63,12 +61,12 @@ def import_chunk(import_id: int, chunk_no: int) -> str:
     if found is None:
         logger.warning("no such chunk", extra={"import_id": import_id, "chunk_no": chunk_no})
         return "unknown"
-    upload, chunk = found
-    if upload.status != RUNNING:
-        return upload.status
-    if chunk.status != PENDING:
-        return _status(import_id, chunk_no) or chunk.status
-    status = _write(import_id, chunk_no, _prepare(upload, chunk))
+    the_import, chunk = found
+    if the_import.status != ImportStatus.RUNNING:
+        return the_import.status
+    if chunk.status != ChunkStatus.PENDING:
+        return chunk.status
+    status = _write(import_id, chunk_no, _prepare(the_import, chunk))
     nudge_publisher()
     return status
 
@@ -90,33 +88,33 @@ def _status(import_id: int, chunk_no: int, *_: object) -> str | None:
     A plain read would say `pending` while that COMMIT is under way.
     """
     with session() as locking:
-        status = locking.execute(_READ_COMMITTED_CHUNK, {"import_id": import_id, "chunk_no": chunk_no}).scalar()
-    return None if status == PENDING else status
+        status = locking.execute(_WAIT_FOR_CHUNK, {"import_id": import_id, "chunk_no": chunk_no}).scalar()
+    return None if status == ChunkStatus.PENDING else status
 
 
-def _prepare(upload: Imports, chunk: ImportChunks) -> ChunkInput:
+def _prepare(the_import: Imports, chunk: ImportChunks) -> ChunkInput:
     """Read, parse and fit, all of it before the transaction."""
-    layout = Layout.from_json(upload.layout or "{}")
-    rows = [parse_row(record, layout) for record in _records(upload, chunk, layout)] or [_too_large(chunk)]
+    layout = Layout.from_json(the_import.layout or "{}")
+    rows = [parse_row(record, layout) for record in _records(the_import, chunk, layout)] or [_too_large(chunk)]
     if len(rows) != chunk.row_count:
         raise StorageUnavailableError(f"the chunk has {len(rows)} records, the splitter saw {chunk.row_count}")
     limit = column_limits("exhibits")["control_number"]
     # The server refuses even to look for an id that its column cannot hold.
     named = [row.control_number for row in rows if row.control_number and not row.problems]
     ids = [control_number for control_number in named if not unstorable(control_number, limit)]
-    duplicates, held = _look_up(upload, chunk, ids)
-    fitter = Fitter(layout, upload.case_id, upload.id)
+    duplicates, held = _look_up(the_import, chunk, ids)
+    fitter = Fitter(layout, the_import.case_id, the_import.id)
     for row in rows:
         if row.source.line_no in duplicates:
             row.problems.append(_duplicate(duplicates[row.source.line_no]))
-    return ChunkInput(upload, chunk, layout, [fitter.fit(row) for row in rows], held)
+    return ChunkInput(the_import, chunk, layout, [fitter.fit(row) for row in rows], held)
 
 
-def _records(upload: Imports, chunk: ImportChunks, layout: Layout) -> Sequence[SourceRecord]:
+def _records(the_import: Imports, chunk: ImportChunks, layout: Layout) -> Sequence[SourceRecord]:
     """The chunk's records; none for a record that is too large to be read."""
     if chunk.byte_end - chunk.byte_start > MAX_RECORD_BYTES:
         return []
-    source = ObjectVersion(upload.bucket, upload.object_key, upload.version_id, upload.etag)
+    source = ObjectVersion(the_import.bucket, the_import.object_key, the_import.version_id, the_import.etag)
     raw = source.read(chunk.byte_start, chunk.byte_end)
     if hashlib.sha256(raw).digest() != chunk.sha256:
         raise StorageUnavailableError("the chunk's bytes are not those that the splitter read")
@@ -136,35 +134,35 @@ def _duplicate(first_line: int) -> Problem:
 
 @retry_on_db_conflict
 def _look_up(
-    upload: Imports, chunk: ImportChunks, control_numbers: Sequence[str]
+    the_import: Imports, chunk: ImportChunks, control_numbers: Sequence[str]
 ) -> tuple[dict[int, int], dict[str, StoredExhibit]]:
     with session() as reading:
         lines = ImportDuplicates.line_no.between(chunk.first_line, chunk.last_line)
         duplicates = reading.execute(
             select(ImportDuplicates.line_no, ImportDuplicates.first_line).where(
-                ImportDuplicates.import_id == upload.id, lines
+                ImportDuplicates.import_id == the_import.id, lines
             )
         ).all()
-        held = stored_exhibits(reading, upload.case_id, control_numbers)
+        held = stored_exhibits(reading, the_import.case_id, control_numbers)
     return {row.line_no: row.first_line for row in duplicates}, held
 
 
 @retry_on_db_conflict(resolve=_status)
 def _write(import_id: int, chunk_no: int, prepared: ChunkInput) -> str:
     """The unit that is replayed: names in a short transaction of their own, then everything else in one."""
-    writer = ChunkWriter(prepared.upload, prepared.chunk, prepared.layout, prepared.rows, prepared.held)
+    writer = ChunkWriter(prepared.the_import, prepared.chunk, prepared.layout, prepared.rows, prepared.held)
     with session() as naming:
         writer.add_names(naming)
     try:
         with session() as transaction:
             status = _lock(transaction, import_id, chunk_no)
-            if status != PENDING:
+            if status != ChunkStatus.PENDING:
                 return status
             counts = writer.write(transaction)
-            settle_chunk(transaction, prepared.upload, chunk_no, DONE, counts)
+            settle_chunk(transaction, prepared.the_import, chunk_no, ChunkStatus.DONE, counts)
     except ImportNotRunningError as stopped:
         return stopped.status
-    return DONE
+    return ChunkStatus.DONE
 
 
 def _lock(transaction: Session, import_id: int, chunk_no: int) -> str:

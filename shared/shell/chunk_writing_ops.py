@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy.exc import IntegrityError
@@ -20,6 +19,7 @@ from core.load_file.encoding import readable
 from core.load_file.layout import Layout
 from core.reasons import Rejection, WarningCode
 from core.rows import Loss, Name, Problem
+from shell.completion_ops import Counts
 from shell.custodian_ops import link_custodians
 from shell.exhibit_ops import FittedRow, StoredExhibit, insert_exhibits, stored_exhibits, stored_links
 from shell.outbox_ops import append_events
@@ -45,17 +45,6 @@ WARNING_COLUMNS = (
 NAME_COLUMNS = ("import_id", "chunk_no", "seq", "kind", "name", "line_no", "column_name")
 
 
-@dataclass(frozen=True)
-class Counts:
-    """The rows of a chunk by what became of them, and its warnings."""
-
-    imported: int
-    unchanged: int
-    updated: int
-    rejected: int
-    warnings: int
-
-
 class _Outcome:
     """What became of the rows in one attempt; an attempt that is replayed leaves nothing behind."""
 
@@ -70,13 +59,13 @@ class ChunkWriter:
 
     def __init__(
         self,
-        upload: Imports,
+        the_import: Imports,
         chunk: ImportChunks,
         layout: Layout,
         rows: Sequence[FittedRow],
         held: Mapping[str, StoredExhibit],
     ) -> None:
-        self.upload, self.chunk, self.layout = upload, chunk, layout
+        self.the_import, self.chunk, self.layout = the_import, chunk, layout
         self.rejected = [row for row in rows if row.is_rejected]
         self.sound = [row for row in rows if not row.is_rejected]
         self.held = held
@@ -85,14 +74,14 @@ class ChunkWriter:
     def add_names(self, session: Session) -> None:
         """Find the custodians and tags of the rows, and add those that the case lacks, lowest line first."""
         lines = {model: self._first_lines(kind) for kind, model in MODELS.items()}
-        found = find_named(session, self.upload.case_id, lines)
+        found = find_named(session, self.the_import.case_id, lines)
         missing = {
             model: {name: line for name, line in lines[model].items() if name not in found[model]} for model in lines
         }
         if any(missing.values()):
             for model, names in missing.items():
-                add_named(session, model, self.upload.case_id, self.upload.id, names)
-            added = find_named(session, self.upload.case_id, missing)
+                add_named(session, model, self.the_import.case_id, self.the_import.id, names)
+            added = find_named(session, self.the_import.case_id, missing)
             found = {model: found[model] | added[model] for model in lines}
         self.named = {kind: found[model] for kind, model in MODELS.items()}
 
@@ -115,7 +104,7 @@ class ChunkWriter:
         outcome.rejected += [(row, [_refused(number)]) for row, number in refused]
         lines_refused = {row.row.source.line_no for row, _ in refused}
         rows = [row for row in self.sound if row.row.source.line_no not in lines_refused]
-        stored = stored_exhibits(session, self.upload.case_id, [str(row.row.control_number) for row in rows])
+        stored = stored_exhibits(session, self.the_import.case_id, [str(row.row.control_number) for row in rows])
         self._sort_out(session, rows, stored, outcome)
         return outcome
 
@@ -127,7 +116,7 @@ class ChunkWriter:
             exhibit = stored.get(str(row.row.control_number))
             if exhibit is None:
                 raise ConflictError(_MEANWHILE)
-            if (exhibit.import_id, exhibit.line_no) == (self.upload.id, row.row.source.line_no):
+            if (exhibit.import_id, exhibit.line_no) == (self.the_import.id, row.row.source.line_no):
                 outcome.inserted.append((row, exhibit.id))
             elif exhibit.row_hash == row.row_hash:
                 equal.append((row, exhibit.id))
@@ -148,7 +137,7 @@ class ChunkWriter:
 
     def _write_links(self, session: Session, inserted: Iterable[tuple[FittedRow, int]]) -> None:
         links = [link for row, exhibit_id in inserted for link in self._links_of(row, exhibit_id)]
-        user_id = self.upload.user_id
+        user_id = self.the_import.user_id
         try:
             link_custodians(session, [link[1:] for link in links if link[0] == "custodians"], user_id)
             link_tags(session, [link[1:] for link in links if link[0] == "tags"], user_id)
@@ -171,7 +160,7 @@ class ChunkWriter:
         for row, problems in outcome.rejected:
             source = row.row.source
             for seq, problem in enumerate(problems):
-                place = (self.upload.id, source.line_no, seq, self.chunk.chunk_no)
+                place = (self.the_import.id, source.line_no, seq, self.chunk.chunk_no)
                 what = (_shown(problem.column), problem.code.value, problem.message[:1000])
                 yield (*place, *what, _shown(row.row.control_number), source.byte_start, source.byte_len)
 
@@ -185,7 +174,7 @@ class ChunkWriter:
         original = None if loss.original is None else loss.original.encode("utf-8", "surrogatepass")
         kept = original if original is not None and len(original) <= MAX_ORIGINAL_BYTES else None
         return (
-            *(self.upload.id, source.line_no, seq, self.chunk.chunk_no),
+            *(self.the_import.id, source.line_no, seq, self.chunk.chunk_no),
             *(_shown(loss.column), loss.code.value, loss.message[:1000], row.row.control_number),
             *(kept, None if original is None else len(original), loss.stored_bytes),
             *(source.byte_start, source.byte_len),
@@ -201,7 +190,7 @@ class ChunkWriter:
                 for name in _names(row, kind):
                     if name.name not in seen:
                         seen.add(name.name)
-                        place = (self.upload.id, self.chunk.chunk_no, seq)
+                        place = (self.the_import.id, self.chunk.chunk_no, seq)
                         yield (*place, kind, name.name, row.row.source.line_no, _shown(name.column))
                         seq += 1
 
@@ -214,7 +203,7 @@ class ChunkWriter:
                 count[loss.code] += 1
                 first[loss.code] = min(first.get(loss.code, row.row.source.line_no), row.row.source.line_no)
         for code in sorted(count):
-            yield rows_changed(self.upload.id, self.chunk.chunk_no, code, count[code], first[code])
+            yield rows_changed(self.the_import.id, self.chunk.chunk_no, code, count[code], first[code])
 
 
 def _names(row: FittedRow, kind: str) -> Sequence[Name]:

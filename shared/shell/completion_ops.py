@@ -7,21 +7,20 @@ gone, and `import.completed` is in the outbox. All of it commits with that chunk
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
 
 from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
-from core.errors import ExhibitIngestError
+from core.errors import ImportNotRunningError
 from core.events import import_completed
 from core.naming import MergedName, Sighting, settle_names
 from core.reasons import WarningCode
+from core.statuses import ChunkStatus, ImportStatus
 from shell.outbox_ops import append_events
 from shell.tables import Imports, ImportWarnings
 from shell.utils.bulk_insert import insert_new
 
-RUNNING, COMPLETED, COMPLETED_WITH_REJECTIONS = "running", "completed", "completed_with_rejections"
 # Rows of one line are numbered from 0 by the chunk; the completion's come behind them.
 MERGED_NAMES_FROM = 1_000_000
 LINKS = {"custodians": ("custodian_exhibits", "custodian_id"), "tags": ("taggings", "tag_id")}
@@ -48,58 +47,62 @@ _COMPLETE = text(
 )
 
 
-class ImportNotRunningError(ExhibitIngestError):
-    """The import was cancelled or has ended; nothing more is written for it."""
+@dataclass(frozen=True)
+class Counts:
+    """The rows of a chunk by what became of them, and its warnings."""
 
-    def __init__(self, status: str) -> None:
-        super().__init__(f"the import is {status}")
-        self.status = status
+    imported: int
+    unchanged: int
+    updated: int
+    rejected: int
+    warnings: int
 
 
-def settle_chunk(session: Session, upload: Imports, chunk_no: int, status: str, counts: Any) -> None:
+def settle_chunk(session: Session, the_import: Imports, chunk_no: int, status: ChunkStatus, counts: Counts) -> None:
     """Record a chunk as `done` or `failed` and count it down; the last one completes the import.
 
-    Last in its transaction, because the import's row is what all chunks meet on. `counts` is a dataclass of the
-    chunk's counters. Raises ImportNotRunningError, for the caller to roll back.
+    Last in its transaction, because the import's row is what all chunks meet on. Raises
+    ImportNotRunningError, for the caller to roll back.
     """
-    place = {"import_id": upload.id, "chunk_no": chunk_no}
-    session.execute(_SETTLE, {"status": status, **asdict(counts), **place})
-    counted = session.execute(_COUNT_DOWN, {"import_id": upload.id})
-    standing = session.execute(_STANDING, {"import_id": upload.id}).one()
+    place = {"import_id": the_import.id, "chunk_no": chunk_no}
+    session.execute(_SETTLE, {"status": status.value, **asdict(counts), **place})
+    counted = session.execute(_COUNT_DOWN, {"import_id": the_import.id})
+    standing = session.execute(_STANDING, {"import_id": the_import.id}).one()
     if counted.rowcount != 1:  # type: ignore[attr-defined]
         raise ImportNotRunningError(standing.status)
     if standing.chunks_left == 0:
-        complete_import(session, upload, standing.generation)
+        complete_import(session, the_import, standing.generation)
 
 
-def complete_import(session: Session, upload: Imports, generation: int) -> None:
+def complete_import(session: Session, the_import: Imports, generation: int) -> None:
     """What is done once all chunks are settled; the caller's transaction holds the import's row."""
-    _settle_spellings(session, upload)
-    _drop_unused_names(session, upload)
+    _settle_spellings(session, the_import)
+    _drop_unused_names(session, the_import)
     totals = {
-        name: int(value) for name, value in session.execute(_TOTALS, {"import_id": upload.id}).one()._mapping.items()
+        name: int(value)
+        for name, value in session.execute(_TOTALS, {"import_id": the_import.id}).one()._mapping.items()
     }
-    status = COMPLETED_WITH_REJECTIONS if totals["rejected"] else COMPLETED
-    session.execute(_COMPLETE, {"status": status, "import_id": upload.id, **totals})
+    status = ImportStatus.COMPLETED_WITH_REJECTIONS if totals["rejected"] else ImportStatus.COMPLETED
+    session.execute(_COMPLETE, {"status": status.value, "import_id": the_import.id, **totals})
     counts = {name: value for name, value in totals.items() if name not in LINKS}
-    append_events(session, [import_completed(upload.id, upload.tenant_id, status, generation, counts)])
+    append_events(session, [import_completed(the_import.id, the_import.tenant_id, status.value, generation, counts)])
 
 
-def _settle_spellings(session: Session, upload: Imports) -> None:
+def _settle_spellings(session: Session, the_import: Imports) -> None:
     """Give the names that the import created the spelling of their lowest line, and warn of the other spellings."""
-    sightings = _sightings(session, upload)
+    sightings = _sightings(session, the_import)
     for kind in LINKS:
-        corrections, merged = settle_names((seen for seen in sightings if seen.kind == kind), upload.id)
+        corrections, merged = settle_names((seen for seen in sightings if seen.kind == kind), the_import.id)
         if corrections:
             update = text(f"UPDATE {kind} SET name = :name, line_no = :line_no WHERE id = :id")  # noqa: S608 - our tables
             session.execute(update, [{"id": c.id, "name": c.name, "line_no": c.line_no} for c in corrections])
-        _warn_of_merged(session, upload, kind, merged)
+        _warn_of_merged(session, the_import, kind, merged)
 
 
-def _sightings(session: Session, upload: Imports) -> list[Sighting]:
+def _sightings(session: Session, the_import: Imports) -> list[Sighting]:
     """Every spelling of every name, with its lowest line; the database says which spellings are one name."""
     statement = text(" UNION ALL ".join(map(_spellings_of, LINKS)))
-    rows = session.execute(statement, {"case_id": upload.case_id, "import_id": upload.id})
+    rows = session.execute(statement, {"case_id": the_import.case_id, "import_id": the_import.id})
     return [
         Sighting(
             *(row.kind, row.id, row.name, row.import_id, row.line_no, bytes(row.spelling).decode()),
@@ -121,16 +124,23 @@ def _spellings_of(kind: str) -> str:
     """  # noqa: S608 - our tables
 
 
-def _warn_of_merged(session: Session, upload: Imports, kind: str, merged: list[MergedName]) -> None:
+def _warn_of_merged(session: Session, the_import: Imports, kind: str, merged: list[MergedName]) -> None:
     columns = (
         *("import_id", "line_no", "seq", "chunk_no", "column_name", "code", "message"),
         *("original", "original_bytes", "stored_bytes"),
     )
     base = MERGED_NAMES_FROM * (1 + list(LINKS).index(kind))
-    message = "the database holds this name as equal to one of another spelling, which is kept"
     rows = [
         (
-            *(upload.id, name.line_no, base + order, 0, name.column, WarningCode.NAME_MERGED.value, message),
+            *(
+                the_import.id,
+                name.line_no,
+                base + order,
+                0,
+                name.column,
+                WarningCode.NAME_MERGED.value,
+                _merged_into(name.kept),
+            ),
             *(name.spelling.encode(), len(name.spelling.encode()), len(name.kept.encode())),
         )
         for order, name in enumerate(merged)
@@ -138,7 +148,11 @@ def _warn_of_merged(session: Session, upload: Imports, kind: str, merged: list[M
     insert_new(session, ImportWarnings, columns, rows)
 
 
-def _drop_unused_names(session: Session, upload: Imports) -> None:
+def _merged_into(kept: str) -> str:
+    return f"the database holds this name equal to {kept!r}, which is kept"
+
+
+def _drop_unused_names(session: Session, the_import: Imports) -> None:
     """Remove names that this import created and nothing links to.
 
     They are locked before they are looked at again: a link that somebody else is about to commit holds a shared lock
@@ -148,7 +162,7 @@ def _drop_unused_names(session: Session, upload: Imports) -> None:
         f"SELECT '{kind}' AS kind, id FROM {kind} WHERE import_id = :import_id AND {_unlinked(kind)}"  # noqa: S608
         for kind in LINKS
     )
-    candidates = session.execute(text(statement), {"import_id": upload.id}).all()
+    candidates = session.execute(text(statement), {"import_id": the_import.id}).all()
     for kind in LINKS:
         ids = sorted(row.id for row in candidates if row.kind == kind)
         if ids:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
+from core.field_mapping import id_field
 from core.load_file.layout import Layout
 from core.rows import KEYS, TEXTS, Loss, Name, Problem, Row
 from shell.tables import Exhibits
@@ -108,8 +109,8 @@ class Fitter:
         return stored
 
     def _column(self, field_name: str) -> str | None:
-        if field_name == "control_number" and field_name not in self.layout.fields:
-            field_name = "bates_begin"
+        if field_name == "control_number":
+            field_name = id_field(self.layout.fields)
         columns = self.layout.columns_of(field_name) or self.layout.columns_of("family_begin")
         return self.layout.names[columns[0]] if columns else None
 

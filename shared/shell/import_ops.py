@@ -19,8 +19,9 @@ from core.events import import_failed, import_started, upload_refused
 from core.import_options import ImportOptions, parse_options
 from core.load_file.encoding import readable
 from core.reasons import FileFailure
+from core.statuses import ChunkStatus, ImportStatus
 from core.uploads import Upload, parse_upload
-from shell.completion_ops import RUNNING, complete_import
+from shell.completion_ops import complete_import
 from shell.observability import logger
 from shell.outbox_ops import append_events, nudge_publisher
 from shell.settings import settings
@@ -34,7 +35,6 @@ from shell.utils.keys import unstorable
 from shell.utils.object_store import ObjectVersion, read_small
 from shell.utils.queues import send_all
 
-SPLITTING, FAILED = "splitting", "failed"
 MAX_OPTIONS_BYTES = 1_000_000
 ROWS_A_STATEMENT = 5_000
 WARNING_COLUMNS = ("import_id", "line_no", "seq", "chunk_no", "column_name", "code", "message")
@@ -69,7 +69,7 @@ def start_import(upload: Upload) -> int:
     """
     registered: tuple[int, str] = _get_or_create(upload)
     import_id, status = registered
-    if status == SPLITTING:
+    if status == ImportStatus.SPLITTING:
         try:
             options = _options(upload)
             split = split_file(ObjectVersion(upload.bucket, upload.key, upload.version_id, upload.etag), options)
@@ -119,7 +119,7 @@ def _get_or_create(upload: Upload) -> tuple[int, str]:
             "size": upload.size,
             "file_name": upload.file_name,
             "user_id": settings().default_user_id,
-            "status": SPLITTING,
+            "status": ImportStatus.SPLITTING.value,
         }
         row, _ = insert_or_get(
             transaction, Imports, {"upload_key": upload.upload_key}, values, unique_key="uq_imports_upload_key"
@@ -130,7 +130,7 @@ def _get_or_create(upload: Upload) -> tuple[int, str]:
 def _status_if_registered(import_id: int, *_: object) -> bool | None:
     with session() as locking:
         status = locking.execute(select(Imports.status).where(Imports.id == import_id).with_for_update()).scalar_one()
-    return None if status == SPLITTING else True
+    return None if status == ImportStatus.SPLITTING else True
 
 
 @retry_on_db_conflict(resolve=_status_if_registered)
@@ -199,7 +199,11 @@ def _pending_chunks(import_id: int) -> Iterator[dict[str, int]]:
         numbers = reading.execute(
             select(ImportChunks.chunk_no)
             .join(Imports, Imports.id == ImportChunks.import_id)
-            .where(ImportChunks.import_id == import_id, ImportChunks.status == "pending", Imports.status == RUNNING)
+            .where(
+                ImportChunks.import_id == import_id,
+                ImportChunks.status == ChunkStatus.PENDING.value,
+                Imports.status == ImportStatus.RUNNING.value,
+            )
             .order_by(ImportChunks.chunk_no)
         ).scalars()
         pending = list(numbers)

@@ -52,29 +52,33 @@ class ReportKeys(NamedTuple):
     warnings: str
 
 
-def report_keys(upload: Imports, generation: int) -> ReportKeys:
+def report_keys(the_import: Imports, generation: int) -> ReportKeys:
     """The keys of an import's report files."""
-    folder = f"reports/{upload.id}/{generation}"
-    suffix = PurePosixPath(upload.file_name).suffix[:16]
+    folder = f"reports/{the_import.id}/{generation}"
+    suffix = PurePosixPath(the_import.file_name).suffix[:16]
     return ReportKeys(f"{folder}/rejected_rows{suffix}", f"{folder}/report.csv", f"{folder}/warnings.csv")
 
 
 def write_report(message: dict[str, Any]) -> None:
     """Write the files of the import that an `import.completed` message names."""
     import_id, generation = int(message["importId"]), int(message["generation"])
-    upload = _load(import_id)
+    the_import = _load(import_id)
     if (
-        upload is None
-        or upload.layout is None
-        or upload.reports_generation >= generation
-        or upload.generation > generation
+        the_import is None
+        or the_import.layout is None
+        or the_import.reports_generation >= generation
+        or the_import.generation > generation
     ):
         return
-    keys = report_keys(upload, generation)
-    write_stream(upload.bucket, keys.report, _csv(REPORT_HEADER, _report_lines(import_id)), "text/csv; charset=utf-8")
-    write_stream(upload.bucket, keys.warnings, _csv(WARNINGS_HEADER, _warnings(import_id)), "text/csv; charset=utf-8")
+    keys = report_keys(the_import, generation)
+    write_stream(
+        the_import.bucket, keys.report, _csv(REPORT_HEADER, _report_lines(import_id)), "text/csv; charset=utf-8"
+    )
+    write_stream(
+        the_import.bucket, keys.warnings, _csv(WARNINGS_HEADER, _warnings(import_id)), "text/csv; charset=utf-8"
+    )
     try:
-        write_stream(upload.bucket, keys.rejected_rows, _rejected_rows(upload), "application/octet-stream")
+        write_stream(the_import.bucket, keys.rejected_rows, _rejected_rows(the_import), "application/octet-stream")
     except FileRefusedError as gone:
         # The lines and reasons are still worth having; the rows themselves are where the source version went.
         logger.error("no rejected-rows file", extra={"import_id": import_id, "code": gone.code})
@@ -111,12 +115,14 @@ def _page(statement: Any, import_id: int, line_no: int, seq: int) -> Sequence[An
         return reading.execute(statement, {"import_id": import_id, "line_no": line_no, "seq": seq, "page": PAGE}).all()
 
 
-def _rejected_rows(upload: Imports) -> Iterator[bytes]:
+def _rejected_rows(the_import: Imports) -> Iterator[bytes]:
     """The source's header and the rejected records, byte for byte, in the order of the file."""
-    layout = Layout.from_json(upload.layout or "{}")
-    source = ObjectVersion(upload.bucket, upload.object_key, upload.version_id, upload.etag)
+    layout = Layout.from_json(the_import.layout or "{}")
+    source = ObjectVersion(the_import.bucket, the_import.object_key, the_import.version_id, the_import.etag)
     yield source.read(0, layout.body_start)
-    ranges = ((row.byte_start, row.byte_start + row.byte_len) for row in _rows(_REJECTIONS, upload.id) if row.seq == 0)
+    ranges = (
+        (row.byte_start, row.byte_start + row.byte_len) for row in _rows(_REJECTIONS, the_import.id) if row.seq == 0
+    )
     for window in windows(ranges):
         yield from _records_of(source, window)
 

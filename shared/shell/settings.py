@@ -10,11 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.errors import ExhibitIngestError
-
-
-class SettingsError(ExhibitIngestError):
-    """The environment is incomplete."""
+from core.errors import SettingsError
 
 
 @dataclass(frozen=True)

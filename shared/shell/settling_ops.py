@@ -11,10 +11,11 @@ from typing import Any
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from core.errors import ChunkBusyError
+from core.errors import ChunkBusyError, ImportNotRunningError
 from core.reasons import Rejection
-from shell.chunk_writing_ops import REJECTION_COLUMNS, Counts
-from shell.completion_ops import ImportNotRunningError, settle_chunk
+from core.statuses import ChunkStatus
+from shell.chunk_writing_ops import REJECTION_COLUMNS
+from shell.completion_ops import Counts, settle_chunk
 from shell.observability import logger
 from shell.outbox_ops import nudge_publisher
 from shell.settings import settings
@@ -24,7 +25,6 @@ from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 from shell.utils.queues import send_all
 
-PENDING, FAILED = "pending", "failed"
 _NOTE_REDRIVE = text(
     "UPDATE import_chunks SET redrives = redrives + 1 "
     "WHERE import_id = :import_id AND chunk_no = :chunk_no AND redrives = 0"
@@ -57,12 +57,12 @@ def _give_up(import_id: int, chunk_no: int) -> bool:
     try:
         with session() as transaction:
             chunk = _locked(transaction, import_id, chunk_no)
-            if chunk is None or chunk.status != PENDING:
+            if chunk is None or chunk.status != ChunkStatus.PENDING:
                 return False
-            upload = transaction.get_one(Imports, import_id)
+            the_import = transaction.get_one(Imports, import_id)
             insert_new(transaction, ImportRejections, (*REJECTION_COLUMNS, "row_count"), [_rejection(chunk)])
             counts = Counts(0, 0, 0, rejected=chunk.row_count, warnings=0)
-            settle_chunk(transaction, upload, chunk_no, FAILED, counts)
+            settle_chunk(transaction, the_import, chunk_no, ChunkStatus.FAILED, counts)
     except ImportNotRunningError:
         return False
     return True

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from core.errors import FileRefusedError
-from core.field_mapping import column_names, map_columns
+from core.field_mapping import column_names, id_field, map_columns
 from core.import_options import NO_QUALIFIER, ImportOptions
 from core.load_file import encoding as enc
 from core.load_file.records import Grammar, Reading, Record, read_records
@@ -53,7 +53,7 @@ class Opening:
     @property
     def id_column(self) -> int:
         """The column of the id."""
-        return self.fields.index("control_number" if "control_number" in self.fields else "bates_begin")
+        return self.fields.index(id_field(self.fields))
 
 
 def read_opening(head: bytes, options: ImportOptions, *, whole: bool) -> Opening:

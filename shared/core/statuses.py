@@ -1,0 +1,24 @@
+"""Where an import and a chunk of it can stand; the values are what the tables hold."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ImportStatus(StrEnum):
+    """An import is split, runs, and ends in one of the other four."""
+
+    SPLITTING = "splitting"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    COMPLETED_WITH_REJECTIONS = "completed_with_rejections"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class ChunkStatus(StrEnum):
+    """A chunk is pending until its rows are in (done) or given up (failed)."""
+
+    PENDING = "pending"
+    DONE = "done"
+    FAILED = "failed"
