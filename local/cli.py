@@ -61,7 +61,8 @@ and may hold any other option too:
 fields: control_number bates_begin bates_end parent_control_number title file_name document_date native_path
         text_path custodians tags property
 
-Rows that were not imported come back in .local/reports/<import>/, in the file's own format: repair and import them."""
+Rows that were not imported come back in .local/reports/<import>/, in the file's own format: mend them and import that
+file, with the options.json beside it as --mapping, so that it is read as the whole file was."""
 
 
 def main(arguments: Sequence[str] | None = None, place: Place | None = None) -> int:
@@ -79,7 +80,11 @@ def main(arguments: Sequence[str] | None = None, place: Place | None = None) -> 
         print(f"exhibit-ingest: error: {exc}", file=sys.stderr)
         return commands.FAILED
     except _Interrupted as exc:
-        print("exhibit-ingest: interrupted; everything that it started is stopped", file=sys.stderr)
+        print(
+            "exhibit-ingest: interrupted; all that it started is stopped. Rows imported so far are kept;"
+            " import the file again to get the rest.",
+            file=sys.stderr,
+        )
         return 128 + exc.signal
 
 
@@ -175,7 +180,9 @@ def _add_import_arguments(parser: argparse.ArgumentParser) -> None:
         help="processes per function (default: %(default)s)",
     )
     parser.add_argument("--mapping", type=Path, metavar="FILE", help="JSON that says what the columns are; see below")
-    parser.add_argument("--encoding", metavar="E", help="instead of the one found: utf-8, utf-16, cp1252 ...")
+    parser.add_argument(
+        "--encoding", metavar="E", help="instead of the one found: utf-8, utf-16-le, utf-16-be or cp1252"
+    )
     parser.add_argument("--delimiter", metavar="D", help="a character, its decimal code, or comma, tab, pipe, dc4 ...")
     parser.add_argument("--qualifier", metavar="Q", help="the same, or thorn, quote, or none")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")

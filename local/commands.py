@@ -15,7 +15,8 @@ from typing import Any
 from boto3.exceptions import Boto3Error
 from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from local import reports, uploads
 from local.database import PrivateServer
@@ -85,7 +86,7 @@ def import_files(place: Place, request: ImportRequest) -> int:
             for file in request.files:
                 outcomes.append(_import_one(stack, states, request, file, display))
         except (LocalError, *_SERVICE_ERRORS) as exc:
-            outcomes += [Outcome(file, None, str(exc), 0.0) for file in request.files[len(outcomes) :]]
+            outcomes += [Outcome(file, None, _said(exc), 0.0) for file in request.files[len(outcomes) :]]
     if request.json:
         print(as_json(outcomes))
     else:
@@ -107,9 +108,21 @@ def _import_one(
         return Outcome(file, look() if look else None, str(exc), time.monotonic() - began)
     seconds = time.monotonic() - began
     if state.failed:
-        return Outcome(file, state, state.failure_message or f"the import was {state.status}", seconds)
+        return Outcome(file, state, _failure(state), seconds)
     found = reports.download(stack.s3, stack.bucket, state, stack.state_dir / "reports")
     return Outcome(file, state, None, seconds, found)
+
+
+def _said(error: Exception) -> str:
+    """The error as its reader can use it: of the database's, what server or driver said, without the library's."""
+    if isinstance(error, DBAPIError) and error.orig is not None and len(error.orig.args) > 1:
+        number, message = error.orig.args[:2]
+        return f"the database answered error {number}: {message}; check DATABASE_URL and that the server runs"
+    return str(error)
+
+
+def _failure(state: ImportState) -> str:
+    return f"{state.failure_code}: {state.failure_message}" if state.failure_code else f"the import was {state.status}"
 
 
 def _watcher(stack: LocalStack, line: FileProgress, display: ProgressDisplay) -> uploads.OnState:
@@ -128,6 +141,9 @@ def database_url(place: Place) -> int:
         return DONE
     with place.stack(outlive=True) as stack:
         url = stack.database_url
+    at = make_url(url)
+    client = f"mysql --protocol=tcp -h {at.host} -P {at.port} -u {at.username} {at.database}"
+    print(f"With a MySQL client: {client}", file=sys.stderr)
     print("The private server goes on running; stop it with: exhibit-ingest stop", file=sys.stderr)
     print(url)
     return DONE

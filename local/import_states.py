@@ -15,7 +15,7 @@ _FINISHED = ("completed", "completed_with_rejections")
 _FAILED = ("failed", "cancelled")
 
 _FIND = text(
-    "SELECT id, status, failure_message, rows_seen, imported, unchanged, updated, rejected, warnings,"
+    "SELECT id, status, failure_code, failure_message, rows_seen, imported, unchanged, updated, rejected, warnings,"
     " custodians_created, tags_created, encoding, delimiter, qualifier, generation, reports_generation"
     " FROM imports WHERE bucket = :bucket AND object_key = :object_key ORDER BY id DESC LIMIT 1"
 )
@@ -32,6 +32,7 @@ class ImportState:
 
     id: int
     status: str
+    failure_code: str | None
     failure_message: str | None
     rows_seen: int
     imported: int

@@ -20,6 +20,7 @@ class Reports:
     rejected_rows: Path | None = None
     report: Path | None = None
     warnings: Path | None = None
+    options: Path | None = None
 
 
 def download(s3: S3Client, bucket: str, state: ImportState, directory: Path) -> Reports:
@@ -34,4 +35,4 @@ def download(s3: S3Client, bucket: str, state: ImportState, directory: Path) -> 
             target.mkdir(parents=True, exist_ok=True)
             s3.download_file(bucket, item["Key"], str(path))
             found[path.name.split(".", 1)[0]] = path
-    return Reports(found.get("rejected_rows"), found.get("report"), found.get("warnings"))
+    return Reports(*(found.get(name) for name in ("rejected_rows", "report", "warnings", "options")))

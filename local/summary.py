@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -25,6 +27,7 @@ _COUNTS = (
     "custodians_created",
     "tags_created",
 )
+_IN_THE_TABLE = ("rows_seen", "imported", "unchanged", "rejected", "warnings")
 _WIDTH_WITHOUT_TERMINAL = 140
 
 
@@ -83,21 +86,32 @@ def print_table(outcomes: Sequence[Outcome], output: TextIO) -> None:
         console = Console(file=output, highlight=False, width=_WIDTH_WITHOUT_TERMINAL)
     console.print(_table(outcomes))
     for outcome in outcomes:
-        lines = [f"error: {outcome.error}"] if outcome.error else []
-        lines += [str(path) for path in vars(outcome.reports).values() if path]
-        for line in lines:
+        for line in _lines(outcome):
             console.print(f"{outcome.file.name}: {line}", soft_wrap=True, markup=False)
 
 
+def _lines(outcome: Outcome) -> Iterator[str]:
+    """What is worth looking at, and only that."""
+    reports = outcome.reports
+    if outcome.error:
+        yield f"error: {outcome.error}"
+    if outcome.state and outcome.state.rejected and reports.rejected_rows:
+        yield f"reasons: {reports.report}"
+        yield f"rejected rows: {reports.rejected_rows}"
+        yield f"mend them and import that file with --mapping {shlex.quote(str(reports.options))}"
+    if outcome.state and outcome.state.warnings:
+        yield f"warnings: {reports.warnings}"
+
+
 def _table(outcomes: Sequence[Outcome]) -> Table:
-    table = Table()
+    table = Table(box=box.SIMPLE)
     table.add_column("file", overflow="fold")
-    table.add_column("status", no_wrap=True)
-    for name in ("rows", "imported", "unchanged", "updated", "rejected", "warnings", "seconds"):
-        table.add_column(name, justify="right")
+    table.add_column("status")
+    for name in ("rows", "imported", "unchanged", "rejected", "warnings"):
+        table.add_column(name, justify="right", no_wrap=True)
     for outcome in outcomes:
-        counts = [getattr(outcome.state, name) if outcome.state else 0 for name in _COUNTS[:6]]
+        counts = [getattr(outcome.state, name) if outcome.state else 0 for name in _IN_THE_TABLE]
         status = outcome.status.replace("_", " ")
-        cells = [outcome.file.name, status, *(f"{count:,}" for count in counts), f"{outcome.seconds:.1f}"]
+        cells = [outcome.file.name, status, *(f"{count:,}" for count in counts)]
         table.add_row(*map(Text, cells))
     return table

@@ -98,7 +98,7 @@ def _character(option: str, text: str | None, *, none_allowed: bool = False) -> 
     found = _CHARACTERS.get(text.lower(), text)
     if len(found) > 1 and found.isascii() and found.isdigit() and int(found) < 256:
         found = chr(int(found))
-    if len(found) != 1 or found in "\r\n\0" or is_damaged(found):
+    if len(found) != 1 or found in "\r\n\0 " or is_damaged(found):
         names = ", ".join(_CHARACTERS)
         raise _bad(f"option {option!r} must be one character, its decimal code, or one of {names}; not {text!r}")
     return found

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
+
+from core.field_mapping import FIELDS
+from core.load_file.layout import Layout
 
 MAX_WINDOW_BYTES = 4_000_000
 MAX_GAP_BYTES = 65_536
@@ -33,6 +37,22 @@ def windows(ranges: Iterable[tuple[int, int]]) -> Iterator[Window]:
         window = Window(start, end, [(start, end)])
     if window:
         yield window
+
+
+def reload_options(layout: Layout) -> dict[str, Any]:
+    """The options with which rows of a file are read as the whole file was.
+
+    A few rows show less than all of them: read by themselves, day and month or the encoding could come out otherwise.
+    """
+    return {
+        "encoding": layout.encoding,
+        "delimiter": layout.grammar.delimiter,
+        "qualifier": layout.grammar.qualifier or "none",
+        "newline": layout.newline or "none",
+        "header": layout.body_line > 1,
+        "date_order": layout.date_order,
+        "columns": {str(place): field for place, field in enumerate(layout.fields, start=1) if field in FIELDS},
+    }
 
 
 def neutralised(cell: str) -> str:

@@ -2,13 +2,15 @@
 
 Guaranteed: the files depend on the import's rows alone, ordered by line and without a clock, so that writing them
 twice is harmless; rejected rows are the bytes of the source version, after its own header, ready to be mended and
-loaded again. Cells that a spreadsheet would take for a formula are neutralised in the two CSV files, and only there.
+loaded again, and beside them lie the options that make them be read as the whole file was. Cells that a spreadsheet
+would take for a formula are neutralised in the two CSV files, and only there.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -17,7 +19,7 @@ from sqlalchemy import text
 
 from core.errors import FileRefusedError
 from core.load_file.layout import Layout
-from core.reporting import Window, neutralised, windows
+from core.reporting import Window, neutralised, reload_options, windows
 from shell.observability import logger
 from shell.tables import Imports
 from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
@@ -50,13 +52,15 @@ class ReportKeys(NamedTuple):
     rejected_rows: str
     report: str
     warnings: str
+    options: str
 
 
 def report_keys(the_import: Imports, generation: int) -> ReportKeys:
     """The keys of an import's report files."""
     folder = f"reports/{the_import.id}/{generation}"
     suffix = PurePosixPath(the_import.file_name).suffix[:16]
-    return ReportKeys(f"{folder}/rejected_rows{suffix}", f"{folder}/report.csv", f"{folder}/warnings.csv")
+    names = (f"rejected_rows{suffix}", "report.csv", "warnings.csv", "options.json")
+    return ReportKeys(*(f"{folder}/{name}" for name in names))
 
 
 def write_report(message: dict[str, Any]) -> None:
@@ -77,6 +81,8 @@ def write_report(message: dict[str, Any]) -> None:
     write_stream(
         the_import.bucket, keys.warnings, _csv(WARNINGS_HEADER, _warnings(import_id)), "text/csv; charset=utf-8"
     )
+    options = json.dumps(reload_options(Layout.from_json(the_import.layout)), ensure_ascii=False, indent=2)
+    write_stream(the_import.bucket, keys.options, [options.encode()], "application/json")
     try:
         write_stream(the_import.bucket, keys.rejected_rows, _rejected_rows(the_import), "application/octet-stream")
     except FileRefusedError as gone:

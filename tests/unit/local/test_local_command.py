@@ -29,6 +29,7 @@ def state(**changes: Any) -> ImportState:
     values: dict[str, Any] = counts | {
         "id": 7,
         "status": "running",
+        "failure_code": None,
         "failure_message": None,
         "encoding": "utf-8",
         "delimiter": "\x14",
@@ -163,7 +164,7 @@ OUTCOMES = [
         state(status="completed_with_rejections", rows_seen=3, imported=2, rejected=1, custodians_created=1),
         None,
         1.23456,
-        Reports(rejected_rows=Path("/r/rejected_rows.dat"), report=Path("/r/report.csv")),
+        Reports(Path("/r/rejected_rows.dat"), Path("/r/report.csv"), options=Path("/r/options.json")),
     ),
     Outcome(Path("b.dat"), None, "the file is empty", 0.1),
 ]
@@ -203,7 +204,8 @@ def test_the_table_names_outcome_errors_and_report_files() -> None:
     text = output.getvalue()
     assert "completed with rejections" in text
     assert "b.dat: error: the file is empty" in text
-    assert "a.dat: /r/rejected_rows.dat" in text
+    assert "a.dat: rejected rows: /r/rejected_rows.dat" in text
+    assert "--mapping /r/options.json" in text
 
 
 def test_without_a_terminal_only_failures_are_told_and_each_kind_once() -> None:
