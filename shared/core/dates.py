@@ -18,9 +18,9 @@ FIRST_YEAR = 1000
 
 _TIME = (
     r"(?:[T ]\s*(?:at )?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,6})\d*)?)?"
-    r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?\s*(?P<zone>Z|UTC|GMT|Greenwich Mean Time|[+-]\d{2}:?\d{2})?)?"
+    r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?\s*(?P<zone>Z|UTC|GMT|Greenwich Mean Time|[+-](?:0\d|1[0-4]):?[0-5]\d)?)?"
 )
-_WEEKDAY = r"(?:[A-Za-z]{3,9},?\s+)?"
+_WEEKDAY = r"(?i:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?"
 _FORMS = tuple(
     re.compile(form + _TIME)
     for form in (
@@ -64,7 +64,7 @@ def order_of(beginnings: Iterable[str]) -> DateOrder | None:
     day_first = month_first = needed = False
     for beginning in beginnings:
         found = _EVIDENCE.match(beginning)
-        if found:
+        if found and 0 < int(found[1]) <= 31 and 0 < int(found[2]) <= 31:
             needed = True
             first, then = int(found[1]) > 12, int(found[2]) > 12
             day_first, month_first = day_first or (first and not then), month_first or (then and not first)

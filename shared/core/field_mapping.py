@@ -99,7 +99,7 @@ def _given_fields(names: Sequence[str], given: Mapping[str, str]) -> list[str | 
     fields: list[str | None] = [None] * len(names)
     by_name = {normalised(name): index for index, name in reversed(list(enumerate(names)))}
     for column, field in given.items():
-        index = by_name.get(normalised(column))
+        index = names.index(column) if column in names else by_name.get(normalised(column))
         if index is None and column.isascii() and column.isdigit() and 1 <= int(column) <= len(names):
             index = int(column) - 1
         if index is None:

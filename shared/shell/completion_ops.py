@@ -7,9 +7,10 @@ gone, and `import.completed` is in the outbox. All of it commits with that chunk
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import bindparam, text
+from sqlalchemy import TextClause, bindparam, text
 from sqlalchemy.orm import Session
 
 from core.errors import ImportNotRunningError
@@ -94,9 +95,21 @@ def _settle_spellings(session: Session, the_import: Imports) -> None:
     for kind in LINKS:
         corrections, merged = settle_names((seen for seen in sightings if seen.kind == kind), the_import.id)
         if corrections:
-            update = text(f"UPDATE {kind} SET name = :name, line_no = :line_no WHERE id = :id")  # noqa: S608 - our tables
-            session.execute(update, [{"id": c.id, "name": c.name, "line_no": c.line_no} for c in corrections])
+            rows = json.dumps([c._asdict() for c in corrections], ensure_ascii=False)
+            session.execute(_correct(kind), {"corrections": rows})
         _warn_of_merged(session, the_import, kind, merged)
+
+
+def _correct(kind: str) -> TextClause:
+    """One statement for any number of names; in this order of the join it locks no other row."""
+    return text(f"""
+        UPDATE JSON_TABLE(:corrections, '$[*]' COLUMNS (
+                 id BIGINT PATH '$.id',
+                 name VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$.name',
+                 line_no BIGINT PATH '$.line_no')) AS wanted
+        STRAIGHT_JOIN {kind} AS kept FORCE INDEX (PRIMARY) ON kept.id = wanted.id
+        SET kept.name = wanted.name, kept.line_no = wanted.line_no
+    """)  # noqa: S608 - our tables
 
 
 def _sightings(session: Session, the_import: Imports) -> list[Sighting]:

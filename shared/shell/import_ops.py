@@ -57,6 +57,7 @@ def start_imports(notification: dict[str, Any]) -> None:
             upload = parse_upload(record)
         except UploadRefusedError as refused:
             _refuse(record, str(refused))
+            nudge_publisher()
             continue
         if upload is not None:
             start_import(upload)

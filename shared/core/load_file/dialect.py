@@ -107,7 +107,7 @@ def _refuse_unlikely_names(cells: list[str], delimiter: str) -> None:
 
 def _whole_lines(raw: bytes, view: str, whole: bool) -> bytes:
     end = len(raw) if whole else enc.end_of_last_line(raw, view)
-    if not end:
+    if not end and not whole:
         raise FileRefusedError(FileFailure.NOT_DELIMITED, "the first line does not end within the first 16 MB")
     return raw[:end]
 
@@ -128,7 +128,7 @@ def _first_record(lines: enc.Lines, dialect: Dialect, whole: bool) -> Record:
 def _dialect(head: bytes, options: ImportOptions) -> Dialect:
     marked, mark_bytes = enc.byte_order_mark(head)
     encoding = options.encoding or marked
-    if encoding != marked:
+    if encoding != marked and marked != enc.UTF_8:
         mark_bytes = 0
     sample = head[mark_bytes : mark_bytes + SAMPLE_BYTES]
     if encoding is None:
@@ -197,7 +197,7 @@ def _delimiter_and_qualifier(lines: list[str], options: ImportOptions) -> tuple[
 def _between_thorns(lines: list[str]) -> str:
     if any(DC4 in line for line in lines):
         return DC4
-    between = Counter(re.findall(f"{THORN}([^\\w{THORN}]){THORN}", "\n".join(lines)))
+    between = Counter(re.findall(f"{THORN}([^\\w{THORN}\r\n]){THORN}", "\n".join(lines)))
     return between.most_common(1)[0][0] if between else DC4
 
 

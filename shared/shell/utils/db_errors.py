@@ -34,6 +34,7 @@ class DbErrorClass(Enum):
 
 
 DEADLOCK, LOCK_WAIT_TIMEOUT, NOWAIT, SAVEPOINT_GONE, READ_ONLY = 1213, 1205, 3572, 1305, 1290
+COMMANDS_OUT_OF_SYNC = 2014
 
 NUMBERS: dict[DbErrorClass, frozenset[int]] = {
     DbErrorClass.TRANSACTION: frozenset(
@@ -41,7 +42,7 @@ NUMBERS: dict[DbErrorClass, frozenset[int]] = {
     ),
     DbErrorClass.ONCE: frozenset({1030, 1105, 1815, 1969, 3024}),
     DbErrorClass.CONNECTION: frozenset(
-        {0, 1158, 1159, 1160, 1161, 1927, 2006, 2013, 2014, 2045, 2055, 4031},
+        {0, 1158, 1159, 1160, 1161, 1927, 2006, 2013, COMMANDS_OUT_OF_SYNC, 2045, 2055, 4031},
     ),
     DbErrorClass.FAILOVER: frozenset(
         {1015, 1047, 1053, 1077, 1078, 1079, 1080, 1792, 1836, 1874, 2002, 2003, 2005, 2012, 2026, 3168}
@@ -88,6 +89,9 @@ def error_number(error: BaseException) -> int | None:
     driver = error.orig if isinstance(error, DBAPIError) else error
     if not isinstance(driver, pymysql.err.Error) or not driver.args:
         return None
+    if "Packet sequence number" in str(driver.args[0]):
+        # PyMySQL has no number for an answer that is out of step, and has closed the connection.
+        return COMMANDS_OUT_OF_SYNC
     return driver.args[0] if isinstance(driver.args[0], int) else None
 
 

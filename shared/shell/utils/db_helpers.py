@@ -142,8 +142,12 @@ def _resolve(resolve: Callable[[], R | None], unknown: CommitOutcomeUnknownError
         logger.error("commit outcome not resolved", extra={"tried": tried, "number": error_number(last)})
         return unknown
 
+    def worth_asking_again(error: BaseException) -> bool:
+        return _worth_replaying(error) or classify(error) is DbErrorClass.UNKNOWN_COMMIT
+
     ours = settings()
-    return _retrying(max(1, ours.deadlock_retry_attempts), ours.deadlock_retry_delay, still_unknown)(resolve)
+    asking = _retrying(max(1, ours.deadlock_retry_attempts), ours.deadlock_retry_delay, still_unknown)
+    return asking.copy(retry=retry_if_exception(worth_asking_again))(resolve)
 
 
 def repeating_is_harmless(*_arguments: object) -> Any:

@@ -1,0 +1,209 @@
+"""What every connection of the application is, and which ones are not used again."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from io import StringIO
+from typing import Any
+
+import pymysql
+import pytest
+from sqlalchemy import URL, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError, OperationalError, PendingRollbackError
+from sqlalchemy.orm import Session
+
+from core.errors import DatabaseUnavailableError
+from shell.observability import logger
+from shell.utils import db_session
+from shell.utils.db_errors import DbErrorClass, classify
+from shell.utils.db_helpers import retry_on_db_conflict
+from shell.utils.db_session import engine, session
+from tests.support.database import Database, connection_id, pay
+
+CONTENT = "Smith v. Jones, privileged"
+
+
+def test_sessions_read_what_was_committed_a_moment_ago(database: Database) -> None:
+    database.accounts(1)
+    look = text("SELECT balance FROM toy_accounts WHERE id = 1")
+    with session() as caller, Session(database.admin.execution_options(isolation_level="REPEATABLE READ")) as naive:
+        assert (caller.execute(look).scalar(), naive.execute(look).scalar()) == (1, 1)
+        database.query("UPDATE toy_accounts SET balance = 2 WHERE id = 1")
+        assert (caller.execute(look).scalar(), naive.execute(look).scalar()) == (2, 1)
+
+
+def test_the_server_says_that_sessions_are_read_committed(database: Database) -> None:
+    variable = "transaction_isolation" if database.is_mysql else "tx_isolation"
+    with session() as caller:
+        assert caller.execute(text(f"SELECT @@SESSION.{variable}")).scalar() == "READ-COMMITTED"
+
+
+def test_sessions_speak_utf8mb4_in_utc_and_strictly(database: Database) -> None:
+    with session() as caller:
+        row = caller.execute(
+            text("SELECT @@character_set_client, @@character_set_results, @@time_zone, @@sql_mode")
+        ).one()
+        assert tuple(row[:3]) == ("utf8mb4", "utf8mb4", "+00:00")
+        assert "STRICT_TRANS_TABLES" in row[3]
+        assert caller.execute(text("SELECT :emoji"), {"emoji": "👩‍👩‍👧"}).scalar() == "👩‍👩‍👧"
+
+
+def with_init(url: URL, command: str) -> Engine:
+    """The application's engine, on a server that gives its sessions something else."""
+    made: Engine = db_session.engine.__wrapped__(url)
+
+    def change(_dialect: Any, _record: Any, _args: Any, arguments: dict[str, Any]) -> None:
+        arguments["init_command"] = command
+
+    event.listen(made, "do_connect", change)
+    return made
+
+
+def test_a_server_that_is_not_strict_is_refused(database: Database) -> None:
+    loose = with_init(database.url, "SET SESSION sql_mode = 'NO_ENGINE_SUBSTITUTION'")
+    with pytest.raises(DatabaseUnavailableError, match="sql_mode lacks STRICT_TRANS_TABLES"):
+        loose.connect()
+    naive = create_engine(database.url, connect_args={"init_command": "SET SESSION sql_mode = ''"})
+    with naive.begin() as connection:
+        connection.execute(text("INSERT INTO toy_accounts (id, note) VALUES (1, 'too long for it')"))
+    naive.dispose()
+    assert database.scalar("SELECT note FROM toy_accounts") == "too long f", "the naive connection cut it"
+
+
+EMOJI = text("INSERT INTO toy_accounts (id, note) VALUES (1, '👩')")
+
+
+def test_an_address_that_asks_for_three_byte_characters_gets_four(database: Database) -> None:
+    narrow = database.url.update_query_dict({"charset": "utf8mb3"})
+    ours, naive = db_session.engine.__wrapped__(narrow), create_engine(narrow)
+    with naive.begin() as connection, pytest.raises(DBAPIError, match="1366"):
+        connection.execute(EMOJI)
+    with ours.begin() as connection:
+        connection.execute(EMOJI)
+    for each in (ours, naive):
+        each.dispose()
+    assert database.scalar("SELECT note FROM toy_accounts") == "👩"
+
+
+def test_a_connection_in_another_character_set_is_refused(database: Database) -> None:
+    url = database.url
+    raw = pymysql.connect(host=url.host, port=url.port or 3306, user=url.username, charset="latin1")
+    with raw, pytest.raises(DatabaseUnavailableError, match="character set is latin1, not utf8mb4"):
+        db_session._refuse_unsafe_server(raw, None)
+
+
+def test_importing_every_module_opens_nothing_and_reads_no_environment() -> None:
+    program = """
+import builtins, importlib, os, pathlib, pkgutil, socket, sys
+
+def refuse(*_, **__):
+    raise AssertionError("a module opens a connection when it is imported")
+
+socket.socket.connect = refuse
+socket.create_connection = refuse
+for root in ("functions", "shared"):
+    sys.path.insert(0, root)
+for module in pkgutil.walk_packages(["functions", "shared"]):
+    if not module.name.startswith("shell.migrations"):
+        importlib.import_module(module.name)
+from shell.settings import settings
+from shell.utils.db_session import engine
+assert settings.cache_info().currsize == 0, "settings were read"
+assert engine.cache_info().currsize == 0, "an engine was made"
+print("imported")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env={})
+    assert (done.stdout.strip(), done.stderr) == ("imported", "")
+
+
+@pytest.fixture
+def logged(monkeypatch: pytest.MonkeyPatch) -> StringIO:
+    """What the application's logger writes."""
+    written = StringIO()
+    monkeypatch.setattr(logger.registered_handler, "stream", written)
+    return written
+
+
+def test_parameters_stand_neither_in_the_error_nor_in_what_is_logged(database: Database, logged: StringIO) -> None:
+    database.accounts(0)
+
+    @retry_on_db_conflict
+    def unit(killed: bool) -> None:
+        with session() as caller:
+            if killed:
+                database.query(f"KILL {connection_id(caller)}")
+            caller.execute(text("UPDATE toy_accounts SET note = :content, nothing = 1"), {"content": CONTENT})
+
+    with pytest.raises(DBAPIError) as raised:
+        unit(killed=False)
+    with pytest.raises(DatabaseUnavailableError) as given_up:
+        unit(killed=True)
+    assert CONTENT not in str(raised.value) + str(given_up.value) + str(given_up.value.__cause__)
+    assert logged.getvalue().count("replaying a transaction") == 4
+    assert CONTENT not in logged.getvalue()
+
+
+def test_an_engine_that_shows_parameters_shows_contents(database: Database) -> None:
+    with pytest.raises(DBAPIError) as raised, Session(database.admin) as naive:
+        naive.execute(text("SELECT :content, 1 FROM nowhere"), {"content": CONTENT})
+    assert CONTENT in str(raised.value)
+
+
+@pytest.mark.parametrize("in_savepoint", [False, True])
+def test_a_connection_killed_in_the_middle_is_replayed_on_another(database: Database, in_savepoint: bool) -> None:
+    database.accounts(0, 0)
+    used: list[int] = []
+
+    @retry_on_db_conflict
+    def unit() -> None:
+        with session() as caller:
+            used.append(connection_id(caller))
+            pay(caller, 1, -5)
+            if len(used) == 1:
+                database.query(f"KILL {used[0]}")
+            if in_savepoint:
+                with caller.begin_nested():
+                    pay(caller, 2, 5)
+            else:
+                pay(caller, 2, 5)
+
+    unit()
+    assert len(set(used)) == 2
+    assert database.balances() == [-5, 5]
+
+
+def test_after_a_lost_connection_the_first_error_counts_not_the_one_that_hides_it(database: Database) -> None:
+    with Session(engine()) as naive:
+        database.query(f"KILL {connection_id(naive)}")
+        with pytest.raises(OperationalError) as first:
+            naive.execute(text("SELECT 1"))
+        with pytest.raises(PendingRollbackError) as second:
+            naive.execute(text("SELECT 1"))
+    assert classify(first.value) is DbErrorClass.CONNECTION
+    assert classify(second.value) is DbErrorClass.PERMANENT, "who reads the second error does not replay"
+
+
+def test_what_an_abandoned_session_wrote_is_not_committed_by_the_next(database: Database) -> None:
+    database.accounts(0, 0)
+    abandon(engine())
+    with session() as caller:
+        pay(caller, 2, 1)
+    assert database.balances() == [0, 1]
+
+
+def test_without_a_reset_it_is(database: Database) -> None:
+    database.accounts(0, 0)
+    naive = create_engine(database.url, pool_size=1, pool_reset_on_return=None)
+    abandon(naive)
+    with Session(naive) as caller:
+        pay(caller, 2, 1)
+        caller.commit()
+    naive.dispose()
+    assert database.balances() == [5, 1]
+
+
+def abandon(engine: Engine) -> None:
+    pay(Session(engine), 1, 5)
+    gc.collect()

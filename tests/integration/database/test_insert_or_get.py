@@ -1,0 +1,256 @@
+"""Insert a row or find the one with its key: one row however many try, and no other error taken for a duplicate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pymysql
+import pytest
+from sqlalchemy import Engine, event, select, text
+from sqlalchemy.exc import IntegrityError, NoResultFound, PendingRollbackError
+from sqlalchemy.orm import Session
+
+from core.errors import ConflictError
+from shell.tables import Custodians
+from shell.utils.db_errors import DbErrorClass, classify, duplicate_key
+from shell.utils.db_helpers import insert_or_get, retry_on_db_conflict
+from shell.utils.db_session import session
+from shell.utils.named_rows import find_named
+from tests.support.database import Database, People, Step, barrier, connection_id, outcome, together, transaction
+
+THREADS = 50
+
+
+def person(caller: Session, email: str, badge: str) -> tuple[People, bool]:
+    return insert_or_get(caller, People, {"email": email}, {"badge": badge}, unique_key="uq_people_email")
+
+
+def check_then_insert(caller: Session, email: str, met: Step) -> bool:
+    """The naive twin: nobody keeps the row from appearing after the look."""
+    if caller.scalars(select(People).filter_by(email=email)).one_or_none():
+        return False
+    met()
+    caller.add(People(email=email, badge=email))
+    caller.flush()
+    return True
+
+
+def test_however_many_insert_the_same_key_there_is_one_row_and_nobody_fails(
+    database: Database, race_counts: int
+) -> None:
+    rounds = max(1, 20 // race_counts)
+    with database.environments(THREADS) as engines:
+        for number in range(rounds):
+            created = together(*(one_of_many(engine, f"e{number}", meet) for engine, meet in at_once(engines)))
+            assert sorted(created) == [False] * (THREADS - 1) + [True]
+    assert database.scalar("SELECT COUNT(*) FROM toy_people") == rounds
+
+
+def at_once(engines: list[Engine]) -> list[tuple[Engine, Step]]:
+    meeting = barrier(len(engines))
+    return [(engine, meeting.wait) for engine in engines]
+
+
+def one_of_many(engine: Engine, email: str, meet: Step) -> Callable[[], bool]:
+    @retry_on_db_conflict
+    def unit() -> bool:
+        with transaction(engine) as caller:
+            return person(caller, email, email)[1]
+
+    def when_all_are_there() -> bool:
+        engine.connect().close()
+        meet()
+        return unit()
+
+    return when_all_are_there
+
+
+def test_looking_first_makes_all_but_one_of_them_fail(database: Database) -> None:
+    def naive(engine: Engine, met: Step) -> Callable[[], bool]:
+        def work() -> bool:
+            with transaction(engine) as caller:
+                return check_then_insert(caller, "e", met)
+
+        return work
+
+    with database.environments(5) as engines:
+        ended = together(*(outcome(naive(engine, meet)) for engine, meet in at_once(engines)))
+    assert ended.count(True) == 1
+    assert sum(isinstance(error, IntegrityError) for error in ended) == 4
+
+
+def test_waiters_of_an_insert_that_is_rolled_back_all_end_with_one_row(database: Database) -> None:
+    with database.environments(4) as engines, Session(engines[0]) as first:
+        person(first, "e", "e")
+
+        def give_up() -> bool:
+            database.until_waiting(3)
+            first.rollback()
+            return False
+
+        created = together(give_up, *(one_of_many(engine, "e", lambda: None) for engine in engines[1:]))
+    assert sorted(created) == [False, False, False, True]
+    assert database.scalar("SELECT COUNT(*) FROM toy_people") == 1
+
+
+def test_the_callers_transaction_survives_a_duplicate(database: Database) -> None:
+    database.query("INSERT INTO toy_people (email, badge) VALUES ('e', 'old')")
+    with session() as caller:
+        caller.add(People(email="before", badge="before"))
+        found, created = person(caller, "e", "new")
+        caller.add(People(email="after", badge="after"))
+    assert (found.badge, created) == ("old", False)
+    assert [row.email for row in database.query("SELECT email FROM toy_people ORDER BY email")] == [
+        *("after", "before", "e")
+    ]
+
+
+def test_what_was_found_is_as_it_is_now_not_as_the_session_had_read_it(database: Database) -> None:
+    database.query("INSERT INTO toy_people (email, badge) VALUES ('e', 'old')")
+    with session() as caller:
+        read = caller.scalars(select(People)).one()
+        database.query("UPDATE toy_people SET badge = 'new'")
+        assert person(caller, "e", "x")[0] is read
+        assert read.badge == "new"
+
+
+def test_a_snapshot_that_is_older_than_the_row_does_not_hide_it(database: Database) -> None:
+    with session() as caller, database.environments(1) as (other,):
+        caller.execute(text("SELECT COUNT(*) FROM toy_people"))
+        database.query("INSERT INTO toy_people (email, badge) VALUES ('e', 'e')")
+        assert person(caller, "e", "x")[0].badge == "e"
+        naive = other.execution_options(isolation_level="REPEATABLE READ")
+        with Session(naive) as old:
+            old.execute(text("SELECT COUNT(*) FROM toy_people"))
+            database.query("INSERT INTO toy_people (email, badge) VALUES ('late', 'late')")
+            with pytest.raises(IntegrityError), old.begin_nested():
+                old.execute(text("INSERT INTO toy_people (email, badge) VALUES ('late', 'x')"))
+            look = text("SELECT id FROM toy_people WHERE email = 'late'")
+            assert old.execute(look).all() == [], "under REPEATABLE READ a plain read never finds it"
+
+
+def test_a_duplicate_of_another_unique_key_is_raised(database: Database) -> None:
+    database.query("INSERT INTO toy_people (email, badge) VALUES ('somebody', 'taken')")
+    with session() as caller, pytest.raises(IntegrityError) as raised:
+        person(caller, "me", "taken")
+    assert classify(raised.value) is DbErrorClass.DUPLICATE, "the naive twin reads by e-mail, and finds nobody"
+    assert duplicate_key(raised.value) == "uq_people_badge"
+    assert database.query("SELECT id FROM toy_people WHERE email = 'me'") == []
+
+
+@pytest.mark.parametrize("value", ["for key 'x'", "a' for key 'toy_people.uq_people_badge'", "ü" * 50])
+def test_the_keys_name_is_read_whatever_the_value_is(database: Database, value: str) -> None:
+    database.query("INSERT INTO toy_people (email, badge) VALUES (:e, 'b')", e=value)
+    with session() as caller:
+        assert person(caller, value, "x")[1] is False
+
+
+def test_a_row_that_vanished_after_the_duplicate_is_inserted_after_all(database: Database) -> None:
+    with session() as caller:
+        conflicts = duplicates_that_are_gone(caller, 1)
+        row, created = person(caller, "e", "mine")
+    assert (row.badge, created, conflicts) == ("mine", True, ["gone"])
+
+
+def test_a_row_that_keeps_vanishing_is_a_conflict_not_an_endless_loop(database: Database) -> None:
+    with session() as caller:
+        conflicts = duplicates_that_are_gone(caller, 100)
+        with pytest.raises(ConflictError, match="appeared and vanished 5 times"):
+            person(caller, "e", "mine")
+    assert len(conflicts) == 5
+
+
+def duplicates_that_are_gone(caller: Session, times: int) -> list[str]:
+    """The next inserts meet a duplicate of a row that is gone when it is looked for."""
+    met: list[str] = []
+
+    def meet_duplicate(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement.startswith("INSERT INTO toy_people") and len(met) < times:
+            met.append("gone")
+            raise pymysql.err.IntegrityError(1062, "Duplicate entry 'e' for key 'toy_people.uq_people_email'")
+
+    event.listen(caller.connection(), "before_cursor_execute", meet_duplicate)
+    return met
+
+
+def insert_then_lock(caller: Session, met: Step) -> None:
+    """A naive twin that reads what it collided with once, and takes its absence for impossible."""
+    with suppress(IntegrityError), caller.begin_nested():
+        met()
+        raise IntegrityError("INSERT", {}, pymysql.err.IntegrityError(1062, "Duplicate entry"))
+    caller.scalars(select(People).filter_by(email="e").with_for_update()).one()
+
+
+def test_reading_once_what_was_collided_with_fails_when_it_is_gone(database: Database) -> None:
+    with session() as caller, pytest.raises(NoResultFound):
+        insert_then_lock(caller, lambda: None)
+
+
+def test_what_else_was_pending_is_written_before_and_blamed_for_itself(database: Database) -> None:
+    database.query("INSERT INTO toy_people (email, badge) VALUES ('e', 'e')")
+    with session() as caller:
+        caller.add(People(email="e", badge="unrelated"))
+        with pytest.raises(IntegrityError):
+            person(caller, "mine", "mine")
+        caller.rollback()
+    with database.environments(1) as (one,), Session(one) as naive:
+        naive.add(People(email="e", badge="unrelated"))
+        with pytest.raises(IntegrityError), naive.begin_nested():
+            naive.add(People(email="mine", badge="mine"))
+        # The naive twin takes it for a duplicate of its own, looks for that, and hides the first error by another.
+        with pytest.raises(PendingRollbackError):
+            naive.scalars(select(People).filter_by(email="mine")).one_or_none()
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked"), [("Straße", "STRASSE"), ("Résumé", "resume"), ("Ann", "ANN"), ("Ann", "Ann ")]
+)
+def test_names_that_the_database_holds_equal_are_one(database: Database, stored: str, asked: str) -> None:
+    database.query("INSERT INTO custodians (id, case_id, name) VALUES (7, 1, :name)", name=stored)
+    with session() as caller:
+        found = find_named(caller, 1, {Custodians: [asked, "nobody"]})[Custodians]
+        key = {"case_id": 1, "name": asked}
+        row, created = insert_or_get(caller, Custodians, key, {}, unique_key="uq_custodians_name")
+    assert {name: (row.id, row.name) for name, row in found.items()} == {asked: (7, stored)}
+    assert (row.id, created) == (7, False)
+    by_name = {row.name: row.id for row in database.query("SELECT id, name FROM custodians")}
+    assert asked not in by_name, "a look-up in Python misses the row"
+
+
+def test_a_lost_connection_inside_it_is_replayed(database: Database) -> None:
+    attempts: list[int] = []
+
+    @retry_on_db_conflict
+    def unit() -> bool:
+        with session() as caller:
+            attempts.append(connection_id(caller))
+            if len(attempts) == 1:
+                database.query(f"KILL {attempts[0]}")
+            return person(caller, "e", "e")[1]
+
+    assert unit()
+    assert len(set(attempts)) == 2
+
+
+def test_a_deadlock_inside_it_is_replayed(database: Database) -> None:
+    before = database.deadlocks()
+    meeting = barrier(2)
+
+    def both(engine: Engine, first: str, second: str) -> Callable[[], None]:
+        pending = [meeting.wait]
+
+        @retry_on_db_conflict
+        def unit() -> None:
+            with transaction(engine) as caller:
+                person(caller, first, first)
+                if pending:
+                    pending.pop()()
+                person(caller, second, second)
+
+        return unit
+
+    with database.environments(2) as (one, two):
+        together(both(one, "a", "b"), both(two, "b", "a"))
+    assert database.deadlocks() - before == 1
+    assert database.scalar("SELECT COUNT(*) FROM toy_people") == 2

@@ -1,0 +1,232 @@
+"""Row locks: in one order, on rows that exist, seen as they are now, and nothing of the caller's lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+import pytest
+from sqlalchemy import event, text
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from core.errors import LockNotAcquiredError
+from shell.utils.db_helpers import acquire_lock_with_retry, retry_on_db_conflict
+from shell.utils.db_session import engine, session
+from tests.support.database import Accounts, Database, barrier, outcome, pay, together
+
+LONGEST_WAIT = text("SET SESSION innodb_lock_wait_timeout = 1")
+
+
+def lock_accounts(caller: Session, *ids: int) -> list[Accounts]:
+    return acquire_lock_with_retry(caller, Accounts, ids, is_list_filter=True)
+
+
+def naive_lock(caller: Session, ids: Sequence[int]) -> None:
+    """The published helper: it ends the transaction of whoever called it."""
+    for _ in range(2):
+        try:
+            for each in ids:
+                caller.execute(text("SELECT id FROM toy_accounts WHERE id = :id FOR UPDATE NOWAIT"), {"id": each})
+            return
+        except OperationalError:
+            caller.rollback()
+
+
+def test_a_helper_that_rolls_back_loses_what_its_caller_wrote(database: Database) -> None:
+    database.accounts(0, 0)
+    with database.environments(1) as (other,), Session(other) as holder:
+        pay(holder, 1, 0)
+        with session() as caller:
+            pay(caller, 2, 77)
+            event.listen(caller, "after_rollback", lambda _: holder.rollback())
+            naive_lock(caller, [1])
+    assert database.balances() == [0, 0], "the caller was told of success"
+
+
+def test_inside_its_callers_transaction_it_raises_and_the_whole_is_replayed(database: Database) -> None:
+    database.accounts(0, 0)
+    attempts: list[int] = []
+    with database.environments(1) as (other,), Session(other) as holder:
+        pay(holder, 1, 0)
+
+        @retry_on_db_conflict
+        def unit() -> None:
+            attempts.append(1)
+            try:
+                with session() as caller:
+                    caller.execute(LONGEST_WAIT)
+                    pay(caller, 2, 77)
+                    lock_accounts(caller, 1)
+            except OperationalError:
+                holder.rollback()
+                raise
+
+        unit()
+    assert len(attempts) == 2
+    assert database.balances() == [0, 77]
+
+
+def test_an_unflushed_object_counts_as_the_callers_transaction(database: Database) -> None:
+    database.accounts(0)
+    with database.environments(1) as (other,), Session(other) as holder:
+        pay(holder, 1, 0)
+        with session() as caller:
+            caller.execute(LONGEST_WAIT)
+            caller.commit()
+            caller.add(Accounts(id=9, balance=77))
+            with pytest.raises(OperationalError, match="1205"):
+                lock_accounts(caller, 1)
+            assert caller.get_one(Accounts, 9).balance == 77
+
+
+def test_where_it_began_the_transaction_it_tries_again_and_says_how_often(database: Database) -> None:
+    database.accounts(0)
+    with database.environments(1) as (other,), Session(other) as holder:
+        pay(holder, 1, 0)
+        with session() as caller:
+            caller.execute(LONGEST_WAIT)
+            caller.commit()
+            with pytest.raises(LockNotAcquiredError, match=r"^Failed to acquire lock after 2 attempts$"):
+                acquire_lock_with_retry(caller, Accounts, 1, attempts=2, delay=0.001)
+
+
+def test_where_it_began_the_transaction_a_deadlock_is_tried_again(database: Database) -> None:
+    database.accounts(0, 0)
+    before = database.deadlocks()
+    with database.environments(1) as (other,), Session(other) as holder, Session(engine()) as caller:
+        pay(holder, 2, 1)
+        # The server gives up whoever has changed less.
+        holder.execute(text("INSERT INTO toy_payments (reference) VALUES (1), (2), (3), (4), (5)"))
+        crossing = threading.Thread(target=lock_the_other_way, args=(database, holder))
+        crossing.start()
+        locked = lock_accounts(caller, 2, 1)
+        crossing.join()
+    assert database.deadlocks() - before == 1
+    assert [row.balance for row in locked] == [1, 1]
+
+
+def lock_the_other_way(database: Database, holder: Session) -> None:
+    database.until_waiting(1)
+    pay(holder, 1, 1)
+    holder.commit()
+
+
+def test_what_it_returns_is_what_is_locked_not_what_was_read_before(database: Database) -> None:
+    database.accounts(1)
+    with session() as caller:
+        read = caller.get_one(Accounts, 1)
+        database.query("UPDATE toy_accounts SET balance = 2 WHERE id = 1")
+        naive = caller.query(Accounts).filter_by(id=1).with_for_update().one()
+        assert naive.balance == 1, "the naive lock returns what the session had read"
+        (locked,) = lock_accounts(caller, 1)
+        assert locked is read
+        assert locked.balance == 2
+
+
+def test_a_change_that_is_not_flushed_yet_is_not_overwritten(database: Database) -> None:
+    database.accounts(1)
+    with session() as caller:
+        caller.get_one(Accounts, 1).balance = 5
+        assert lock_accounts(caller, 1)[0].balance == 5
+    assert database.balances() == [5]
+
+
+@pytest.mark.parametrize(("ordered", "expected"), [(True, 0), (False, 1)])
+def test_locks_in_one_order_do_not_deadlock(database: Database, ordered: bool, expected: int) -> None:
+    database.accounts(0, 0)
+    before, meeting = database.deadlocks(), barrier(2)
+
+    def take(caller: Session, ids: Sequence[int]) -> None:
+        meeting.wait()
+        if ordered:
+            lock_accounts(caller, *ids)
+            return
+        for each in ids:
+            acquire_lock_with_retry(caller, Accounts, each)
+            if each == ids[0]:
+                meeting.wait()
+
+    with database.environments(2) as (one, two), Session(one) as left, Session(two) as right:
+        left.connection(), right.connection()
+        ended = together(
+            outcome(lambda: end(left, take, [1, 2])),
+            outcome(lambda: end(right, take, [2, 1])),
+        )
+    assert database.deadlocks() - before == expected
+    assert sum(isinstance(error, OperationalError) for error in ended) == expected
+
+
+def end(caller: Session, take: Callable[[Session, Sequence[int]], None], ids: Sequence[int]) -> None:
+    try:
+        take(caller, ids)
+    finally:
+        caller.rollback()
+
+
+@pytest.mark.parametrize("accounts", [3, 300])
+def test_the_plan_reads_the_primary_key_of_the_asked_rows_alone(database: Database, accounts: int) -> None:
+    database.accounts(*[0] * accounts)
+    statements: list[str] = []
+    with session() as caller:
+        event.listen(caller.connection(), "before_cursor_execute", lambda *a: statements.append(a[2] % a[3]))
+        lock_accounts(caller, 1, accounts)
+    plan = database.query("EXPLAIN FORMAT=TRADITIONAL " + statements[0])[0]
+    assert plan.key == "PRIMARY"
+    assert plan.type == "range"
+    assert int(plan.rows) == 2
+
+
+def test_a_lock_by_primary_key_does_not_wait_for_a_row_that_nobody_asked_for(database: Database) -> None:
+    database.accounts(0, 0, 0)
+    with database.environments(1) as (other,), Session(other) as holder, session() as caller:
+        pay(holder, 2, 0)
+        caller.execute(LONGEST_WAIT)
+        assert [row.id for row in lock_accounts(caller, 3, 1)] == [1, 3]
+        with pytest.raises(OperationalError, match="1205"):
+            caller.execute(text("SELECT id FROM toy_accounts WHERE note = 'unindexed' FOR UPDATE"))
+
+
+def test_a_row_that_does_not_exist_cannot_be_locked(database: Database) -> None:
+    database.accounts()
+    with database.environments(2) as (one, two), Session(one) as left, Session(two) as right:
+        assert lock_accounts(left, 7) == []
+        assert lock_accounts(right, 7) == []
+        for caller in (left, right):
+            caller.execute(LONGEST_WAIT)
+        heavy_handed = text("INSERT INTO toy_accounts (id) VALUES (7)")
+        right.execute(heavy_handed)
+        right.commit()
+        left.rollback()
+    assert database.balances() == [0], "who checks by a lock on nothing inserts beside somebody else"
+
+
+def test_no_values_lock_nothing_and_ask_nothing(database: Database) -> None:
+    with session() as caller:
+        assert lock_accounts(caller) == []
+        assert not caller.in_transaction()
+
+
+@pytest.mark.parametrize(("parent_first", "expected"), [(True, 0), (False, 1)])
+def test_a_child_inserted_before_its_parent_is_locked_deadlocks(
+    database: Database, parent_first: bool, expected: int
+) -> None:
+    database.query("INSERT INTO exhibits (id, case_id, control_number, import_id, line_no) VALUES (1, 1, 'A', 0, 1)")
+    for tag in (1, 2):
+        database.query(f"INSERT INTO tags (id, case_id, name) VALUES ({tag}, 1, 'tag {tag}')")
+    before, meeting = database.deadlocks(), barrier(2)
+
+    def tag_and_edit(caller: Session, tag: int) -> None:
+        insert = text(f"INSERT INTO taggings (exhibit_id, tag_id, user_id) VALUES (1, {tag}, 'u')")
+        lock = text("SELECT id FROM exhibits WHERE id = 1 FOR UPDATE")
+        for statement in (lock, insert) if parent_first else (insert, lock):
+            caller.execute(statement)
+            if not parent_first and statement is insert:
+                meeting.wait()
+        caller.commit()
+
+    with database.environments(2) as (one, two), Session(one) as left, Session(two) as right:
+        together(outcome(lambda: tag_and_edit(left, 1)), outcome(lambda: tag_and_edit(right, 2)))
+        for caller in (left, right):
+            caller.rollback()
+    assert database.deadlocks() - before == expected

@@ -1,0 +1,140 @@
+"""Text is measured as the column measures it: VARCHAR in characters, TEXT in bytes, and cut between graphemes."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from core.errors import InvalidInputError
+from shell.tables import Custodians, Exhibits, Imports, OutboxEvents
+from shell.utils.bulk_insert import insert_new
+from shell.utils.column_limits import column_limits
+from shell.utils.data_sanitizer import truncate_string
+from shell.utils.db_errors import DbErrorClass, classify, error_number
+from shell.utils.db_session import session
+from shell.utils.keys import refuse_unstorable
+from tests.support.database import Database
+
+FAMILY = "👩‍👩‍👧"
+ACCENT = "e\u0301"
+TEXT_BYTES = 65_535
+
+
+def store_title(value: str | None) -> None:
+    insert = "INSERT INTO exhibits (case_id, control_number, import_id, line_no, title) VALUES (1, 'A', 0, 1, :v)"
+    with session() as caller:
+        caller.execute(text(insert), {"v": value})
+
+
+def store_payload(value: str | None) -> None:
+    insert = "INSERT INTO outbox_events (aggregate_type, aggregate_id, event_type, payload) VALUES ('a', 'a', 'a', :v)"
+    with session() as caller:
+        caller.execute(text(insert), {"v": value})
+
+
+def test_the_columns_of_documents_and_of_the_import_have_their_own_limits(database: Database) -> None:
+    assert column_limits("exhibits")["title"][:3] == (1024, None, "utf8mb3")
+    assert column_limits("exhibits")["document_properties"][:3] == (None, TEXT_BYTES, "utf8mb3")
+    assert column_limits("outbox_events")["payload"][:3] == (None, TEXT_BYTES, "utf8mb4")
+    assert column_limits("imports")["file_name"][:3] == (1024, None, "utf8mb4")
+
+
+@pytest.mark.parametrize("value", ["", "a", "ü" * 1024, "中" * 1024, None])
+def test_what_fits_comes_back_untouched(database: Database, value: str | None) -> None:
+    assert truncate_string(Exhibits, "title", value) == value
+    store_title(value)
+    assert database.scalar("SELECT title FROM exhibits") == value
+
+
+def test_varchar_counts_characters_so_cutting_by_bytes_loses_for_nothing(database: Database) -> None:
+    value = "中" * 1024
+    naive = value.encode()[:1024].decode("utf-8", "ignore")
+    assert len(naive) < len(truncate_string(Exhibits, "title", value) or "")
+
+
+def test_varchar_is_cut_to_what_it_holds(database: Database) -> None:
+    with pytest.raises(DBAPIError) as raised:
+        store_title("ü" * 1025)
+    assert error_number(raised.value) == 1406
+    store_title(truncate_string(Exhibits, "title", "ü" * 1025))
+    assert database.scalar("SELECT CHAR_LENGTH(title) FROM exhibits") == 1024
+
+
+def test_text_counts_bytes_so_cutting_by_characters_overflows(database: Database) -> None:
+    value = "👍" * 20_000
+    naive = value[:TEXT_BYTES]
+    with pytest.raises(DBAPIError) as raised:
+        store_payload(naive)
+    assert error_number(raised.value) == (1406 if database.is_mysql else 1366), "one server says another number"
+    assert classify(raised.value) is DbErrorClass.DATA
+    store_payload(truncate_string(OutboxEvents, "payload", value))
+    assert database.scalar("SELECT LENGTH(payload) FROM outbox_events") == 4 * (TEXT_BYTES // 4)
+
+
+@pytest.mark.parametrize("cluster", [FAMILY, ACCENT, "🇩🇪", "👍🏽"])
+def test_a_cut_never_splits_what_is_read_as_one_character(database: Database, cluster: str) -> None:
+    for before in range(len(cluster) * 2):
+        value = "a" * (1024 - before) + cluster * 3
+        cut = truncate_string(Imports, "file_name", value) or ""
+        rest = cut.lstrip("a")
+        assert len(cut) <= 1024
+        assert rest == cluster * (len(rest) // len(cluster))
+    naive = ("a" * 1023 + cluster)[:1024]
+    assert not naive.endswith(cluster), "cutting by length leaves a part of it"
+
+
+@pytest.mark.parametrize("cluster", [FAMILY, ACCENT])
+def test_a_cut_by_bytes_does_not_split_it_either(database: Database, cluster: str) -> None:
+    size = len(cluster.encode())
+    for before in range(size * 2):
+        value = "a" * (TEXT_BYTES - before) + cluster * 3
+        cut = truncate_string(OutboxEvents, "payload", value) or ""
+        rest = cut.lstrip("a")
+        assert len(cut.encode()) <= TEXT_BYTES
+        assert rest == cluster * (len(rest) // len(cluster))
+    naive = ("a" * (TEXT_BYTES - size + 1) + cluster).encode()[:TEXT_BYTES].decode("utf-8", "ignore")
+    assert 0 < len(naive.lstrip("a")) < len(cluster), "valid UTF-8, and half a character all the same"
+
+
+def test_characters_that_the_columns_character_set_lacks_are_removed(database: Database) -> None:
+    with pytest.raises(DBAPIError) as raised:
+        store_title("a👍b")
+    assert (error_number(raised.value), classify(raised.value)) == (1366, DbErrorClass.DATA)
+    store_title(truncate_string(Exhibits, "title", "a👍b"))
+    assert database.scalar("SELECT title FROM exhibits") == "ab"
+    assert truncate_string(Imports, "file_name", "a👍b") == "a👍b", "where they fit they stay"
+
+
+def test_a_lone_surrogate_is_refused_before_the_server_sees_it_and_counts_as_data(database: Database) -> None:
+    with pytest.raises(UnicodeEncodeError) as raised:
+        store_title("a\ud800b")
+    assert classify(raised.value) is DbErrorClass.DATA
+
+
+@pytest.mark.parametrize("name", ["x" * 256, "emoji 👍"])
+def test_a_key_that_does_not_fit_is_refused_for_two_cut_ones_could_be_equal(database: Database, name: str) -> None:
+    with pytest.raises(InvalidInputError):
+        refuse_unstorable(name, column_limits("custodians")["name"])
+    naive = {truncate_string(Custodians, "name", "x" * 255 + end) for end in ("one", "two")}
+    assert len(naive) == 1, "the naive twin makes one custodian of two"
+
+
+def test_all_columns_of_an_exhibit_may_be_full_at_once(database: Database) -> None:
+    limits = column_limits("exhibits")
+    values = {name: "中" * limit.characters for name, limit in limits.items() if limit.characters}
+    columns, marks = ", ".join(values), ", ".join(f":{name}" for name in values)
+    with session() as caller:
+        insert = f"INSERT INTO exhibits (case_id, import_id, line_no, {columns}) VALUES (1, 0, 1, {marks})"
+        caller.execute(text(insert), values)
+    assert database.scalar("SELECT CHAR_LENGTH(text_path) FROM exhibits") == 1024
+
+
+def test_rows_beyond_a_megabyte_go_in_several_statements_far_below_the_largest_packet(database: Database) -> None:
+    rows = [("a", str(number), "a", "x" * 60_000) for number in range(60)]
+    with session() as caller:
+        before = int(caller.execute(text("SHOW SESSION STATUS LIKE 'Com_insert'")).one()[1])
+        insert_new(caller, OutboxEvents, ("aggregate_type", "aggregate_id", "event_type", "payload"), rows)
+        statements = int(caller.execute(text("SHOW SESSION STATUS LIKE 'Com_insert'")).one()[1]) - before
+    assert 4 <= statements <= 5
+    assert sum(len(row[3]) for row in rows) / statements < int(database.scalar("SELECT @@max_allowed_packet"))

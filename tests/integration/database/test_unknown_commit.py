@@ -1,0 +1,205 @@
+"""A connection that is lost during COMMIT: nobody knows whether it happened, until the database is asked."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pymysql
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import InternalError, OperationalError
+
+from core.errors import CommitOutcomeUnknownError, DatabaseUnavailableError
+from shell.settings import settings
+from shell.utils import db_session
+from shell.utils.db_errors import DbErrorClass, classify
+from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_session import session
+from tests.support.commit_proxy import CommitProxy, Loss, commit_proxy
+from tests.support.database import Database, connection_id
+
+
+@pytest.fixture
+def proxy(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[CommitProxy]:
+    """The application's way to the database."""
+    with commit_proxy(database.url) as (made, through):
+        with monkeypatch.context() as patch:
+            patch.setenv("DATABASE_URL", through.render_as_string(hide_password=False))
+            settings.cache_clear()
+            db_session.engine.cache_clear()
+            # Opening a connection commits too, and that is not the COMMIT which is to be lost.
+            with session() as opening:
+                opening.execute(text("SELECT 1"))
+            yield made
+            db_session.engine().dispose()
+        settings.cache_clear()
+        db_session.engine.cache_clear()
+
+
+def insert_payment(reference: int) -> str:
+    with session() as transaction:
+        transaction.execute(text("INSERT INTO toy_payments (reference) VALUES (:r)"), {"r": reference})
+    return "paid"
+
+
+def paid(reference: int) -> str | None:
+    """By a locking read, which waits for a COMMIT that is still under way."""
+    with session() as locking:
+        look = text("SELECT id FROM toy_payments WHERE reference = :r FOR UPDATE")
+        return "settled" if locking.execute(look, {"r": reference}).first() else None
+
+
+pay_once = retry_on_db_conflict(resolve=paid)(insert_payment)
+
+
+def effects(database: Database, reference: int) -> int:
+    return int(database.scalar("SELECT COUNT(*) FROM toy_payments WHERE reference = :r", r=reference))
+
+
+@pytest.mark.parametrize(
+    ("loss", "answer"),
+    [(Loss.ANSWER, "settled"), (Loss.STEP, "settled"), (Loss.SIGHT, "settled"), (Loss.REQUEST, "paid")],
+)
+def test_the_unit_takes_effect_once_whichever_way_the_commit_was_lost(
+    database: Database, proxy: CommitProxy, loss: Loss, answer: str
+) -> None:
+    proxy.lose_next(loss)
+    assert pay_once(1) == answer
+    assert effects(database, 1) == 1
+    assert proxy.lost == 1
+
+
+@pytest.mark.slow
+def test_many_lost_commits_have_one_effect_each(database: Database, proxy: CommitProxy, race_counts: int) -> None:
+    times, chosen = 1000 // race_counts, random.Random(2)
+    for reference in range(times):
+        proxy.lose_next(chosen.choice(list(Loss)[1:]))
+        pay_once(reference)
+    assert proxy.lost == times
+    assert database.scalar("SELECT COUNT(*) FROM toy_payments") == times
+    assert database.scalar("SELECT COUNT(DISTINCT reference) FROM toy_payments") == times
+
+
+def test_replaying_blindly_has_two_effects(database: Database, proxy: CommitProxy) -> None:
+    proxy.lose_next(Loss.ANSWER)
+    for _ in range(2):
+        try:
+            insert_payment(1)
+            break
+        except CommitOutcomeUnknownError as unknown:
+            cause = unknown.__cause__
+    assert isinstance(cause, OperationalError)
+    assert classify(cause) is DbErrorClass.CONNECTION, "by its number alone it may be replayed"
+    assert effects(database, 1) == 2
+
+
+def test_giving_up_blindly_may_have_no_effect(database: Database, proxy: CommitProxy) -> None:
+    proxy.lose_next(Loss.REQUEST)
+    with pytest.raises(CommitOutcomeUnknownError):
+        insert_payment(1)
+    assert effects(database, 1) == 0
+
+
+@pytest.mark.parametrize(("loss", "expected"), [(Loss.ANSWER, 1), (Loss.REQUEST, 0)])
+def test_without_a_way_to_ask_it_is_raised_and_never_replayed(
+    database: Database, proxy: CommitProxy, loss: Loss, expected: int
+) -> None:
+    proxy.lose_next(loss)
+    with pytest.raises(CommitOutcomeUnknownError):
+        retry_on_db_conflict(insert_payment)(1)
+    assert effects(database, 1) == expected
+
+
+def test_the_answer_to_the_question_may_get_lost_too(database: Database, proxy: CommitProxy) -> None:
+    asked: list[str | None] = []
+
+    def ask(reference: int) -> str | None:
+        with session() as asking:
+            asked.append(None)
+            if len(asked) == 1:
+                database.query(f"KILL {connection_id(asking)}")
+            return "settled" if asking.execute(text("SELECT id FROM toy_payments FOR UPDATE")).first() else None
+
+    proxy.lose_next(Loss.ANSWER)
+    assert retry_on_db_conflict(resolve=ask)(insert_payment)(1) == "settled"
+    assert len(asked) == 2
+    assert effects(database, 1) == 1
+
+
+def test_a_question_whose_own_commit_is_lost_is_asked_again(database: Database, proxy: CommitProxy) -> None:
+    asked: list[int] = []
+
+    def ask(reference: int) -> str | None:
+        asked.append(reference)
+        if len(asked) == 1:
+            proxy.lose_next(Loss.ANSWER)
+        return paid(reference)
+
+    proxy.lose_next(Loss.ANSWER)
+    assert retry_on_db_conflict(resolve=ask)(insert_payment)(1) == "settled"
+    assert (len(asked), proxy.lost, effects(database, 1)) == (2, 2, 1)
+
+
+def test_an_answer_out_of_step_has_no_number_and_leaves_the_outcome_open_too(
+    database: Database, proxy: CommitProxy
+) -> None:
+    proxy.lose_next(Loss.STEP)
+    with pytest.raises(CommitOutcomeUnknownError) as raised:
+        insert_payment(1)
+    assert isinstance(raised.value.__cause__, InternalError)
+    assert raised.value.__cause__.connection_invalidated
+
+
+def test_while_the_database_does_not_answer_the_question_the_outcome_stays_unknown(
+    database: Database, proxy: CommitProxy
+) -> None:
+    asked: list[int] = []
+
+    def ask(reference: int) -> str | None:
+        asked.append(reference)
+        raise OperationalError("SELECT", {}, pymysql.err.OperationalError(2003, "Can't connect"))
+
+    proxy.lose_next(Loss.ANSWER)
+    with pytest.raises(CommitOutcomeUnknownError):
+        retry_on_db_conflict(resolve=ask)(insert_payment)(1)
+    assert asked == [1] * 5
+    assert effects(database, 1) == 1
+
+
+def test_a_unit_that_may_be_repeated_is_repeated(database: Database, proxy: CommitProxy) -> None:
+    database.accounts(0)
+
+    @retry_on_db_conflict(resolve=repeating_is_harmless)
+    def unit() -> None:
+        with session() as transaction:
+            transaction.execute(text("UPDATE toy_accounts SET balance = 5 WHERE id = 1"))
+
+    for loss in (Loss.ANSWER, Loss.REQUEST):
+        proxy.lose_next(loss)
+        unit()
+        assert database.balances() == [5]
+
+
+def test_a_connection_lost_before_the_commit_is_simply_replayed(database: Database, proxy: CommitProxy) -> None:
+    attempts: list[int] = []
+
+    @retry_on_db_conflict
+    def unit() -> None:
+        with session() as transaction:
+            attempts.append(1)
+            transaction.execute(text("INSERT INTO toy_payments (reference) VALUES (1)"))
+            if len(attempts) == 1:
+                database.query(f"KILL {connection_id(transaction)}")
+            transaction.execute(text("INSERT INTO toy_payments (reference) VALUES (2)"))
+
+    unit()
+    assert len(attempts) == 2
+    assert [effects(database, 1), effects(database, 2)] == [1, 1]
+
+
+def test_an_unreachable_server_is_tried_a_few_times_and_named(database: Database, proxy: CommitProxy) -> None:
+    proxy.close()
+    db_session.engine().dispose()
+    with pytest.raises(DatabaseUnavailableError, match="insert_payment failed in 5 attempts; the last error was 2003"):
+        retry_on_db_conflict(insert_payment)(1)

@@ -1,0 +1,46 @@
+"""What the tests of the import flow need beside the world: small chunks, worker processes, a second connection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from sqlalchemy import Connection, create_engine
+from sqlalchemy.pool import NullPool
+
+from shell.settings import settings
+from tests.support.workers import Workers, running
+from tests.support.world import World
+
+pytest.register_assert_rewrite("tests.support.checks", "tests.support.rebuild")
+
+Chunks = Callable[[int], None]
+
+
+@pytest.fixture
+def chunk_rows(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Chunks]:
+    """Call it to have files split into chunks of so many rows."""
+
+    def split_into(rows: int) -> None:
+        monkeypatch.setenv("CHUNK_ROWS", str(rows))
+        settings.cache_clear()
+
+    yield split_into
+    monkeypatch.undo()
+    settings.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def workers(migrated: dict[str, str]) -> Iterator[Workers]:
+    """Four processes that run handlers."""
+    with running(migrated, 4) as made:
+        yield made
+
+
+@pytest.fixture
+def other(world: World) -> Iterator[Connection]:
+    """A second connection to the database, outside of the application; rolled back at the end."""
+    engine = create_engine(world.engine.url, poolclass=NullPool, isolation_level="READ COMMITTED")
+    with engine.connect() as connection:
+        yield connection
+        connection.rollback()

@@ -1,0 +1,133 @@
+"""What the case holds already: the same again changes nothing, anything else comes back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import start_import
+from samples.generator import Generated, generate
+from samples.spec import Fault, FaultKind, Spec
+from tests.integration.imports.conftest import Chunks
+from tests.support.checks import assert_accounted, turned_down
+from tests.support.dump import Dump
+from tests.support.world import World, call
+
+SPEC = Spec(rows=24, seed=3, spice=0.4, faults=(Fault(FaultKind.EMOJI_TITLE, 4), Fault(FaultKind.NAME_CASE, 9)))
+EXISTS = "EXISTS_WITH_OTHER_VALUES"
+OF_THE_CASE = ("exhibits", "custodians", "tags", "custodian_exhibits", "taggings")
+
+
+@pytest.fixture
+def held(world: World, chunk_rows: Chunks) -> Generated:
+    """A case that holds a file."""
+    chunk_rows(5)
+    made = generate(SPEC)
+    assert_accounted(world, world.run(made.data), made.truth)
+    return made
+
+
+def of_the_case(dump: Dump) -> Dump:
+    """What is the case's and not the import's."""
+    return {name: dump[name] for name in OF_THE_CASE}
+
+
+def last_dump(world: World) -> Dump:
+    """The dump of the last import."""
+    return world.dump(world.query("SELECT MAX(id) FROM imports")[0][0])
+
+
+@pytest.mark.parametrize("seed", [None, 1])
+def test_the_same_file_again_is_unchanged_and_adds_nothing(world: World, held: Generated, seed: int | None) -> None:
+    before = last_dump(world)
+    import_id = world.run(held.data, shuffle=seed, times=2)
+    assert_accounted(world, import_id, held.truth, unchanged=[r.first_line for r in held.truth.imported])
+    assert of_the_case(world.dump(import_id)) == of_the_case(before)
+    assert world.dump(import_id)["warnings"] == before["warnings"]
+
+
+def test_another_file_with_the_same_ids_comes_back_whole(world: World, held: Generated) -> None:
+    before = last_dump(world)
+    made = generate(replace(SPEC, seed=4, custodians=9, faults=()))
+    assert {r.control_number for r in made.truth.records} == {r.control_number for r in held.truth.records}
+    import_id = world.run(made.data)
+    lines = [record.first_line for record in made.truth.imported]
+    assert_accounted(world, import_id, turned_down(made.truth, lines, EXISTS))
+    assert of_the_case(world.dump(import_id)) == of_the_case(before)
+
+
+def test_one_changed_cell_comes_back_and_a_new_row_is_imported(world: World, held: Generated) -> None:
+    path = f"NATIVES\\{held.truth.records[2].control_number}".encode()
+    last = held.truth.records[-1]
+    changed = held.data.replace(path, path.lower().replace(b"exh", b"EXH"))
+    new_bytes = held.data[last.byte_start :].replace(b"EXH0000024", b"EXH0000025")
+    new = replace(
+        last,
+        index=last.index + 1,
+        first_line=last.first_line + last.line_count,
+        byte_start=last.byte_start + last.byte_len,
+        control_number="EXH0000025",
+    )
+    import_id = world.run(changed + new_bytes)
+    truth = replace(held.truth, records=(*held.truth.records, new))
+    conflict = truth.records[2].first_line
+    unchanged = {r.first_line for r in held.truth.imported} - {conflict}
+    assert_accounted(world, import_id, turned_down(truth, [conflict], EXISTS), unchanged=unchanged)
+
+
+def test_a_link_that_a_reviewer_added_is_no_conflict(world: World, held: Generated) -> None:
+    case_id = world.query("SELECT MAX(case_id) FROM imports")[0][0]
+    world.query("INSERT INTO custodians (case_id, name) VALUES (:case_id, 'Added, By Hand')", case_id=case_id)
+    world.query("INSERT INTO tags (case_id, name) VALUES (:case_id, 'Added by hand')", case_id=case_id)
+    world.query(
+        "INSERT INTO custodian_exhibits SELECT e.id, c.id, 'reviewer' FROM exhibits e, custodians c "
+        "WHERE c.name = 'Added, By Hand'"
+    )
+    world.query("INSERT INTO taggings SELECT e.id, t.id, 'reviewer' FROM exhibits e, tags t WHERE t.name LIKE 'Added%'")
+    before = last_dump(world)
+    import_id = world.run(held.data)
+    assert_accounted(world, import_id, held.truth, unchanged=[r.first_line for r in held.truth.imported])
+    assert of_the_case(world.dump(import_id)) == of_the_case(before)
+
+
+@pytest.mark.parametrize("table", ["custodian_exhibits", "taggings"])
+def test_a_link_that_was_removed_is_a_conflict(world: World, held: Generated, table: str) -> None:
+    exhibit, control = world.query(
+        f"SELECT e.id, e.control_number FROM exhibits e JOIN {table} l ON l.exhibit_id = e.id ORDER BY e.id LIMIT 1"
+    )[0]
+    world.query(f"DELETE FROM {table} WHERE exhibit_id = :id", id=exhibit)
+    before = last_dump(world)
+    import_id = world.run(held.data)
+    _assert_one_conflict(world, import_id, held, control)
+    assert of_the_case(world.dump(import_id)) == of_the_case(before)
+
+
+def test_a_row_that_was_changed_by_hand_is_a_conflict(world: World, held: Generated) -> None:
+    control = held.truth.imported[7].control_number or ""
+    world.query("UPDATE exhibits SET title = 'Reviewed', row_hash = NULL WHERE control_number = :id", id=control)
+    import_id = world.run(held.data)
+    _assert_one_conflict(world, import_id, held, control)
+    assert world.query("SELECT title FROM exhibits WHERE control_number = :id", id=control) == [("Reviewed",)]
+
+
+def _assert_one_conflict(world: World, import_id: int, held: Generated, control: str) -> None:
+    conflict = next(r.first_line for r in held.truth.imported if r.control_number == control)
+    unchanged = {r.first_line for r in held.truth.imported} - {conflict}
+    assert_accounted(world, import_id, turned_down(held.truth, [conflict], EXISTS), unchanged=unchanged)
+
+
+def test_the_same_upload_announced_again_is_no_second_import(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(5)
+    made = generate(SPEC)
+    notification = world.upload(made.data)
+    assert call(start_import.lambda_handler, notification)
+    first = world.chunk_messages()
+    assert call(start_import.lambda_handler, notification)
+    assert world.chunk_messages() == first
+    assert world.query("SELECT COUNT(*) FROM imports")[0][0] == 1
+
+
+def test_another_case_holds_nothing_of_it(world: World, held: Generated) -> None:
+    import_id = world.run(held.data, case="Another")
+    assert_accounted(world, import_id, held.truth)

@@ -1,0 +1,204 @@
+"""The same file leaves the same data behind, in whatever order, however often and by whomever its chunks are done."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+from sqlalchemy import Connection, text
+
+import import_chunk
+import settle_failed_chunk
+from samples.columns import Role
+from samples.generator import Generated, generate
+from samples.spec import Fault, FaultKind, Spec
+from samples.words import Alphabet
+from shell.settings import settings
+from shell.utils import aws
+from tests.integration.imports.conftest import Chunks
+from tests.support.checks import assert_accounted, turned_down
+from tests.support.dump import Dump
+from tests.support.rebuild import assert_rebuilt
+from tests.support.watching import someone_waits, wait_until
+from tests.support.workers import Workers, start_alone
+from tests.support.world import Message, World, call
+
+FAULTS = tuple(Fault(kind) for kind in FaultKind if kind is not FaultKind.HUGE_PROPERTY)
+SPEC = Spec(
+    rows=90, seed=5, alphabets=frozenset({Alphabet.ACCENTS}), hot_custodian=None, custodians=4, spice=0.5, faults=FAULTS
+)
+ROWS_A_CHUNK = 7
+SHA_OF_OTHER_BYTES = b"\0" * 32
+
+
+@pytest.fixture(scope="module")
+def sample() -> Generated:
+    """A file with every fault in it."""
+    return generate(SPEC)
+
+
+@pytest.fixture
+def in_order(world: World, chunk_rows: Chunks, sample: Generated) -> Dump:
+    """What one worker leaves behind, chunk after chunk."""
+    chunk_rows(ROWS_A_CHUNK)
+    import_id = world.run(sample.data, case="In order")
+    assert_accounted(world, import_id, sample.truth)
+    return world.dump(import_id)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_three_deliveries_of_every_chunk_in_random_order(
+    world: World, in_order: Dump, sample: Generated, seed: int
+) -> None:
+    import_id = world.run(sample.data, case="Shuffled", shuffle=seed, times=3)
+    assert_accounted(world, import_id, sample.truth)
+    assert_rebuilt(world, import_id, sample.truth, sample.data)
+    assert world.dump(import_id) == in_order
+
+
+def test_the_last_chunk_first(world: World, in_order: Dump, sample: Generated) -> None:
+    import_id = world.start(sample.data, case="Backwards")
+    assert all(call(import_chunk.lambda_handler, message) for message in reversed(world.chunk_messages()))
+    assert_accounted(world, import_id, sample.truth)
+    assert world.dump(import_id) == in_order
+
+
+def test_four_workers_at_once(world: World, in_order: Dump, sample: Generated, workers: Workers) -> None:
+    import_id = world.start(sample.data, case="Four workers")
+    pending = world.chunk_messages()
+    while pending:
+        done = workers.deliver("import_chunk", pending)
+        pending = [message for message, succeeded in zip(pending, done, strict=True) if not succeeded]
+    assert_accounted(world, import_id, sample.truth)
+    assert world.dump(import_id) == in_order
+
+
+def _block_an_exhibit(other: Connection, import_id: int, message: Message) -> None:
+    """An uncommitted row with an id of the chunk: its multi-row INSERT waits in its midst."""
+    case_id, first, last = other.execute(
+        text(
+            "SELECT i.case_id, c.first_line, c.last_line FROM imports i JOIN import_chunks c ON c.import_id = i.id "
+            "WHERE i.id = :id AND c.chunk_no = :no"
+        ),
+        {"id": import_id, "no": message["chunk_no"]},
+    ).one()
+    sound = [r.control_number for r in generate(SPEC).truth.imported if first <= r.first_line <= last]
+    other.execute(
+        text("INSERT INTO exhibits (case_id, control_number, import_id, line_no) VALUES (:case_id, :id, 0, 0)"),
+        {"case_id": case_id, "id": sound[len(sound) // 2]},
+    )
+
+
+def _block_the_import(other: Connection, import_id: int, _message: Message) -> None:
+    """The lock on the row that a chunk counts down last: everything else is written by then."""
+    other.execute(text("SELECT id FROM imports WHERE id = :id FOR UPDATE"), {"id": import_id})
+
+
+@pytest.mark.parametrize("block", [_block_an_exhibit, _block_the_import], ids=["at its rows", "at its end"])
+def test_a_worker_killed_in_the_middle_of_a_chunk(
+    world: World, in_order: Dump, sample: Generated, other: Connection, block: object
+) -> None:
+    import_id = world.start(sample.data, case="Killed")
+    messages = world.chunk_messages()
+    victim = messages[4]
+    assert callable(block)
+    block(other, import_id, victim)
+    worker = start_alone(world.environment, "import_chunk", victim)
+    with world.engine.connect() as watching:
+        wait_until(lambda: someone_waits(watching), "the worker's wait inside its transaction")
+    os.kill(worker.pid or 0, signal.SIGKILL)
+    worker.join(timeout=10)
+    assert worker.exitcode == -signal.SIGKILL
+    assert world.query("SELECT status FROM import_chunks WHERE import_id = :i AND chunk_no = 5", i=import_id) == [
+        ("pending",)
+    ]
+    other.rollback()
+    # Until the server has noticed that the connection is gone the chunk is busy, and its message comes again.
+    for message in [*messages[:4], *messages[5:], victim]:
+        wait_until(lambda message=message: call(import_chunk.lambda_handler, message), "the chunk's import")  # type: ignore[misc]
+    assert_accounted(world, import_id, sample.truth)
+    assert world.dump(import_id) == in_order
+
+
+def _with_broken_chunk(world: World, sample: Generated, case: str, broken: int, seed: int) -> int:
+    """An import one of whose chunks fails in every attempt; all others are done, in an order of the seed's."""
+    import_id = world.start(sample.data, case=case)
+    world.query(
+        "UPDATE import_chunks SET sha256 = :sha WHERE import_id = :id AND chunk_no = :no",
+        sha=SHA_OF_OTHER_BYTES,
+        id=import_id,
+        no=broken,
+    )
+    messages = world.chunk_messages()
+    if seed:
+        messages = messages[seed:] + messages[:seed]
+    for message in messages:
+        assert call(import_chunk.lambda_handler, message) is (message["chunk_no"] != broken)
+    return import_id
+
+
+def _delayed(url: str) -> int:
+    answer = aws.sqs().get_queue_attributes(QueueUrl=url, AttributeNames=["ApproximateNumberOfMessagesDelayed"])
+    return int(answer["Attributes"]["ApproximateNumberOfMessagesDelayed"])
+
+
+@pytest.mark.parametrize("broken", [1, 4, 13])
+def test_a_chunk_that_fails_for_good_while_its_neighbours_go_on(
+    world: World, in_order: Dump, sample: Generated, broken: int
+) -> None:
+    import_id = _with_broken_chunk(world, sample, "Broken", broken, seed=0)
+    message = {"import_id": import_id, "chunk_no": broken, "redrive": 0}
+    waiting = _delayed(settings().import_chunks_queue_url)
+    assert call(settle_failed_chunk.lambda_handler, message)
+    chunk = "SELECT status, redrives FROM import_chunks WHERE import_id = :id AND chunk_no = :no"
+    assert world.query(chunk, id=import_id, no=broken) == [("pending", 1)]
+    assert _delayed(settings().import_chunks_queue_url) == waiting + 1
+    assert world.query("SELECT status, chunks_left FROM imports WHERE id = :id", id=import_id) == [("running", 1)]
+
+    again = {**message, "redrive": 1}
+    assert not call(import_chunk.lambda_handler, again)
+    assert call(settle_failed_chunk.lambda_handler, again)
+    assert world.query(chunk, id=import_id, no=broken) == [("failed", 1)]
+    truth = turned_down(sample.truth, _lines_of(world, sample, import_id, broken), "CHUNK_FAILED")
+    assert_accounted(world, import_id, truth)
+
+    other = _with_broken_chunk(world, sample, "Broken, in another order", broken, seed=6)
+    world.give_up({**message, "import_id": other})
+    world.give_up({**message, "import_id": other})
+    assert world.dump(other) == world.dump(import_id)
+    exhibits = [row for row in in_order["exhibits"] if truth.at_line(row[11]).imported]
+    assert world.dump(import_id)["exhibits"] == exhibits
+
+
+def _lines_of(world: World, sample: Generated, import_id: int, chunk_no: int) -> set[int]:
+    first, last = world.query(
+        "SELECT first_line, last_line FROM import_chunks WHERE import_id = :id AND chunk_no = :no",
+        id=import_id,
+        no=chunk_no,
+    )[0]
+    return {r.first_line for r in sample.truth.records if first <= r.first_line <= last}
+
+
+def test_the_bytes_of_a_failed_chunk_are_in_the_rejected_rows(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(4)
+    made = generate(Spec(rows=12, roles=SPEC.roles - {Role.TAGS}, blank_lines=True))
+    import_id = _with_broken_chunk(world, made, "Broken", 2, seed=0)
+    world.give_up({"import_id": import_id, "chunk_no": 2, "redrive": 0})
+    records = made.truth.records[4:8]
+    start, end = records[0].byte_start, records[-1].byte_start + records[-1].byte_len
+    rows = world.report(import_id)["rejected_rows.dat"]
+    assert rows.startswith(made.data[: made.truth.header_len])
+    assert rows.endswith(made.data[start:end])
+    assert len(rows) - made.truth.header_len - (end - start) in (0, 2)
+
+
+def test_a_chunk_that_was_done_meanwhile_is_not_given_up(world: World, chunk_rows: Chunks, sample: Generated) -> None:
+    chunk_rows(ROWS_A_CHUNK)
+    import_id = world.start(sample.data)
+    first, *rest = world.chunk_messages()
+    assert call(import_chunk.lambda_handler, first)
+    world.give_up(first)
+    assert all(call(import_chunk.lambda_handler, message) for message in rest)
+    world.give_up(first)
+    assert_accounted(world, import_id, sample.truth)

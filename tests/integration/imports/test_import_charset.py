@@ -1,0 +1,95 @@
+"""Text that only one of the two character sets can hold, and columns whose names are hard to keep apart."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+import yaml
+
+import migrate_database
+from samples.generator import generate
+from samples.spec import Fault, FaultKind, Spec
+from samples.words import Alphabet
+from tests.conftest import SERVER, forget_caches
+from tests.support import servers
+from tests.support.accounts import accounts
+from tests.support.checks import assert_accounted
+from tests.support.rebuild import assert_rebuilt
+from tests.support.world import Context, World
+
+WIDE_FAULTS = (FaultKind.WIDE_ID, FaultKind.WIDE_CUSTODIAN, FaultKind.EMOJI_TITLE, FaultKind.EMOJI_PROPERTY)
+SPEC = Spec(rows=20, alphabets=frozenset(Alphabet), faults=tuple(Fault(kind) for kind in WIDE_FAULTS))
+
+
+@pytest.fixture
+def wide_world(migrated: dict[str, str], worker_id: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """A world whose database is utf8mb4."""
+    url = servers.fresh_schema(os.environ[SERVER], f"exhibits_wide_{worker_id}")
+    monkeypatch.setenv("DATABASE_URL", url.render_as_string(hide_password=False))
+    monkeypatch.setenv("DB_CHARSET", "utf8mb4")
+    forget_caches()
+    migrate_database.lambda_handler({"RequestType": "Local"}, Context())
+    made = World(migrated["BUCKET"], migrated)
+    made.chunk_messages()
+    yield made
+    made.query(f"DROP DATABASE {url.database}")
+    made.engine.dispose()
+    monkeypatch.undo()
+    forget_caches()
+
+
+def test_a_database_of_four_byte_characters_loses_none_of_them(wide_world: World) -> None:
+    made = generate(replace(SPEC, db_charset="utf8mb4"))
+    import_id = wide_world.run(made.data)
+    assert_accounted(wide_world, import_id, made.truth)
+    assert_rebuilt(wide_world, import_id, made.truth, made.data)
+    assert accounts(wide_world, import_id).counts["rejected"] == 0
+    assert {each.code for each in accounts(wide_world, import_id).warned} == set()
+
+
+def test_a_database_of_three_byte_characters_accounts_for_every_one(world: World) -> None:
+    made = generate(SPEC)
+    import_id = world.run(made.data)
+    assert_accounted(world, import_id, made.truth)
+    assert_rebuilt(world, import_id, made.truth, made.data)
+    assert accounts(world, import_id).counts["rejected"] == 2
+
+
+def test_a_byte_that_cannot_be_decoded_in_the_id_costs_its_row(world: World) -> None:
+    data = "Control Number,Title,Custodian\r\nA-1,é one,Ann\r\nA-é2,é,Ann\r\n".encode()
+    import_id = world.run(data.replace("A-é2".encode(), b"A-\xff2") + "A-3,é,Ann\r\n".encode())
+    got = accounts(world, import_id)
+    assert [(each.line, each.code, each.column) for each in got.rejected] == [
+        (3, "UNDECODABLE_BYTES", "Control Number")
+    ]
+    assert set(got.exhibits) == {2, 4}
+
+
+def test_ids_that_only_a_collation_holds_as_equal_are_different(world: World) -> None:
+    data = "Control Number,Title\r\nA-1,one\r\na-1,two\r\nÁ-1,three\r\nA-1\u00a0,four\r\n".encode()
+    import_id = world.run(data)
+    got = accounts(world, import_id)
+    assert (got.status, len(got.exhibits)) == ("completed", 4)
+
+
+def test_columns_of_the_same_name_are_kept_apart(world: World) -> None:
+    data = "Control Number,Note,Note,,Note 🙂,Note\r\nA-1,one,two,three,four,five\r\n".encode()
+    import_id = world.run(data)
+    (row,) = world.query("SELECT document_properties FROM exhibits WHERE import_id = :id", id=import_id)
+    properties = json.loads(yaml.safe_load(row[0]))
+    assert sorted(properties.values()) == ["five", "four", "one", "three", "two"]
+    assert len(properties) == 5
+
+
+@pytest.mark.parametrize(
+    "word", ["<nil>", "null", "~", "yes", "0x1F", "2001-01-01", "'", '"', "\\", "---", "...", ": #"]
+)
+def test_a_property_is_the_text_of_its_cell_whatever_it_looks_like(world: World, word: str) -> None:
+    quoted = '"' + word.replace('"', '""') + '"'
+    import_id = world.run(f"Control Number\tNote\tTitle\r\nA-1\t{quoted}\tt\r\n".encode())
+    (row,) = world.query("SELECT document_properties FROM exhibits WHERE import_id = :id", id=import_id)
+    assert json.loads(yaml.safe_load(row[0])) == {"Note": None if word == "<nil>" else word}

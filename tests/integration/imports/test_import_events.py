@@ -1,0 +1,176 @@
+"""Every function takes the event that AWS hands it, and knows what to do with one that means nothing."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import importlib
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import migrate_database
+import publish_outbox
+from samples.generator import generate
+from samples.spec import Spec
+from shell.utils import aws
+from tests.support.world import Context, World
+
+EVENTS = Path(__file__).parents[3] / "events"
+FROM_QUEUES = ("start_import", "import_chunk", "settle_failed_chunk", "write_import_report")
+MALFORMED = ("", "not JSON", "[]", "null", "7", "{}", '{"import_id": "one", "chunk_no": 1}')
+
+
+def event_of(function: str) -> dict[str, Any]:
+    """The event of events/."""
+    event: dict[str, Any] = json.loads((EVENTS / f"{function}.json").read_text("utf-8"))
+    return event
+
+
+def invoke(function: str, event: dict[str, Any]) -> Any:
+    """Call a handler by its module's name."""
+    return importlib.import_module(function).lambda_handler(event, Context())
+
+
+def with_body(function: str, body: str) -> dict[str, Any]:
+    """The function's event with another body."""
+    event = event_of(function)
+    event["Records"][0] |= {"body": body, "md5OfBody": hashlib.md5(body.encode(), usedforsecurity=False).hexdigest()}
+    return event
+
+
+@pytest.mark.parametrize("function", [path.stem for path in sorted(EVENTS.glob("*.json"))])
+def test_an_event_from_a_queue_is_whole(function: str) -> None:
+    for record in event_of(function).get("Records", []):
+        digest = hashlib.md5(record["body"].encode(), usedforsecurity=False).hexdigest()
+        assert digest == record["md5OfBody"]
+        assert {"messageId", "receiptHandle", "attributes", "eventSourceARN", "awsRegion"} <= set(record)
+
+
+@pytest.mark.parametrize("function", ["import_chunk", "settle_failed_chunk", "write_import_report", "publish_outbox"])
+def test_what_the_database_does_not_know_is_acknowledged(world: World, function: str) -> None:
+    assert invoke(function, event_of(function))["batchItemFailures"] == []
+    assert world.query("SELECT COUNT(*) FROM import_rejections")[0][0] == 0
+    assert world.query("SELECT COUNT(*) FROM outbox_events")[0][0] == 0
+
+
+def test_an_unknown_chunk_on_its_first_visit_is_sent_back_and_then_forgotten(world: World) -> None:
+    body = json.dumps({"import_id": 987_654, "chunk_no": 3, "redrive": 0})
+    assert invoke("settle_failed_chunk", with_body("settle_failed_chunk", body))["batchItemFailures"] == []
+    assert invoke("import_chunk", with_body("import_chunk", body))["batchItemFailures"] == []
+
+
+def test_an_announced_object_that_is_not_there_is_a_failed_import(world: World) -> None:
+    event = event_of("start_import")
+    body = json.loads(event["Records"][0]["body"])
+    body["Records"][0]["s3"]["bucket"]["name"] = world.bucket
+    assert invoke("start_import", with_body("start_import", json.dumps(body)))["batchItemFailures"] == []
+    found = "SELECT c.name, i.file_name, i.size, i.failure_code FROM imports i JOIN cases c ON c.id = i.case_id"
+    assert world.query(found) == [("Smith v. Müller", "production_001.dat", 1_048_576, "SOURCE_GONE")]
+
+
+@pytest.mark.parametrize("body", MALFORMED)
+@pytest.mark.parametrize("function", FROM_QUEUES)
+def test_a_body_that_makes_no_sense_goes_to_the_dead_letter_queue(world: World, function: str, body: str) -> None:
+    """It is reported as failed each time it comes; the queue gives it up after its last."""
+    event = with_body(function, body)
+    failed = [{"itemIdentifier": event["Records"][0]["messageId"]}]
+    # A notification without records is what S3 sends to test the queue.
+    harmless = function == "start_import" and body.startswith("{")
+    assert invoke(function, event)["batchItemFailures"] == ([] if harmless else failed)
+    assert world.query("SELECT COUNT(*) FROM imports")[0][0] == 0
+
+
+def test_one_bad_record_of_a_batch_is_reported_and_the_others_are_done(world: World) -> None:
+    import_id = world.start(generate(Spec(rows=3)).data)
+    world.chunk_messages()
+    event = event_of("import_chunk")
+    good, bad = event["Records"][0], copy.deepcopy(event["Records"][0])
+    bad |= {"messageId": "bad", "body": "not JSON"}
+    good["body"] = json.dumps({"import_id": import_id, "chunk_no": 1, "redrive": 0})
+    answer = invoke("import_chunk", {"Records": [bad, good]})
+    assert answer["batchItemFailures"] == [{"itemIdentifier": "bad"}]
+    assert world.query("SELECT status FROM imports") == [("completed",)]
+
+
+def test_the_publisher_takes_nudge_and_schedule_alike(world: World) -> None:
+    schedule = {
+        "version": "0",
+        "id": "53dc4d37-cffa-4f76-80c9-8b7d4a4d2eaa",
+        "detail-type": "Scheduled Event",
+        "source": "aws.events",
+        "account": "123456789012",
+        "time": "2025-11-21T07:20:00Z",
+        "region": "us-east-1",
+        "resources": ["arn:aws:events:us-east-1:123456789012:rule/PublishOutboxFunctionSweep"],
+        "detail": {},
+    }
+    for event in (event_of("publish_outbox"), schedule):
+        world.run(generate(Spec(rows=2)).data)
+        assert publish_outbox.lambda_handler(event, Context()) == {"published": 2, "batchItemFailures": []}
+
+
+def test_a_report_is_written_for_the_event_that_the_topic_delivers(world: World) -> None:
+    import_id = world.run(generate(Spec(rows=2)).data)
+    body = json.loads(event_of("write_import_report")["Records"][0]["body"]) | {"importId": import_id}
+    assert invoke("write_import_report", with_body("write_import_report", json.dumps(body)))["batchItemFailures"] == []
+    listed = aws.s3().list_objects_v2(Bucket=world.bucket, Prefix=f"reports/{import_id}/1/")
+    assert listed["KeyCount"] >= 3
+
+
+class _CloudFormation(BaseHTTPRequestHandler):
+    answers: list[dict[str, Any]]
+
+    def do_PUT(self) -> None:
+        self.answers.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+        """Nothing."""
+
+
+@pytest.fixture
+def cloudformation() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Where a custom resource answers, and what it answered."""
+    answers: list[dict[str, Any]] = []
+    with HTTPServer(("127.0.0.1", 0), type("Handler", (_CloudFormation,), {"answers": answers})) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/answer", answers
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("request_type", ["Create", "Update", "Delete"])
+def test_the_migration_answers_cloudformation(
+    world: World, cloudformation: tuple[str, list[dict[str, Any]]], request_type: str
+) -> None:
+    address, answers = cloudformation
+    event = event_of("migrate_database") | {"ResponseURL": address, "RequestType": request_type}
+    if request_type != "Create":
+        event |= {"PhysicalResourceId": "database-schema"}
+    migrate_database.lambda_handler(event, Context())
+    (answer,) = answers
+    assert (answer["Status"], answer["PhysicalResourceId"]) == ("SUCCESS", "database-schema")
+    assert all(answer[name] == event[name] for name in ("StackId", "RequestId", "LogicalResourceId"))
+    assert world.query("SELECT COUNT(*) FROM exhibits")[0][0] == 0
+
+
+def test_a_migration_that_fails_is_told_to_cloudformation(
+    world: World, cloudformation: tuple[str, list[dict[str, Any]]]
+) -> None:
+    address, answers = cloudformation
+    version = world.query("SELECT version_num FROM alembic_version")[0][0]
+    world.query("UPDATE alembic_version SET version_num = 'unknown'")
+    try:
+        with pytest.raises(Exception, match="unknown"):
+            migrate_database.lambda_handler(event_of("migrate_database") | {"ResponseURL": address}, Context())
+    finally:
+        world.query("UPDATE alembic_version SET version_num = :version", version=version)
+    assert [answer["Status"] for answer in answers] == ["FAILED"]

@@ -1,0 +1,125 @@
+"""What an import costs: statements a chunk, counted by the server, and memory of the splitting pass."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+
+import import_chunk
+from samples.generator import Generated, generate
+from samples.large import write_large
+from samples.spec import Fault, FaultKind, Spec
+from shell.settings import settings
+from tests.integration.imports.conftest import Chunks
+from tests.support.checks import assert_accounted
+from tests.support.range_server import serving
+from tests.support.watching import session_statements
+from tests.support.world import Message, World, call
+
+MOST_STATEMENTS = 30
+MOST_BYTES = 150_000_000
+LARGE = 200_000_000
+KILOBYTE = Spec(rows=1_000, properties=9, property_length=(70, 95), custodians=12, tags=14)
+
+
+def statements_of(world: World, message: Message) -> int:
+    """How many statements the server counted on the one connection that a chunk used; asking costs none."""
+    opened: list[object] = []
+    event.listen(world.engine, "connect", lambda connection, _record: opened.append(connection))
+    session_statements(world)
+    opened.clear()
+    number, first = session_statements(world)
+    _, before = session_statements(world)
+    assert call(import_chunk.lambda_handler, message)
+    same, after = session_statements(world)
+    assert (same, opened) == (number, []), "another connection was used"
+    return (after - before) - (before - first)
+
+
+def counted(world: World, made: Generated, case: str) -> list[int]:
+    """The statements of each chunk of a file, in order."""
+    # What a process asks once in its life is asked.
+    world.run(generate(Spec(rows=1)).data, case="Warm")
+    import_id = world.start(made.data, case=case)
+    counts = [statements_of(world, message) for message in world.chunk_messages()]
+    assert_accounted(world, import_id, made.truth)
+    return counts
+
+
+def test_a_chunk_of_a_thousand_rows_of_a_kilobyte(world: World) -> None:
+    made = generate(KILOBYTE)
+    assert 900 < len(made.data) / 1_000 < 1_200
+    first = counted(world, made, "New names")
+    faults = tuple(Fault(kind) for kind in FaultKind if kind is not FaultKind.HUGE_PROPERTY for _ in range(5))
+    worst = counted(world, generate(replace(KILOBYTE, faults=faults)), "With every fault")
+    print(f"statements of a chunk that is the last one too: {first}; with every kind of fault: {worst}")
+    assert first[0] <= MOST_STATEMENTS
+    # One each for rejections, warnings, their announcement, corrected spellings and the warnings of these.
+    assert worst[0] <= first[0] + 5
+
+
+def test_only_the_last_chunk_completes(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(100)
+    counts = counted(world, generate(Spec(rows=300)), "Three chunks")
+    print(f"statements of three chunks: {counts}")
+    assert max(counts) <= MOST_STATEMENTS
+    assert counts[1] < counts[2]
+
+
+def test_statements_do_not_grow_with_the_rows(world: World) -> None:
+    counts = {
+        rows: counted(world, generate(Spec(rows=rows, properties=1, property_length=(10, 20))), f"Case {rows}")
+        for rows in (100, 1_000)
+    }
+    print(f"statements by rows: {counts}")
+    assert counts[100] == counts[1_000]
+    assert counts[100][0] <= MOST_STATEMENTS
+
+
+def test_unchanged_rows_need_no_more_statements(world: World) -> None:
+    made = generate(KILOBYTE)
+    first = counted(world, made, "Case")
+    world.start(made.data, case="Case")
+    again = statements_of(world, world.chunk_messages()[0])
+    print(f"statements: {first} new, {again} unchanged")
+    assert again <= first[0]
+    assert world.query("SELECT unchanged FROM imports ORDER BY id DESC LIMIT 1") == [(1_000,)]
+
+
+@pytest.mark.parametrize("names", [10, 300])
+def test_names_that_change_their_spelling_at_the_end_need_no_statement_each(
+    world: World, chunk_rows: Chunks, names: int
+) -> None:
+    """The chunk with the lower lines comes last: every name takes over its spelling and line."""
+    chunk_rows(names)
+    spelled = [f'A-{n},"Name {n}"' for n in range(names)] + [f'B-{n},"NAME {n}"' for n in range(names)]
+    world.run(generate(Spec(rows=1)).data, case="Warm")
+    world.start(b"Control Number,Custodian\r\n" + "\r\n".join(spelled).encode())
+    first, second = world.chunk_messages()
+    assert call(import_chunk.lambda_handler, second)
+    count = statements_of(world, first)
+    print(f"statements to correct {names} names: {count}")
+    assert count <= MOST_STATEMENTS
+    assert world.query("SELECT COUNT(*) FROM custodians WHERE CAST(name AS BINARY) LIKE 'Name %'") == [(names,)]
+
+
+@pytest.mark.slow
+def test_splitting_two_hundred_megabytes_takes_little_memory(migrated: dict[str, str], tmp_path: Path) -> None:
+    large = write_large(tmp_path / "large.dat", size=LARGE)
+    with serving(large.path) as address:
+        environment = {**os.environ, **migrated, "AWS_ENDPOINT_URL": address}
+        command = [sys.executable, "-m", "tests.support.split_in_process"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    told = json.loads(done.stdout.splitlines()[-1])
+    megabytes = {name: told[name] // 1_000_000 for name in ("before", "peak")}
+    print(f"peak memory of splitting {large.size // 1_000_000} MB: {megabytes} MB")
+    assert told["rows_seen"] == large.rows_seen
+    assert told["chunks"] >= large.rows_seen // settings().chunk_rows
+    assert told["peak"] < MOST_BYTES

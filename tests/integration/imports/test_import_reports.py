@@ -1,0 +1,194 @@
+"""What the uploader gets back: the rejected rows as they came, the reasons, the warnings; and what is announced."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+import import_chunk
+import write_import_report
+from samples.dialects import COMMA, CONCORDANCE, TAB, Dialect
+from samples.generator import generate
+from samples.spec import Fault, FaultKind, Spec
+from shell.utils import aws
+from tests.integration.imports.conftest import Chunks
+from tests.support.accounts import accounts
+from tests.support.checks import assert_accounted
+from tests.support.world import World, call
+
+REJECTING = (
+    *(FaultKind.MISSING_ID, FaultKind.DUPLICATE_ID, FaultKind.FEWER_CELLS, FaultKind.UNCLOSED_QUOTE),
+    *(FaultKind.BAD_BYTE, FaultKind.LONG_ID),
+)
+WARNING = (FaultKind.INVALID_DATE, FaultKind.LONG_TITLE, FaultKind.NAME_CASE)
+FORMULA = "=HYPERLINK(1)"
+
+
+def table(report: bytes) -> list[dict[str, str]]:
+    """A report file as a spreadsheet reads it."""
+    assert report.startswith(b"\xef\xbb\xbf")
+    return list(csv.DictReader(io.StringIO(report.decode("utf-8-sig"), newline="")))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-8", "utf-16-le", "cp1252"])
+@pytest.mark.parametrize("dialect", [CONCORDANCE, COMMA, TAB], ids=lambda dialect: dialect.name)
+def test_the_rejected_rows_are_the_bytes_of_the_source(
+    world: World, chunk_rows: Chunks, dialect: Dialect, encoding: str
+) -> None:
+    chunk_rows(6)
+    faults = tuple(Fault(kind) for kind in REJECTING)
+    made = generate(Spec(rows=30, dialect=dialect, encoding=encoding, faults=faults, embedded_newlines=True))
+    import_id = world.run(made.data, name="files.of.tenant.csv", shuffle=3)
+    records = [made.data[r.byte_start : r.byte_start + r.byte_len] for r in made.truth.rejected]
+    report = world.report(import_id)
+    assert report["rejected_rows.csv"] == made.data[: made.truth.header_len] + b"".join(records)
+
+
+def test_the_rejected_rows_can_be_mended_and_loaded_again(world: World) -> None:
+    rows = ["A-1,one", "A-2,two,surplus", ",three", 'A-4,"unclosed', "A-5,five", "A-1,six"]
+    import_id = world.run(b"Control Number,Title\r\n" + "".join(f"{row}\r\n" for row in rows).encode())
+    assert accounts(world, import_id).counts["rejected"] == 4
+    returned = world.report(import_id)["rejected_rows.dat"]
+    mended = returned.replace(b",surplus", b"").replace(b"\r\n,three", b"\r\nA-3,three")
+    mended = mended.replace(b'"unclosed', b'"closed"').replace(b"A-1,six", b"A-6,six")
+    again = world.run(mended)
+    assert accounts(world, again).counts["imported"] == 4
+    assert len(world.dump(again)["exhibits"]) == 6
+
+
+def test_mended_rows_are_read_as_the_whole_file_was(world: World) -> None:
+    """By itself the one row would be of May, and its mark of an encoding could be any."""
+    data = "Ref,Title,Doc Date\r\nA-1,é one,21/5/2001\r\nA-2,é two,5/6/2001,x\r\n".encode("cp1252")
+    world.run(data, columns={"Ref": "control_number"})
+    report = world.report(world.query("SELECT MAX(id) FROM imports")[0][0])
+    options = json.loads(report["options.json"])
+    again = world.run(report["rejected_rows.dat"].replace(b",x", b""), **options)
+    (row,) = world.query("SELECT title, document_date FROM exhibits WHERE import_id = :id", id=again)
+    assert (row[0], row[1].isoformat()) == ("é two", "2001-06-05T00:00:00")
+
+
+def test_the_report_lists_every_reason_in_the_order_of_the_lines(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(4)
+    made = generate(Spec(rows=25, faults=tuple(Fault(kind) for kind in (*REJECTING, *WARNING))))
+    import_id = world.run(made.data, shuffle=1)
+    files = world.report(import_id)
+    got = accounts(world, import_id)
+    listed = table(files["report.csv"])
+    assert [
+        (int(row["line"]), row["code"], row["column"] or None, row["message"], int(row["rows"])) for row in listed
+    ] == [(each.line, each.code, each.column, each.message, each.row_count) for each in got.rejected]
+    assert [row["line"] for row in listed] == [str(record.first_line) for record in made.truth.rejected]
+    warned = table(files["warnings.csv"])
+    assert [(int(row["line"]), row["code"], row["column"] or None) for row in warned] == list(got.warned)
+    date = next(row for row in warned if row["code"] == "INVALID_DATE")
+    assert date["original"] in made.truth.at_line(int(date["line"])).cells
+    title = next(row for row in warned if row["code"] == "VALUE_TRUNCATED")
+    assert title["original"] == ""
+    assert int(title["original_bytes"]) > int(title["stored_bytes"])
+
+
+def test_formulas_are_neutralised_in_the_reports_and_nowhere_else(world: World) -> None:
+    data = f"Control Number,=Title,Document Date\r\n{FORMULA},@x,=1+1\r\n+A-2,y,\r\n{FORMULA},z,\r\n-{'x' * 300},w,\r\n"
+    import_id = world.run(data.encode())
+    files = world.report(import_id)
+    assert [row["id"] for row in table(files["report.csv"])] == ["'" + FORMULA, ("'-" + "x" * 254)]
+    warned = table(files["warnings.csv"])
+    assert [(row["id"], row["original"]) for row in warned] == [("'" + FORMULA, "'=1+1")]
+    assert files["rejected_rows.dat"].decode().splitlines()[1] == f"{FORMULA},z,"
+    stored = {row[0] for row in world.query("SELECT control_number FROM exhibits")}
+    assert stored == {FORMULA, "+A-2"}
+
+
+def test_writing_the_report_twice_gives_the_same_bytes(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(4)
+    made = generate(Spec(rows=25, faults=tuple(Fault(kind) for kind in (*REJECTING, *WARNING))))
+    import_id = world.run(made.data)
+    assert world.query("SELECT generation, reports_generation FROM imports") == [(1, 0)]
+    first = world.report(import_id)
+    assert world.query("SELECT generation, reports_generation FROM imports") == [(1, 1)]
+    world.query("UPDATE imports SET reports_generation = 0")
+    assert world.report(import_id) == first
+    assert world.query("SELECT reports_generation FROM imports") == [(1,)]
+
+
+def test_a_report_of_an_older_generation_is_not_written(world: World) -> None:
+    import_id = world.run(generate(Spec(rows=3)).data)
+    world.query("UPDATE imports SET generation = 2")
+    assert call(write_import_report.lambda_handler, {"importId": import_id, "generation": 1})
+    assert world.query("SELECT reports_generation FROM imports") == [(0,)]
+    assert call(write_import_report.lambda_handler, {"importId": import_id, "generation": 2})
+    assert world.query("SELECT reports_generation FROM imports") == [(2,)]
+
+
+def listen(world: World) -> str:
+    """A queue that gets every message of the topic from now on."""
+    queue = aws.sqs().create_queue(QueueName=f"listener-{world.bucket}")["QueueUrl"]
+    wanted = aws.sqs().get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])
+    aws.sns().subscribe(
+        TopicArn=world.environment["EVENTS_TOPIC_ARN"],
+        Protocol="sqs",
+        Endpoint=wanted["Attributes"]["QueueArn"],
+        Attributes={"RawMessageDelivery": "true"},
+    )
+    return queue
+
+
+def heard(queue: str) -> list[dict[str, Any]]:
+    """The messages that arrived."""
+    messages: list[dict[str, Any]] = []
+    while received := aws.sqs().receive_message(QueueUrl=queue, MaxNumberOfMessages=10).get("Messages", []):
+        for message in received:
+            messages.append(json.loads(message["Body"]))
+            aws.sqs().delete_message(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"])
+    return sorted(messages, key=lambda message: message["sequence"])
+
+
+def test_every_kind_of_change_is_announced_once_a_chunk_with_counts_and_no_content(
+    world: World, chunk_rows: Chunks
+) -> None:
+    chunk_rows(10)
+    faults = [Fault(FaultKind.EMOJI_TITLE, row) for row in (1, 2, 3, 12)]
+    faults += [Fault(FaultKind.INVALID_DATE, row) for row in (2, 25)] + [Fault(FaultKind.LONG_ID, 4)]
+    made = generate(Spec(rows=30, faults=tuple(faults)))
+    queue = listen(world)
+    import_id = world.run(made.data, times=2, shuffle=4)
+    published = world.publish()
+    messages = heard(queue)
+    assert len(messages) == published
+    assert world.publish() == 0
+    warnings = {
+        (m["chunkNo"], m["code"]): (m["count"], m["firstLine"]) for m in messages if m["eventType"] == "WARNING"
+    }
+    line = {row: made.truth.records[row].first_line for row in range(30)}
+    assert warnings == {
+        (1, "CHARACTERS_REMOVED"): (3, line[1]),
+        (1, "INVALID_DATE"): (1, line[2]),
+        (2, "CHARACTERS_REMOVED"): (1, line[12]),
+        (3, "INVALID_DATE"): (1, line[25]),
+    }
+    assert Counter(m["eventType"] for m in messages) == {"WARNING": 4, "import.started": 1, "import.completed": 1}
+    completed = messages[-1]
+    assert completed["eventType"] == "import.completed"
+    assert (completed["importId"], completed["status"]) == (import_id, "completed_with_rejections")
+    assert completed["counts"] == {"imported": 29, "unchanged": 0, "updated": 0, "rejected": 1, "warnings": 6}
+    told = json.dumps(messages)
+    cells = {cell for record in made.truth.records for cell in record.cells if len(cell) > 6}
+    assert not [cell for cell in cells if json.dumps(cell)[1:-1] in told]
+    assert_accounted(world, import_id, made.truth)
+
+
+def test_an_import_is_announced_as_completed_only_once(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(2)
+    queue = listen(world)
+    import_id = world.start(generate(Spec(rows=8)).data)
+    messages = world.chunk_messages()
+    for message in messages * 3:
+        assert call(import_chunk.lambda_handler, message)
+        world.publish()
+    kinds = [message["eventType"] for message in heard(queue) if message["importId"] == import_id]
+    assert kinds == ["import.started", "import.completed"]

@@ -1,0 +1,121 @@
+"""A TCP proxy before a database server that can lose a COMMIT, or its answer. Plain protocol only, no TLS."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from enum import Enum
+
+from sqlalchemy import URL
+
+COMMIT = b"\x03COMMIT"
+HEADER = 4
+OUT_OF_STEP = b"\x01\0\0\x09\0"
+
+
+class Loss(Enum):
+    """What becomes of the next COMMIT."""
+
+    NONE = "none"
+    REQUEST = "it never reaches the server"
+    ANSWER = "it is executed, and its answer is lost"
+    STEP = "it is executed, and its answer is out of step"
+    SIGHT = "the client sees the connection end before the server executes it"
+
+
+class CommitProxy:
+    """Forwards everything; the loss that is set happens to one COMMIT, and both connections are closed."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._server = (host, port)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._loss = Loss.NONE
+        self.lost = 0
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def port(self) -> int:
+        """Where it listens on 127.0.0.1."""
+        return int(self._listener.getsockname()[1])
+
+    def lose_next(self, loss: Loss) -> None:
+        """What shall become of the next COMMIT."""
+        self._loss = loss
+
+    def close(self) -> None:
+        """Accept nobody any more."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                server = socket.create_connection(self._server)
+                for end in (client, server):
+                    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                threading.Thread(target=self._serve, args=(client, server), daemon=True).start()
+
+    def _serve(self, client: socket.socket, server: socket.socket) -> None:
+        muted = threading.Event()
+        answers = threading.Thread(target=_answers, args=(server, client, muted), daemon=True)
+        answers.start()
+        with suppress(OSError):
+            self._requests(client, server, muted)
+        with suppress(OSError):
+            server.shutdown(socket.SHUT_WR)
+        # The server ends its side when it has executed what it got.
+        answers.join()
+        client.close()
+        server.close()
+
+    def _requests(self, client: socket.socket, server: socket.socket, muted: threading.Event) -> None:
+        for packet in _packets(client):
+            loss = self._loss if packet[HEADER:] == COMMIT else Loss.NONE
+            if loss is not Loss.NONE:
+                self._loss, self.lost = Loss.NONE, self.lost + 1
+                muted.set()
+            if loss is Loss.STEP:
+                client.sendall(OUT_OF_STEP)
+            if loss is Loss.SIGHT:
+                client.shutdown(socket.SHUT_RDWR)
+            if loss is not Loss.REQUEST:
+                server.sendall(packet)
+            if loss is not Loss.NONE:
+                return
+
+
+def _answers(server: socket.socket, client: socket.socket, muted: threading.Event) -> None:
+    """Until the server ends; dropped once `muted` is set."""
+    with suppress(OSError):
+        while data := server.recv(65536):
+            if not muted.is_set():
+                client.sendall(data)
+    with suppress(OSError):
+        client.shutdown(socket.SHUT_RDWR)
+
+
+def _packets(source: socket.socket) -> Iterator[bytes]:
+    """Whole packets of MySQL's protocol: three bytes of length, one of sequence, and the rest."""
+    data = b""
+    with suppress(OSError):
+        while received := source.recv(65536):
+            data += received
+            while len(data) >= HEADER and len(data) >= (end := HEADER + struct.unpack("<I", data[:3] + b"\0")[0]):
+                yield data[:end]
+                data = data[end:]
+
+
+@contextmanager
+def commit_proxy(url: URL) -> Iterator[tuple[CommitProxy, URL]]:
+    """A proxy, and the address of the database through it."""
+    proxy = CommitProxy(url.host or "127.0.0.1", url.port or 3306)
+    through = url.set(host="127.0.0.1", port=proxy.port).update_query_dict({"ssl_disabled": "true"})
+    try:
+        yield proxy, through
+    finally:
+        proxy.close()

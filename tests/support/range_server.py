@@ -1,0 +1,56 @@
+"""A bucket with one object, read from a file by ranges: S3 enough for the splitter, in hardly any memory."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+PIECE = 1 << 20
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    path_of_object: Path
+
+    def do_HEAD(self) -> None:
+        self._head(200, self.path_of_object.stat().st_size)
+
+    def do_GET(self) -> None:
+        size = self.path_of_object.stat().st_size
+        first, _, last = self.headers["Range"].removeprefix("bytes=").partition("-")
+        start, end = int(first), min(int(last) + 1, size)
+        self._head(206, end - start, f"bytes {start}-{end - 1}/{size}")
+        with self.path_of_object.open("rb") as file:
+            sent = start
+            while sent < end:
+                sent += os.sendfile(self.connection.fileno(), file.fileno(), sent, min(PIECE, end - sent))
+
+    def _head(self, status: int, length: int, content_range: str | None = None) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(length))
+        self.send_header("ETag", '"etag"')
+        if content_range:
+            self.send_header("Content-Range", content_range)
+        self.end_headers()
+        self.wfile.flush()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+        """Nothing."""
+
+
+@contextmanager
+def serving(path: Path) -> Iterator[str]:
+    """The address of an S3 whose every object is that file."""
+    handler = type("Handler", (_Handler,), {"path_of_object": path})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()

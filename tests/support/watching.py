@@ -1,0 +1,48 @@
+"""What the database server itself says is going on: who waits, how many deadlocks, how many statements."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from tests.support.world import World
+
+_WAITING = text(
+    "SELECT COUNT(*) FROM information_schema.innodb_trx t "
+    "JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id "
+    "WHERE p.db = DATABASE() AND t.trx_state = 'LOCK WAIT'"
+)
+# The server shows an old picture of its transactions to whoever asks more often than every 0.1 s.
+_PAUSE_S = 0.15
+_DEADLOCKS = "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_deadlocks'"
+
+
+def wait_until(happened: Callable[[], Any], what: str, within: float = 30.0) -> None:
+    """Ask again and again until it is so; raises AssertionError naming `what` if it never is."""
+    deadline = time.monotonic() + within
+    while not happened():
+        assert time.monotonic() < deadline, f"{what} did not happen within {within} s"
+        time.sleep(_PAUSE_S)
+
+
+def someone_waits(connection: Connection) -> bool:
+    """Whether a transaction of this schema waits for a row lock."""
+    connection.rollback()
+    return bool(connection.execute(_WAITING).scalar())
+
+
+def deadlocks(world: World) -> int:
+    """How many the server has seen, in all schemas."""
+    status = world.query("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'")
+    return int(status[0][1] if status else world.query(_DEADLOCKS)[0][0])
+
+
+def session_statements(world: World) -> tuple[int, int]:
+    """The id of the pooled connection, and how many statements the server has counted on it, this one not counted."""
+    with world.engine.connect() as connection:
+        number = connection.execute(text("SELECT CONNECTION_ID()")).scalar_one()
+        counted = int(connection.execute(text("SHOW SESSION STATUS LIKE 'Questions'")).one()[1])
+    return number, counted

@@ -1,0 +1,72 @@
+"""Going over a file as the importer does, for tests: opening, splitter fed in blocks, chunks read one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from core.import_options import parse_options
+from core.load_file.chunk import SourceRecord, read_chunk
+from core.load_file.dialect import Opening, read_opening
+from core.load_file.layout import Layout
+from core.load_file.splitting import Chunk, Splitter
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What came out of one pass over a file."""
+
+    data: bytes
+    opening: Opening
+    layout: Layout
+    chunks: list[Chunk]
+    splitter: Splitter
+
+    @property
+    def chunk_bytes(self) -> list[bytes]:
+        """The bytes of every chunk."""
+        return [self.data[chunk.byte_start : chunk.byte_end] for chunk in self.chunks]
+
+    @property
+    def records(self) -> list[SourceRecord]:
+        """The records of all chunks, each chunk read on its own."""
+        return [
+            record
+            for chunk, raw in zip(self.chunks, self.chunk_bytes, strict=True)
+            for record in read_chunk(raw, self.layout, chunk.first_line, chunk.byte_start)
+        ]
+
+    @property
+    def cells(self) -> list[list[str] | None]:
+        """The cells of all records."""
+        return [record.cells for record in self.records]
+
+    def records_at_once(self) -> list[SourceRecord]:
+        """The records of the whole body, read as if it were one chunk."""
+        body = self.data[self.layout.body_start :]
+        return list(read_chunk(body, self.layout, self.layout.body_line, self.layout.body_start))
+
+
+def read_file(
+    data: bytes, options: dict[str, Any] | None = None, *, chunk_rows: int = 1000, cuts: Iterable[int] = ()
+) -> Reading:
+    """Split a file that is fed in the blocks between the cuts, and settle its layout."""
+    given = parse_options(options or {})
+    opening = read_opening(data, given, whole=True)
+    splitter = Splitter(opening, chunk_rows)
+    chunks = [chunk for block in blocks_between(data, cuts) for chunk in splitter.feed(block)]
+    chunks += splitter.finish()
+    return Reading(data, opening, splitter.layout(given.date_order), chunks, splitter)
+
+
+def blocks_between(data: bytes, cuts: Iterable[int]) -> Iterator[bytes]:
+    """The data in pieces, cut at the positions."""
+    places = [0, *sorted(cut for cut in cuts if 0 < cut < len(data)), len(data)]
+    return (data[start:end] for start, end in pairwise(places))
+
+
+def every(size: int, data: bytes) -> range:
+    """Cuts that make blocks of one size."""
+    return range(size, len(data), size)

@@ -1,0 +1,168 @@
+"""What the first lines of a file say about delimiter, qualifier and columns, also where they mislead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.errors import FileRefusedError
+from core.load_file.dialect import MAX_COLUMNS, MAX_NAME_CHARACTERS
+from tests.unit.core.reading import Reading, read_file
+
+DC4, THORN = "\x14", "þ"
+
+
+def dialect_of(text: str, options: dict[str, Any] | None = None) -> tuple[str, str | None]:
+    grammar = read_file(text.encode(), options).layout.grammar
+    return grammar.delimiter, grammar.qualifier
+
+
+def refusal(text: str, options: dict[str, Any] | None = None) -> FileRefusedError:
+    with pytest.raises(FileRefusedError) as caught:
+        read_file(text.encode(), options)
+    return caught.value
+
+
+DETECTED = {
+    "concordance": (f"þDOCIDþ{DC4}þTitleþ\nþ1þ{DC4}þaþ\n", DC4, THORN),
+    "concordance whose cells are bare": (f"DOCID{DC4}Title\n1{DC4}a\n", DC4, THORN),
+    "a concordance file of one column": ("þDOCIDþ\nþ1þ\n", DC4, THORN),
+    "semicolon and thorn": ("þDOCIDþ;þTitleþ\nþ1þ;þaþ\n", ";", THORN),
+    "comma": ("DOCID,Title\n1,a\n", ",", '"'),
+    "comma, all quoted": ('"DOCID","Title"\n"1","a"\n', ",", '"'),
+    "tab": ("DOCID\tTitle\n1\ta\n", "\t", '"'),
+    "commas inside a tab file": ('DOCID\tCustodian\n1\t"Smith, A"\n2\tDoe, B\n3\tRay, C, D\n', "\t", '"'),
+    "commas inside the header of a tab file": ("DOCID\tName, first\tTitle\n1\tx, y\tz\n", "\t", '"'),
+    "pipe": ("DOCID|Title\n1|a\n", "|", None),
+    "pipe with a quotation mark in the text": ('DOCID|Title\n1|5" pipe\n2|"x\n', "|", None),
+    "pipe and quote": ('"DOCID"|"Title"\n"1"|"a"\n', "|", '"'),
+    "pipe and quote around one cell": ('DOCID|Title\n1|"a|b"\n', "|", '"'),
+    "pipe and caret": ("^DOCID^|^Title^\n^1^|^a^\n", "|", "^"),
+    "semicolon": ("DOCID;Title\n1;Smith, A\n2;Doe, B\n", ";", '"'),
+    "a list of semicolons in a comma file": ("DOCID,Tags\n1,a;b;c\n2,a;b\n3,x\n", ",", '"'),
+    "a header only": ("DOCID|Title|Date", "|", None),
+    "one column": ("DOCID\n1\n2\n", ",", '"'),
+    "one column that holds semicolons further down": ("DOCID\n1;2\n3;4\n", ",", '"'),
+    "delimiters in quoted cells": ('"DOCID","Title","Note"\n"1","x|y|z|w",""\n"2","a|b|c|d",""\n', ",", '"'),
+    "a bare CR in a row": ("DOCID,Title\n1,a\rb\n", ",", '"'),
+    "a bare CR in a pipe file": ("DOCID|Title\n1|a\rb\n", "|", None),
+    "blank lines first": ("\n\nDOCID|Title\n1|a\n", "|", None),
+}
+
+
+@pytest.mark.parametrize("name", DETECTED)
+def test_dialects_are_told_from_the_content(name: str) -> None:
+    text, delimiter, qualifier = DETECTED[name]
+    for newline in ("\n", "\r\n"):
+        assert dialect_of(text.replace("\n", newline)) == (delimiter, qualifier)
+        assert dialect_of("\ufeff" + text.replace("\n", newline)) == (delimiter, qualifier)
+
+
+@pytest.mark.parametrize("name", DETECTED)
+def test_dialects_are_told_in_utf_16_too(name: str) -> None:
+    text, delimiter, qualifier = DETECTED[name]
+    grammar = read_file(("\ufeff" + text).encode("utf-16-le")).layout.grammar
+    assert (grammar.delimiter, grammar.qualifier) == (delimiter, qualifier)
+
+
+def test_what_was_given_wins_over_what_is_seen() -> None:
+    text = "DOCID,Title|x\n1,a|b\n"
+    assert dialect_of(text, {"delimiter": ","}) == (",", '"')
+    assert dialect_of(text, {"delimiter": "comma", "qualifier": "none"}) == (",", None)
+    assert dialect_of("DOCID,Title\n1,a\n", {"qualifier": "^"}) == (",", "^")
+
+
+def test_a_delimiter_that_is_the_qualifier_is_refused() -> None:
+    error = refusal("DOCID,Title\n", {"delimiter": '"', "qualifier": '"'})
+    assert error.code == "BAD_OPTIONS"
+
+
+def test_a_newline_mark_that_is_the_delimiter_is_refused() -> None:
+    assert refusal("DOCID,Title\n", {"newline": ","}).code == "BAD_OPTIONS"
+
+
+def test_the_registered_sign_is_a_line_end_in_thorn_files_alone() -> None:
+    assert read_file(DETECTED["concordance"][0].encode()).layout.newline == "®"
+    assert read_file(DETECTED["comma"][0].encode()).layout.newline is None
+    assert read_file(DETECTED["comma"][0].encode(), {"newline": "®"}).layout.newline == "®"
+    assert read_file(DETECTED["concordance"][0].encode(), {"newline": "none"}).layout.newline is None
+
+
+def opened(text: str, options: dict[str, Any] | None = None) -> Reading:
+    return read_file(text.encode(), options)
+
+
+def test_a_trailing_delimiter_of_the_header_makes_no_column() -> None:
+    reading = opened("DOCID,Title,\n1,a,\n2,b\n3,c,d\n")
+    assert reading.layout.names == ("DOCID", "Title")
+    fits = [reading.layout.grammar.fits(cells or []) for cells in reading.cells]
+    assert fits == [True, True, False]
+
+
+def test_a_trailing_delimiter_of_rows_alone_is_a_wrong_number_of_cells() -> None:
+    reading = opened("DOCID,Title\n1,a,\n")
+    assert not reading.layout.grammar.fits(reading.cells[0] or [])
+
+
+def test_a_header_with_a_line_end_in_a_name_is_one_record() -> None:
+    reading = opened('"Control\nNumber",Title\n1,a\n')
+    assert reading.layout.names == ("Control\nNumber", "Title")
+    assert [(record.line_no, record.cells) for record in reading.records] == [(3, ["1", "a"])]
+
+
+def test_a_first_row_of_several_lines_in_a_headerless_file_is_read() -> None:
+    columns = {"1": "control_number", "2": "title"}
+    reading = opened('1,"a\nb"\n2,c\n', {"header": False, "columns": columns})
+    assert reading.cells == [["1", "a\nb"], ["2", "c"]]
+
+
+def test_a_long_text_in_the_first_row_of_a_headerless_file_is_read() -> None:
+    columns = {"1": "control_number", "2": "title"}
+    reading = opened(f"1,{'x' * 5000}\n", {"header": False, "columns": columns})
+    assert reading.layout.names == ("Column 1", "Column 2")
+    assert reading.splitter.rows_seen == 1
+
+
+@pytest.mark.parametrize("header", ['DOCID,"Title\n1,a\n', 'DOCID,"Title\n1,a\n2,b",c\n', '"DOCID","Ti"tle"\n1,a\n'])
+def test_a_header_whose_quoting_is_damaged_is_refused_and_swallows_no_row(header: str) -> None:
+    error = refusal(header)
+    assert error.code == "NOT_DELIMITED"
+    assert "mend it" in str(error)
+
+
+def test_a_first_line_that_is_no_header_is_refused_with_what_to_do() -> None:
+    error = refusal("DOCID,Title" + "x" * (MAX_NAME_CHARACTERS + 1) + "\n1,a\n")
+    assert error.code == "NOT_DELIMITED"
+    assert "header" in str(error)
+
+
+def test_more_columns_than_can_be_handled_are_refused() -> None:
+    error = refusal("DOCID" + ",x" * MAX_COLUMNS + "\n")
+    assert (error.code, str(MAX_COLUMNS) in str(error)) == ("TOO_MANY_COLUMNS", True)
+
+
+def test_lines_that_end_in_cr_alone_are_refused_with_what_to_do() -> None:
+    for encoding in ("utf-8", "utf-16-le"):
+        with pytest.raises(FileRefusedError, match="CRLF or LF") as caught:
+            read_file("\ufeffDOCID,Title\r1,a\r2,b\r".encode(encoding))
+        assert caught.value.code == "UNSUPPORTED_LINE_ENDS"
+
+
+def test_a_file_without_an_id_column_is_refused_and_shows_its_names() -> None:
+    error = refusal("Titel,Datum\na,b\n")
+    assert error.code == "NO_ID_COLUMN"
+    assert "Titel, Datum" in str(error)
+    assert "header" in str(error)
+
+
+def test_columns_without_a_header_are_numbered_and_mapped_by_number() -> None:
+    reading = opened("1,a,b\n", {"header": False, "columns": {"1": "control_number", "3": "title"}})
+    assert reading.layout.names == ("Column 1", "Column 2", "Column 3")
+    assert reading.layout.fields == ("control_number", None, "title")
+    assert (reading.layout.body_start, reading.layout.body_line) == (0, 1)
+
+
+def test_the_body_begins_behind_the_header_and_its_mark() -> None:
+    reading = read_file("\ufeff\n\nDOCID,Title\r\n1,a\n".encode())
+    assert (reading.layout.body_start, reading.layout.body_line) == (3 + 2 + 13, 4)

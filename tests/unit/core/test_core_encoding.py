@@ -1,0 +1,181 @@
+"""Bytes to lines: which encoding a file has, and that a bad byte stays in its own row."""
+
+from __future__ import annotations
+
+import codecs
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.load_file import encoding as enc
+from core.rows import parse_row
+from tests.unit.core.reading import every, read_file
+
+THORN_HEADER = "þControl Numberþ\x14þTitleþ\r\n"
+HEADER = "Control Number,Title\n"
+
+
+def detected(data: bytes) -> str:
+    return read_file(data, cuts=every(7, data)).layout.encoding
+
+
+def thorn_file(encoding: str, *titles: bytes) -> bytes:
+    q = "þ".encode(encoding)
+    rows = [q + b"%d" % n + q + b"\x14" + q + title + q + b"\r\n" for n, title in enumerate(titles, start=1)]
+    return THORN_HEADER.encode(encoding) + b"".join(rows)
+
+
+@pytest.mark.parametrize(("encoding", "bom"), [(name, bom) for bom, name in enc.BOMS])
+def test_a_byte_order_mark_names_the_encoding_and_belongs_to_no_name(encoding: str, bom: bytes) -> None:
+    reading = read_file(bom + (HEADER + "1,é\n").encode(encoding))
+    assert reading.layout.encoding == encoding
+    assert reading.layout.names == ("Control Number", "Title")
+    assert reading.cells == [["1", "é"]]
+
+
+def test_thorns_of_two_bytes_mean_utf_8_and_thorns_of_one_mean_cp1252() -> None:
+    assert detected(thorn_file("utf-8", b"plain")) == "utf-8"
+    assert detected(thorn_file("cp1252", b"plain")) == "cp1252"
+
+
+def test_a_bad_byte_in_a_utf_8_thorn_file_costs_its_row_and_not_the_file() -> None:
+    data = thorn_file("utf-8", b"caf\xc3\xa9", b"caf\xe9", b"tea")
+    reading = read_file(data)
+    assert reading.layout.encoding == "utf-8"
+    problems = [[problem.code for problem in parse_row(r, reading.layout).problems] for r in reading.records]
+    assert problems == [[], ["UNDECODABLE_BYTES"], []]
+
+
+def test_strict_utf_8_else_cp1252_would_lose_the_whole_thorn_file() -> None:
+    """The naive twin: one bad byte, and the thorns themselves become two characters."""
+    data = thorn_file("utf-8", b"caf\xc3\xa9", b"caf\xe9", b"tea")
+    with pytest.raises(UnicodeDecodeError):
+        data.decode("utf-8")
+    assert data.decode("cp1252").startswith("Ã¾Control NumberÃ¾")
+    assert not any(line.startswith("þ") for line in data.decode("cp1252").splitlines())
+    assert [record.cells is not None for record in read_file(data).records] == [True, True, True]
+
+
+@pytest.mark.parametrize("byte", [b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d"])
+def test_bytes_that_cp1252_does_not_have_cost_their_row(byte: bytes) -> None:
+    reading = read_file(thorn_file("cp1252", b"caf\xe9", b"x" + byte))
+    first, second = (parse_row(record, reading.layout) for record in reading.records)
+    assert first.values["title"] == "café"
+    (problem,) = second.problems
+    assert (problem.code, problem.column) == ("UNDECODABLE_BYTES", "Title")
+    assert f"0x{byte.hex().upper()}" in problem.message
+
+
+def test_an_accent_at_the_end_of_a_long_file_still_decides_for_cp1252() -> None:
+    rows = b"".join(b"%d,plain\n" % n for n in range(20_000))
+    reading = read_file(HEADER.encode() + rows + b"last,caf\xe9\n", cuts=every(65_536, rows))
+    assert reading.layout.encoding == "cp1252"
+    assert reading.cells[-1] == ["last", "café"]
+
+
+def test_few_damaged_bytes_among_many_good_sequences_leave_a_file_utf_8() -> None:
+    data = (HEADER + "1,crème brûlée\n2,Müller\n").encode() + b"3,caf\xe9\n"
+    reading = read_file(data)
+    assert reading.layout.encoding == "utf-8"
+    assert reading.cells[:2] == [["1", "crème brûlée"], ["2", "Müller"]]
+
+
+@pytest.mark.parametrize("text", ["", "1,plain\n", "1,é\n", "1,日本語\n2,😀\n"])
+def test_whatever_is_valid_utf_8_is_utf_8(text: str) -> None:
+    assert detected((HEADER + text).encode()) == "utf-8"
+
+
+def test_the_verdict_does_not_depend_on_how_the_bytes_arrive() -> None:
+    data = HEADER.encode() + "1,é\n".encode() * 3 + b"2,\xe9\xe8\n" * 3
+    assert {read_file(data, cuts=every(size, data)).layout.encoding for size in (1, 2, 5, 1000)} == {"cp1252"}
+
+
+def test_an_encoding_that_was_given_wins_over_a_byte_order_mark() -> None:
+    data = codecs.BOM_UTF8 + b"Control Number,Title\n1,caf\xe9\n"
+    reading = read_file(data, {"encoding": "cp1252"})
+    assert reading.layout.encoding == "cp1252"
+    assert reading.cells == [["1", "café"]]
+
+
+def test_utf_16_without_a_byte_order_mark_is_read_where_it_is_given() -> None:
+    for encoding in ("utf-16-le", "utf-16-be"):
+        assert read_file((HEADER + "1,é\n").encode(encoding), {"encoding": encoding}).cells == [["1", "é"]]
+
+
+def test_line_ends_are_counted_in_code_units_and_not_in_bytes() -> None:
+    """U+0A41 U+0100 hold the bytes of a line end between them, U+0A0A and U+010A inside."""
+    title = "\u0a41\u0100\u0a0a\u010a"
+    for encoding, bom in (("utf-16-le", codecs.BOM_UTF16_LE), ("utf-16-be", codecs.BOM_UTF16_BE)):
+        data = bom + f"Control Number,Title\n1,{title}\n2,x\n".encode(encoding)
+        assert data.count("\n".encode(encoding)) + data.count(b"\n\n") > 3, "the naive twin counts too many"
+        reading = read_file(data, cuts=every(1, data))
+        assert [(r.line_no, r.cells) for r in reading.records] == [(2, ["1", title]), (3, ["2", "x"])]
+
+
+def test_an_odd_last_byte_of_utf_16_damages_the_last_row_alone() -> None:
+    data = ("\ufeff" + HEADER + "1,a\n2,b").encode("utf-16-le") + b"\x41"
+    reading = read_file(data, cuts=every(3, data))
+    rows = [parse_row(record, reading.layout) for record in reading.records]
+    assert [len(row.problems) for row in rows] == [0, 1]
+    assert sum(record.byte_len for record in reading.records) == len(data) - reading.layout.body_start
+
+
+NAMES = {"UTF-8": "utf-8", "utf_8_sig": "utf-8", "Windows-1252": "cp1252", "ISO-8859-1": "cp1252", "ANSI": "cp1252"}
+
+
+@pytest.mark.parametrize("name", [*NAMES, "UTF16-LE", "utf-16be", "latin-1"])
+def test_encodings_go_by_the_names_that_people_use(name: str) -> None:
+    found = enc.named(name)
+    assert found in enc.SUPPORTED
+    assert found == NAMES.get(name, found)
+
+
+@pytest.mark.parametrize("name", ["", "utf-7", "ebcdic", "utf-32", "shift_jis"])
+def test_other_encodings_are_not_known(name: str) -> None:
+    assert enc.named(name) is None
+
+
+ENCODINGS = st.sampled_from([*enc.SUPPORTED, enc.BYTEWISE])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=60), ENCODINGS)
+def test_sizes_of_lines_add_up_to_the_bytes_whatever_they_are(raw: bytes, encoding: str) -> None:
+    lines = enc.lines(raw, encoding)
+    assert sum(lines.sizes) == len(raw)
+    assert len(lines.sizes) == len(lines.texts)
+    assert all(line.endswith("\n") for line in lines.texts[:-1])
+    assert all("\n" not in line[:-1] for line in lines.texts)
+    at = 0
+    for text, size in zip(lines.texts, lines.sizes, strict=True):
+        assert enc.decode(raw[at : at + size], encoding) == text
+        at += size
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=60), ENCODINGS)
+def test_what_stands_behind_the_last_line_end_has_none(raw: bytes, encoding: str) -> None:
+    end = enc.end_of_last_line(raw, encoding)
+    assert "\n" not in enc.decode(raw[end:], encoding)
+    assert end == 0 or enc.decode(raw[:end], encoding).endswith("\n")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=60))
+def test_undecodable_bytes_are_always_seen(raw: bytes) -> None:
+    try:
+        raw.decode("utf-8")
+        is_valid = True
+    except UnicodeDecodeError:
+        is_valid = False
+    text = enc.decode(raw, "utf-8")
+    assert enc.is_damaged(text) != is_valid
+    assert is_valid or enc.damaged_bytes(text).startswith("0x")
+    assert not enc.is_damaged(enc.readable(text))
+
+
+def test_an_unpaired_surrogate_of_utf_16_is_named() -> None:
+    text = enc.decode(b"\x00\xd8x\x00", "utf-16-le")
+    assert enc.is_damaged(text)
+    assert enc.damaged_bytes(text) == "an unpaired surrogate"

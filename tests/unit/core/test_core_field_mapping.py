@@ -1,0 +1,143 @@
+"""Header names to fields: by synonyms, by preference, by what the uploader says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import FileRefusedError
+from core.field_mapping import SYNONYMS, column_names, map_columns, normalised
+from samples.columns import _ID_NAMES, _NAMES, IdStyle, Role
+
+IDS = {
+    "control_number": ["Control Number", "CONTROLNUMBER", "DOCID", "Doc ID", "doc_id", "Item ID", "UPI"],
+    "bates_begin": [
+        *("BEGDOC", "BEGDOC#", "BEGBATES", "Bates Beg", "Bates Begin", "Begin Bates", "Begin Doc", "BEGINBATES"),
+        *("Bates_Start", "Bates/Control #", "PROD_BEG", "BATES_NUMBER", "Bates Number"),
+    ],
+}
+OTHERS = {
+    "bates_end": ["ENDDOC", "ENDDOC#", "ENDBATES", "Bates End", "End Bates", "Bates_End", "End Bates/Control #"],
+    "family_begin": ["BEGATTACH", "BEGATTY", "BEGINGROUP", "Bates Begin Attach", "Begin Family"],
+    "parent_control_number": ["PARENTID", "PARENT_DOCID", "Parent Document ID", "attachment_parent"],
+    "custodians": ["CUSTODIAN", "Custodian(s)", "CUSTDIAN", "Master Custodian", "ALL CUSTODIANS", "Dupe Custodians"],
+    "tags": ["Tags", "Issues", "CODED"],
+    "native_path": ["FILE_PATH", "NATIVEPATH", "NATIVE_PATH", "Native Link", "DOCLINK", "ITEMPATH"],
+    "text_path": ["TEXTPATH", "TEXT_PATH", "Text Link", "text_link"],
+    "title": ["Title", "Document Title"],
+    "file_name": ["FILENAME", "File Name", "Original Filename"],
+}
+
+
+def mapped(names: Sequence[str], given_columns: Mapping[str, str] | None = None) -> tuple[str | None, ...]:
+    return map_columns(column_names(names), given_columns or {})
+
+
+def refusal(names: Sequence[str], given_columns: Mapping[str, str]) -> FileRefusedError:
+    with pytest.raises(FileRefusedError) as caught:
+        mapped(names, given_columns)
+    return caught.value
+
+
+@pytest.mark.parametrize(("field", "name"), [(field, name) for field, names in IDS.items() for name in names])
+def test_ids_go_by_many_names(field: str, name: str) -> None:
+    for written in (name, name.upper(), name.lower(), f" {name} "):
+        assert mapped(["x", written]) == (None, field)
+
+
+@pytest.mark.parametrize(("field", "name"), [(field, name) for field, names in OTHERS.items() for name in names])
+def test_fields_go_by_many_names(field: str, name: str) -> None:
+    for written in (name, name.upper(), name.lower()):
+        assert mapped(["DOCID", written]) == ("control_number", field)
+
+
+def test_every_name_that_samples_use_is_recognised() -> None:
+    for style, names in _ID_NAMES.items():
+        field = "bates_begin" if style is IdStyle.BEGDOC else "control_number"
+        assert {mapped([name]) for name in names} == {(field,)}
+    for role, names in _NAMES.items():
+        field = "custodians" if role is Role.ALL_CUSTODIANS else f"{role.value}s" * (role is Role.CUSTODIAN)
+        assert {mapped(["DOCID", name])[1] for name in names} == {field or role.value}
+
+
+def test_no_name_means_two_fields() -> None:
+    names = [name for synonyms in SYNONYMS.values() for name in synonyms]
+    assert len(names) == len(set(names))
+    assert all(name == normalised(name) for name in names)
+
+
+def test_the_id_is_the_control_number_before_the_document_id_before_the_first_bates_number() -> None:
+    assert mapped(["BEGBATES", "DOCID", "Control Number"]) == ("bates_begin", None, "control_number")
+    assert mapped(["BEGBATES", "DOCID"]) == ("bates_begin", "control_number")
+    assert mapped(["x", "BEGBATES"]) == (None, "bates_begin")
+
+
+def test_columns_that_were_passed_over_are_properties() -> None:
+    assert mapped(["DOCID", "Item ID", "Title", "Doc Title"]) == ("control_number", None, "title", None)
+
+
+def test_several_columns_feed_custodians_and_tags() -> None:
+    names = ["DOCID", "Custodian", "All Custodians", "Tags", "Issues"]
+    assert mapped(names) == ("control_number", "custodians", "custodians", "tags", "tags")
+
+
+def test_columns_are_mapped_by_name_or_by_number() -> None:
+    assert mapped(["a", "b", "c"], {"A": "control_number", "3": "title"}) == ("control_number", None, "title")
+
+
+def test_a_column_that_is_named_by_a_number_goes_before_the_column_of_that_number() -> None:
+    assert mapped(["DOCID", "3", "x"], {"3": "title"}) == ("control_number", "title", None)
+
+
+def test_a_name_as_it_is_written_goes_before_one_that_is_like_it() -> None:
+    assert mapped(["Doc ID", "DOCID"], {"DOCID": "control_number", "Doc ID": "title"}) == ("title", "control_number")
+    assert mapped(["ID", "#", "%"], {"ID": "control_number", "%": "title"}) == ("control_number", None, "title")
+
+
+def test_what_was_given_is_not_taken_for_something_else() -> None:
+    assert mapped(["DOCID", "BEGBATES"], {"DOCID": "property"}) == (None, "bates_begin")
+    assert mapped(["DOCID", "Title", "Subject"], {"Subject": "title"}) == ("control_number", None, "title")
+
+
+def test_several_columns_may_be_given_as_properties_and_custodians() -> None:
+    columns = {"1": "control_number", "2": "property", "3": "property", "4": "custodians", "5": "custodians"}
+    assert mapped(list("abcde"), columns) == ("control_number", None, None, "custodians", "custodians")
+
+
+def test_a_field_that_is_given_twice_is_refused() -> None:
+    error = refusal(["a", "b", "c"], {"a": "title", "b": "title", "c": "control_number"})
+    assert (error.code, "title" in str(error)) == ("BAD_OPTIONS", True)
+
+
+@pytest.mark.parametrize("column", ["Nope", "0", "4", "-1", "1.0", "²", ""])
+def test_a_column_that_is_not_there_is_refused_and_named(column: str) -> None:
+    error = refusal(["DOCID", "b", "c"], {column: "title"})
+    assert error.code == "BAD_OPTIONS"
+    assert repr(column) in str(error)
+
+
+def test_a_file_without_an_id_is_refused_with_its_names_and_what_to_write() -> None:
+    error = refusal([f"Column{n}" for n in range(30)], {})
+    assert error.code == "NO_ID_COLUMN"
+    assert "Column19" in str(error)
+    assert "and 10 more" in str(error)
+    assert '"control_number"' in str(error)
+
+
+def test_blank_and_repeated_names_become_distinct_ones() -> None:
+    names = ["", "Note", " ", "Note", "Note", "Column 3", "Note (2)"]
+    assert column_names(names) == (
+        *("Column 1", "Note", "Column 3", "Note (2)", "Note (3)", "Column 3 (2)", "Note (2) (2)"),
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(["", " ", "a", "a (2)", "A", "Column 1", "Column 2", "Column 2 (2)"]), max_size=9))
+def test_names_are_always_distinct_and_never_blank(cells: list[str]) -> None:
+    names = column_names(cells)
+    assert len(set(names)) == len(names) == len(cells)
+    assert all(names)
+    assert all(name.startswith(cell.strip()) for name, cell in zip(names, cells, strict=True))

@@ -1,0 +1,102 @@
+"""Options are checked before a row is written, and a wrong one is named with what it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import FileRefusedError
+from core.field_mapping import FIELDS
+from core.import_options import NO_QUALIFIER, ImportOptions, parse_options
+
+GOOD: list[tuple[dict[str, Any], ImportOptions]] = [
+    ({}, ImportOptions()),
+    ({"delimiter": None, "encoding": None}, ImportOptions()),
+    ({"user_id": "u-1"}, ImportOptions(user_id="u-1")),
+    ({"encoding": "Windows-1252"}, ImportOptions(encoding="cp1252")),
+    ({"delimiter": "20"}, ImportOptions(delimiter="\x14")),
+    ({"delimiter": "5"}, ImportOptions(delimiter="5")),
+    ({"delimiter": "Concordance"}, ImportOptions(delimiter="\x14")),
+    ({"delimiter": "\\t"}, ImportOptions(delimiter="\t")),
+    ({"delimiter": "|"}, ImportOptions(delimiter="|")),
+    ({"qualifier": "254"}, ImportOptions(qualifier="þ")),
+    ({"qualifier": "None"}, ImportOptions(qualifier=NO_QUALIFIER)),
+    ({"qualifier": "quote"}, ImportOptions(qualifier='"')),
+    ({"newline": "®"}, ImportOptions(newline="®")),
+    ({"newline": "none"}, ImportOptions(newline="")),
+    ({"header": False}, ImportOptions(header=False)),
+    ({"columns": {"1": "title", "Note": "property"}}, ImportOptions(columns={"1": "title", "Note": "property"})),
+    ({"date_order": "DMY"}, ImportOptions(date_order="DMY")),
+]
+BAD: list[tuple[object, str]] = [
+    ([], "JSON object"),
+    (None, "JSON object"),
+    ("delimiter", "JSON object"),
+    ({"delimeter": ","}, "'delimeter'"),
+    ({"delimiter": ""}, "'delimiter'"),
+    ({"delimiter": ",,"}, "'delimiter'"),
+    ({"delimiter": "none"}, "'delimiter'"),
+    ({"delimiter": "\n"}, "'delimiter'"),
+    ({"delimiter": "13"}, "'delimiter'"),
+    ({"delimiter": "0x14"}, "'delimiter'"),
+    ({"delimiter": "256"}, "'delimiter'"),
+    ({"delimiter": "\0"}, "'delimiter'"),
+    ({"delimiter": " "}, "'delimiter'"),
+    ({"delimiter": "\ud800"}, "'delimiter'"),
+    ({"delimiter": 44}, "'delimiter'"),
+    ({"qualifier": "''"}, "'qualifier'"),
+    ({"newline": "\\n"}, "'newline'"),
+    ({"encoding": "utf-7"}, "utf-8"),
+    ({"encoding": ["utf-8"]}, "'encoding'"),
+    ({"header": "no"}, "'header'"),
+    ({"header": None}, "'header'"),
+    ({"header": 0}, "'header'"),
+    ({"columns": ["title"]}, "'columns'"),
+    ({"columns": None}, "'columns'"),
+    ({"columns": {"Title": "subject"}}, "control_number"),
+    ({"columns": {"Title": "ignore"}}, "control_number"),
+    ({"columns": {"Title": None}}, "control_number"),
+    ({"columns": {"Title": "family_begin"}}, "control_number"),
+    ({"columns": {"Title": ["title"]}}, "control_number"),
+    ({"date_order": "dmy"}, "'date_order'"),
+    ({"date_order": 1}, "'date_order'"),
+    ({"user_id": "x" * 256}, "'user_id'"),
+    ({"user_id": 7}, "'user_id'"),
+]
+
+
+@pytest.mark.parametrize(("given_options", "expected"), GOOD, ids=[str(given) for given, _ in GOOD])
+def test_options_are_understood(given_options: dict[str, Any], expected: ImportOptions) -> None:
+    assert parse_options(given_options) == expected
+
+
+@pytest.mark.parametrize(("given_options", "named"), BAD, ids=[ascii(given)[:40] for given, _ in BAD])
+def test_a_wrong_option_is_refused_and_named(given_options: object, named: str) -> None:
+    with pytest.raises(FileRefusedError) as caught:
+        parse_options(given_options)
+    assert caught.value.code == "BAD_OPTIONS"
+    assert named in str(caught.value)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+)
+OPTIONS = st.dictionaries(st.sampled_from([*ImportOptions.__dataclass_fields__, "x"]), ANYTHING, max_size=4)
+
+
+@settings(max_examples=150, deadline=None)
+@given(OPTIONS)
+def test_any_json_is_understood_or_refused_with_a_reason(given_options: dict[str, Any]) -> None:
+    code = "understood"
+    try:
+        options = parse_options(given_options)
+    except FileRefusedError as error:
+        code = error.code
+    if code == "understood":
+        assert set(options.columns.values()) <= FIELDS
+        assert options.delimiter is None or len(options.delimiter) == 1
+    assert code in ("understood", "BAD_OPTIONS")

@@ -1,0 +1,59 @@
+"""A record that is too large costs itself: it is passed over in little memory, and the next one is read."""
+
+from __future__ import annotations
+
+import hashlib
+import tracemalloc
+from collections.abc import Iterator
+
+from core.import_options import ImportOptions
+from core.load_file.dialect import read_opening
+from core.load_file.splitting import Chunk, Splitter
+from core.load_file.streaming import MAX_RECORD_BYTES
+
+HEADER = b"Control Number,Title,Note\n"
+BLOCK = 1_000_000
+# What is held of a record, as bytes, as text and as lines, before it is given up.
+MEMORY = 12 * MAX_RECORD_BYTES
+
+
+def split(blocks: Iterator[bytes]) -> tuple[list[Chunk], Splitter, int]:
+    """The chunks of a file that never is in memory as a whole, and the most memory that splitting took."""
+    splitter = Splitter(read_opening(HEADER, ImportOptions(), whole=True), 1000)
+    tracemalloc.start()
+    chunks = [*splitter.feed(HEADER)]
+    for block in blocks:
+        chunks += splitter.feed(block)
+    chunks += splitter.finish()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return chunks, splitter, peak
+
+
+def test_a_line_over_16_mb_is_passed_over_and_its_neighbours_are_read() -> None:
+    before, middle, behind = b"1,a,b\n2,c,", b"x" * BLOCK, b"\n3,d,e\n"
+    chunks, splitter, peak = split(iter([before, *[middle] * 40, behind]))
+    assert [(chunk.row_count, chunk.first_line, chunk.last_line) for chunk in chunks] == [
+        (1, 2, 2),
+        (1, 3, 3),
+        (1, 4, 4),
+    ]
+    large = chunks[1]
+    assert large.byte_start == len(HEADER) + 6
+    assert large.byte_end - large.byte_start == 4 + 40 * BLOCK + 1
+    assert large.sha256 == hashlib.sha256(b"2,c," + middle * 40 + b"\n").digest()
+    assert splitter.sha256 == hashlib.sha256(HEADER + before + middle * 40 + behind).digest()
+    assert splitter.ids == [("1", 2), ("3", 4)]
+    assert peak < MEMORY
+
+
+def test_a_quote_that_stays_open_over_16_mb_costs_one_record() -> None:
+    line = b"a line that is nothing but words" * 1000 + b"\n"
+    block = line * (BLOCK // len(line))
+    chunks, splitter, peak = split(iter([b'1,a,b\n2,c,"open\n', *[block] * 24, b"3,d,e\n", b"4,f,g\n"]))
+    assert [chunk.row_count for chunk in chunks] == [1, 1, 2]
+    assert chunks[1].byte_end - chunks[1].byte_start == len(b'2,c,"open\n') + 24 * len(block)
+    assert chunks[1].sha256 == hashlib.sha256(b'2,c,"open\n' + block * 24).digest()
+    assert splitter.ids == [("1", 2), *[(str(n), chunks[2].first_line + n - 3) for n in (3, 4)]]
+    assert chunks[2].first_line == 4 + 24 * (BLOCK // len(line))
+    assert peak < MEMORY

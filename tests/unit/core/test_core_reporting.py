@@ -1,0 +1,76 @@
+"""Byte ranges are read in few windows, and cells of a report are not evaluated."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.import_options import parse_options
+from core.reporting import MAX_GAP_BYTES, MAX_WINDOW_BYTES, neutralised, reload_options, windows
+from tests.unit.core.reading import read_file
+
+STEPS = st.tuples(
+    st.sampled_from([0, 1, MAX_GAP_BYTES, MAX_GAP_BYTES + 1, MAX_WINDOW_BYTES]),
+    st.sampled_from([1, 10, 1_000_000, MAX_WINDOW_BYTES, 5 * MAX_WINDOW_BYTES]),
+)
+
+
+def ranges_of(steps: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    ranges, at = [], 100
+    for gap, length in steps:
+        ranges.append((at + gap, at + gap + length))
+        at += gap + length
+    return ranges
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(STEPS, max_size=12).map(ranges_of))
+def test_windows_hold_all_ranges_in_order_and_only_one_range_is_larger_than_a_window(
+    ranges: list[tuple[int, int]],
+) -> None:
+    found = list(windows(ranges))
+    assert [one for window in found for one in window.ranges] == ranges
+    for window in found:
+        assert (window.start, window.end) == (window.ranges[0][0], window.ranges[-1][1])
+        assert len(window.ranges) == 1 or window.end - window.start <= MAX_WINDOW_BYTES
+        assert all(after[0] - before[1] <= MAX_GAP_BYTES for before, after in pairwise(window.ranges))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(STEPS, max_size=12).map(ranges_of))
+def test_windows_that_could_be_one_are_one(ranges: list[tuple[int, int]]) -> None:
+    for one, other in pairwise(windows(ranges)):
+        first = other.ranges[0]
+        assert first[0] - one.end > MAX_GAP_BYTES or first[1] - one.start > MAX_WINDOW_BYTES
+
+
+def test_no_ranges_make_no_window() -> None:
+    assert list(windows([])) == []
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_a_cell_that_a_spreadsheet_would_evaluate_is_text(cell: str) -> None:
+    assert neutralised(cell) == f"'{cell}"
+
+
+@pytest.mark.parametrize("cell", ["", "EXH0001", "a=1", " =1", "'=1", "1-2"])
+def test_other_cells_stay_as_they_are(cell: str) -> None:
+    assert neutralised(cell) == cell
+
+
+FILES = [
+    "þDOCIDþ\x14þDocDateþ\n" + "þ1þ\x14þ21/05/2001þ\n",
+    "DOCID|Custodian|DocDate\n1|Smith, A|5/6/2001\n",
+    "DOCID\tTitle\n1\té\n",
+]
+
+
+@pytest.mark.parametrize("text", FILES)
+def test_a_file_is_read_alike_with_the_options_that_its_report_gives(text: str) -> None:
+    layout = read_file(text.encode()).layout
+    options = reload_options(layout)
+    assert parse_options(options)
+    assert read_file(text.encode(), options).layout == layout

@@ -1,0 +1,181 @@
+"""Whatever the chunk size and however the bytes arrive, the chunks hold the file's records and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.load_file.layout import Layout
+from core.load_file.splitting import ASCII_WHITESPACE, MAX_CHUNK_BYTES
+from core.rows import parse_row
+from samples.columns import Role
+from samples.dialects import DIALECTS, ENCODINGS, Dialect, Quoting
+from samples.generator import Generated, generate
+from samples.spec import Fault, FaultKind, Spec
+from tests.unit.core.clear_samples import clear_files
+from tests.unit.core.reading import Reading, every, read_file
+
+UNREADABLE = {"MALFORMED_QUOTING", "UNDECODABLE_BYTES"}
+CONTROL = b"Control Number,Title\n"
+
+
+@st.composite
+def readings(draw: st.DrawFn) -> tuple[Generated, Reading]:
+    """A sample file, split into chunks of any number of rows while it arrives in any pieces."""
+    generated = draw(clear_files())
+    data = generated.data
+    step = draw(st.sampled_from([1, 2, 3, 64, 1000, len(data)]))
+    cuts = draw(st.sets(st.integers(0, len(data)), max_size=8)) | set(every(step, data))
+    rows = draw(st.integers(1, 50))
+    return generated, read_file(data, generated.options, chunk_rows=rows, cuts=cuts)
+
+
+FILES = settings(max_examples=70, deadline=None)
+
+
+@FILES
+@given(readings())
+def test_all_chunks_together_are_the_file_read_at_once_and_the_truth(both: tuple[Generated, Reading]) -> None:
+    generated, reading = both
+    records, truths = reading.records, generated.truth.records
+    assert records == reading.records_at_once()
+    places = [(record.line_no, record.line_count, record.byte_start, record.byte_len) for record in records]
+    assert places == [(true.first_line, true.line_count, true.byte_start, true.byte_len) for true in truths]
+    assert reading.splitter.rows_seen == len(truths)
+
+
+@FILES
+@given(readings())
+def test_cells_are_those_that_were_written(both: tuple[Generated, Reading]) -> None:
+    generated, reading = both
+    for record, true in zip(reading.records, generated.truth.records, strict=True):
+        assert (record.cells is None) == ("MALFORMED_QUOTING" in true.codes)
+        if record.cells is not None and not true.codes & UNREADABLE:
+            spare = [""] if generated.spec.trailing_delimiter else []
+            assert record.cells == [*true.cells, *spare]
+
+
+@FILES
+@given(readings())
+def test_chunks_tile_the_body_but_for_blank_lines_at_its_end(both: tuple[Generated, Reading]) -> None:
+    _, reading = both
+    chunks, layout = reading.chunks, reading.layout
+    assert [chunk.chunk_no for chunk in chunks] == list(range(1, len(chunks) + 1))
+    assert (chunks[0].byte_start, chunks[0].first_line) == (layout.body_start, layout.body_line)
+    for one, other in pairwise(chunks):
+        assert (other.byte_start, other.first_line) == (one.byte_end, one.last_line + 1)
+    left = reading.data[chunks[-1].byte_end :]
+    assert left.strip(b"\r\n\0") == b""
+
+
+@FILES
+@given(readings())
+def test_hashes_and_counts_are_those_of_the_bytes(both: tuple[Generated, Reading]) -> None:
+    _, reading = both
+    assert reading.splitter.sha256 == hashlib.sha256(reading.data).digest()
+    for chunk, raw in zip(reading.chunks, reading.chunk_bytes, strict=True):
+        assert chunk.sha256 == hashlib.sha256(raw).digest()
+        assert 1 <= chunk.row_count <= reading.splitter.chunk_rows
+        assert chunk.byte_end - chunk.byte_start <= MAX_CHUNK_BYTES
+    assert sum(chunk.row_count for chunk in reading.chunks) == reading.splitter.rows_seen
+
+
+@FILES
+@given(readings())
+def test_what_is_settled_for_the_file_is_the_truth(both: tuple[Generated, Reading]) -> None:
+    generated, reading = both
+    truth, layout = generated.truth, reading.layout
+    newline = layout.newline or ""
+    found = (layout.encoding, layout.grammar.delimiter, layout.grammar.qualifier or "", newline)
+    # Where nothing is quoted, a qualifier that never occurs is as good as none.
+    qualifier = truth.qualifier or found[2]
+    assert found == (truth.encoding, truth.delimiter, qualifier, truth.newline_mark)
+    assert Layout.from_json(layout.to_json()) == layout
+    if truth.has_header:
+        assert layout.names == truth.headers
+
+
+@FILES
+@given(readings())
+def test_ids_and_dates_are_those_of_the_truth(both: tuple[Generated, Reading]) -> None:
+    generated, reading = both
+    dated = any(column.role is Role.DOCUMENT_DATE for column in generated.truth.columns)
+    rows = [parse_row(record, reading.layout) for record in reading.records]
+    for row, true in zip(rows, generated.truth.records, strict=True):
+        if true.imported:
+            assert row.control_number == true.control_number
+            assert row.document_date == (true.document_date if dated else None)
+    claims = [
+        (true.control_number, true.first_line)
+        for true in generated.truth.records
+        if true.control_number and not true.codes & {"MALFORMED_QUOTING", "WRONG_CELL_COUNT", "UNDECODABLE_BYTES"}
+    ]
+    assert set(claims) <= set(reading.splitter.ids)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+def test_every_dialect_in_every_encoding_is_detected_and_read(dialect: Dialect, encoding: str) -> None:
+    faults = [FaultKind.MISSING_ID, FaultKind.DUPLICATE_ID, FaultKind.BAD_BYTE, FaultKind.FEWER_CELLS]
+    spec = Spec(rows=40, dialect=dialect, encoding=encoding, quoting=Quoting.MINIMAL)
+    if dialect.qualifier:
+        spec, faults = replace(spec, quoting=Quoting.ALL), [*faults, FaultKind.UNCLOSED_QUOTE]
+    generated = generate(replace(spec, faults=tuple(map(Fault, faults, range(5, 50, 7)))))
+    reading = read_file(generated.data, generated.options, chunk_rows=7, cuts=every(100, generated.data))
+    assert [record.line_no for record in reading.records] == [r.first_line for r in generated.truth.records]
+    assert (reading.layout.grammar.delimiter, reading.layout.encoding) == (dialect.delimiter, generated.truth.encoding)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 999])
+def test_chunks_have_as_many_rows_as_they_may(rows: int) -> None:
+    data = CONTROL + b"".join(b"%d,x\n" % number for number in range(1000))
+    counts = [chunk.row_count for chunk in read_file(data, chunk_rows=rows).chunks]
+    assert set(counts[:-1]) <= {rows}
+    assert sum(counts) == 1000
+
+
+def test_a_chunk_ends_before_it_has_more_than_four_megabytes() -> None:
+    data = CONTROL + b"".join(b"%d,%s\n" % (number, b"x" * 1_500_000) for number in range(6))
+    reading = read_file(data, cuts=every(1_000_000, data))
+    assert [chunk.row_count for chunk in reading.chunks] == [2, 2, 2]
+
+
+def test_a_record_of_more_than_four_megabytes_is_a_chunk_of_its_own() -> None:
+    data = CONTROL + b"1,x\n2," + b"y" * 5_000_000 + b"\n3,z\n"
+    assert [chunk.row_count for chunk in read_file(data).chunks] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("tail", [b"", b"\n", b"\r\n\r\n\r\n"])
+def test_blank_lines_are_no_records_and_are_counted_as_lines(tail: bytes) -> None:
+    reading = read_file(CONTROL + b"\n\r\n1,a\n\n2,b" + tail, chunk_rows=1)
+    assert [record.line_no for record in reading.records] == [4, 6]
+    assert reading.splitter.rows_seen == 2
+
+
+def test_a_header_alone_has_no_rows_and_no_chunks() -> None:
+    for data in (CONTROL, CONTROL.rstrip(b"\n"), CONTROL + b"\n\n"):
+        reading = read_file(data)
+        assert (reading.chunks, reading.splitter.rows_seen) == ([], 0)
+
+
+def test_ids_are_trimmed_of_ascii_whitespace_alone() -> None:
+    reading = read_file("\ufeffControl Number,Title\n \t1\v ,a\n\u00a02,b\n  ,c\n".encode())
+    assert reading.splitter.ids == [("1", 2), ("\u00a02", 3)]
+    assert "\u00a0" not in ASCII_WHITESPACE
+
+
+def test_a_record_with_a_wrong_number_of_cells_claims_no_id() -> None:
+    assert read_file(CONTROL + b"1,a,b\n1,c\n2\n").splitter.ids == [("1", 3)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_utf_16_file_without_a_line_end_is_read_and_not_waited_for(encoding: str) -> None:
+    # The search for the last line end went on for ever where there was none.
+    for text in ("\ufeffControl Number,Title", "\ufeffControl Number,Title\n1,no line end here"):
+        data = text.encode(encoding)
+        assert read_file(data, cuts=every(1, data)).splitter.rows_seen == text.count("1")

@@ -1,0 +1,150 @@
+"""Text is cut where a reader sees a boundary, measured as the column measures it, and every cut is told."""
+
+from __future__ import annotations
+
+import pytest
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import InvalidInputError
+from shell.utils.column_limits import ColumnLimit
+from shell.utils.data_sanitizer import fit_text, remove_four_byte_characters, utf8_length
+from shell.utils.keys import refuse_unstorable, unstorable
+
+FAMILY = "👨\u200d👩\u200d👧\u200d👦"
+FLAGS = "🇩🇪🇫🇷"
+ACCENT = "e\u0301"
+ZALGO = "Z" + "\u0301\u0323\u0335" * 40
+
+
+def varchar(characters: int, charset: str = "utf8mb4") -> ColumnLimit:
+    return ColumnLimit(characters, None, charset, f"{charset}_bin")
+
+
+def text_column(octets: int, charset: str = "utf8mb4") -> ColumnLimit:
+    return ColumnLimit(None, octets, charset, f"{charset}_bin")
+
+
+def fitted(value: str, limit: ColumnLimit) -> str:
+    return fit_text(value, limit)[0]
+
+
+def test_varchar_counts_characters_and_text_counts_bytes() -> None:
+    assert fitted("éééé", varchar(4)) == "éééé"
+    assert fitted("éééé", text_column(4)) == "éé"
+    assert fitted("日本語", varchar(2)) == "日本"
+    assert fitted("日本語", text_column(8)) == "日本"
+
+
+def test_cutting_by_length_would_overflow_a_text_column() -> None:
+    """The naive twin: as many characters as the column has bytes."""
+    value = "é" * 70_000
+    assert utf8_length(value[:65_535]) > 65_535
+    assert utf8_length(fitted(value, text_column(65_535))) == 65_534
+
+
+@pytest.mark.parametrize("cluster", [FAMILY, "🇩🇪", ACCENT, "👍🏽", "각", "\r\n", "नि"])
+def test_a_cut_never_splits_what_a_reader_sees_as_one(cluster: str) -> None:
+    value = "ab" + cluster + "cd"
+    for limit in range(2, 2 + len(cluster)):
+        assert fitted(value, varchar(limit)) == "ab"
+    assert fitted(value, varchar(2 + len(cluster))) == "ab" + cluster
+
+
+def test_cutting_code_points_would_split_a_family() -> None:
+    """The naive twin: a slice leaves a smaller family, of which nobody wrote."""
+    assert ("x" + FAMILY)[:4] == "x👨\u200d👩"
+    assert fitted("x" + FAMILY, varchar(4)) == "x"
+
+
+def test_two_flags_are_two_and_not_three() -> None:
+    assert fitted(FLAGS, varchar(3)) == "🇩🇪"
+    assert fitted(FLAGS, text_column(15)) == "🇩🇪"
+
+
+def test_a_cluster_that_alone_is_longer_than_the_column_is_cut_all_the_same() -> None:
+    assert fitted(ZALGO, varchar(10)) == ZALGO[:10]
+    cut = fitted(ZALGO, text_column(10))
+    assert 8 <= utf8_length(cut) <= 10
+    assert ZALGO.startswith(cut)
+    assert fitted("ab" + ZALGO, varchar(10)) == "ab"
+
+
+def test_utf8mb3_loses_what_it_cannot_hold_and_utf8mb4_does_not() -> None:
+    value = "a😀b𝒳c日"
+    assert fit_text(value, varchar(50)) == (value, [])
+    clean, losses = fit_text(value, varchar(50, "utf8mb3"))
+    assert clean == "abc日"
+    assert [(loss.code, loss.stored_bytes) for loss in losses] == [("CHARACTERS_REMOVED", 6)]
+    assert "2 character" in losses[0].message
+
+
+def test_what_fits_once_it_was_cleaned_is_not_cut() -> None:
+    clean, losses = fit_text("abc😀", varchar(3, "utf8mb3"))
+    assert (clean, [loss.code for loss in losses]) == ("abc", ["CHARACTERS_REMOVED"])
+
+
+def test_a_value_may_be_cleaned_and_cut_and_both_are_told() -> None:
+    clean, losses = fit_text("😀abcdef", varchar(3, "utf8mb3"))
+    assert clean == "abc"
+    assert [loss.code for loss in losses] == ["CHARACTERS_REMOVED", "VALUE_TRUNCATED"]
+    assert losses[-1].stored_bytes == 3
+
+
+def test_messages_hold_lengths_and_not_the_value() -> None:
+    _, losses = fit_text("secret " * 9 + "😀", varchar(5, "utf8mb3"))
+    assert losses
+    assert not any("secret" in loss.message for loss in losses)
+
+
+LIMITS = st.builds(varchar, st.integers(1, 12), st.sampled_from(["utf8mb3", "utf8mb4"])) | st.builds(
+    text_column, st.integers(4, 30), st.sampled_from(["utf8mb3", "utf8mb4"])
+)
+PIECES = st.sampled_from([FAMILY, FLAGS, ACCENT, "👍🏽", "a", "é", "日", "😀", "\u200d", "\u0301", "\r\n", " "])
+VALUES = st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=20)
+
+
+@settings(max_examples=300, deadline=None)
+@given(VALUES, LIMITS)
+def test_what_comes_back_fits_and_is_a_beginning_of_the_value(value: str, limit: ColumnLimit) -> None:
+    found, losses = fit_text(value, limit)
+    cleaned = value if limit.takes_four_bytes else remove_four_byte_characters(value)[0]
+    assert cleaned.startswith(found)
+    assert len(found) <= (limit.characters or len(found))
+    assert utf8_length(found) <= (limit.bytes or utf8_length(found))
+    assert limit.takes_four_bytes or all(ord(character) < 0x10000 for character in found)
+    assert bool(losses) == (found != value)
+
+
+@settings(max_examples=300, deadline=None)
+@given(VALUES, LIMITS)
+def test_no_more_is_cut_than_must_be(value: str, limit: ColumnLimit) -> None:
+    found = fitted(value, limit)
+    cleaned = value if limit.takes_four_bytes else remove_four_byte_characters(value)[0]
+    clusters = regex.findall(r"\X", cleaned)
+    kept = regex.findall(r"\X", found)
+    if kept == clusters[: len(kept)] and len(kept) < len(clusters):
+        longer = found + clusters[len(kept)]
+        fits = len(longer) <= limit.characters if limit.characters else utf8_length(longer) <= (limit.bytes or 0)
+        assert not fits
+
+
+def test_a_key_is_refused_and_never_changed() -> None:
+    too_long, wide = unstorable("x" * 256, varchar(255)), unstorable("A😀", varchar(255, "utf8mb3"))
+    assert too_long is not None
+    assert wide is not None
+    assert (too_long[0], wide[0]) == ("KEY_TOO_LONG", "KEY_NOT_STORABLE")
+    assert "256" in too_long[1]
+    assert "utf8mb3" in wide[1]
+
+
+def test_a_key_that_fits_is_taken_as_it_is() -> None:
+    assert unstorable("é" * 255, varchar(255, "utf8mb3")) is None
+    assert unstorable("😀" * 255, varchar(255)) is None
+    refuse_unstorable("A", varchar(1))
+
+
+def test_refusing_a_key_names_the_code() -> None:
+    with pytest.raises(InvalidInputError, match="KEY_TOO_LONG"):
+        refuse_unstorable("AB", varchar(1))

@@ -1,0 +1,161 @@
+"""Properties come back as they were stored; what does not fit is dropped whole, largest first, and told."""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shell.utils.column_limits import ColumnLimit
+from shell.utils.data_sanitizer import utf8_length
+from shell.utils.document_properties import (
+    TEXT_COLUMN_BYTES,
+    Properties,
+    _normalize_encoding,
+    _sanitize_value,
+    _truncate_to_text_column,
+    fit_properties,
+    load,
+    remove_emojis,
+    store,
+)
+
+UNICODE = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+SOME = st.dictionaries(UNICODE, st.none() | UNICODE, max_size=5)
+
+
+def column(octets: int = TEXT_COLUMN_BYTES, charset: str = "utf8mb4") -> ColumnLimit:
+    return ColumnLimit(None, octets, charset, f"{charset}_general_ci")
+
+
+def fitted(properties: Properties, limit: ColumnLimit) -> dict[str, str | None]:
+    stored, _ = fit_properties(properties, limit)
+    return load(stored or store({}))
+
+
+@settings(max_examples=300, deadline=None)
+@given(SOME)
+def test_what_is_stored_is_read_back_whatever_the_characters(properties: dict[str, str | None]) -> None:
+    stored = store(properties)
+    assert load(stored) == properties
+    stored.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    "text", ["\x85", "\u2028", "\ufeff", "\x7f", "\x00", "\ufffe", "'", '"', "\\", ": ", "#", "\n...\n"]
+)
+def test_characters_that_yaml_treats_specially_come_back(text: str) -> None:
+    for value in (text, f"a{text}", f"{text}b", f"a {text} b" * 40):
+        assert load(store({"x": value, value: "y"})) == {"x": value, value: "y"}
+
+
+@settings(max_examples=100, deadline=None)
+@given(SOME)
+def test_the_stored_form_is_a_yaml_scalar_that_holds_json(properties: dict[str, str | None]) -> None:
+    scalar = yaml.safe_load(store(properties))
+    assert isinstance(scalar, str)
+    assert json.loads(scalar) == properties
+
+
+def test_characters_are_stored_as_themselves() -> None:
+    assert "café 日本" in store({"x": "café 日本"})
+
+
+def test_no_properties_are_nothing() -> None:
+    assert fit_properties({}, column()) == (None, [])
+
+
+def test_what_some_exporters_write_for_nothing_becomes_null() -> None:
+    assert fitted({"a": "<nil>", "b": "<NIL>", "c": "x<nil>"}, column()) == {"a": None, "b": "<NIL>", "c": "x<nil>"}
+    assert (_sanitize_value("<nil>"), _sanitize_value("x"), _sanitize_value(None)) == (None, "x", None)
+
+
+def test_lone_surrogates_are_taken_out_for_the_driver_would_refuse_them() -> None:
+    assert _normalize_encoding("a\udce9b") == "ab"
+    assert fitted({"a": "x\ud800y"}, column()) == {"a": "xy"}
+    assert (_normalize_encoding("é"), _normalize_encoding(None)) == ("é", None)
+
+
+def test_the_largest_entry_is_dropped_first_and_the_rest_kept() -> None:
+    properties = {"small": "x" * 10, "large": "y" * 60_000, "middle": "z" * 30_000}
+    stored, losses = fit_properties(properties, column())
+    assert load(stored or "") == {"small": "x" * 10, "middle": "z" * 30_000}
+    assert [(loss.code, loss.name, loss.stored_bytes) for loss in losses] == [("PROPERTY_DROPPED", "large", 0)]
+    assert "60000 bytes" in losses[0].message
+
+
+def test_sizes_are_bytes_and_not_characters() -> None:
+    properties = {"ascii": "x" * 30_000, "wide": "日" * 20_000}
+    assert fitted(properties, column()) == {"ascii": "x" * 30_000}
+
+
+def test_ties_are_settled_by_name_whatever_the_order_of_the_columns() -> None:
+    entries = [("a", "x" * 200), ("b", "y" * 200), ("c", "z" * 200)]
+    found = {tuple(sorted(fitted(dict(arranged), column(300)))) for arranged in permutations(entries)}
+    assert len(found) == 1
+
+
+def test_entries_are_dropped_until_the_rest_fits_even_if_that_is_none() -> None:
+    assert fitted({"n" * 100: "", "m" * 100: ""}, column(150)) in ({"n" * 100: ""}, {"m" * 100: ""})
+    assert fitted({"n" * 400: "x"}, column(100)) == {}
+
+
+def test_a_value_that_just_fits_is_kept_and_one_byte_more_is_not() -> None:
+    room = utf8_length(store({"a": "x" * 1000}))
+    assert fit_properties({"a": "x" * 1000}, column(room))[1] == []
+    assert len(fit_properties({"a": "x" * 1001}, column(room))[1]) == 1
+
+
+def test_quotes_count_as_they_are_stored() -> None:
+    """A naive twin counts the JSON, and overflows the column by what YAML doubles."""
+    properties = {"a": "'" * 40_000, "b": "small"}
+    assert utf8_length(json.dumps(properties, ensure_ascii=False)) < TEXT_COLUMN_BYTES
+    stored, losses = fit_properties(properties, column())
+    assert utf8_length(stored or "") <= TEXT_COLUMN_BYTES
+    assert [loss.name for loss in losses] == ["a"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(SOME, st.integers(20, 120), st.sampled_from(["utf8mb3", "utf8mb4"]))
+def test_what_comes_back_fits_and_every_change_is_told(
+    properties: dict[str, str | None], room: int, charset: str
+) -> None:
+    stored, losses = fit_properties(properties, column(room, charset))
+    kept = load(stored) if stored else {}
+    assert utf8_length(stored or "") <= room
+    dropped = [loss.name for loss in losses if loss.code == "PROPERTY_DROPPED"]
+    assert len(kept) + len(dropped) == len(properties)
+    assert charset == "utf8mb4" or not any(ord(c) > 0xFFFF for c in (stored or ""))
+    changed = {loss.name for loss in losses if loss.code == "CHARACTERS_REMOVED"}
+    wide = {name for name, value in properties.items() if remove_emojis(value or "") != (value or "")}
+    assert changed == (wide if charset == "utf8mb3" else set())
+
+
+def test_wide_characters_are_removed_where_the_column_lacks_them_and_kept_where_not() -> None:
+    properties = {"a": "x😀y", "b": "日"}
+    assert fitted(properties, column()) == properties
+    stored, losses = fit_properties(properties, column(charset="utf8mb3"))
+    assert load(stored or "") == {"a": "xy", "b": "日"}
+    assert [(loss.code, loss.name, loss.stored_bytes) for loss in losses] == [("CHARACTERS_REMOVED", "a", 2)]
+
+
+def test_a_column_whose_name_loses_an_emoji_hides_no_other() -> None:
+    for arranged in permutations([("Note", "1"), ("Note😀", "2"), ("Note🎉", "3")]):
+        found = fitted(dict(arranged), column(charset="utf8mb3"))
+        assert found["Note"] == "1"
+        assert sorted(map(str, found.values())) == ["1", "2", "3"]
+
+
+def test_only_what_is_dropped_is_taken_out_of_a_text_column() -> None:
+    properties: dict[str, str | None] = {"a": "x" * 70_000, "b": "y", "c": None}
+    assert _truncate_to_text_column(properties) == {"b": "y", "c": None}
+    assert len(properties) == 3
+    assert _truncate_to_text_column({"b": "y"}) == {"b": "y"}
+
+
+def test_emojis_are_what_utf8mb3_cannot_hold() -> None:
+    assert remove_emojis("a😀b𠮷é日\u200d") == "abé日\u200d"

@@ -1,0 +1,80 @@
+"""Repeated keys are found exactly, and as a dictionary would find them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shell.utils.spilled_keys import PARTS, SpilledKeys
+
+Keys = list[tuple[str, int]]
+
+
+@contextmanager
+def spilled(*batches: Keys) -> Iterator[SpilledKeys]:
+    with tempfile.TemporaryDirectory() as folder:
+        keys = SpilledKeys(folder)
+        for batch in batches:
+            keys.add(batch)
+        yield keys
+        keys.close()
+
+
+def repeats(*batches: Keys, at_most: int = 1000) -> list[tuple[int, int]]:
+    with spilled(*batches) as keys:
+        return sorted(pair for found in keys.repeats(at_most) for pair in found)
+
+
+def oracle(keys: Keys) -> list[tuple[int, int]]:
+    first: dict[str, int] = {}
+    return sorted((line, first[key]) for key, line in keys if first.setdefault(key, line) != line)
+
+
+KEYS = st.lists(st.text(max_size=3) | st.sampled_from(["A", "a", "A ", "Å", "A\u030a", "\udcff", "\0"]), max_size=60)
+
+
+@settings(max_examples=60, deadline=None)
+@given(KEYS, st.integers(1, 7))
+def test_repeats_are_those_that_a_dictionary_finds(names: list[str], batch: int) -> None:
+    keys = [(name, 10 + 3 * at) for at, name in enumerate(names)]
+    batches = [keys[at : at + batch] for at in range(0, len(keys), batch)]
+    assert repeats(*batches) == oracle(keys)
+
+
+def test_more_keys_than_parts_are_told_apart() -> None:
+    keys = [(f"EXH{number % 4_000:07d}", number) for number in range(10_000)]
+    found = repeats(keys)
+    assert len(keys) > 4 * PARTS
+    assert found == oracle(keys)
+
+
+def test_every_repeat_names_the_first_line_and_not_the_one_before() -> None:
+    assert repeats([("A", 2), ("A", 5), ("A", 9)]) == [(5, 2), (9, 2)]
+
+
+def test_keys_are_compared_exactly() -> None:
+    assert repeats([("a", 2), ("A", 3), ("a ", 4), ("á", 5), ("a\u0301", 6)]) == []
+
+
+def test_lists_of_repeats_are_as_long_as_asked_for() -> None:
+    with spilled([("A", line) for line in range(1, 12)]) as keys:
+        assert [len(found) for found in keys.repeats(4)] == [4, 4, 2]
+
+
+def test_repeats_may_be_asked_for_again_and_between_additions() -> None:
+    with spilled([("A", 1), ("A", 2)]) as keys:
+        assert list(keys.repeats(9)) == list(keys.repeats(9)) == [[(2, 1)]]
+        keys.add([("A", 3)])
+        assert list(keys.repeats(9)) == [[(2, 1), (3, 1)]]
+
+
+def test_without_repeats_there_are_no_lists() -> None:
+    assert repeats() == repeats([("A", 1), ("B", 2)]) == []
+
+
+def test_lines_beyond_four_thousand_million_are_kept() -> None:
+    assert repeats([("A", 2**33), ("A", 2**33 + 1)]) == [(2**33 + 1, 2**33)]
