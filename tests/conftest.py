@@ -8,6 +8,7 @@ have a schema each.
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -20,6 +21,8 @@ from tests.support import servers
 from tests.support.world import Context, World
 
 SERVER = "TEST_DATABASE_SERVER"
+# Two runs on one server must not meet.
+RUN = "TEST_RUN_ID"
 _servers = ExitStack()
 TABLES = (
     *("custodian_exhibits", "taggings", "exhibits", "custodians", "tags", "import_names", "import_warnings"),
@@ -31,6 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Start the database server once, in the process that starts the workers."""
     if hasattr(config, "workerinput") or os.environ.get(SERVER):
         return
+    os.environ[RUN] = secrets.token_hex(4)
     only_units = bool(config.args) and all("unit" in argument for argument in config.args)
     if not only_units and not config.option.collectonly:
         os.environ[SERVER] = os.environ.get("DATABASE_URL") or _servers.enter_context(servers.private_database())
@@ -48,9 +52,11 @@ def race_counts() -> int:
 
 
 @pytest.fixture(scope="session")
-def schema_url(worker_id: str) -> URL:
+def schema_url(worker_id: str) -> Iterator[URL]:
     """An empty schema of this worker's own."""
-    return servers.fresh_schema(os.environ[SERVER], f"exhibits_test_{worker_id}")
+    url = servers.fresh_schema(os.environ[SERVER], f"exhibits_test_{os.environ[RUN]}_{worker_id}")
+    yield url
+    servers.drop_schema(url)
 
 
 @pytest.fixture(scope="session")

@@ -51,7 +51,12 @@ def reload_options(layout: Layout) -> dict[str, Any]:
         "newline": layout.newline or "none",
         "header": layout.body_line > 1,
         "date_order": layout.date_order,
-        "columns": {str(place): field for place, field in enumerate(layout.fields, start=1) if field in FIELDS},
+        "columns": {
+            # By name where there are names: a column that is called "3" need not be the third.
+            name if layout.body_line > 1 else str(place): field
+            for place, (name, field) in enumerate(zip(layout.names, layout.fields, strict=True), start=1)
+            if field in FIELDS
+        },
     }
 
 

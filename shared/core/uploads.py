@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import category
 from urllib.parse import unquote_plus
 
 from core.errors import UploadRefusedError
@@ -79,5 +80,5 @@ def parse_upload(record: Mapping[str, Any]) -> Upload | None:
 
 
 def _is_name(part: str) -> bool:
-    """Not blank, and without spaces around it, which the database's comparison would ignore."""
-    return bool(part) and part == part.strip() and part.isprintable()
+    """Not blank, without control characters, and without spaces around it, which the database would not compare."""
+    return bool(part) and part == part.strip() and not any(category(character) == "Cc" for character in part)

@@ -95,7 +95,7 @@ def _status(import_id: int, chunk_no: int, *_: object) -> str | None:
 def _prepare(the_import: Imports, chunk: ImportChunks) -> ChunkInput:
     """Read, parse and fit, all of it before the transaction."""
     layout = Layout.from_json(the_import.layout or "{}")
-    rows = [parse_row(record, layout) for record in _records(the_import, chunk, layout)] or [_too_large(chunk)]
+    rows = _rows(the_import, chunk, layout)
     if len(rows) != chunk.row_count:
         raise StorageUnavailableError(f"the chunk has {len(rows)} records, the splitter saw {chunk.row_count}")
     limit = column_limits("exhibits")["control_number"]
@@ -110,15 +110,15 @@ def _prepare(the_import: Imports, chunk: ImportChunks) -> ChunkInput:
     return ChunkInput(the_import, chunk, layout, [fitter.fit(row) for row in rows], held)
 
 
-def _records(the_import: Imports, chunk: ImportChunks, layout: Layout) -> Sequence[SourceRecord]:
-    """The chunk's records; none for a record that is too large to be read."""
+def _rows(the_import: Imports, chunk: ImportChunks, layout: Layout) -> list[Row]:
+    """The chunk's rows; a record that is too large to be read is a chunk of its own."""
     if chunk.byte_end - chunk.byte_start > MAX_RECORD_BYTES:
-        return []
+        return [_too_large(chunk)]
     source = ObjectVersion(the_import.bucket, the_import.object_key, the_import.version_id, the_import.etag)
     raw = source.read(chunk.byte_start, chunk.byte_end)
     if hashlib.sha256(raw).digest() != chunk.sha256:
         raise StorageUnavailableError("the chunk's bytes are not those that the splitter read")
-    return list(read_chunk(raw, layout, chunk.first_line, chunk.byte_start))
+    return [parse_row(record, layout) for record in read_chunk(raw, layout, chunk.first_line, chunk.byte_start)]
 
 
 def _too_large(chunk: ImportChunks) -> Row:
@@ -152,6 +152,10 @@ def _write(import_id: int, chunk_no: int, prepared: ChunkInput) -> str:
     """The unit that is replayed: names in a short transaction of their own, then everything else in one."""
     writer = ChunkWriter(prepared.the_import, prepared.chunk, prepared.layout, prepared.rows, prepared.held)
     with session() as naming:
+        # Only a chunk that is still to be written may name anything: behind its back the import may be complete.
+        status = _lock(naming, import_id, chunk_no)
+        if status != ChunkStatus.PENDING:
+            return status
         writer.add_names(naming)
     try:
         with session() as transaction:

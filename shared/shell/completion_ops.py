@@ -108,7 +108,7 @@ def _correct(kind: str) -> TextClause:
                  name VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$.name',
                  line_no BIGINT PATH '$.line_no')) AS wanted
         STRAIGHT_JOIN {kind} AS kept FORCE INDEX (PRIMARY) ON kept.id = wanted.id
-        SET kept.name = wanted.name, kept.line_no = wanted.line_no
+        SET kept.name = wanted.name, kept.line_no = wanted.line_no, kept.version = kept.version + 1
     """)  # noqa: S608 - our tables
 
 
@@ -162,7 +162,7 @@ def _warn_of_merged(session: Session, the_import: Imports, kind: str, merged: li
 
 
 def _merged_into(kept: str) -> str:
-    return f"the database holds this name equal to {kept!r}, which is kept"
+    return f'the database holds this name equal to "{kept}", which is kept'
 
 
 def _drop_unused_names(session: Session, the_import: Imports) -> None:

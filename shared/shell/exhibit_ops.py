@@ -73,7 +73,9 @@ class Fitter:
         texts = [self._text(row, field_name) for field_name in TEXTS]
         keys = [row.values.get(key) for key in KEYS[1:]]
         content = [row.control_number, *keys, *texts, row.document_date, self._properties(row)]
-        digest = hashlib.sha256(json.dumps(content, default=str).encode()).digest()
+        # What the file says, not what is left of it here, and whatever the order of its columns.
+        said = [row.control_number, sorted(row.values.items()), row.document_date, sorted(row.properties.items())]
+        digest = hashlib.sha256(json.dumps(said, default=str).encode()).digest()
         source = (self.import_id, row.source.line_no, row.source.line_count)
         return FittedRow(row, digest, (self.case_id, *content, digest, *source))
 

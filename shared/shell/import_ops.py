@@ -7,6 +7,7 @@ again is harmless.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -63,13 +64,37 @@ def start_imports(notification: dict[str, Any]) -> None:
             start_import(upload)
 
 
+def settle_failed_imports(notification: dict[str, Any]) -> None:
+    """For a request that failed in every attempt: send it back once, then record its imports as failed.
+
+    An import that is registered already only lacks messages for its chunks; they are sent.
+    """
+    if int(notification.get("redrive", 0)) == 0:
+        again = {**notification, "redrive": 1}
+        send_all(settings().import_requests_queue_url, [again], delay_s=settings().redrive_delay_seconds)
+        return
+    for record in notification.get("Records", []):
+        with contextlib.suppress(UploadRefusedError):
+            upload = parse_upload(record)
+            if upload is not None:
+                _give_up(upload)
+
+
+def _give_up(upload: Upload) -> None:
+    import_id, status = _get_or_create(upload)
+    if status == ImportStatus.SPLITTING:
+        _fail(import_id, upload.tenant_id, FileFailure.NOT_READ, "reading the file failed in every attempt")
+        logger.error("import given up", extra={"import_id": import_id})
+        nudge_publisher()
+    send_all(settings().import_chunks_queue_url, _pending_chunks(import_id))
+
+
 def start_import(upload: Upload) -> int:
     """Register the upload, split it unless that is done, and queue its pending chunks; returns the import's id.
 
     A file that cannot be imported is recorded as failed. Raises UnavailableError for the message to come again.
     """
-    registered: tuple[int, str] = _get_or_create(upload)
-    import_id, status = registered
+    import_id, status = _get_or_create(upload)
     if status == ImportStatus.SPLITTING:
         try:
             options = _options(upload)
@@ -91,7 +116,7 @@ def _options(upload: Upload) -> ImportOptions:
         return ImportOptions()
     try:
         return parse_options(json.loads(raw))
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{upload.options_key} is not JSON: {exc}") from exc
 
 
@@ -173,7 +198,10 @@ def _insert_parts(transaction: Session, import_id: int, split: Split) -> None:
     for duplicates in split.duplicates(ROWS_A_STATEMENT):
         lines = [(import_id, line, first) for line, first in duplicates]
         insert_new(transaction, ImportDuplicates, ("import_id", "line_no", "first_line"), lines)
-    warnings = [(import_id, 0, seq, 0, column, code.value, text) for seq, (code, column, text) in split.warnings()]
+    warnings = [
+        (import_id, 0, seq, 0, column and column[:255], code.value, text)
+        for seq, (code, column, text) in split.warnings()
+    ]
     insert_new(transaction, ImportWarnings, WARNING_COLUMNS, warnings)
 
 

@@ -25,6 +25,7 @@ class Settings:
     deadlock_retry_attempts: int
     deadlock_retry_delay: float
     bucket: str
+    import_requests_queue_url: str
     import_chunks_queue_url: str
     outbox_nudge_queue_url: str
     events_topic_arn: str
@@ -45,6 +46,7 @@ class Settings:
             deadlock_retry_attempts=_integer(environment, "DB_DEADLOCK_RETRY_ATTEMPTS", "5"),
             deadlock_retry_delay=_number(environment, "DB_DEADLOCK_RETRY_DELAY", "0.2"),
             bucket=_required(environment, "BUCKET"),
+            import_requests_queue_url=_required(environment, "IMPORT_REQUESTS_QUEUE_URL"),
             import_chunks_queue_url=_required(environment, "IMPORT_CHUNKS_QUEUE_URL"),
             outbox_nudge_queue_url=_required(environment, "OUTBOX_NUDGE_QUEUE_URL"),
             events_topic_arn=_required(environment, "EVENTS_TOPIC_ARN"),

@@ -37,8 +37,9 @@ def settle_failed_chunk(message: dict[str, Any]) -> None:
     # The visit is known by the message, not by the row: a message that comes twice is still a first visit.
     if int(message.get("redrive", 0)) == 0:
         again = {"import_id": import_id, "chunk_no": chunk_no, "redrive": 1}
-        send_all(settings().import_chunks_queue_url, [again], delay_s=settings().redrive_delay_seconds)
+        # First in the database: while that is down nothing is sent, and the message stays where it is.
         _note_redrive(import_id, chunk_no)
+        send_all(settings().import_chunks_queue_url, [again], delay_s=settings().redrive_delay_seconds)
         return
     if _give_up(import_id, chunk_no):
         logger.error("chunk given up", extra={"import_id": import_id, "chunk_no": chunk_no})

@@ -37,6 +37,14 @@ def fresh_schema(server_url: str, name: str) -> URL:
     return url.set(database=name).update_query_dict({"charset": "utf8mb4"})
 
 
+def drop_schema(url: URL) -> None:
+    """Remove a schema that `fresh_schema` made."""
+    engine = create_engine(url.set(database=None), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"DROP DATABASE IF EXISTS {url.database}"))
+    engine.dispose()
+
+
 @contextmanager
 def aws() -> Iterator[str]:
     """The address of a moto server."""

@@ -81,6 +81,7 @@ class World:
         s3.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})
         environment = {
             "BUCKET": name,
+            "IMPORT_REQUESTS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-requests")["QueueUrl"],
             "IMPORT_CHUNKS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-chunks")["QueueUrl"],
             "OUTBOX_NUDGE_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-nudges")["QueueUrl"],
             "EVENTS_TOPIC_ARN": boto3.client("sns").create_topic(Name=f"{name}-events")["TopicArn"],

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.import_options import FIELDS, ImportOptions
+from core.field_mapping import FIELDS
+from core.import_options import ImportOptions
 from core.reasons import FileFailure, Rejection, WarningCode
 from local.cli import main
 

@@ -89,6 +89,7 @@ def of_type(source: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:
 def test_every_import_queue_has_its_consumer(template: Template) -> None:
     assert {(consumer.queue, consumer.function) for consumer in template.consumers} == {
         ("ImportRequestsQueue", "StartImportFunction"),
+        ("ImportRequestsDeadLetterQueue", "SettleFailedImportFunction"),
         ("ImportChunksQueue", "ImportChunkFunction"),
         ("ImportChunksDeadLetterQueue", "SettleFailedChunkFunction"),
         ("OutboxNudgeQueue", "PublishOutboxFunction"),

@@ -176,7 +176,8 @@ def _refuse_other_line_ends(sample: bytes, encoding: str | None) -> None:
 
 
 def _sample_lines(sample: bytes, view: str) -> list[str]:
-    end = enc.end_of_last_line(sample, view) or len(sample)
+    # A sample is cut anywhere; a whole file is not.
+    end = len(sample) if len(sample) < SAMPLE_BYTES else enc.end_of_last_line(sample, view) or len(sample)
     texts = enc.lines(sample[:end], view).texts[:SAMPLE_LINES]
     return [text.rstrip("\r\n") for text in texts if text.strip()]
 

@@ -25,7 +25,9 @@ from typing import NamedTuple
 from core.load_file.encoding import Lines
 
 MAX_CELL_CHARACTERS = 2**31 - 1
-_NONCHARACTERS = tuple(chr(code) for code in range(0xFDD0, 0xFDF0))
+LINES_LOOKED_AT = 1_000
+# Noncharacters first: no text ought to have them; what follows serves a text that has them all.
+_MARKS = range(0xFDD0, 0x110000)
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,14 @@ class Grammar:
     quoted_start: bool = False
 
     def fits(self, cells: list[str]) -> bool:
-        """Whether a record has the right number of cells."""
-        count = len(cells)
-        return count == self.cells or (self.spare_cell and count == self.cells + 1 and not cells[-1])
+        """Whether a record has the right number of cells.
+
+        Where lines end with a delimiter more, one with the right number of which the last is blank may as well lack
+        a cell in the middle: it does not fit.
+        """
+        if self.spare_cell and cells and not cells[-1]:
+            return len(cells) == self.cells + 1
+        return len(cells) == self.cells
 
 
 class Record(NamedTuple):
@@ -76,14 +83,15 @@ def read_records(lines: Lines, grammar: Grammar, *, at_end: bool, reading: Readi
         yield from _records(lines.texts, grammar, at_end, reading)
         return
     # The csv module takes a CR that no LF follows for a record's end, or for an error; to us it is data.
-    mark = _unused_noncharacter(lines.texts)
+    mark = _unused_character(lines.texts)
     for record in _records([_shielded(line, mark) for line in lines.texts], grammar, at_end, reading):
         cells = record.cells
         yield record if cells is None else record._replace(cells=[cell.replace(mark, "\r") for cell in cells])
 
 
-def _unused_noncharacter(lines: list[str]) -> str:
-    return next(mark for mark in _NONCHARACTERS if not any(mark in line for line in lines))
+def _unused_character(lines: list[str]) -> str:
+    used = set().union(*lines)
+    return next(mark for mark in map(chr, _MARKS) if mark not in used)
 
 
 def _shielded(line: str, mark: str) -> str:
@@ -142,6 +150,27 @@ def find_start(lines: Lines, grammar: Grammar, *, at_end: bool, first: int) -> t
     return _DamagedText(lines.texts, grammar, at_end).start_from(first)
 
 
+def opens_large_cell(lines: Lines, grammar: Grammar) -> bool:
+    """Whether the lines are the beginning of one record, soundly quoted, whose last cell they do not close.
+
+    Not so if half of the lines read as records by themselves: then a qualifier was left open in front of them.
+    """
+    if grammar.qualifier is None:
+        return False
+    return _DamagedText(lines.texts, grammar, at_end=False).is_one_open_cell()
+
+
+def end_of_large_cell(lines: Lines, grammar: Grammar) -> tuple[int | None, bool]:
+    """For lines that begin inside a quoted cell: the line behind its record (None: not among them), and whether the
+    lines end inside a quoted cell; (None, False) if the quoting is damaged.
+    """
+    text = _DamagedText(lines.texts, grammar, at_end=False)
+    closed = text.patterns.closed.match(text.text)
+    if closed:
+        return bisect_left(text.starts, closed.end()), False
+    return None, text.patterns.still_open.match(text.text) is not None
+
+
 class _DamagedText:
     """Lines in which the csv module met an error: read by patterns that stop at what cannot be a record.
 
@@ -180,6 +209,17 @@ class _DamagedText:
             return bisect_left(self.starts, whole.end())
         closed = self.patterns.any_cells.fullmatch(self.text, self.starts[line], self.starts[line + 1])
         return line + 1 if closed else None
+
+    def is_one_open_cell(self) -> bool:
+        """Whether a cell is open from the first line's record to the end, and few of the lines look like records."""
+        if not self._goes_on(0):
+            return False
+        looked_at = range(1, self.lines, max(1, self.lines // LINES_LOOKED_AT))
+        alike = sum(
+            self.patterns.record.match(self.text, self.starts[line], self.starts[line + 1]) is not None
+            for line in looked_at
+        )
+        return alike * 2 < len(looked_at)
 
     def _next_start(self, line: int) -> int | None:
         """The next line that starts like a record, or the end; None if that takes more lines."""
@@ -226,6 +266,8 @@ class _Patterns:
     any_cells: re.Pattern[str]
     first_cell: re.Pattern[str]
     unfinished: re.Pattern[str]
+    closed: re.Pattern[str]
+    still_open: re.Pattern[str]
     cell: re.Pattern[str]
 
 
@@ -236,12 +278,15 @@ def _patterns(grammar: Grammar) -> _Patterns:
     cell = rf"(?:{q}(?:[^{q}]++|{q}{q})*+{q} *+|[^{q}{d}\n][^{d}\n]*+|)"
     on_one_line = rf"{q}(?:[^{q}\n]++|{q}{q})*+{q} *+"
     end = r"(?:\r?\n|\Z)"
+    inside = rf"(?:[^{q}]++|{q}{q})*+"
     more = grammar.cells - 1
     spare = rf"(?:{d}(?:{q}{q} *+)?+)?+" if grammar.spare_cell else ""
     return _Patterns(
         record=re.compile(rf"{cell}(?:{d}{cell}){{{more}}}{spare}{end}"),
         any_cells=re.compile(rf"{cell}(?:{d}{cell})*+{end}"),
         first_cell=re.compile(rf"{on_one_line}{d}"),
+        closed=re.compile(rf"{inside}{q} *+(?:{d}{cell})*+{end}"),
+        still_open=re.compile(rf"{inside}(?:{q} *+{d}(?:{cell}{d})*+{q}{inside})?+\Z"),
         unfinished=re.compile(rf"(?:{cell}{d}){{0,{grammar.cells}}}+{q}(?:[^{q}]++|{q}{q})*+\Z"),
         cell=re.compile(rf"(?:{q}((?:[^{q}]++|{q}{q})*+){q} *+|([^{q}{d}\n][^{d}\n]*+|))({d}|\r?\n|\Z)"),
     )

@@ -1,7 +1,8 @@
 """One pass over a file, block by block: chunks, hashes, counts, and the evidence for what is decided at its end.
 
-Guaranteed: the chunks tile the file behind its header, but for blank lines at its end; a chunk ends where a record
-ends; memory does not grow with the file. Reading all chunks gives the records that reading the file at once would give.
+Guaranteed: the chunks tile the file behind its header, but for blank lines at its end and long runs of them; a chunk
+ends where a record ends; memory does not grow with the file. Reading all chunks gives the records that reading the file
+at once would give.
 """
 
 from __future__ import annotations
@@ -103,9 +104,11 @@ class Splitter:
 
     def _gather(self, records: Iterator[Located]) -> Iterator[Chunk]:
         for record in records:
-            oversized = record.tile is None
-            if oversized or self._is_full(record):
+            apart = record.tile is None or record.tile_start != self._open.byte_end
+            if apart or self._is_full(record):
                 yield from self._close()
+            if not self._open.rows:
+                self._open = self._empty(record.tile_start, record.tile_line)
             self._add(record)
             if record.tile is None:
                 yield self._closed(record.sha256 or b"")

@@ -1,19 +1,27 @@
 """Blocks of bytes to records with their places in the file, in memory that does not grow with the file.
 
-Guaranteed: the records' byte ranges tile the file behind its header (blank lines belong to the record behind them); a
-record over 16 MB is passed over while it is read and comes out as its range and digest, without cells.
+Guaranteed: a record's tile is its bytes and the blank lines before it (but for very many of them, which belong to
+none); a record over 16 MB is passed over while it is read and comes out as its range and digest, without cells.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
 from core.load_file import encoding as enc
-from core.load_file.records import Grammar, Reading, find_start, read_records
+from core.load_file.records import (
+    Grammar,
+    Reading,
+    end_of_large_cell,
+    find_start,
+    opens_large_cell,
+    read_records,
+)
 
 MAX_RECORD_BYTES = 16_000_000
 
@@ -21,10 +29,13 @@ MAX_RECORD_BYTES = 16_000_000
 class Located(NamedTuple):
     """A record at bytes [byte_start, byte_end) and physical lines [first_line, last_line].
 
-    `tile` is those bytes, None for a record over 16 MB, of which `sha256` is what remains. `cells` is None where the
-    record cannot be read.
+    `tile` is the bytes [tile_start, byte_end), which begin with the line `tile_line`: the record and the blank lines
+    before it; None for a record over 16 MB, of which `sha256` is what remains. `cells` is None where the record cannot
+    be read.
     """
 
+    tile_start: int
+    tile_line: int
     first_line: int
     last_line: int
     byte_start: int
@@ -41,6 +52,7 @@ class _Lost:
     byte_start: int
     first_line: int
     last_line: int
+    inside_a_cell: bool = False
     size: int = 0
     pieces: list[bytes] = field(default_factory=list)
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
@@ -53,6 +65,8 @@ class _Lost:
     def located(self) -> Located:
         kept = self.size <= MAX_RECORD_BYTES
         return Located(
+            self.byte_start,
+            self.first_line,
             self.first_line,
             self.last_line,
             self.byte_start,
@@ -89,8 +103,8 @@ class RecordStream:
                 # To read a record that goes on again with every block would be quadratic.
                 self._worth_reading = min(2 * len(self._pending), MAX_RECORD_BYTES + 1)
                 return
-            # A record goes on for longer than we hold: look for the next one instead.
-            self._lost, self._mid_line = _Lost(self._at, self._line, self._line), True
+            if not self._drop_blank_lines():
+                self._lose()
 
     def _read(self, at_end: bool) -> Iterator[Located]:
         end = len(self._pending) if at_end else enc.end_of_last_line(self._pending, self._view)
@@ -104,6 +118,8 @@ class RecordStream:
             behind = record.first + record.lines
             lo, hi = offsets[tiled], offsets[behind]
             yield Located(
+                self._at + lo,
+                self._line + tiled,
                 self._line + record.first,
                 self._line + behind - 1,
                 self._at + offsets[record.first],
@@ -118,21 +134,60 @@ class RecordStream:
         """Pass over what belongs to the lost record; yields it when the next record (or the end) is found."""
         end = len(self._pending) if at_end else enc.end_of_last_line(self._pending, self._view)
         if not end:
-            lost.pass_over(self._pending)
-            self._at, self._pending, self._mid_line = self._at + len(self._pending), b"", True
+            yield from self._pass_over_part_of_a_line(lost, at_end)
             return
         lines = enc.lines(self._pending[:end], self._view)
-        all_there_is = at_end or len(self._pending) > MAX_RECORD_BYTES
-        start, certain = find_start(lines, self._grammar, at_end=all_there_is, first=int(self._mid_line))
+        start, found = self._end_of(lost, lines, at_end)
         offsets = [0, *accumulate(lines.sizes)]
         lost.pass_over(self._pending[: offsets[start]])
         lost.last_line = max(lost.last_line, self._line + start - 1)
-        found = (certain and start < len(lines.texts)) or at_end
         self._mid_line = False
         self._advance(start, offsets, self._pending[:end])
-        if found:
+        if found or at_end:
             yield lost.located()
             self._lost = None
+
+    def _lose(self) -> None:
+        """The record at hand goes on for longer than we hold: look for its end, or for the next record, instead."""
+        self._lost, self._mid_line = _Lost(self._at, self._line, self._line), True
+        end = enc.end_of_last_line(self._pending, self._view)
+        lines = enc.lines(self._pending[:end], self._view)
+        if end and opens_large_cell(lines, self._grammar):
+            self._lost.inside_a_cell, self._mid_line = True, False
+            self._lost.pass_over(self._pending[:end])
+            self._lost.last_line = self._line + len(lines.texts) - 1
+            self._advance(len(lines.texts), [0, *accumulate(lines.sizes)], self._pending[:end])
+
+    def _end_of(self, lost: _Lost, lines: enc.Lines, at_end: bool) -> tuple[int, bool]:
+        """The line up to which the lost record reaches, and whether it ends there."""
+        if lost.inside_a_cell:
+            behind, lost.inside_a_cell = end_of_large_cell(lines, self._grammar)
+            if behind is not None:
+                return behind, True
+            if lost.inside_a_cell:
+                return len(lines.texts), False
+        all_there_is = at_end or len(self._pending) > MAX_RECORD_BYTES
+        start, certain = find_start(lines, self._grammar, at_end=all_there_is, first=int(self._mid_line))
+        return start, certain and start < len(lines.texts)
+
+    def _pass_over_part_of_a_line(self, lost: _Lost, at_end: bool) -> Iterator[Located]:
+        if self._pending:
+            lost.last_line = self._line
+        lost.pass_over(self._pending)
+        self._at += len(self._pending)
+        self._pending, self._mid_line, lost.inside_a_cell = b"", bool(self._pending) or self._mid_line, False
+        if at_end:
+            yield lost.located()
+            self._lost = None
+
+    def _drop_blank_lines(self) -> bool:
+        """Pass over the blank lines that the pending bytes begin with; False if there are none."""
+        cr, lf = "\r".encode(self._view), "\n".encode(self._view)
+        blank = re.compile(b"(?:(?:" + re.escape(cr) + b")?" + re.escape(lf) + b")*").match(self._pending)
+        size = blank.end() if blank else 0
+        self._line += enc.decode(self._pending[:size], self._view).count("\n")
+        self._at, self._pending = self._at + size, self._pending[size:]
+        return size > 0
 
     def _advance(self, lines: int, offsets: list[int], raw: bytes) -> None:
         if self._view == enc.BYTEWISE:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, event, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.pool import NullPool
 
 from core.errors import LockNotAcquiredError
-from shell.utils.db_session import connect_args, database_url
+from shell.settings import settings
+from shell.utils.db_session import connect_args, database_url, log_in
 
 
 @contextmanager
@@ -22,6 +23,8 @@ def exclusive_connection(name: str, timeout_s: int) -> Iterator[Connection]:
     Raises LockNotAcquiredError if somebody else holds it for longer than `timeout_s` seconds.
     """
     made = create_engine(database_url(), poolclass=NullPool, connect_args=connect_args())
+    if not settings().database_url:
+        event.listen(made, "do_connect", log_in)
     with made.connect() as connection:
         acquired = connection.execute(
             text("SELECT GET_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 32), ':', :name), :timeout)"),

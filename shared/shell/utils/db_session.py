@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from aws_lambda_powertools.utilities import parameters
+import pymysql
+from aws_lambda_powertools.utilities.parameters import get_secret
 from pymysql.constants import SERVER_STATUS
-from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Dialect, Engine, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
@@ -25,7 +26,7 @@ from core.errors import CommitOutcomeUnknownError, DatabaseUnavailableError
 from shell.settings import settings
 from shell.utils.db_errors import DbErrorClass, breaks_connection, classify, error_number
 
-ERROR_DURING_COMMIT = 1180
+ERROR_DURING_COMMIT, ACCESS_DENIED = 1180, 1045
 
 
 @lru_cache(maxsize=4)
@@ -45,6 +46,8 @@ def engine(url: URL | None = None) -> Engine:
         pool_recycle=50,
         connect_args=connect_args(),
     )
+    if not settings().database_url:
+        event.listen(made, "do_connect", log_in)
     event.listen(made, "connect", _refuse_unsafe_server)
     event.listen(made, "reset", _end_abandoned_transaction)
     event.listen(made, "handle_error", _drop_dead_connections)
@@ -52,15 +55,31 @@ def engine(url: URL | None = None) -> Engine:
 
 
 def database_url() -> URL:
-    """Where the database is: DATABASE_URL, or host, name and the secret that holds the credentials."""
+    """Where the database is: DATABASE_URL, or host and name, to which `log_in` adds the secret's credentials."""
     ours = settings()
     if ours.database_url:
         return make_url(ours.database_url)
     if not (ours.db_host and ours.db_name and ours.db_secret_arn):
         raise DatabaseUnavailableError("set DATABASE_URL, or all of DB_HOST, DB_NAME and DB_SECRET_ARN")
-    # Powertools keeps the secret for a while; rotation is met by the reconnect that follows it.
-    secret = json.loads(str(parameters.get_secret(ours.db_secret_arn, max_age=60)))
-    return URL.create("mysql+pymysql", secret["username"], secret["password"], ours.db_host, 3306, ours.db_name)
+    return URL.create("mysql+pymysql", host=ours.db_host, port=3306, database=ours.db_name)
+
+
+def log_in(dialect: Dialect, _record: Any, arguments: Any, parameters: dict[str, Any]) -> Any:
+    """Connect with the secret as it is now: it is rotated while functions are warm."""
+    parameters.update(_credentials(max_age_s=60))
+    try:
+        return dialect.connect(*arguments, **parameters)
+    except pymysql.err.OperationalError as error:
+        if error_number(error) != ACCESS_DENIED:
+            raise
+    parameters.update(_credentials(max_age_s=0))
+    return dialect.connect(*arguments, **parameters)
+
+
+def _credentials(max_age_s: int) -> dict[str, str]:
+    arn = settings().db_secret_arn or ""
+    secret = json.loads(str(get_secret(arn, max_age=max_age_s, force_fetch=max_age_s == 0)))
+    return {"user": secret["username"], "password": secret["password"]}
 
 
 def connect_args() -> dict[str, Any]:

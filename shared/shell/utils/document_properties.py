@@ -108,11 +108,23 @@ def _free_name(clean: str, name: str, properties: Properties, kept: Properties) 
 def _fitting(kept: dict[str, str | None], room: int, losses: list[PropertyLoss]) -> str:
     """Drop entries from `kept`, largest first and ties by name, until the stored form fits."""
     stored = store(kept)
-    while utf8_length(stored) > room:
-        name = max(kept, key=lambda entry: (utf8_length(kept[entry] or ""), entry))
-        size = utf8_length(kept[name] or "")
+    excess = utf8_length(stored) - room
+    if excess <= 0:
+        return stored
+    # Sizes are added up in the style that the stored form has; it is written again once, not for every entry.
+    style = '"' if stored.startswith('"') else "'"
+    for name in sorted(kept, key=lambda entry: (utf8_length(kept[entry] or ""), entry), reverse=True):
+        if excess <= 0:
+            break
+        excess -= _share(name, kept[name], style)
+        size = utf8_length(kept.pop(name) or "")
         message = f"the value of {size} bytes was dropped; all properties together may take {room} bytes"
         losses.append(PropertyLoss(WarningCode.PROPERTY_DROPPED, name, message, 0))
-        del kept[name]
-        stored = store(kept)
-    return stored
+    return _fitting(kept, room, losses)
+
+
+def _share(name: str, value: str | None, style: str) -> int:
+    """Bytes that an entry takes in the stored form, with the comma and space behind it."""
+    entry = json.dumps({name: value}, ensure_ascii=False)[1:-1] + ", "
+    dumped: str = yaml.dump(entry, Dumper=_Dumper, allow_unicode=True, width=2**31 - 1, default_style=style)
+    return utf8_length(dumped) - len('""\n')

@@ -94,10 +94,15 @@ def opened(text: str, options: dict[str, Any] | None = None) -> Reading:
 
 
 def test_a_trailing_delimiter_of_the_header_makes_no_column() -> None:
-    reading = opened("DOCID,Title,\n1,a,\n2,b\n3,c,d\n")
+    reading = opened("DOCID,Title,\n1,a,\n2,b\n3,c,d\n4,,\n")
     assert reading.layout.names == ("DOCID", "Title")
     fits = [reading.layout.grammar.fits(cells or []) for cells in reading.cells]
-    assert fits == [True, True, False]
+    assert fits == [True, True, False, True]
+
+
+def test_a_row_that_lacks_a_cell_before_its_trailing_delimiter_does_not_fit() -> None:
+    reading = opened("DOCID,Title,Note,\n1,only a note,\n2,a,b,\n")
+    assert [reading.layout.grammar.fits(cells or []) for cells in reading.cells] == [False, True]
 
 
 def test_a_trailing_delimiter_of_rows_alone_is_a_wrong_number_of_cells() -> None:
