@@ -75,7 +75,7 @@ def _bad(message: str) -> FileRefusedError:
 
 def _text(given: Mapping[str, Any], name: str) -> str | None:
     value = given.get(name)
-    if value is not None and (not isinstance(value, str) or not value or len(value) > 255):
+    if value is not None and (not isinstance(value, str) or not 0 < len(value) <= 255 or is_damaged(value)):
         raise _bad(f"option {name!r} must be a text of 1 to 255 characters")
     return value
 

@@ -91,7 +91,7 @@ def _lines_covered(rejected: Rejected, truth: Truth) -> list[int]:
 
 
 def _assert_rejections(got: Accounts, truth: Truth) -> None:
-    expected = {r.first_line: _codes(r) for r in truth.rejected if FAILED_CHUNK not in r.codes}
+    expected = {r.first_line: set(r.codes) for r in truth.rejected if FAILED_CHUNK not in r.codes}
     found = {line: codes for line, codes in got.codes().items() if codes != {FAILED_CHUNK}}
     assert found == expected
     entries = [(each.line, each.code, each.column) for each in got.rejected]
@@ -99,13 +99,6 @@ def _assert_rejections(got: Accounts, truth: Truth) -> None:
     for rejected in got.rejected:
         if rejected.code != FAILED_CHUNK:
             _assert_rejection(rejected, truth.at_line(rejected.line), truth)
-
-
-def _codes(record: Record) -> set[str]:
-    """A record of several lines with a wrong number of cells cannot be told from one whose quoting is damaged."""
-    if record.line_count > 1 and "WRONG_CELL_COUNT" in record.codes:
-        return {"MALFORMED_QUOTING"}
-    return set(record.codes)
 
 
 def _assert_rejection(rejected: Rejected, record: Record, truth: Truth) -> None:

@@ -7,8 +7,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from core.load_file import encoding as enc
+from core.load_file.grammar import Reading
 from core.load_file.layout import Layout
-from core.load_file.records import Reading, read_records
+from core.load_file.records import read_records
 
 
 class SourceRecord(NamedTuple):

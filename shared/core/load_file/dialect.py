@@ -15,7 +15,8 @@ from core.errors import FileRefusedError
 from core.field_mapping import column_names, id_field, map_columns
 from core.import_options import NO_QUALIFIER, ImportOptions
 from core.load_file import encoding as enc
-from core.load_file.records import Grammar, Reading, Record, read_records
+from core.load_file.grammar import Grammar, Reading, Record
+from core.load_file.records import read_records
 from core.load_file.signatures import refuse_foreign_formats
 from core.reasons import FileFailure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from core.load_file.records import Grammar
+from core.load_file.grammar import Grammar
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from core.dates import EVIDENCE_CHARACTERS, DateOrder, order_of
 from core.load_file.dialect import Opening
 from core.load_file.layout import Layout
-from core.load_file.streaming import Located, RecordStream
+from core.load_file.streaming import MAX_RECORD_BYTES, Located, RecordStream
 
 MAX_CHUNK_BYTES = 4_000_000
 MAX_DATE_BEGINNINGS = 10_000
@@ -52,13 +52,22 @@ class Splitter:
     `ids` holds (id, line) of every record with the right number of cells and an id, since the caller last emptied it.
     """
 
-    def __init__(self, opening: Opening, chunk_rows: int) -> None:
+    def __init__(
+        self,
+        opening: Opening,
+        chunk_rows: int,
+        max_record_bytes: int = MAX_RECORD_BYTES,
+        max_chunk_bytes: int = MAX_CHUNK_BYTES,
+    ) -> None:
         self.opening = opening
         self.chunk_rows = chunk_rows
+        self.max_chunk_bytes = max_chunk_bytes
         self.rows_seen = 0
         self.chunk_count = 0
         self.ids: list[tuple[str, int]] = []
-        self._stream = RecordStream(opening.grammar, opening.dialect.view, opening.body_start, opening.body_line)
+        self._stream = RecordStream(
+            opening.grammar, opening.dialect.view, opening.body_start, opening.body_line, max_record_bytes
+        )
         self._header_left = opening.body_start
         self._digest = hashlib.sha256()
         self._dates: set[str] = set()
@@ -114,7 +123,7 @@ class Splitter:
                 yield self._closed(record.sha256 or b"")
 
     def _is_full(self, record: Located) -> bool:
-        return self._open.rows >= self.chunk_rows or record.byte_end - self._open.byte_start > MAX_CHUNK_BYTES
+        return self._open.rows >= self.chunk_rows or record.byte_end - self._open.byte_start > self.max_chunk_bytes
 
     def _add(self, record: Located) -> None:
         chunk = self._open

@@ -14,14 +14,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from core.load_file import encoding as enc
-from core.load_file.records import (
-    Grammar,
-    Reading,
-    end_of_large_cell,
-    find_start,
-    opens_large_cell,
-    read_records,
-)
+from core.load_file.grammar import Grammar, Reading
+from core.load_file.records import end_of_large_cell, find_start, opens_large_cell, read_records
 
 MAX_RECORD_BYTES = 16_000_000
 
@@ -52,6 +46,7 @@ class _Lost:
     byte_start: int
     first_line: int
     last_line: int
+    most: int
     inside_a_cell: bool = False
     size: int = 0
     pieces: list[bytes] = field(default_factory=list)
@@ -60,10 +55,10 @@ class _Lost:
     def pass_over(self, raw: bytes) -> None:
         self.digest.update(raw)
         self.size += len(raw)
-        self.pieces = [*self.pieces, raw] if self.size <= MAX_RECORD_BYTES else []
+        self.pieces = [*self.pieces, raw] if self.size <= self.most else []
 
     def located(self) -> Located:
-        kept = self.size <= MAX_RECORD_BYTES
+        kept = self.size <= self.most
         return Located(
             self.byte_start,
             self.first_line,
@@ -80,8 +75,11 @@ class _Lost:
 class RecordStream:
     """The records of a file's body, fed from its first byte on in blocks of any size."""
 
-    def __init__(self, grammar: Grammar, view: str, body_start: int, body_line: int) -> None:
+    def __init__(
+        self, grammar: Grammar, view: str, body_start: int, body_line: int, max_record_bytes: int = MAX_RECORD_BYTES
+    ) -> None:
         self._grammar, self._view = grammar, view
+        self._most = max_record_bytes
         self._at, self._line = body_start, body_line
         self._pending = b""
         self._lost: _Lost | None = None
@@ -99,9 +97,9 @@ class RecordStream:
                 yield from self._search(self._lost, at_end)
             if self._lost is None:
                 yield from self._read(at_end)
-            if self._lost or len(self._pending) <= MAX_RECORD_BYTES:
+            if self._lost or len(self._pending) <= self._most:
                 # To read a record that goes on again with every block would be quadratic.
-                self._worth_reading = min(2 * len(self._pending), MAX_RECORD_BYTES + 1)
+                self._worth_reading = min(2 * len(self._pending), self._most + 1)
                 return
             if not self._drop_blank_lines():
                 self._lose()
@@ -149,7 +147,7 @@ class RecordStream:
 
     def _lose(self) -> None:
         """The record at hand goes on for longer than we hold: look for its end, or for the next record, instead."""
-        self._lost, self._mid_line = _Lost(self._at, self._line, self._line), True
+        self._lost, self._mid_line = _Lost(self._at, self._line, self._line, self._most), True
         end = enc.end_of_last_line(self._pending, self._view)
         lines = enc.lines(self._pending[:end], self._view)
         if end and opens_large_cell(lines, self._grammar):
@@ -166,7 +164,7 @@ class RecordStream:
                 return behind, True
             if lost.inside_a_cell:
                 return len(lines.texts), False
-        all_there_is = at_end or len(self._pending) > MAX_RECORD_BYTES
+        all_there_is = at_end or len(self._pending) > self._most
         start, certain = find_start(lines, self._grammar, at_end=all_there_is, first=int(self._mid_line))
         return start, certain and start < len(lines.texts)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from core.errors import InvalidInputError
-from core.load_file.encoding import is_damaged
 from core.reasons import Rejection
 from shell.utils.column_limits import ColumnLimit
 from shell.utils.data_sanitizer import remove_four_byte_characters
@@ -11,8 +10,6 @@ from shell.utils.data_sanitizer import remove_four_byte_characters
 
 def unstorable(value: str, limit: ColumnLimit) -> tuple[Rejection, str] | None:
     """Why the column cannot hold the key as it is, as (code, sentence); None if it can."""
-    if is_damaged(value):
-        return Rejection.UNDECODABLE_BYTES, "it has a character that no encoding has"
     if limit.characters is not None and len(value) > limit.characters:
         return Rejection.KEY_TOO_LONG, f"{len(value)} characters; the column holds {limit.characters}"
     if not limit.takes_four_bytes and remove_four_byte_characters(value)[1]:

@@ -15,6 +15,7 @@ from sqlalchemy import URL, create_engine, make_url, text
 
 from shell.settings import settings
 from shell.utils import column_limits, db_session
+from tests.conftest import RUN, SERVER
 from tests.support import servers
 from tests.support.database import Database, Toys
 from tests.support.world import Context
@@ -48,8 +49,8 @@ def user_of_our_own(server_url: str, name: str) -> URL:
 @pytest.fixture(scope="session")
 def database_url(worker_id: str, environment: dict[str, str]) -> Iterator[tuple[URL, bool]]:
     """An empty schema, and whether it is on MySQL."""
-    given = os.environ["TEST_DATABASE_SERVER"]
-    schema = f"exhibits_races_{worker_id}"
+    given = os.environ[SERVER]
+    schema = f"exhibits_races_{os.environ[RUN]}_{worker_id}"
     with ExitStack() as stack:
         if is_mysql(given):
             url = user_of_our_own(given, schema).render_as_string(hide_password=False)

@@ -252,5 +252,5 @@ def test_a_deadlock_inside_it_is_replayed(database: Database) -> None:
 
     with database.environments(2) as (one, two):
         together(both(one, "a", "b"), both(two, "b", "a"))
-    assert database.deadlocks() - before == 1
+    assert database.deadlocks() - before >= 1
     assert database.scalar("SELECT COUNT(*) FROM toy_people") == 2

@@ -9,18 +9,25 @@ from typing import NamedTuple
 
 import pymysql
 import pytest
+from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
 from tenacity import RetryError, Retrying, stop_after_attempt, wait_exponential
 
-from core.errors import ConflictError, DatabaseUnavailableError, InvalidInputError, TransactionConflictError
+from core.errors import (
+    ConflictError,
+    DatabaseUnavailableError,
+    InvalidInputError,
+    LockNotAcquiredError,
+    TransactionConflictError,
+)
 from shell.invocation import invocation_deadline, seconds_left
 from shell.observability import logger
 from shell.settings import settings
 from shell.utils import db_helpers, db_session
-from shell.utils.db_helpers import retry_on_db_conflict
-from tests.support.database import Database, pay
+from shell.utils.db_helpers import acquire_lock_with_retry, retry_on_db_conflict
+from tests.support.database import Accounts, Database, pay
 
 pytestmark = pytest.mark.usefixtures("database")
 
@@ -162,7 +169,7 @@ def test_number_of_attempts_is_a_setting(database: Database, monkeypatch: pytest
 
 
 class Watching(logging.Handler):
-    """Asks, when a replay is announced and its pause begins, whether the rows are free and the connection is back."""
+    """Asks, when a replay is announced and its pause begins, whether the row is free and the connection is back."""
 
     def __init__(self, database: Database) -> None:
         super().__init__()
@@ -171,7 +178,7 @@ class Watching(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Called before the pause."""
-        free = self._database.query("SELECT id FROM toy_accounts FOR UPDATE NOWAIT")
+        free = self._database.query("SELECT id FROM toy_accounts WHERE id = 1 FOR UPDATE NOWAIT")
         pool = db_session.engine().pool
         assert isinstance(pool, QueuePool)
         self.seen.append((len(free), pool.checkedout()))
@@ -201,7 +208,7 @@ def test_no_row_and_no_connection_is_held_during_the_pause(database: Database, w
             fail_twice(caller, tried)
 
     unit([])
-    assert watching.seen == [(2, 0)] * 2
+    assert watching.seen == [(1, 0)] * 2
     assert database.balances() == [1, 0]
 
 
@@ -211,8 +218,18 @@ def test_nor_where_the_caller_gave_its_session(database: Database, watching: Wat
         unit = retry_on_db_conflict(fail_twice)
         unit(caller=given, tried=[]) if by_name else unit(given, [])
         given.commit()
-    assert watching.seen == [(2, 0)] * 2
+    assert watching.seen == [(1, 0)] * 2
     assert database.balances() == [1, 0]
+
+
+def test_nor_where_a_lock_was_asked_for_and_got_in_part(database: Database, watching: Watching) -> None:
+    with database.environments(1) as (other,), Session(other) as holder, Session(db_session.engine()) as caller:
+        pay(holder, 2, 1)
+        caller.execute(text("SET SESSION innodb_lock_wait_timeout = 1"))
+        caller.commit()
+        with pytest.raises(LockNotAcquiredError):
+            acquire_lock_with_retry(caller, Accounts, [1, 2], is_list_filter=True, attempts=2)
+    assert watching.seen == [(1, 0)]
 
 
 def test_a_pause_inside_the_transaction_keeps_its_rows(database: Database, watching: Watching) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from core.errors import LockNotAcquiredError
+from shell.utils.bulk_insert import insert_new
 from shell.utils.db_helpers import acquire_lock_with_retry, retry_on_db_conflict
 from shell.utils.db_session import engine, session
 from tests.support.database import Accounts, Database, barrier, outcome, pay, together
@@ -164,17 +165,18 @@ def end(caller: Session, take: Callable[[Session, Sequence[int]], None], ids: Se
         caller.rollback()
 
 
-@pytest.mark.parametrize("accounts", [3, 300])
-def test_the_plan_reads_the_primary_key_of_the_asked_rows_alone(database: Database, accounts: int) -> None:
-    database.accounts(*[0] * accounts)
+@pytest.mark.parametrize(("accounts", "asked"), [(3, [1, 3]), (300, [1, 300]), (300, range(1, 300))])
+def test_the_plan_reads_the_primary_key_of_the_asked_rows_alone(
+    database: Database, accounts: int, asked: Sequence[int]
+) -> None:
+    with session() as caller:
+        insert_new(caller, Accounts, ("id",), [(number + 1,) for number in range(accounts)])
     statements: list[str] = []
     with session() as caller:
         event.listen(caller.connection(), "before_cursor_execute", lambda *a: statements.append(a[2] % a[3]))
-        lock_accounts(caller, 1, accounts)
+        lock_accounts(caller, *asked)
     plan = database.query("EXPLAIN FORMAT=TRADITIONAL " + statements[0])[0]
-    assert plan.key == "PRIMARY"
-    assert plan.type == "range"
-    assert int(plan.rows) == 2
+    assert (plan.type, plan.key, int(plan.rows)) == ("range", "PRIMARY", len(asked))
 
 
 def test_a_lock_by_primary_key_does_not_wait_for_a_row_that_nobody_asked_for(database: Database) -> None:

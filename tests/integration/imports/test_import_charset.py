@@ -14,7 +14,7 @@ import migrate_database
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
 from samples.words import Alphabet
-from tests.conftest import SERVER, forget_caches
+from tests.conftest import RUN, SERVER, forget_caches
 from tests.support import servers
 from tests.support.accounts import accounts
 from tests.support.checks import assert_accounted
@@ -28,7 +28,7 @@ SPEC = Spec(rows=20, alphabets=frozenset(Alphabet), faults=tuple(Fault(kind) for
 @pytest.fixture
 def wide_world(migrated: dict[str, str], worker_id: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """A world whose database is utf8mb4."""
-    url = servers.fresh_schema(os.environ[SERVER], f"exhibits_wide_{worker_id}")
+    url = servers.fresh_schema(os.environ[SERVER], f"exhibits_wide_{os.environ[RUN]}_{worker_id}")
     monkeypatch.setenv("DATABASE_URL", url.render_as_string(hide_password=False))
     monkeypatch.setenv("DB_CHARSET", "utf8mb4")
     forget_caches()

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from core.dates import parse_date
 from core.load_file.chunk import SourceRecord
+from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
-from core.load_file.records import Grammar
 from core.rows import KEYS, MAX_NAMES, TEXTS, Row, parse_row
 from samples.generator import Generated
 from tests.unit.core.clear_samples import clear_files
