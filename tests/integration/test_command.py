@@ -23,7 +23,7 @@ SPEC = Spec(rows=1_200, seed=11, faults=(Fault(FaultKind.UNCLOSED_QUOTE, 20), Fa
 @pytest.fixture
 def place(tmp_path: Path, schema_url: Any) -> Iterator[Place]:
     """A place of its own, in this worker's schema."""
-    engine = create_engine(schema_url.set(database=None), isolation_level="AUTOCOMMIT")
+    engine = create_engine(schema_url.set(database=""), isolation_level="AUTOCOMMIT")
     name = f"{schema_url.database}_command"
     with engine.connect() as connection:
         connection.execute(text(f"DROP DATABASE IF EXISTS {name}"))

@@ -28,7 +28,7 @@ def private_database() -> Iterator[str]:
 
 def fresh_schema(server_url: str, name: str) -> URL:
     """An empty schema of that name, dropped first if it is there."""
-    url = make_url(server_url).set(database=None)
+    url = make_url(server_url).set(database="")
     engine = create_engine(url, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text(f"DROP DATABASE IF EXISTS {name}"))
@@ -39,7 +39,7 @@ def fresh_schema(server_url: str, name: str) -> URL:
 
 def drop_schema(url: URL) -> None:
     """Remove a schema that `fresh_schema` made."""
-    engine = create_engine(url.set(database=None), isolation_level="AUTOCOMMIT")
+    engine = create_engine(url.set(database=""), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text(f"DROP DATABASE IF EXISTS {url.database}"))
     engine.dispose()

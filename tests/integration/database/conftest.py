@@ -28,7 +28,7 @@ TABLES = (
 
 def is_mysql(server_url: str) -> bool:
     """Whether it is MySQL; MariaDB says so in its version."""
-    engine = create_engine(make_url(server_url).set(database=None))
+    engine = create_engine(make_url(server_url).set(database=""))
     with engine.connect() as connection:
         version = str(connection.execute(text("SELECT VERSION()")).scalar())
     engine.dispose()
@@ -37,7 +37,7 @@ def is_mysql(server_url: str) -> bool:
 
 def user_of_our_own(server_url: str, name: str) -> URL:
     """Another administrator of the server, whose errors are counted apart."""
-    engine = create_engine(make_url(server_url).set(database=None), isolation_level="AUTOCOMMIT")
+    engine = create_engine(make_url(server_url).set(database=""), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text(f"DROP USER IF EXISTS {name}"))
         connection.execute(text(f"CREATE USER {name} IDENTIFIED BY ''"))
@@ -101,7 +101,7 @@ def _forget() -> None:
 
 
 def _execute(server_url: str, *statements: str) -> None:
-    engine = create_engine(make_url(server_url).set(database=None), isolation_level="AUTOCOMMIT")
+    engine = create_engine(make_url(server_url).set(database=""), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         for statement in statements:
             connection.execute(text(statement))
