@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from sqlalchemy import URL, text
@@ -24,6 +25,7 @@ SERVER = "TEST_DATABASE_SERVER"
 # Two runs on one server must not meet.
 RUN = "TEST_RUN_ID"
 _servers = ExitStack()
+SLOW_S = 5.0
 TABLES = (
     *("custodian_exhibits", "taggings", "exhibits", "custodians", "tags", "import_names", "import_warnings"),
     *("import_rejections", "import_duplicates", "import_chunks", "imports", "cases", "outbox_events"),
@@ -43,6 +45,17 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop what `pytest_configure` started."""
     _servers.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """A test that takes long without saying so fails: the default tests are to stay under eight minutes."""
+    report = yield
+    allowed = os.environ.get("RACE_COUNTS") == "full" or item.get_closest_marker("slow")
+    if call.when == "call" and call.duration > SLOW_S and report.passed and not allowed:
+        report.outcome = "failed"
+        report.longrepr = f"took {call.duration:.1f} s; over {SLOW_S} s it needs the mark `slow`, or less to do"
+    return report
 
 
 @pytest.fixture(scope="session")

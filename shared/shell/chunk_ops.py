@@ -27,7 +27,7 @@ from shell.observability import logger
 from shell.outbox_ops import nudge_publisher
 from shell.tables import ImportChunks, ImportDuplicates, Imports
 from shell.utils.column_limits import column_limits
-from shell.utils.db_helpers import retry_on_db_conflict
+from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 from shell.utils.keys import unstorable
 from shell.utils.object_store import ObjectVersion
@@ -71,7 +71,7 @@ def import_chunk(import_id: int, chunk_no: int) -> str:
     return status
 
 
-@retry_on_db_conflict
+@retry_on_db_conflict(resolve=repeating_is_harmless)
 def _load(import_id: int, chunk_no: int) -> tuple[Imports, ImportChunks] | None:
     with session() as reading:
         row = reading.execute(
@@ -132,7 +132,7 @@ def _duplicate(first_line: int) -> Problem:
     return Problem(Rejection.DUPLICATE_ID, None, f"line {first_line} of this file has the same id")
 
 
-@retry_on_db_conflict
+@retry_on_db_conflict(resolve=repeating_is_harmless)
 def _look_up(
     the_import: Imports, chunk: ImportChunks, control_numbers: Sequence[str]
 ) -> tuple[dict[int, int], dict[str, StoredExhibit]]:

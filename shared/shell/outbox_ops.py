@@ -23,7 +23,7 @@ from shell.settings import settings
 from shell.sns import publish_messages
 from shell.tables import OutboxEvents
 from shell.utils.bulk_insert import insert_new
-from shell.utils.db_helpers import retry_on_db_conflict
+from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 from shell.utils.queues import nudge
 
@@ -78,7 +78,7 @@ def publish_pending() -> int:
     return published
 
 
-@retry_on_db_conflict
+@retry_on_db_conflict(resolve=repeating_is_harmless)
 def _claim(token: str) -> list[tuple[int, dict[str, object]]]:
     """Lease the oldest free events under the token, committed, so that no lock is held while publishing."""
     with session() as transaction:

@@ -92,7 +92,7 @@ def write_report(message: dict[str, Any]) -> None:
     logger.info("reports written", extra={"import_id": import_id, "generation": generation})
 
 
-@retry_on_db_conflict
+@retry_on_db_conflict(resolve=repeating_is_harmless)
 def _load(import_id: int) -> Imports | None:
     with session() as reading:
         return reading.get(Imports, import_id)
@@ -115,7 +115,7 @@ def _rows(statement: Any, import_id: int) -> Iterator[Any]:
         line_no, seq = page[-1].line_no, page[-1].seq
 
 
-@retry_on_db_conflict
+@retry_on_db_conflict(resolve=repeating_is_harmless)
 def _page(statement: Any, import_id: int, line_no: int, seq: int) -> Sequence[Any]:
     with session() as reading:
         return reading.execute(statement, {"import_id": import_id, "line_no": line_no, "seq": seq, "page": PAGE}).all()

@@ -1,7 +1,8 @@
 """Many rows in few statements, without a deadlock and without a damaged value.
 
-Guaranteed: rows go in sorted by key, so that two writers meet in the same order; a row whose key exists is left as it
-is; a value that the column cannot hold is an error (the statement stays in strict mode), never a changed value.
+Guaranteed: rows go in sorted by key, so that two writers meet in the same order (for names that a collation orders
+otherwise than their characters do, nearly so: what deadlocks is replayed); a row whose key exists is left as it is; a
+value that the column cannot hold is an error (the statement stays in strict mode), never a changed value.
 Not guaranteed: which rows were new. Under SQLAlchemy's FOUND_ROWS flag the row count says 1 for both; read them back.
 """
 
@@ -76,10 +77,23 @@ def insert_bisecting(
 ) -> list[tuple[Row, int | None]]:
     """Insert all rows that the server accepts; returns the refused ones, each with the server's error number.
 
-    Only errors that blame a value are bisected, each half in a SAVEPOINT of its own; others are raised.
+    `insert` must be one that changes nothing when it is repeated, as `insert_missing` is: the first attempt costs no
+    SAVEPOINT. Only errors that blame a value are bisected, each part in a SAVEPOINT of its own; others are raised.
     """
     if not rows:
         return []
+    try:
+        insert(rows)
+        return []
+    except (DBAPIError, UnicodeEncodeError) as error:
+        if classify(error) is not DbErrorClass.DATA:
+            raise
+    return _refused(session, insert, rows)
+
+
+def _refused(
+    session: Session, insert: Callable[[Sequence[Row]], None], rows: Sequence[Row]
+) -> list[tuple[Row, int | None]]:
     try:
         with session.begin_nested():
             insert(rows)
@@ -90,7 +104,7 @@ def insert_bisecting(
         if len(rows) == 1:
             return [(rows[0], error_number(error))]
     middle = len(rows) // 2
-    return insert_bisecting(session, insert, rows[:middle]) + insert_bisecting(session, insert, rows[middle:])
+    return _refused(session, insert, rows[:middle]) + _refused(session, insert, rows[middle:])
 
 
 def _insert(model: type[DeclarativeBase], columns: Sequence[str]) -> str:

@@ -76,6 +76,7 @@ def test_ids_with_spaces_around_them_and_blank_lines(world: World, chunk_rows: C
     import_and_check(world, replace(spec, final_newline=False, seed=1, convert_marks=False))
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(spec=specs())
 def test_any_file_is_accounted_for_and_rebuilt(world: World, chunk_rows: Chunks, spec: Spec) -> None:

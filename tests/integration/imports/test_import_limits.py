@@ -53,6 +53,7 @@ def counted(world: World, made: Generated, case: str) -> list[int]:
     return counts
 
 
+@pytest.mark.slow
 def test_a_chunk_of_a_thousand_rows_of_a_kilobyte(world: World) -> None:
     made = generate(KILOBYTE)
     assert 900 < len(made.data) / 1_000 < 1_200

@@ -165,6 +165,7 @@ def test_naive_locking_of_a_hot_name_waits_for_every_other_chunk(
     assert refused.value.orig.args[0] in LOCK_NOT_AVAILABLE
 
 
+@pytest.mark.slow
 def test_parallel_chunks_with_a_hot_custodian_do_not_deadlock(
     world: World, chunk_rows: Chunks, workers: Workers
 ) -> None:

@@ -76,6 +76,7 @@ def test_one_chunk_given_to_several_processes_is_done_once(world: World, workers
     assert set(_completed(world).values()) == {1}
 
 
+@pytest.mark.slow
 def test_exactly_one_of_the_last_chunks_completes_the_import(
     world: World, chunk_rows: Chunks, workers: Workers, race_counts: int
 ) -> None:

@@ -47,6 +47,7 @@ def command_with_a_stack(state: Path, template: Path) -> Iterator[tuple[subproce
             process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children of a parent that was killed")
 def test_a_killed_command_leaves_no_process(tmp_path: Path, toy_template: Path) -> None:
     with command_with_a_stack(tmp_path, toy_template) as (process, children):
@@ -56,6 +57,7 @@ def test_a_killed_command_leaves_no_process(tmp_path: Path, toy_template: Path) 
     assert alive == []
 
 
+@pytest.mark.slow
 def test_an_interrupted_command_leaves_no_process(tmp_path: Path, toy_template: Path) -> None:
     with command_with_a_stack(tmp_path, toy_template) as (process, children):
         process.send_signal(signal.SIGINT)
@@ -86,6 +88,7 @@ def test_a_second_command_is_told_who_is_in_the_way(stack: LocalStack) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_database_url_leaves_a_server_that_stop_and_reset_end(
     tmp_path: Path, toy_template: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
