@@ -132,7 +132,9 @@ class RecordStream:
         """Pass over what belongs to the lost record; yields it when the next record (or the end) is found."""
         end = len(self._pending) if at_end else enc.end_of_last_line(self._pending, self._view)
         if not end:
-            yield from self._pass_over_part_of_a_line(lost, at_end)
+            # Part of a line says nothing of what a cell that is open goes on with: wait for the rest of it.
+            if not lost.inside_a_cell or at_end or len(self._pending) > self._most:
+                yield from self._pass_over_part_of_a_line(lost, at_end)
             return
         lines = enc.lines(self._pending[:end], self._view)
         start, found = self._end_of(lost, lines, at_end)

@@ -47,13 +47,24 @@ def test_a_line_over_16_mb_is_passed_over_and_its_neighbours_are_read() -> None:
     assert peak < MEMORY
 
 
-def test_a_quote_that_stays_open_over_16_mb_costs_one_record() -> None:
-    line = b"a line that is nothing but words" * 1000 + b"\n"
-    block = line * (BLOCK // len(line))
-    chunks, splitter, peak = split(iter([b'1,a,b\n2,c,"open\n', *[block] * 24, b"3,d,e\n", b"4,f,g\n"]))
+WORDS = b"a line that is nothing but words" * 1000 + b"\n"
+PROSE = WORDS * (BLOCK // len(WORDS))
+
+
+def test_a_cell_of_over_16_mb_costs_one_record_and_none_of_its_lines_becomes_one() -> None:
+    chunks, splitter, peak = split(iter([b'1,a,b\n2,c,"open\n', *[PROSE] * 24, b'closed"\n3,d,e\n', b"4,f,g\n"]))
     assert [chunk.row_count for chunk in chunks] == [1, 1, 2]
-    assert chunks[1].byte_end - chunks[1].byte_start == len(b'2,c,"open\n') + 24 * len(block)
-    assert chunks[1].sha256 == hashlib.sha256(b'2,c,"open\n' + block * 24).digest()
+    record = b'2,c,"open\n' + PROSE * 24 + b'closed"\n'
+    assert chunks[1].byte_end - chunks[1].byte_start == len(record)
+    assert chunks[1].sha256 == hashlib.sha256(record).digest()
     assert splitter.ids == [("1", 2), *[(str(n), chunks[2].first_line + n - 3) for n in (3, 4)]]
-    assert chunks[2].first_line == 4 + 24 * (BLOCK // len(line))
+    assert chunks[2].first_line == 5 + 24 * (BLOCK // len(WORDS))
     assert peak < MEMORY
+
+
+def test_a_quote_in_front_of_over_16_mb_of_prose_that_nothing_closes_takes_the_rest_of_the_file() -> None:
+    """What stands behind it cannot be told from the cell; it is all rejected, and none of it is imported as rows."""
+    chunks, splitter, _ = split(iter([b'1,a,b\n2,c,"open\n', *[PROSE] * 24, b"3,d,e\n"]))
+    assert [chunk.row_count for chunk in chunks] == [1, 1]
+    assert chunks[1].byte_end - chunks[1].byte_start == len(b'2,c,"open\n' + PROSE * 24 + b"3,d,e\n")
+    assert splitter.ids == [("1", 2)]

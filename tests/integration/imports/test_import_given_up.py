@@ -1,0 +1,207 @@
+"""Requests that fail in every attempt, deliveries that come too late, and input that once broke an import."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pymysql
+import pytest
+from aws_lambda_powertools.utilities.parameters import clear_caches, get_secret
+from sqlalchemy import Dialect
+
+import settle_failed_import
+import start_import
+from shell import chunk_ops
+from shell.settings import settings
+from shell.utils import aws, db_session
+from tests.integration.imports.conftest import Chunks
+from tests.support.accounts import accounts
+from tests.support.world import Message, World, call
+
+THREE = b"Control Number,Title,Custodian\r\nA-1,one,Smith\r\nA-2,two,Jones\r\nA-3,three,Brown\r\n"
+OTHERS = b"Control Number,Title,Custodian\r\nA-1,1,Else\r\nA-2,2,Else\r\nA-3,3,Else\r\n"
+FAILED_EVENTS = "SELECT payload FROM outbox_events WHERE event_type = 'import.failed'"
+
+
+@pytest.fixture(autouse=True)
+def no_delay(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Messages that are sent back come at once; none is left of another test."""
+    monkeypatch.setenv("REDRIVE_DELAY_SECONDS", "0")
+    settings.cache_clear()
+    requests()
+    yield
+    monkeypatch.undo()
+    settings.cache_clear()
+
+
+def requests() -> list[Message]:
+    """Take all messages from the queue of import requests."""
+    url, messages = settings().import_requests_queue_url, []
+    while received := aws.sqs().receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
+        for message in received:
+            messages.append(json.loads(message["Body"]))
+            aws.sqs().delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+    return messages
+
+
+def settle(notification: Message, redrive: int | None = None) -> None:
+    """Hand a notification to the function behind the dead-letter queue."""
+    message = notification if redrive is None else {**notification, "redrive": redrive}
+    assert call(settle_failed_import.lambda_handler, message)
+
+
+def test_a_request_that_failed_is_sent_back_once_and_nothing_is_recorded(world: World) -> None:
+    notification = world.upload(THREE)
+    settle(notification)
+    assert requests() == [{**notification, "redrive": 1}]
+    for table in ("imports", "cases", "outbox_events"):
+        assert world.query(f"SELECT COUNT(*) FROM {table}") == [(0,)]
+    assert world.chunk_messages() == []
+
+
+def test_a_request_that_was_sent_back_can_still_be_met(world: World) -> None:
+    settle(world.upload(THREE))
+    for message in requests():
+        assert call(start_import.lambda_handler, message)
+    assert len(world.chunk_messages()) == 1
+    assert world.query("SELECT status, rows_seen FROM imports") == [("running", 3)]
+
+
+def test_a_request_that_failed_again_is_recorded_once_with_its_reason(world: World) -> None:
+    notification = world.upload(THREE)
+    for _ in range(3):
+        settle(notification, redrive=1)
+    recorded = world.query("SELECT id, status, failure_code, finished_at IS NOT NULL FROM imports")
+    assert [row[1:] for row in recorded] == [("failed", "NOT_READ", 1)]
+    assert [json.loads(row[0])["code"] for row in world.query(FAILED_EVENTS)] == ["NOT_READ"]
+    assert (requests(), world.chunk_messages()) == ([], [])
+
+
+def test_an_import_that_was_given_up_does_not_start_any_more(world: World) -> None:
+    notification = world.upload(THREE)
+    settle(notification, redrive=1)
+    assert call(start_import.lambda_handler, notification)
+    assert world.query("SELECT status FROM imports") == [("failed",)]
+    assert world.chunk_messages() == []
+
+
+def test_an_import_that_runs_gets_messages_for_its_pending_chunks_alone(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(1)
+    notification = world.upload(THREE)
+    assert call(start_import.lambda_handler, notification)
+    first, *lost = world.chunk_messages()
+    assert chunk_ops.import_chunk(first["import_id"], first["chunk_no"]) == "done"
+    settle(notification, redrive=1)
+    assert world.chunk_messages() == lost
+    assert len(lost) == 2
+    assert world.query("SELECT status, failure_code, chunks_left FROM imports") == [("running", None, 2)]
+    assert world.query(FAILED_EVENTS) == []
+
+
+def test_a_late_delivery_brings_no_name_back_after_the_import_is_complete(world: World) -> None:
+    import_id = world.start(THREE)
+    found = chunk_ops._load(import_id, 1)
+    assert found is not None
+    stale = chunk_ops._prepare(*found)
+    assert stale.held == {}
+    world.chunk_messages()
+    # Behind the back of the second delivery the rows become rows of a conflict, which name nobody.
+    world.run(OTHERS)
+    assert chunk_ops.import_chunk(import_id, 1) == "done"
+    before = world.query("SELECT name FROM custodians ORDER BY name")
+    assert before == [("Else",)]
+    assert chunk_ops._write(import_id, 1, stale) == "done"
+    assert world.query("SELECT name FROM custodians ORDER BY name") == before
+    assert accounts(world, import_id).codes() == {line: {"EXISTS_WITH_OTHER_VALUES"} for line in (2, 3, 4)}
+
+
+def test_long_names_that_the_database_holds_equal_are_merged_and_told(world: World) -> None:
+    tags = ["\u200b" * 400 + "a", "\u200b" * 450 + "a"]
+    rows = "".join(f"A-{number},{tag}\r\n" for number, tag in enumerate(tags))
+    import_id = world.run(f"Control Number,Tags\r\n{rows}".encode())
+    assert accounts(world, import_id).status == "completed"
+    assert accounts(world, import_id).counts["imported"] == 2
+    assert world.query("SELECT name FROM tags") == [(tags[0],)]
+    warned = world.query("SELECT line_no, code, original FROM import_warnings")
+    assert [(line, code, bytes(original).decode()) for line, code, original in warned] == [(3, "NAME_MERGED", tags[1])]
+    assert world.query("SELECT COUNT(*) FROM taggings") == [(2,)]
+
+
+@pytest.mark.parametrize(
+    "options", [b"[" * 200_000, b'{"columns": ' * 50_000, rb'{"user_id": "\ud800"}'], ids=["lists", "objects", "user"]
+)
+def test_options_that_cannot_be_understood_fail_the_import_and_not_the_request(world: World, options: bytes) -> None:
+    notification = world.upload(THREE)
+    upload_id = notification["Records"][0]["s3"]["object"]["key"].split("/")[3]
+    aws.s3().put_object(Bucket=world.bucket, Key=f"options/{upload_id}.json", Body=options)
+    assert call(start_import.lambda_handler, notification)
+    assert world.query("SELECT status, failure_code FROM imports") == [("failed", "BAD_OPTIONS")]
+    assert world.query("SELECT COUNT(*) FROM import_chunks") == [(0,)]
+
+
+def test_the_same_rows_with_their_columns_in_another_order_are_unchanged(world: World) -> None:
+    columns = ["Control Number", "Title", "Author", "Custodian", "Sent By", "Begin Bates"]
+    cells = [["A-1", "one", "x", "Smith", "y", "B-1"], ["A-2", "two", "", "Jones", "z", "B-2"]]
+    orders = ([0, 1, 2, 3, 4, 5], [4, 2, 5, 1, 3, 0])
+    files = [[",".join(row[place] for place in order) for row in (columns, *cells)] for order in orders]
+    first, second = (world.run("\r\n".join(lines).encode()) for lines in files)
+    assert accounts(world, first).counts["imported"] == 2
+    assert accounts(world, second).counts["unchanged"] == 2
+    assert accounts(world, second).rejected == []
+
+
+@pytest.fixture
+def rotated(world: World) -> Iterator[tuple[str, str, str]]:
+    """A database user and its secret, with a password that is not the one any more: (user, secret, old password)."""
+    user, old = f"app_{secrets.token_hex(4)}", secrets.token_hex(8)
+    clear_caches()  # type: ignore[no-untyped-call]
+    world.query(f"CREATE USER '{user}'@'%' IDENTIFIED BY '{old}'")
+    try:
+        arn = boto3.client("secretsmanager").create_secret(
+            Name=user, SecretString=json.dumps({"username": user, "password": old})
+        )["ARN"]
+        world.query(f"GRANT SELECT ON `{world.engine.url.database}`.* TO '{user}'@'%'")
+        yield user, arn, old
+    finally:
+        world.query(f"DROP USER '{user}'@'%'")
+        clear_caches()  # type: ignore[no-untyped-call]
+
+
+def rotate(world: World, user: str, arn: str) -> None:
+    """Give the user another password, and write it into the secret."""
+    new = secrets.token_hex(8)
+    world.query(f"ALTER USER '{user}'@'%' IDENTIFIED BY '{new}'")
+    secret = json.dumps({"username": user, "password": new})
+    boto3.client("secretsmanager").put_secret_value(SecretId=arn, SecretString=secret)
+
+
+def logged_in_as(dialect: Dialect, parameters: dict[str, Any]) -> str:
+    """Connect as a new connection of the engine does; returns the user that the server says."""
+    connection = db_session.log_in(dialect, None, (), dict(parameters))
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT CURRENT_USER()")
+            return str(cursor.fetchone()[0])
+    finally:
+        connection.close()
+
+
+def test_a_password_that_was_rotated_is_fetched_anew(
+    world: World, rotated: tuple[str, str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, arn, old = rotated
+    monkeypatch.setenv("DB_SECRET_ARN", arn)
+    settings.cache_clear()
+    url, dialect = world.engine.url, world.engine.dialect
+    parameters = {"host": url.host, "port": url.port, "database": url.database}
+    assert logged_in_as(dialect, parameters) == f"{user}@%"
+    rotate(world, user, arn)
+    # What a warm function still has is refused by the server.
+    assert json.loads(str(get_secret(arn, max_age=60)))["password"] == old
+    with pytest.raises(pymysql.err.OperationalError, match="1045"):
+        dialect.connect(user=user, password=old, **parameters)
+    assert logged_in_as(dialect, parameters) == f"{user}@%"

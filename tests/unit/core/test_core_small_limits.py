@@ -1,0 +1,159 @@
+"""With limits of a few bytes, where every file has records over them: no record is lost, made up, or counted twice."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.load_file.chunk import SourceRecord, read_chunk
+from core.load_file.dialect import Dialect, Opening
+from core.load_file.encoding import BYTEWISE
+from core.load_file.grammar import Grammar
+from core.load_file.splitting import Chunk, Splitter
+from tests.unit.core.reading import blocks_between, every
+
+NO_LIMIT = 10**6
+LIMITS = (24, 60, NO_LIMIT)
+STEPS = (1, 3, 7, 50, 1000)
+PIECES = (
+    *('"', '"', '"', '""', ",", ",", "a", "b ", "\n", "\n", "\r\n", "\r", " ", "é"),
+    *("1,2\n", '"x","y"\n', '"x\ny",z\n', "\n\n\n"),
+)
+VIEWS = ("utf-8", BYTEWISE, "utf-16-le", "utf-16-be", "cp1252")
+
+
+@dataclass(frozen=True)
+class Split:
+    """A text without a header, and what the splitter made of it."""
+
+    raw: bytes
+    view: str
+    limit: int
+    splitter: Splitter
+    chunks: Sequence[Chunk]
+
+    def text(self, start: int, end: int | None = None) -> str:
+        """The text at these bytes."""
+        return self.raw[start:end].decode(self.view)
+
+    def records(self, chunk: Chunk) -> list[SourceRecord]:
+        """The records of a chunk that is read on its own."""
+        layout = replace(self.splitter.layout(None), encoding=self.view)
+        raw = self.raw[chunk.byte_start : chunk.byte_end]
+        return list(read_chunk(raw, layout, chunk.first_line, chunk.byte_start))
+
+    @property
+    def tail(self) -> str:
+        """What stands behind the last chunk."""
+        return self.text(self.chunks[-1].byte_end if self.chunks else 0)
+
+
+def split(
+    text: str, limit: int, step: int, *, grammar: Grammar | None = None, view: str = "utf-8", chunk_rows: int = 2
+) -> Split:
+    """Split a text, in blocks of `step` characters, with records of up to `limit` bytes."""
+    grammar = grammar or Grammar(",", '"', 2)
+    dialect = Dialect(None if view == BYTEWISE else view, view, 0, ",", grammar.qualifier, None)
+    fields = ("control_number", *[None] * (grammar.cells - 1))
+    opening = Opening(dialect, grammar, tuple("abc"[: grammar.cells]), fields, 0, 1)
+    splitter = Splitter(opening, chunk_rows, max_record_bytes=limit, max_chunk_bytes=max(20, limit // 3))
+    raw = text.encode(view)
+    blocks = blocks_between(raw, every(step * len("a".encode(view)), raw))
+    chunks = [chunk for block in blocks for chunk in splitter.feed(block)]
+    return Split(raw, view, limit, splitter, [*chunks, *splitter.finish()])
+
+
+@st.composite
+def splits(draw: st.DrawFn) -> Split:
+    """A text of pieces that get in each other's way."""
+    text = "".join(draw(st.lists(st.sampled_from(PIECES), max_size=80)))
+    qualifier = draw(st.sampled_from(['"', '"', None]))
+    quoted_start = qualifier is not None and draw(st.booleans())
+    grammar = Grammar(",", qualifier, draw(st.integers(1, 3)), draw(st.booleans()), quoted_start)
+    limit, step, rows = (draw(st.sampled_from(choice)) for choice in (LIMITS, STEPS, (1, 2, 5)))
+    return split(text, limit, step, grammar=grammar, view=draw(st.sampled_from(VIEWS)), chunk_rows=rows)
+
+
+MANY = settings(max_examples=200, deadline=None)
+
+
+@MANY
+@given(splits())
+def test_chunks_ascend_and_nothing_but_blank_lines_stands_between_and_behind_them(made: Split) -> None:
+    at, line = 0, 1
+    for number, chunk in enumerate(made.chunks, start=1):
+        assert at <= chunk.byte_start < chunk.byte_end
+        gap = made.text(at, chunk.byte_start)
+        assert gap.strip("\r\n") == ""
+        assert (chunk.chunk_no, chunk.first_line) == (number, line + gap.count("\n"))
+        at, line = chunk.byte_end, chunk.last_line + 1
+    assert made.tail.strip("\r\n") == ""
+
+
+@MANY
+@given(splits())
+def test_a_chunk_has_the_digest_and_the_lines_of_its_bytes(made: Split) -> None:
+    for chunk in made.chunks:
+        body = made.text(chunk.byte_start, chunk.byte_end)
+        assert chunk.sha256 == hashlib.sha256(made.raw[chunk.byte_start : chunk.byte_end]).digest()
+        assert chunk.last_line == chunk.first_line + body.count("\n") - body.endswith("\n")
+
+
+@MANY
+@given(splits())
+def test_a_chunk_reads_back_as_many_records_as_were_counted(made: Split) -> None:
+    for chunk in made.chunks:
+        over_the_limit = chunk.byte_end - chunk.byte_start > made.limit
+        assert chunk.row_count == (1 if over_the_limit else len(made.records(chunk)))
+    assert sum(chunk.row_count for chunk in made.chunks) == made.splitter.rows_seen
+
+
+def spans(made: Split) -> list[tuple[int, int, int]]:
+    """First line, last line and number of records of every chunk."""
+    return [(chunk.first_line, chunk.last_line, chunk.row_count) for chunk in made.chunks]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_quote_that_stays_open_to_the_end_of_the_file_is_one_record(limit: int, step: int) -> None:
+    made = split('1,a\n2,"open\n' + "words alone\n" * 20, limit, step, chunk_rows=1)
+    assert spans(made) == [(1, 1, 1), (2, 22, 1)]
+    assert made.tail == ""
+    assert made.splitter.ids == [("1", 1)]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("blank", [1, 3, 200])
+def test_blank_lines_before_a_record_over_the_limit_are_no_record(blank: int, step: int) -> None:
+    made = split("1,a\n" + "\n" * blank + '2,"open\n' + "words alone\n" * 20, 60, step, chunk_rows=1)
+    assert made.splitter.rows_seen == 2
+    assert [chunk.row_count for chunk in made.chunks] == [1, 1]
+    assert made.text(made.chunks[1].byte_start, made.chunks[1].byte_end).lstrip("\n").startswith('2,"open\n')
+    assert made.chunks[1].last_line == 1 + blank + 21
+
+
+PROSE = "words of prose\nand more of it\nas it goes on\nuntil a comma, here\n"
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("limit", [60, 200, NO_LIMIT])
+def test_lines_of_a_closed_cell_over_the_limit_are_no_records(limit: int, step: int) -> None:
+    made = split('1,a\n2,"' + PROSE * 10 + 'the end"\n3,c\n4,d\n', limit, step, chunk_rows=1)
+    assert spans(made) == [(1, 1, 1), (2, 42, 1), (43, 43, 1), (44, 44, 1)]
+    assert {("1", 1), ("3", 43), ("4", 44)} <= set(made.splitter.ids)
+    assert made.splitter.rows_seen == 4
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_long_run_of_blank_lines_is_no_record(limit: int, step: int, line_end: str) -> None:
+    made = split(f"1,a{line_end}" + line_end * 300 + f"2,b{line_end}" + line_end * 300, limit, step, chunk_rows=1)
+    assert [chunk.row_count for chunk in made.chunks] == [1, 1]
+    assert [chunk.last_line for chunk in made.chunks] == [1, 302]
+    assert made.splitter.ids == [("1", 1), ("2", 302)]
