@@ -124,11 +124,18 @@ class PrivateServer:
             program = [str(binaries.installer), "--no-defaults", "--auth-root-authentication-method=normal"]
             program += ["--skip-test-db", "--skip-name-resolve"]
         command = [*program, f"--datadir={fresh}", *_user()]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        environment = {**os.environ, "TMPDIR": str(self._temporary())}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         if done.returncode:
             said = (done.stdout + done.stderr + tail(self._log)).strip()[-2000:]
             raise DatabaseServerError(f"{' '.join(command)} failed:\n{said}")
         fresh.rename(self._data)
+
+    def _temporary(self) -> Path:
+        """A folder of its own: a server that starts removes what temporary tables it finds in the one that it is given."""
+        folder = self._directory / "tmp"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
 
     def _launch(self, binaries: Binaries) -> psutil.Process:
         state = {"port": _free_port(), "socket": str(self._socket_path())}
@@ -149,6 +156,7 @@ class PrivateServer:
     def _options(self, state: dict[str, Any]) -> list[str]:
         options = {
             "datadir": str(self._data),
+            "tmpdir": str(self._temporary()),
             "pid-file": str(self._directory / "server.pid"),
             "socket": state["socket"],
             "port": state["port"],
