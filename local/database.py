@@ -132,7 +132,7 @@ class PrivateServer:
         fresh.rename(self._data)
 
     def _temporary(self) -> Path:
-        """A folder of its own: a server that starts removes what temporary tables it finds in the one that it is given."""
+        """A folder of its own: a server that starts removes the temporary tables that it finds in its folder."""
         folder = self._directory / "tmp"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
