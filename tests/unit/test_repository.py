@@ -120,7 +120,7 @@ def test_the_pattern_finds_what_it_is_for(pattern: re.Pattern[str], text: str) -
 
 
 @pytest.mark.parametrize(
-    "text", ["a==1\n", "a>=1 --hash=sha256:" + "0" * 64, "-e .", "a @ https://mirror.example/a.whl"]
+    "text", ["a==1\n", "a>=1 --hash=sha256:" + "0" * 64, "-e .", "a @ https://mirror.example/a" + ".whl"]
 )
 def test_a_requirement_without_pin_or_hash_is_found(text: str) -> None:
     assert unhashed(text) != []
