@@ -29,6 +29,7 @@ SLOW_S = 5.0
 TABLES = (
     *("custodian_exhibits", "taggings", "exhibits", "custodians", "tags", "import_names", "import_warnings"),
     *("import_rejections", "import_duplicates", "import_chunks", "imports", "cases", "outbox_events"),
+    *("idempotency_keys", "semaphore_holders", "semaphores"),
 )
 
 

@@ -3,14 +3,23 @@
     ExhibitIngestError
     ├── InvalidInputError           the input is wrong: reject it (HTTP 400), never retry
     │   ├── UploadRefusedError      an object that is no upload of ours: nothing to record it against
-    │   └── FileRefusedError        a load file that cannot be imported at all; carries a code
+    │   ├── FileRefusedError        a load file that cannot be imported at all; carries a code
+    │   ├── ForbiddenError          the caller's token does not say for whom it speaks (HTTP 403)
+    │   ├── NotFoundError           no such thing in the caller's tenant (HTTP 404)
+    │   ├── KeyReusedError          an idempotency key that came with another request (HTTP 422)
+    │   └── PreconditionMissingError  a change without If-Match (HTTP 428)
     ├── ConflictError               somebody else was faster: replay the whole unit, then HTTP 409
     │   ├── LockNotAcquiredError    a row lock was not to be had in the attempts allowed
-    │   └── TransactionConflictError  deadlocks or duplicates, attempt after attempt
+    │   ├── TransactionConflictError  deadlocks, duplicates or stale versions, attempt after attempt
+    │   ├── BusyError               the same thing is being done right now: come back (HTTP 409, Retry-After)
+    │   └── FinalConflictError      a replay would change nothing
+    │       ├── StaleVersionError   the client saw an older version (HTTP 412); carries the current one
+    │       └── WrongStateError     the thing is not in a state in which this can be done (HTTP 409)
     └── UnavailableError            not now: raise, so that the queue delivers again (HTTP 503)
         ├── DatabaseUnavailableError
         ├── CommitOutcomeUnknownError  the connection died inside COMMIT: it happened, or it did not
         ├── ChunkBusyError          another worker holds this chunk
+        ├── ImportBusyError         another worker is splitting this upload; carries when to come back
         ├── QueueUnavailableError   a message was not accepted
         └── StorageUnavailableError an object could not be read or written
 
@@ -61,8 +70,60 @@ class FileRefusedError(InvalidInputError):
         self.code = code
 
 
+class ForbiddenError(InvalidInputError):
+    """The token does not name a tenant and a user."""
+
+
+class NotFoundError(InvalidInputError):
+    """There is no such thing."""
+
+
+class KeyReusedError(InvalidInputError):
+    """This Idempotency-Key came before with another request; use a new key for a new request."""
+
+
+class PreconditionMissingError(InvalidInputError):
+    """Send If-Match with the ETag of the version that you are changing."""
+
+
 class ConflictError(ExhibitIngestError):
     """The operation conflicts with another one."""
+
+    replayable = True
+
+
+class BusyError(ConflictError):
+    """The same request is being worked on; try again later.
+
+    `retry_after_s` says when it will be done or given up, in whole seconds.
+    """
+
+    replayable = False
+
+    def __init__(self, message: str | None = None, *, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class FinalConflictError(ConflictError):
+    """The operation conflicts with what is there."""
+
+    replayable = False
+
+
+class StaleVersionError(FinalConflictError):
+    """It was changed since you read it; read it again and repeat your change.
+
+    `current_version` is the version to be read now.
+    """
+
+    def __init__(self, current_version: int) -> None:
+        super().__init__()
+        self.current_version = current_version
+
+
+class WrongStateError(FinalConflictError):
+    """This cannot be done in the state in which it is."""
 
 
 class LockNotAcquiredError(ConflictError):
@@ -87,6 +148,17 @@ class CommitOutcomeUnknownError(UnavailableError):
 
 class ChunkBusyError(UnavailableError):
     """Another worker is importing this chunk."""
+
+
+class ImportBusyError(UnavailableError):
+    """Another worker is splitting this upload.
+
+    `retry_after_s` says for how long at most, in whole seconds.
+    """
+
+    def __init__(self, *, retry_after_s: int) -> None:
+        super().__init__()
+        self.retry_after_s = retry_after_s
 
 
 class QueueUnavailableError(UnavailableError):

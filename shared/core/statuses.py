@@ -6,8 +6,9 @@ from enum import StrEnum
 
 
 class ImportStatus(StrEnum):
-    """An import is split, runs, and ends in one of the other four."""
+    """An import may wait for its upload, is split, runs, and ends in one of the other four."""
 
+    AWAITING_UPLOAD = "awaiting_upload"
     SPLITTING = "splitting"
     RUNNING = "running"
     COMPLETED = "completed"

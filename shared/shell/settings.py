@@ -33,6 +33,10 @@ class Settings:
     chunk_rows: int
     max_file_bytes: int
     redrive_delay_seconds: int
+    redis_url: str | None
+    tenant_claim: str
+    idempotency_ttl_hours: int
+    upload_url_seconds: int
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
@@ -54,6 +58,10 @@ class Settings:
             chunk_rows=_integer(environment, "CHUNK_ROWS", "1000"),
             max_file_bytes=_integer(environment, "MAX_FILE_BYTES", "10000000000"),
             redrive_delay_seconds=_integer(environment, "REDRIVE_DELAY_SECONDS", "900"),
+            redis_url=environment.get("REDIS_URL") or None,
+            tenant_claim=environment.get("TENANT_CLAIM", "custom:tenant_id"),
+            idempotency_ttl_hours=_integer(environment, "IDEMPOTENCY_TTL_HOURS", "24"),
+            upload_url_seconds=_integer(environment, "UPLOAD_URL_SECONDS", "3600"),
         )
 
 

@@ -9,6 +9,7 @@ later to an exclusive one, deadlocks the chunks against each other.
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import (
     BINARY,
@@ -23,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.mysql import BLOB, DATETIME, MEDIUMTEXT
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
 
 Moment = DATETIME(fsp=6)
 NOW = text("CURRENT_TIMESTAMP(6)")
@@ -46,10 +47,19 @@ class Cases(Base):
 
 
 class Imports(Base):
-    """One upload of one load file: what was decided about it, and how far it is."""
+    """One upload of one load file: what was decided about it, and how far it is.
+
+    `upload_id` and `options` are those that the API handed out and was given; both are NULL for a file that was put
+    into the bucket without asking. An import that awaits its upload has a key of its own in place of the upload's.
+    """
 
     __tablename__ = "imports"
-    __table_args__ = (UniqueConstraint("upload_key", name="uq_imports_upload_key"), Index("ix_imports_case", "case_id"))
+    __table_args__ = (
+        UniqueConstraint("upload_key", name="uq_imports_upload_key"),
+        UniqueConstraint("tenant_id", "upload_id", name="uq_imports_upload_id"),
+        Index("ix_imports_case", "case_id"),
+        Index("ix_imports_tenant", "tenant_id"),
+    )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     upload_key: Mapped[bytes] = mapped_column(BINARY(32))
@@ -62,6 +72,8 @@ class Imports(Base):
     size: Mapped[int] = mapped_column(BigInteger)
     file_name: Mapped[str] = mapped_column(String(1024))
     user_id: Mapped[str] = mapped_column(String(255))
+    upload_id: Mapped[str | None] = mapped_column(String(64))
+    options: Mapped[str | None] = mapped_column(MEDIUMTEXT)
     status: Mapped[str] = mapped_column(String(32))
     failure_code: Mapped[str | None] = mapped_column(String(64))
     failure_message: Mapped[str | None] = mapped_column(String(1024))
@@ -203,6 +215,8 @@ class Exhibits(Base):
     line_count: Mapped[int] = mapped_column(Integer, server_default="1")
     version: Mapped[int] = mapped_column(Integer, server_default="1")
 
+    __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own form
+
 
 class _Name:
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
@@ -211,6 +225,10 @@ class _Name:
     line_no: Mapped[int | None] = mapped_column(BigInteger)
     created_at_gmt: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
     version: Mapped[int] = mapped_column(Integer, server_default="1")
+
+    @declared_attr.directive
+    def __mapper_args__(cls) -> dict[str, Any]:
+        return {"version_id_col": cls.version}
 
 
 class Custodians(_Name, Base):
@@ -272,3 +290,47 @@ class OutboxEvents(Base):
     claim_token: Mapped[str | None] = mapped_column(String(32))
     lease_until: Mapped[datetime | None] = mapped_column(Moment)
     attempts: Mapped[int] = mapped_column(Integer, server_default="0")
+
+
+class IdempotencyKeys(Base):
+    """A request that was made under a key: claimed by an owner, and once its effect is committed, the answer."""
+
+    __tablename__ = "idempotency_keys"
+    __table_args__ = (
+        UniqueConstraint("tenant_id", "route", "idempotency_key", name="uq_idempotency_keys"),
+        Index("ix_idempotency_keys_created", "created_at"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    tenant_id: Mapped[str] = mapped_column(String(64))
+    route: Mapped[str] = mapped_column(String(128))
+    idempotency_key: Mapped[str] = mapped_column(String(255))
+    fingerprint: Mapped[bytes] = mapped_column(BINARY(32))
+    status: Mapped[str] = mapped_column(String(16))
+    owner: Mapped[bytes] = mapped_column(BINARY(16))
+    attempt: Mapped[int] = mapped_column(Integer)
+    lease_until: Mapped[datetime] = mapped_column(Moment)
+    status_code: Mapped[int | None] = mapped_column(SmallInteger)
+    response_headers: Mapped[str | None] = mapped_column(Text)
+    response_body: Mapped[str | None] = mapped_column(MEDIUMTEXT)
+    created_at: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
+
+
+class Semaphores(Base):
+    """A semaphore in the database, for deployments without Redis; `fence` is the last number that it gave out."""
+
+    __tablename__ = "semaphores"
+
+    name: Mapped[bytes] = mapped_column(BINARY(32), primary_key=True)
+    fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
+
+
+class SemaphoreHolders(Base):
+    """Who is inside a semaphore, and until when at most."""
+
+    __tablename__ = "semaphore_holders"
+    __table_args__ = (Index("ix_semaphore_holders_expires", "expires_at"),)
+
+    name: Mapped[bytes] = mapped_column(BINARY(32), primary_key=True)
+    token: Mapped[bytes] = mapped_column(BINARY(16), primary_key=True)
+    expires_at: Mapped[datetime] = mapped_column(Moment)

@@ -29,9 +29,11 @@ SHELL_LEVELS = {
     "utils": MECHANISM,
     "migrations": MECHANISM,
     "sns": MECHANISM,
+    "http_api": FOUNDATION,
 }
 HANDLER_IMPORTS = {"shell.observability", "shell.invocation", "shell.settings", "aws_lambda_powertools"}
-CORE_IMPORTS = {"core", "regex"}
+HANDLER_IMPORTS |= {"shell.http_api", "core.contracts"}
+CORE_IMPORTS = {"core", "regex", "pydantic"}
 CORE_NEVER = {"os", "time", "random", "secrets", "socket", "subprocess", "http", "urllib.request", "sqlite3"}
 CORE_NEVER |= {"datetime.datetime.now", "datetime.datetime.utcnow", "datetime.datetime.today", "datetime.date.today"}
 CORE_NEVER |= {"uuid.uuid1", "uuid.uuid4"}
@@ -142,7 +144,7 @@ def core_decides_and_does_nothing(source: Source) -> Iterator[Found]:
         return
     for line, name in imports(source):
         if name.partition(".")[0] not in sys.stdlib_module_names | CORE_IMPORTS:
-            yield line, f"core imports {name}; it may use the standard library, regex and itself"
+            yield line, f"core imports {name}; it may use the standard library, regex, pydantic and itself"
     for line, name in mentions(source):
         if within(name, CORE_NEVER):
             yield line, f"core uses {name}: no network, clock, environment or randomness there"

@@ -23,6 +23,7 @@ class DbErrorClass(Enum):
     """What to do: the value is the reason that a log line gives."""
 
     TRANSACTION = "conflict: roll back and replay the whole transaction"
+    STALE = "stale version: read again in a new transaction"
     ONCE = "internal: replay the whole transaction once"
     CONNECTION = "connection lost: reconnect and replay"
     FAILOVER = "no writable server: wait, reconnect and replay"
@@ -59,6 +60,7 @@ BY_NUMBER = {number: kind for kind, numbers in NUMBERS.items() for number in num
 RETRYABLE = frozenset(
     {
         DbErrorClass.TRANSACTION,
+        DbErrorClass.STALE,
         DbErrorClass.ONCE,
         DbErrorClass.CONNECTION,
         DbErrorClass.FAILOVER,
@@ -100,7 +102,7 @@ def classify(error: BaseException) -> DbErrorClass:
     if isinstance(error, CommitOutcomeUnknownError):
         return DbErrorClass.UNKNOWN_COMMIT
     if isinstance(error, StaleDataError):
-        return DbErrorClass.TRANSACTION
+        return DbErrorClass.STALE
     if isinstance(error, PoolTimeoutError):
         return DbErrorClass.CAPACITY
     if isinstance(error, UnicodeEncodeError):

@@ -36,6 +36,8 @@ R = TypeVar("R")
 M = TypeVar("M", bound=DeclarativeBase)
 
 MAX_DELAY_S = 5.0
+# A stale version means that somebody else changed the very row: soon again, and not for long.
+STALE_ATTEMPTS, STALE_DELAY_S, STALE_MAX_DELAY_S = 3, 0.1, 1.0
 INSERT_OR_GET_ROUNDS = 5
 _replaying: ContextVar[bool] = ContextVar("replaying", default=False)
 
@@ -51,7 +53,8 @@ def retry_on_db_conflict(unit: Any = None, /, *, resolve: Any = None) -> Any:
     a session that is in a transaction already, it runs once: then the outermost unit replays.
     `resolve`, called with the same arguments, answers after an unknown COMMIT: the unit's result if it took effect
     (found by a locking read of something the transaction wrote), None if it did not; without it the error is raised.
-    A ConflictError that the function raises is replayed likewise.
+    A ConflictError that the function raises is replayed likewise, unless it is not `replayable`. A StaleDataError of a
+    versioned row is replayed up to three attempts in all, 0.1 s doubling to at most 1 s apart, with jitter.
     Raises TransactionConflictError or DatabaseUnavailableError after the last of DB_DEADLOCK_RETRY_ATTEMPTS.
     """
     if unit is None:
@@ -101,11 +104,16 @@ def _replay(unit: Callable[[], R], resolve: Callable[[], R | None] | None, name:
 
 def _retrying(attempts: int, delay: float, gave_up: Callable[[BaseException, int], Exception]) -> Retrying:
     """Tenacity's loop: retryable database errors, full jitter, attempts and deadline."""
-    wait = wait_random_exponential(multiplier=delay, max=MAX_DELAY_S)
+    usual = wait_random_exponential(multiplier=delay, max=MAX_DELAY_S)
+    stale = wait_random_exponential(multiplier=STALE_DELAY_S, max=STALE_MAX_DELAY_S)
+
+    def wait(state: RetryCallState) -> float:
+        return (stale if classify(_error_of(state)) is DbErrorClass.STALE else usual)(state)
 
     def stop(state: RetryCallState) -> bool:
-        once = classify(_error_of(state)) is DbErrorClass.ONCE and state.attempt_number >= 2
-        return once or state.attempt_number >= attempts or seconds_left() <= state.upcoming_sleep
+        fewer = {DbErrorClass.ONCE: 2, DbErrorClass.STALE: STALE_ATTEMPTS}
+        most = min(attempts, fewer.get(classify(_error_of(state)), attempts))
+        return state.attempt_number >= most or seconds_left() <= state.upcoming_sleep
 
     def after_last(state: RetryCallState) -> Any:
         last = _error_of(state)
@@ -158,7 +166,9 @@ class _DidNotCommitError(ExhibitIngestError):
 
 
 def _worth_replaying(error: BaseException) -> bool:
-    return isinstance(error, (_DidNotCommitError, ConflictError)) or classify(error) in RETRYABLE
+    if isinstance(error, ConflictError):
+        return error.replayable
+    return isinstance(error, _DidNotCommitError) or classify(error) in RETRYABLE
 
 
 def _error_of(state: RetryCallState) -> BaseException:
@@ -171,6 +181,8 @@ def _gave_up(name: str, last: BaseException, tried: int) -> Exception:
         return last
     kind = classify(last)
     times = f"{name} failed in {tried} attempt{'s' if tried > 1 else ''}"
+    if kind is DbErrorClass.STALE:
+        return TransactionConflictError(f"{times}; each time somebody else had changed the row")
     if kind in (DbErrorClass.TRANSACTION, DbErrorClass.DUPLICATE):
         return TransactionConflictError(f"{times}; the last conflict was error {error_number(last)}")
     return DatabaseUnavailableError(f"{times}; the last error was {error_number(last)} ({kind.value})")

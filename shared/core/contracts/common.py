@@ -1,0 +1,85 @@
+"""What all requests and answers share: names in camelCase, nothing unknown accepted, pages, problems."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from core.errors import ForbiddenError
+
+MAX_TENANT_CHARACTERS, MAX_USER_CHARACTERS = 64, 255
+MAX_ID = 2**63 - 1
+MAX_PAGE = 500
+
+
+class Taken(BaseModel):
+    """A request's body: a member that is not known is refused, not ignored."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+
+
+class Given(BaseModel):
+    """An answer's body."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+
+def _printable(value: str) -> str:
+    if not value.isprintable():
+        raise ValueError("control characters are not allowed")
+    return value
+
+
+Id = Annotated[int, Field(ge=1, le=MAX_ID)]
+# A name as it is stored: spaces around it would make another name of what looks the same.
+Name = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^\S(?:.*\S)?$"), AfterValidator(_printable)]
+
+
+class Problem(Given):
+    """What went wrong, as RFC 9457 (application/problem+json) has it; `detail` says what to do.
+
+    `type` ends in the problem's name: script against that, not against the texts.
+    """
+
+    type: str = Field(examples=["urn:exhibit-ingest:problem:stale-version"])
+    title: str
+    status: int = Field(ge=400, le=599)
+    detail: str
+    instance: str = Field(description="The id of the request; the logs have it too.")
+    errors: list[FieldProblem] | None = Field(default=None, description="Each part of the request that is wrong.")
+    current_version: int | None = Field(default=None, description="With stale-version: the version to read again.")
+
+
+class FieldProblem(Given):
+    """One part of a request that is wrong: where, as `body/tags/0`, `query/limit` or `header/If-Match`, and how."""
+
+    location: str
+    message: str
+
+
+class Caller(BaseModel):
+    """On whose behalf a request is made; from the token alone, never from the request."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tenant_id: str
+    user_id: str
+
+    @classmethod
+    def of_claims(cls, claims: dict[str, Any], tenant_claim: str) -> Caller:
+        """The caller of a checked token.
+
+        Raises ForbiddenError where tenant or user are missing, or are not what a key in S3 and a column can hold.
+        """
+        tenant, user = claims.get(tenant_claim), claims.get("sub")
+        if not (_is_name(tenant, MAX_TENANT_CHARACTERS) and _is_name(user, MAX_USER_CHARACTERS)):
+            raise ForbiddenError()
+        return cls(tenant_id=str(tenant), user_id=str(user))
+
+
+def _is_name(value: object, most: int) -> bool:
+    """Without what would end a part of an S3 key, or not be compared by the database."""
+    good = isinstance(value, str) and 0 < len(value) <= most and value.isprintable()
+    return good and value == str(value).strip() and "/" not in str(value)

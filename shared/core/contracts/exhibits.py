@@ -1,0 +1,136 @@
+"""Exhibits, custodians and taggings as the API takes and gives them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from core.contracts.common import Given, Id, Name, Taken
+
+MAX_TAGGED_EXHIBITS, MAX_TAGS, MAX_CUSTODIANS = 1_000, 50, 50
+
+
+def _storable_moment(value: datetime) -> datetime:
+    if value.tzinfo is not None:
+        raise ValueError("a document's date has no offset: it is stored as the document has it")
+    return value
+
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^\S(?:.*\S)?$")]
+Moment = Annotated[datetime, AfterValidator(_storable_moment)]
+TagName = Annotated[Name, Field(max_length=500)]
+
+
+class Exhibit(Given):
+    """A document of a case. `version` is what the ETag holds: it counts changes of the fields that PATCH can change."""
+
+    id: int
+    case: str
+    case_id: int
+    control_number: str
+    bates_begin: str | None
+    bates_end: str | None
+    parent_control_number: str | None
+    title: str | None
+    file_name: str | None
+    document_date: datetime | None
+    native_path: str | None
+    text_path: str | None
+    properties: dict[str, Any] = Field(description="What else the load file said of it.")
+    custodians: list[str]
+    tags: list[str]
+    import_id: int
+    line: int
+    version: int
+
+
+class ExhibitSummary(Given):
+    """An exhibit in a list."""
+
+    id: int
+    control_number: str
+    bates_begin: str | None
+    bates_end: str | None
+    title: str | None
+    file_name: str | None
+    document_date: datetime | None
+    version: int
+
+
+class ExhibitPage(Given):
+    """Exhibits in the order of their control numbers, compared by bytes."""
+
+    items: list[ExhibitSummary]
+    next: str | None = Field(description="Send it as `after` for the next page; null: this is the last.")
+
+
+class ExhibitChange(Taken):
+    """What to change, as a JSON merge patch (RFC 7396): null empties a field, a field left out stays."""
+
+    bates_begin: Key | None = None
+    bates_end: Key | None = None
+    parent_control_number: Key | None = None
+    title: Text | None = None
+    file_name: Text | None = None
+    document_date: Moment | None = None
+    native_path: Text | None = None
+    text_path: Text | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("name at least one field to change")
+        return self
+
+
+class Custodian(Given):
+    """Somebody who held documents of the case."""
+
+    id: int
+    name: str
+
+
+class CustodianPage(Given):
+    """Custodians in the order of their names."""
+
+    items: list[Custodian]
+    next: str | None
+
+
+class NewCustodians(Taken):
+    """Who held an exhibit; a name that the case lacks is added."""
+
+    custodians: list[Name] = Field(min_length=1, max_length=MAX_CUSTODIANS)
+
+
+class ExhibitCustodians(Given):
+    """All custodians of an exhibit."""
+
+    exhibit_id: int
+    custodians: list[Custodian]
+
+
+class TaggingRequest(Taken):
+    """Every one of the exhibits, with every one of the tags. The exhibits must be of one case."""
+
+    exhibit_ids: list[Id] = Field(min_length=1, max_length=MAX_TAGGED_EXHIBITS)
+    tags: list[TagName] = Field(
+        min_length=1, max_length=MAX_TAGS, description=r"A nested tag is named by its path: Hot\Really Hot."
+    )
+
+
+class TaggingsMade(Given):
+    """How many of the pairs are new; the others were there and stay as they are."""
+
+    exhibits: int
+    tags: int
+    created: int
+
+
+class TaggingsRemoved(Given):
+    """How many of the pairs were there."""
+
+    removed: int

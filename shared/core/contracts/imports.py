@@ -1,0 +1,173 @@
+"""Imports as the API takes and gives them; counts are rows, sizes bytes, times UTC."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from core.contracts.common import Given, Name, Taken
+from core.statuses import ImportStatus
+
+MAX_SIZE = 10_000_000_000
+SINGLE_PUT_BYTES = 5_000_000_000
+MAX_OPTION_COLUMNS = 1_000
+
+
+def _no_slash(value: str) -> str:
+    if "/" in value:
+        raise ValueError("a slash is not allowed")
+    return value
+
+
+FileName = Annotated[Name, AfterValidator(_no_slash)]
+
+
+class Options(Taken):
+    """What is to be said about the file; whatever is left out is detected. docs/load-files.md explains each."""
+
+    encoding: str | None = Field(default=None, max_length=32)
+    delimiter: str | None = Field(default=None, min_length=1, max_length=16)
+    qualifier: str | None = Field(default=None, min_length=1, max_length=16)
+    newline: str | None = Field(default=None, min_length=1, max_length=16)
+    header: bool = True
+    columns: dict[str, str] = Field(default_factory=dict, max_length=MAX_OPTION_COLUMNS)
+    date_order: Literal["DMY", "MDY"] | None = None
+
+    def as_document(self) -> dict[str, Any]:
+        """As an options file has it, without what was not given."""
+        return self.model_dump(by_alias=False, exclude_none=True)
+
+
+class NewImport(Taken):
+    """A load file that is about to be uploaded."""
+
+    case: FileName = Field(description="The name of the case; it is made if there is none.")
+    file_name: FileName
+    size: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_SIZE,
+        description=f"The file's size in bytes; needed from {SINGLE_PUT_BYTES} on, which is uploaded in parts.",
+    )
+    options: Options = Options()
+
+
+class UploadPart(Given):
+    """One part of an upload: PUT these bytes of the file, and keep the ETag that S3 answers."""
+
+    number: int
+    first_byte: int
+    size: int
+    url: str
+
+
+class UploadUrls(Given):
+    """How to upload: `url` by one PUT, or `parts`, and then POST their list to `completeUrl` as S3 has it.
+
+    The URLs hold for `expiresInSeconds`; the same request under the same Idempotency-Key signs them anew.
+    """
+
+    url: str | None = None
+    parts: list[UploadPart] | None = None
+    complete_url: str | None = None
+    expires_in_seconds: int
+
+
+class ImportUpload(Given):
+    """An import that awaits its file."""
+
+    id: int
+    status: ImportStatus
+    case: str
+    case_id: int
+    file_name: str
+    upload_id: str
+    upload: UploadUrls
+
+
+class ImportState(Given):
+    """How far an import is. The four counts add up to `rowsSettled`; the rest of `rowsSeen` is still to come.
+
+    `rowsPerSecond` and `secondsLeft` are null until there is something to tell them from.
+    """
+
+    id: int
+    status: ImportStatus
+    case: str
+    case_id: int
+    file_name: str
+    user_id: str
+    size: int
+    sha256: str | None
+    failure_code: str | None
+    failure_message: str | None
+    rows_seen: int
+    rows_settled: int
+    imported: int
+    unchanged: int
+    updated: int
+    rejected: int
+    warnings: int
+    chunks: int
+    chunks_failed: int
+    generation: int = Field(description="1, and one more for every retry.")
+    reports_generation: int = Field(description="The reports in S3 are of this generation; 0: none yet.")
+    reports_prefix: str | None = Field(description="Where in the bucket the reports are.")
+    rows_per_second: float | None
+    seconds_left: float | None
+    started_at: datetime
+    finished_at: datetime | None
+
+
+class ImportPage(Given):
+    """Imports, newest first."""
+
+    items: list[ImportState]
+    next: str | None = Field(description="Send it as `after` for the next page; null: this is the last.")
+
+
+class RejectedRow(Given):
+    """A row that was not imported. `bytes` lie at `byteStart` of the uploaded version."""
+
+    line: int
+    rows: int = Field(description="1, or the rows of a part of the file that was given up as a whole.")
+    column: str | None
+    code: str
+    message: str
+    control_number: str | None
+    byte_start: int
+    byte_length: int
+
+
+class RejectionPage(Given):
+    """Rejected rows in the file's order."""
+
+    items: list[RejectedRow]
+    next: str | None
+
+
+class ChangedValue(Given):
+    """What was changed in an imported row, or (line 0) decided for the whole file.
+
+    `original` is what the file had, as base64, where it is no longer than 1 KB; else the row's bytes are the original.
+    """
+
+    line: int
+    column: str | None
+    code: str
+    message: str
+    control_number: str | None
+    original: str | None
+    original_bytes: int | None
+    stored_bytes: int | None
+    byte_start: int | None
+    byte_length: int | None
+
+
+class WarningPage(Given):
+    """Warnings in the file's order."""
+
+    items: list[ChangedValue]
+    next: str | None
