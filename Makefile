@@ -5,6 +5,7 @@ PYTHON ?= python3
 TESTS ?= tests/unit tests/integration
 WORKERS ?= 2
 PYTEST_ARGS ?=
+SERVE_ARGS ?=
 # How many times the tests of races run their race: a tenth of the stated counts, or the full ones.
 RACE_COUNTS ?= tenth
 
@@ -12,7 +13,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo test test-full check format build clean lock
+.PHONY: help setup demo local openapi test test-full check format build clean lock
 
 DEV := .venv/.installed
 SAM := .venv-sam/.installed
@@ -36,10 +37,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 help:
 	@echo 'make demo       set up, then import a generated load file and show what became of every row'
+	@echo 'make local      the HTTP API and everything behind it on this machine, until Ctrl-C; SERVE_ARGS="--port 8701"'
 	@echo 'make test       unit and integration tests; DATABASE_URL=mysql+pymysql://... runs them on that server,'
 	@echo '                TESTS=path::name only some, PYTEST_ARGS=... adds options'
 	@echo 'make test-full  the same tests with the full number of races'
 	@echo 'make check      ruff, mypy and the template'
+	@echo 'make openapi    write the OpenAPI document of the API again'
 	@echo 'make format     let ruff put the code in order'
 	@echo 'make setup      .venv with everything pinned; the other targets do it when needed'
 	@echo 'make build      what sam deploy uploads, into .aws-sam'
@@ -51,6 +54,12 @@ setup: $(DEV)
 
 demo: $(DEV)
 	@.venv/bin/python -m local.demo
+
+local: $(DEV)
+	@.venv/bin/exhibit-ingest serve $(SERVE_ARGS)
+
+openapi: $(DEV)
+	@.venv/bin/python -m tools.openapi
 
 test: $(DEV)
 	@echo 'Running $(TESTS) with $(RACE_COUNTS) race counts.'

@@ -22,10 +22,12 @@ from local import commands
 from local.commands import ImportRequest, Place
 from local.errors import LocalError, UsageError
 from local.options import import_options
+from local.serve import print_token, serve
 
 _WRONG_USAGE = 2
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _MOST_WORKERS = 64
+_API_PORT, _LAST_PORT = 8700, 65535
 _URL_FORM = "write it as in mysql+pymysql://user:password@host:3306/schema?charset=utf8mb4"
 
 _DESCRIPTION = """\
@@ -41,6 +43,8 @@ examples:
       several files, one after another; the result as one JSON object
   exhibit-ingest database-url
       where what was imported can be looked at
+  exhibit-ingest serve
+      the HTTP API on this machine, until Ctrl-C; `exhibit-ingest token --tenant acme --user me` gives a token for it
   exhibit-ingest reset
       forget everything
 
@@ -80,6 +84,9 @@ def main(arguments: Sequence[str] | None = None, place: Place | None = None) -> 
         print(f"exhibit-ingest: error: {exc}", file=sys.stderr)
         return commands.FAILED
     except _Interrupted as exc:
+        if options.command == "serve":
+            print("exhibit-ingest: ended, with all that it started.", file=sys.stderr)
+            return commands.DONE if exc.signal == signal.SIGINT else 128 + exc.signal
         print(
             "exhibit-ingest: interrupted; all that it started is stopped. Rows imported so far are kept;"
             " import the file again to get the rest.",
@@ -94,6 +101,12 @@ def _run(options: argparse.Namespace, place: Place) -> int:
             return commands.import_files(place, _request(options))
         case "database-url":
             return commands.database_url(place)
+        case "serve":
+            return serve(place, options.port, options.workers)
+        case "token":
+            for name in ("tenant", "user"):
+                _check_key_part(name, getattr(options, name))
+            return print_token(place, options.tenant, options.user)
         case "stop":
             return commands.stop(place)
         case _:
@@ -133,7 +146,10 @@ def _users_database(url: str | None) -> str | None:
 
 
 def _check_key_part(name: str, value: str) -> None:
-    """Tenant and case are parts of the upload's key, and of nothing that could be mistaken for a folder."""
+    """Tenant and case are parts of the upload's key, and of nothing that could be mistaken for a folder.
+
+    A token's user must be a name of the same kind.
+    """
     if not value.strip() or "/" in value or value in (".", "..") or not value.isprintable():
         raise UsageError(f"--{name} {value!r}: give a name without slashes and control characters")
 
@@ -152,6 +168,13 @@ def _workers(text: str) -> int:
     return workers
 
 
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= _LAST_PORT:
+        raise argparse.ArgumentTypeError(f"from 0 (any free port) to {_LAST_PORT}")
+    return port
+
+
 def _parser() -> argparse.ArgumentParser:
     keep = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
@@ -163,6 +186,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_import_arguments(importing)
     commands_.add_parser("database-url", help="start the private database if need be and print its URL")
+    serving = commands_.add_parser("serve", help="the HTTP API and everything behind it, until Ctrl-C")
+    serving.add_argument(
+        "--port", type=_port, default=_API_PORT, metavar="P", help="of 127.0.0.1 (default: %(default)s; 0: a free one)"
+    )
+    _add_workers(serving)
+    token = commands_.add_parser("token", help="print a token for the API, good for an hour")
+    token.add_argument("--tenant", required=True, metavar="T", help="whose documents it opens")
+    token.add_argument("--user", required=True, metavar="U", help="whom changes are recorded of")
     commands_.add_parser("stop", help="stop the private database that database-url left running")
     commands_.add_parser("reset", help="stop the private database and delete it, the logs and the reports")
     return parser
@@ -172,13 +203,7 @@ def _add_import_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a load file")
     parser.add_argument("--case", required=True, metavar="NAME", help="the case; made if it is new")
     parser.add_argument("--tenant", default="local", metavar="T", help="whose case it is (default: local)")
-    parser.add_argument(
-        "--workers",
-        type=_workers,
-        default=min(4, os.cpu_count() or 1),
-        metavar="N",
-        help="processes per function (default: %(default)s)",
-    )
+    _add_workers(parser)
     parser.add_argument("--mapping", type=Path, metavar="FILE", help="JSON that says what the columns are; see below")
     parser.add_argument(
         "--encoding", metavar="E", help="instead of the one found: utf-8, utf-16-le, utf-16-be or cp1252"
@@ -186,6 +211,16 @@ def _add_import_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--delimiter", metavar="D", help="a character, its decimal code, or comma, tab, pipe, dc4 ...")
     parser.add_argument("--qualifier", metavar="Q", help="the same, or thorn, quote, or none")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def _add_workers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--workers",
+        type=_workers,
+        default=min(4, os.cpu_count() or 1),
+        metavar="N",
+        help="processes per function (default: %(default)s)",
+    )
 
 
 class _Interrupted(BaseException):

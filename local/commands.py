@@ -27,13 +27,14 @@ from local.progress import FileProgress, ProgressDisplay
 from local.stack import DEFAULT_TEMPLATE, REPOSITORY, LocalStack
 from local.summary import Outcome, as_json, print_table
 from local.time_scale import TimeScale
+from local.tokens import SECRET_FILE
 
 DONE, FAILED = 0, 1
 
 # Nobody wants to wait six minutes after a crash on their own machine; but work gets all the time that AWS gives it.
 _SCALE = TimeScale(factor=0.05, shortest_timeout=math.inf)
 _SERVICE_ERRORS = (Boto3Error, BotoCoreError, ClientError, SQLAlchemyError)
-_OURS = ("database", "logs", "reports", "demo", "lock")
+_OURS = ("database", "logs", "reports", "demo", "lock", SECRET_FILE)
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Place:
     template: Path = DEFAULT_TEMPLATE
     database_url: str | None = None
 
-    def stack(self, *, workers: int = 2, outlive: bool = False) -> LocalStack:
+    def stack(self, *, workers: int = 2, outlive: bool = False, api_port: int = 0) -> LocalStack:
         """A stack that is not running yet."""
         return LocalStack(
             self.state_dir,
@@ -53,6 +54,7 @@ class Place:
             database_url=self.database_url,
             template=self.template,
             outlive=outlive,
+            api_port=api_port,
         )
 
     def server(self) -> PrivateServer:
@@ -166,7 +168,7 @@ def reset(place: Place) -> int:
                 _remove(path)
         with contextlib.suppress(OSError):
             place.state_dir.rmdir()
-    print(f"Deleted the private database, logs and reports in {place.state_dir}.")
+    print(f"Deleted the private database, logs, reports and the tokens' secret in {place.state_dir}.")
     if place.database_url:
         print("DATABASE_URL is set; the database it names was not touched.", file=sys.stderr)
     return DONE

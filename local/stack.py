@@ -1,4 +1,4 @@
-"""The whole application on this machine: database, S3, SQS, SNS, functions, and the pump between them.
+"""The whole application on this machine: database, Redis, S3, SQS, SNS, functions, the pump between them, and the API.
 
 Guarantees that nothing of it is left running after the block ends, whether by success, exception or Ctrl-C; on Linux
 not even when this process is killed. Only a database server that was running before, or that is meant to outlive the
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import URL, make_url
 
+from local.api_gateway import ApiGateway
 from local.aws import LocalAws
 from local.database import PrivateServer
 from local.delivery import AsReceived, Delivery
@@ -25,9 +27,11 @@ from local.invocation import InvocationFailed
 from local.lock import exclusive
 from local.processes import Processes
 from local.pump import Pump
+from local.redis_server import PrivateRedis
 from local.runtime import Runtime
 from local.template import Template
 from local.time_scale import TimeScale
+from local.tokens import Tokens
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -44,6 +48,7 @@ class LocalStack:
 
     `database_url` must name a schema, which is created if it is missing; without it a private server in the state
     directory is used. `environment` wins over the template's variables. `outlive` leaves the private server running.
+    `api_port` is the API's; 0 means a free one.
     """
 
     def __init__(
@@ -57,6 +62,7 @@ class LocalStack:
         environment: Mapping[str, str] | None = None,
         delivery: Delivery | None = None,
         outlive: bool = False,
+        api_port: int = 0,
     ) -> None:
         self.state_dir = state_dir.resolve()
         self.log_directory = self.state_dir / "logs"
@@ -67,9 +73,12 @@ class LocalStack:
         self._environment = dict(environment or {})
         self._delivery = delivery or AsReceived()
         self._outlive = outlive
+        self._api_port = api_port
+        self._api: ApiGateway | None = None
         self._exit = ExitStack()
         self._undo = ExitStack()
         self.database_url = ""
+        self.redis_url = ""
         self.aws: LocalAws
         self.runtime: Runtime
         self.pump: Pump
@@ -110,6 +119,18 @@ class LocalStack:
             raise LocalError(f"the template has {len(self.template.buckets)} buckets, not one")
         return next(iter(self.template.buckets.values())).name
 
+    @property
+    def api_url(self) -> str:
+        """Where the API is, without a slash at the end; raises LocalError where the template has no routes."""
+        if self._api is None:
+            raise LocalError("the template has no routes of an HTTP API")
+        return self._api.url
+
+    @property
+    def tokens(self) -> Tokens:
+        """What signs the tokens that the API takes."""
+        return Tokens.of(self.state_dir, self.template)
+
     def queue_url(self, queue: str) -> str:
         """The URL of a queue, given by its logical id."""
         return self.template.queue_url(queue, self.aws.endpoint)
@@ -141,15 +162,29 @@ class LocalStack:
         processes = Processes()
         self._exit.callback(processes.stop)
         self.aws = LocalAws(processes, self.log_directory / "aws.log", self._time_scale)
-        # The two servers start side by side.
+        # The servers start side by side.
         self.aws.launch()
-        self.database_url = self._start_database()
-        self.aws.await_start()
+        with ThreadPoolExecutor(1) as beside:
+            redis = beside.submit(self._start_redis)
+            self.database_url = self._start_database()
+            self.aws.await_start()
+        self.redis_url = redis.result()
         self.aws.create(self.template)
         self._start_functions(processes)
         for function in self.template.on_deploy:
             self.invoke(function, {"RequestType": "Local"})
         self.pump.start()
+        if self.template.routes:
+            self._api = ApiGateway(self.template.routes, self._invoke_for_api, self.tokens, self._api_port)
+            self._exit.enter_context(self._api)
+
+    def _start_redis(self) -> str:
+        """Start Redis, where a function of the template asks for it; gives its URL, or nothing."""
+        if not any("REDIS_URL" in function.environment for function in self.template.functions.values()):
+            return ""
+        redis = PrivateRedis(self.log_directory)
+        self._exit.callback(redis.stop)
+        return redis.start()
 
     def _start_database(self) -> str:
         if self._given_url:
@@ -188,7 +223,16 @@ class LocalStack:
 
     def _function_environment(self, function: str) -> dict[str, str]:
         found = self.template.environment(function, self.aws.endpoint)
-        return found | self.aws.environment() | {"DATABASE_URL": self.database_url} | self._environment
+        servers = {"DATABASE_URL": self.database_url} | ({"REDIS_URL": self.redis_url} if self.redis_url else {})
+        return found | self.aws.environment() | servers | self._environment
+
+    def _invoke_for_api(self, function: str, event: dict[str, Any]) -> Any:
+        """Invoke; a failure, of which the client is told nothing, is noted with those of the pump."""
+        try:
+            return self.invoke(function, event)
+        except InvocationFailed as failure:
+            self.pump.activity.failed(failure)
+            raise
 
     def _stop_functions(self) -> None:
         """Take on nothing more, then cut off what is under way: polls from their server, invocations from a worker."""

@@ -1,7 +1,8 @@
 """Reads template.yaml: the one source of what is wired to what, here as in AWS.
 
-Guarantees that nothing which changes how messages flow is skipped: a property, event or resource of that kind which
-the local stack does not imitate raises TemplateError. Networks, permissions, encryption and alarms are passed over.
+Guarantees that nothing which changes how messages or requests flow is skipped: a property, event or resource of that
+kind which the local stack does not imitate raises TemplateError. Networks, permissions, encryption and alarms are
+passed over.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from local import sections
+from local.api_routes import api_route
 from local.errors import TemplateError
 from local.intrinsics import load_document, resolve, target_of
-from local.wiring import Bucket, EventSource, Function, Queue, Schedule, Subscription, Topic
+from local.wiring import ApiRoute, Bucket, EventSource, Function, Queue, Schedule, Subscription, Topic
 
 ACCOUNT_ID = "123456789012"
 REGION = "us-east-1"
@@ -54,6 +56,7 @@ class Template:
     subscriptions: tuple[Subscription, ...]
     event_sources: tuple[EventSource, ...]
     schedules: tuple[Schedule, ...]
+    routes: tuple[ApiRoute, ...]
     on_deploy: tuple[str, ...]
     import_roots: tuple[Path, ...]
     parameters: Mapping[str, Any]
@@ -146,7 +149,7 @@ class _Reader:
         for name, resource in self.resources.items():
             if resource.get("Type") in _UNIMITATED:
                 raise TemplateError(f"{name}: the local stack does not imitate {resource['Type']}")
-        events = [event for _, event in self._events()]
+        events = list(self._events())
         template = Template(
             path=self.path,
             functions={name: sections.function(name, p, self.globals) for name, p in self._of("Serverless::Function")},
@@ -156,6 +159,7 @@ class _Reader:
             subscriptions=tuple(sections.subscription(name, p) for name, p in self._of("SNS::Subscription")),
             event_sources=tuple(event for event in events if isinstance(event, EventSource)),
             schedules=tuple(event for event in events if isinstance(event, Schedule)),
+            routes=tuple(event for event in events if isinstance(event, ApiRoute)),
             on_deploy=tuple(target_of(p["ServiceToken"]) for p in self._custom_resources()),
             import_roots=tuple(self._import_roots()),
             parameters=self.parameters,
@@ -188,12 +192,14 @@ class _Reader:
             return str(self.parameters[name])
         raise TemplateError(f"{name} is no parameter with a default")
 
-    def _events(self) -> Iterator[tuple[str, EventSource | Schedule]]:
+    def _events(self) -> Iterator[EventSource | Schedule | ApiRoute]:
+        apis = [name for name, _ in self._of("Serverless::HttpApi")]
         for name, properties in self._of("Serverless::Function"):
             for event_name, event in (properties.get("Events") or {}).items():
-                found = sections.event(name, event_name, event)
-                if found is not None:
-                    yield event_name, found
+                if event.get("Type") == "HttpApi":
+                    yield api_route(name, f"{name}.{event_name}", event.get("Properties") or {}, apis)
+                elif (found := sections.event(name, event_name, event)) is not None:
+                    yield found
 
     def _custom_resources(self) -> Iterator[dict[str, Any]]:
         for resource in self.resources.values():
@@ -225,3 +231,6 @@ def _check_references(template: Template) -> None:
         template.topic_arn(subscription.topic)
     for function in template.on_deploy:
         template.function_arn(function)
+    keys = [route.key for route in template.routes]
+    if len(keys) > len(set(keys)):
+        raise TemplateError(f"two functions have one route: {', '.join(sorted(k for k in keys if keys.count(k) > 1))}")

@@ -59,6 +59,25 @@ class Schedule:
 
 
 @dataclass(frozen=True)
+class ApiRoute:
+    """A function that answers one method and path of the HTTP API; variables of the path stand in braces."""
+
+    function: str
+    method: str
+    path: str
+
+    @property
+    def key(self) -> str:
+        """As API Gateway names it: `GET /imports/{importId}`."""
+        return f"{self.method} {self.path}"
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """The parts of the path between its slashes."""
+        return tuple(self.path.split("/")[1:])
+
+
+@dataclass(frozen=True)
 class Topic:
     """One SNS topic."""
 

@@ -14,11 +14,13 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from redis import Redis
 from sqlalchemy import URL, text
 
 from shell.settings import settings
-from shell.utils import aws, column_limits, db_session
+from shell.utils import aws, column_limits, db_session, redis_client
 from tests.support import servers
+from tests.support.redis_server import private_redis
 from tests.support.world import Context, World
 
 SERVER = "TEST_DATABASE_SERVER"
@@ -84,6 +86,8 @@ def aws_url() -> Iterator[str]:
 def environment(schema_url: URL, aws_url: str) -> Iterator[dict[str, str]]:
     """The environment of a function: database, AWS, a bucket and its queues."""
     with pytest.MonkeyPatch.context() as patch:
+        # A developer's own Redis is nobody's playground; tests that want one ask for `with_redis`.
+        patch.delenv("REDIS_URL", raising=False)
         values = {
             "DATABASE_URL": schema_url.render_as_string(hide_password=False),
             "AWS_ENDPOINT_URL": aws_url,
@@ -107,6 +111,27 @@ def forget_caches() -> None:
     """What the application keeps for the life of a process was made for another environment."""
     for cached in (settings, aws.s3, aws.sqs, aws.sns, db_session.engine, column_limits.column_limits):
         cached.cache_clear()
+    redis_client.forget()
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """A private Redis of this worker's own."""
+    with private_redis() as server:
+        yield server.url
+
+
+@pytest.fixture
+def with_redis(redis_url: str) -> Iterator[str]:
+    """For the test the application has a Redis, an empty one; gives its URL."""
+    with Redis.from_url(redis_url) as client, pytest.MonkeyPatch.context() as patch:
+        client.flushall()
+        patch.setenv("REDIS_URL", redis_url)
+        settings.cache_clear()
+        redis_client.forget()
+        yield redis_url
+    settings.cache_clear()
+    redis_client.forget()
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,9 @@
 """The template's gate: what SAM accepts, what SAM's linter accepts, and what CloudFormation would be sent.
 
-Guarantees that `sam validate`, `sam validate --lint` and cfn-lint on the transformed template all pass; none of the
-three alone finds every mistake. Needs no credentials, no Docker and no network. It does not guarantee that a
-deployment succeeds: quotas, names already taken and permissions are known to AWS alone.
+Guarantees that `sam validate`, `sam validate --lint` and cfn-lint on the transformed template all pass, for none of
+the three alone finds every mistake, and that no route of the API is open. Needs no credentials, no Docker and no
+network. It does not guarantee that a deployment succeeds: quotas, names already taken and permissions are known to
+AWS alone.
 
 Run with the interpreter that has aws-sam-cli: python tools/check_template.py [template.yaml]
 """
@@ -14,7 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ def main(arguments: list[str]) -> int:
         "sam validate": sam_validate,
         "sam validate --lint": sam_lint,
         "transform, then cfn-lint": lint_transformed,
+        "every route asks for a token": closed_routes,
     }
     with ThreadPoolExecutor(max_workers=2) as pool:
         findings = dict(zip(gates, pool.map(lambda gate: gate(template), gates.values()), strict=True))
@@ -60,15 +62,50 @@ def sam_lint(template: Path) -> str:
 
 def lint_transformed(template: Path) -> str:
     """What cfn-lint says of the CloudFormation that SAM makes of it, one finding a line."""
+    return _of_transformed(template, _lint)
+
+
+def closed_routes(template: Path) -> str:
+    """The ways in that SAM makes without an authorizer, one a line."""
+    return _of_transformed(template, lambda transformed: "\n".join(open_routes(transformed)))
+
+
+def open_routes(transformed: dict[str, Any]) -> Iterator[str]:
+    """Every route, method and function URL of a transformed template that answers without a JWT."""
+    for name, resource in transformed["Resources"].items():
+        properties = resource.get("Properties", {})
+        if resource["Type"] == "AWS::Lambda::Url":
+            yield f"{name}: a function URL has no JWT authorizer"
+        elif resource["Type"] == "AWS::ApiGatewayV2::Route" and properties.get("AuthorizationType") != "JWT":
+            yield f"{name}: {properties.get('RouteKey')} is open"
+        elif resource["Type"] == "AWS::ApiGatewayV2::Api":
+            yield from (f"{name}: {operation} is open" for operation in _open_operations(properties.get("Body", {})))
+
+
+def _open_operations(document: dict[str, Any]) -> Iterator[str]:
+    schemes = document.get("components", {}).get("securitySchemes", {})
+    jwt = {name for name, it in schemes.items() if it.get("x-amazon-apigateway-authorizer", {}).get("type") == "jwt"}
+    for path, operations in document.get("paths", {}).items():
+        for method, operation in operations.items():
+            # Any one of the requirements is enough, and an empty one asks for nothing.
+            requirements = operation.get("security", [])
+            if not requirements or not all(jwt.intersection(each) for each in requirements):
+                yield f"{method.upper()} {path}"
+
+
+def _of_transformed(template: Path, look: Callable[[dict[str, Any]], str]) -> str:
     # Imported here, so that this module can be imported (and typed) where SAM is not installed.
     from samtranslator.public.exceptions import InvalidDocumentException
 
     try:
-        transformed = transform(template)
+        return look(transform(template))
     except InvalidDocumentException as exc:
         return "\n".join(cause.message for cause in exc.causes)
     except (OSError, yaml.YAMLError) as exc:
         return str(exc)
+
+
+def _lint(transformed: dict[str, Any]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "transformed.json")
         path.write_text(json.dumps(transformed, indent=2), encoding="utf-8")

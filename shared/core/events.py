@@ -35,6 +35,16 @@ def import_completed(import_id: int, tenant_id: str, status: str, generation: in
     )
 
 
+def import_cancelled(import_id: int, tenant_id: str, counts: dict[str, int]) -> Event:
+    """An import was ended where it stood; `counts` are of the rows that were settled until then."""
+    return _of_import("import.cancelled", import_id, tenantId=tenant_id, counts=counts)
+
+
+def import_retried(import_id: int, tenant_id: str, generation: int, chunks: int) -> Event:
+    """An import goes on, with so many chunks to do; 0 where its file is still to be split."""
+    return _of_import("import.retried", import_id, tenantId=tenant_id, generation=generation, chunks=chunks)
+
+
 def upload_refused(tenant_id: str, upload_key: str) -> Event:
     """An object was put under imports/ whose key names no tenant, case and upload; nothing was imported."""
     return Event("upload.refused", "upload", upload_key, {"tenantId": tenant_id})

@@ -24,6 +24,7 @@ class FileFailure(StrEnum):
     SOURCE_GONE = "SOURCE_GONE"
     NOT_READ = "NOT_READ"
     BAD_OPTIONS = "BAD_OPTIONS"
+    NOT_UPLOADED = "NOT_UPLOADED"
 
 
 class Rejection(StrEnum):

@@ -1,18 +1,19 @@
-"""An S3 notification's record to the upload it tells of, and the identity of that upload."""
+"""Where an upload goes, an S3 notification's record to the upload it tells of, and the identity of that upload."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from unicodedata import category
 from urllib.parse import unquote_plus
 
-from core.errors import UploadRefusedError
+from core.errors import InvalidInputError, UploadRefusedError
 
 PREFIX = "imports"
 PARTS = 5
+MAX_KEY_BYTES = 1_024
 MAX_TENANT_CHARACTERS, MAX_CASE_CHARACTERS = 64, 255
 
 
@@ -44,7 +45,46 @@ class Upload:
     @property
     def options_key(self) -> str:
         """Where the uploader may have put the options, before the file."""
-        return f"options/{self.upload_id}.json"
+        return options_key(self.key)
+
+
+class Part(NamedTuple):
+    """A part of an upload: its number from 1, where it begins in the file, its size in bytes."""
+
+    number: int
+    first_byte: int
+    size: int
+
+
+def object_key(tenant_id: str, case_name: str, upload_id: str, file_name: str) -> str:
+    """Where a file is to be uploaded; raises InvalidInputError for names of which no key can be made."""
+    parts = (tenant_id, case_name, upload_id, file_name)
+    if any(part in (".", "..") for part in parts):
+        raise InvalidInputError("a case or file cannot be named . or .., which HTTP clients take for folders")
+    key = "/".join((PREFIX, *parts))
+    size = len(key.encode())
+    if size > MAX_KEY_BYTES:
+        raise InvalidInputError(
+            f"the names of case and file are too long together: the object's key would have {size} bytes of UTF-8; "
+            f"the most is {MAX_KEY_BYTES}"
+        )
+    return key
+
+
+def awaited_key(upload_id: str) -> bytes:
+    """32 bytes in place of the key of an upload that has not come yet; no upload has them."""
+    return hashlib.sha256(f"awaited\0{upload_id}".encode()).digest()
+
+
+def options_key(key: str) -> str:
+    """Where the uploader may have put the options of the file with that key, before the file."""
+    return f"options/{key.split('/', PARTS - 1)[3]}.json"
+
+
+def parts_of(size: int, part_bytes: int) -> list[Part]:
+    """A file's parts, of `part_bytes` each but for the last."""
+    starts = range(0, size, part_bytes)
+    return [Part(number, at, min(part_bytes, size - at)) for number, at in enumerate(starts, start=1)]
 
 
 def parse_upload(record: Mapping[str, Any]) -> Upload | None:

@@ -2,7 +2,8 @@
 
 Guaranteed: exactly one transaction finds that no chunk is left, and it completes the import: counts are summed, every
 custodian and tag that the import created has the spelling of its lowest line, names that nothing is linked to are
-gone, and `import.completed` is in the outbox. All of it commits with that chunk, or not at all.
+gone, and `import.completed` is in the outbox. All of it commits with that chunk, or not at all. An import that is
+completed once more, after a retry, comes out as if its first completion had not been.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ _TOTALS = text(
     "(SELECT COUNT(*) FROM tags WHERE import_id = :import_id) AS tags "
     "FROM import_chunks WHERE import_id = :import_id"
 )
+_FORGET_MERGED = text("DELETE FROM import_warnings WHERE import_id = :import_id AND seq >= :merged_from")
 _COMPLETE = text(
     "UPDATE imports SET status = :status, imported = :imported, unchanged = :unchanged, updated = :updated, "
     "rejected = :rejected, warnings = :warnings, custodians_created = :custodians, tags_created = :tags, "
@@ -77,16 +79,22 @@ def settle_chunk(session: Session, the_import: Imports, chunk_no: int, status: C
 
 def complete_import(session: Session, the_import: Imports, generation: int) -> None:
     """What is done once all chunks are settled; the caller's transaction holds the import's row."""
+    if generation > 1:
+        # The chunks that came in since may have changed which spelling is kept, and where it is first.
+        session.execute(_FORGET_MERGED, {"import_id": the_import.id, "merged_from": MERGED_NAMES_FROM})
     _settle_spellings(session, the_import)
     _drop_unused_names(session, the_import)
-    totals = {
-        name: int(value)
-        for name, value in session.execute(_TOTALS, {"import_id": the_import.id}).one()._mapping.items()
-    }
+    totals = totals_of(session, the_import.id)
     status = ImportStatus.COMPLETED_WITH_REJECTIONS if totals["rejected"] else ImportStatus.COMPLETED
     session.execute(_COMPLETE, {"status": status.value, "import_id": the_import.id, **totals})
     counts = {name: value for name, value in totals.items() if name not in LINKS}
     append_events(session, [import_completed(the_import.id, the_import.tenant_id, status.value, generation, counts)])
+
+
+def totals_of(session: Session, import_id: int) -> dict[str, int]:
+    """What an import's settled chunks add up to, and the names it made; a plain read that locks no chunk."""
+    totals = session.execute(_TOTALS, {"import_id": import_id}).one()._mapping
+    return {name: int(value) for name, value in totals.items()}
 
 
 def _settle_spellings(session: Session, the_import: Imports) -> None:

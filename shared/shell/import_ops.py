@@ -1,8 +1,11 @@
-"""Starting an import: register the upload, settle in one pass what is per file, queue the chunks.
+"""Starting an import: register the upload, settle in one pass what is per file, queue the chunks; and going on with it.
 
-Guaranteed: one import an upload, however often its event comes; the chunks of an import are registered by one
-transaction, all or none; a request is finished only when every pending chunk has a message. Sending a chunk's message
-again is harmless.
+Two kinds of messages come: S3's notifications, and {"import_id": n}, which a retry sends. Either way the import is read
+under a lock on its row and taken on from where it stands: split if it is to be split, and a message for every chunk
+that is pending. A request is finished only when all of them were sent. Doing any of it again is harmless.
+
+Of several deliveries at once one splits the file; the others come back when it is done, or was given up. That only
+saves work: who registers first is settled by the import's row.
 """
 
 from __future__ import annotations
@@ -12,48 +15,42 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import select, text
-from sqlalchemy.orm import Session
-
-from core.errors import FileRefusedError, UploadRefusedError
-from core.events import import_failed, import_started, upload_refused
+from core.errors import FileRefusedError, ImportBusyError, UploadRefusedError
+from core.events import upload_refused
 from core.import_options import ImportOptions, parse_options
-from core.load_file.encoding import readable
 from core.reasons import FileFailure
-from core.statuses import ChunkStatus, ImportStatus
-from core.uploads import Upload, parse_upload
-from shell.completion_ops import complete_import
+from core.statuses import ImportStatus
+from core.uploads import Upload, options_key, parse_upload
+from shell.adopting_ops import current_import, import_of
 from shell.observability import logger
 from shell.outbox_ops import append_events, nudge_publisher
+from shell.registering_ops import fail, pending_chunks, register
 from shell.settings import settings
-from shell.splitting_ops import Split, split_file
-from shell.tables import Cases, ImportChunks, ImportDuplicates, Imports, ImportWarnings
-from shell.utils.bulk_insert import insert_new
+from shell.splitting_ops import split_file
+from shell.tables import Imports
 from shell.utils.column_limits import column_limits
-from shell.utils.db_helpers import insert_or_get, repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 from shell.utils.keys import unstorable
 from shell.utils.object_store import ObjectVersion, read_small
-from shell.utils.queues import send_all
+from shell.utils.queues import postpone, send_all
+from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
 
 MAX_OPTIONS_BYTES = 1_000_000
-ROWS_A_STATEMENT = 5_000
-WARNING_COLUMNS = ("import_id", "line_no", "seq", "chunk_no", "column_name", "code", "message")
-
-_REGISTER = text(
-    "UPDATE imports SET status = 'running', sha256 = :sha256, encoding = :encoding, delimiter = :delimiter, "
-    "qualifier = :qualifier, date_orders = :date_orders, layout = :layout, rows_seen = :rows_seen, size = :size, "
-    "user_id = :user_id, chunk_count = :chunks, chunks_left = :chunks WHERE id = :import_id AND status = 'splitting'"
-)
-_FAIL = text(
-    "UPDATE imports SET status = 'failed', failure_code = :code, failure_message = :message, finished_at = NOW(6) "
-    "WHERE id = :import_id AND status = 'splitting'"
-)
+# As long as the function may take.
+SPLITTING_S = 900
 
 
-def start_imports(notification: dict[str, Any]) -> None:
-    """Start the import of every object of an S3 notification; the test event that S3 sends first starts none."""
-    for record in notification.get("Records", []):
+def start_imports(message: dict[str, Any]) -> None:
+    """Start or go on with the imports of a message; the test event that S3 sends first names none.
+
+    Raises ImportBusyError while another delivery splits the file, and UnavailableError for the message to come again.
+    """
+    named = _named(message)
+    if named is not None:
+        resume_import(named)
+        return
+    for record in message.get("Records", []):
         try:
             upload = parse_upload(record)
         except UploadRefusedError as refused:
@@ -64,154 +61,119 @@ def start_imports(notification: dict[str, Any]) -> None:
             start_import(upload)
 
 
-def settle_failed_imports(notification: dict[str, Any]) -> None:
+def postpone_request(receipt_handle: str, seconds: int) -> None:
+    """Have a request come back in so many seconds, not at the end of its visibility."""
+    postpone(settings().import_requests_queue_url, receipt_handle, seconds)
+
+
+def settle_failed_imports(message: dict[str, Any]) -> None:
     """For a request that failed in every attempt: send it back once, then record its imports as failed.
 
     An import that is registered already only lacks messages for its chunks; they are sent.
     """
-    if int(notification.get("redrive", 0)) == 0:
-        again = {**notification, "redrive": 1}
+    if int(message.get("redrive", 0)) == 0:
+        again = {**message, "redrive": 1}
         send_all(settings().import_requests_queue_url, [again], delay_s=settings().redrive_delay_seconds)
         return
-    for record in notification.get("Records", []):
+    for import_id in _imports_of(message):
+        _give_up(import_id)
+
+
+def _named(message: dict[str, Any]) -> int | None:
+    import_id = message.get("import_id")
+    return import_id if isinstance(import_id, int) else None
+
+
+def _imports_of(message: dict[str, Any]) -> Iterator[int]:
+    named = _named(message)
+    if named is not None:
+        yield named
+        return
+    for record in message.get("Records", []):
         with contextlib.suppress(UploadRefusedError):
             upload = parse_upload(record)
             if upload is not None:
-                _give_up(upload)
+                yield import_of(upload)
 
 
-def _give_up(upload: Upload) -> None:
-    import_id, status = _get_or_create(upload)
-    if status == ImportStatus.SPLITTING:
-        _fail(import_id, upload.tenant_id, FileFailure.NOT_READ, "reading the file failed in every attempt")
+def _give_up(import_id: int) -> None:
+    the_import = current_import(import_id)
+    if the_import is not None and the_import.status == ImportStatus.SPLITTING:
+        fail(import_id, the_import.tenant_id, FileFailure.NOT_READ, "reading the file failed in every attempt")
         logger.error("import given up", extra={"import_id": import_id})
         nudge_publisher()
-    send_all(settings().import_chunks_queue_url, _pending_chunks(import_id))
+    send_all(settings().import_chunks_queue_url, pending_chunks(import_id))
 
 
 def start_import(upload: Upload) -> int:
     """Register the upload, split it unless that is done, and queue its pending chunks; returns the import's id.
 
-    A file that cannot be imported is recorded as failed. Raises UnavailableError for the message to come again.
+    A file that cannot be imported is recorded as failed. Raises what `start_imports` raises.
     """
-    import_id, status = _get_or_create(upload)
-    if status == ImportStatus.SPLITTING:
-        try:
-            options = _options(upload)
-            split = split_file(ObjectVersion(upload.bucket, upload.key, upload.version_id, upload.etag), options)
-            with split:
-                _register(import_id, upload, split, _user_id(options))
-        except FileRefusedError as refused:
-            _fail(import_id, upload.tenant_id, refused.code, str(refused))
-            logger.info("import failed", extra={"import_id": import_id, "code": refused.code})
-        nudge_publisher()
-    sent = send_all(settings().import_chunks_queue_url, _pending_chunks(import_id))
-    logger.info("chunks queued", extra={"import_id": import_id, "chunks": sent})
+    import_id = import_of(upload)
+    resume_import(import_id)
     return import_id
 
 
-def _options(upload: Upload) -> ImportOptions:
-    raw = read_small(upload.bucket, upload.options_key, MAX_OPTIONS_BYTES)
+def resume_import(import_id: int) -> None:
+    """Take an import on from where it stands; of one that has ended, or that nobody knows, there is nothing to do."""
+    the_import = current_import(import_id)
+    if the_import is None:
+        logger.warning("no such import", extra={"import_id": import_id})
+        return
+    if the_import.status == ImportStatus.SPLITTING:
+        _split(the_import)
+        nudge_publisher()
+    sent = send_all(settings().import_chunks_queue_url, pending_chunks(import_id))
+    logger.info("chunks queued", extra={"import_id": import_id, "chunks": sent})
+
+
+def _split(the_import: Imports) -> None:
+    """Split the file, unless somebody is at it or has done it; where that cannot be told it is split once more."""
+    key = bytes(the_import.upload_key).hex()
+    with with_semaphore_lock(key, ttl=SPLITTING_S, namespace="start_import") as slot:
+        if slot.outcome is SemaphoreOutcome.SKIPPED:
+            raise ImportBusyError(retry_after_s=slot.retry_after_s)
+        now = current_import(the_import.id)
+        if now is not None and now.status == ImportStatus.SPLITTING:
+            _split_and_register(now)
+
+
+def _split_and_register(the_import: Imports) -> None:
+    try:
+        options = _options(the_import)
+        user_id = _user_id(the_import, options)
+        source = ObjectVersion(the_import.bucket, the_import.object_key, the_import.version_id, the_import.etag)
+        with split_file(source, options) as split:
+            register(the_import.id, split, user_id)
+    except FileRefusedError as refused:
+        fail(the_import.id, the_import.tenant_id, refused.code, str(refused))
+        logger.info("import failed", extra={"import_id": the_import.id, "code": refused.code})
+
+
+def _options(the_import: Imports) -> ImportOptions:
+    """Those that the file was announced with; else those of the object beside it, if there is one."""
+    if the_import.options is not None:
+        return parse_options(json.loads(the_import.options))
+    key = options_key(the_import.object_key)
+    raw = read_small(the_import.bucket, key, MAX_OPTIONS_BYTES)
     if raw is None:
         return ImportOptions()
     try:
         return parse_options(json.loads(raw))
     except (ValueError, RecursionError) as exc:
-        raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{upload.options_key} is not JSON: {exc}") from exc
+        raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{key} is not JSON: {exc}") from exc
 
 
-def _user_id(options: ImportOptions) -> str:
+def _user_id(the_import: Imports, options: ImportOptions) -> str:
     """Who is recorded with the links; a name that the column cannot hold would fail every chunk."""
+    if the_import.options is not None:
+        return the_import.user_id
     user_id = options.user_id or settings().default_user_id
     reason = unstorable(user_id, column_limits("taggings")["user_id"])
     if reason:
         raise FileRefusedError(FileFailure.BAD_OPTIONS, f"option 'user_id' cannot be stored: {reason[1]}")
     return user_id
-
-
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _get_or_create(upload: Upload) -> tuple[int, str]:
-    """The upload's import and its status; a COMMIT of unknown outcome is settled by looking again."""
-    with session() as transaction:
-        key = {"tenant_id": upload.tenant_id, "name": upload.case_name}
-        case, _ = insert_or_get(transaction, Cases, key, {}, unique_key="uq_cases_tenant_name")
-        values = {
-            "tenant_id": upload.tenant_id,
-            "case_id": case.id,
-            "bucket": upload.bucket,
-            "object_key": upload.key,
-            "version_id": upload.version_id,
-            "etag": upload.etag,
-            "size": upload.size,
-            "file_name": upload.file_name,
-            "user_id": settings().default_user_id,
-            "status": ImportStatus.SPLITTING.value,
-        }
-        row, _ = insert_or_get(
-            transaction, Imports, {"upload_key": upload.upload_key}, values, unique_key="uq_imports_upload_key"
-        )
-        return row.id, row.status
-
-
-def _status_if_registered(import_id: int, *_: object) -> bool | None:
-    with session() as locking:
-        status = locking.execute(select(Imports.status).where(Imports.id == import_id).with_for_update()).scalar_one()
-    return None if status == ImportStatus.SPLITTING else True
-
-
-@retry_on_db_conflict(resolve=_status_if_registered)
-def _register(import_id: int, upload: Upload, split: Split, user_id: str) -> bool:
-    """Record what the pass settled; False if somebody else has done that."""
-    layout = split.layout
-    with session() as transaction:
-        values = {
-            "import_id": import_id,
-            "sha256": split.sha256,
-            "encoding": layout.encoding,
-            "delimiter": layout.grammar.delimiter,
-            "qualifier": layout.grammar.qualifier,
-            "date_orders": json.dumps({"document_date": layout.date_order}),
-            "layout": layout.to_json(),
-            "rows_seen": split.rows_seen,
-            "size": split.size,
-            "user_id": user_id,
-            "chunks": len(split.chunks),
-        }
-        registered = transaction.execute(_REGISTER, values)
-        if registered.rowcount != 1:  # type: ignore[attr-defined]
-            return False
-        _insert_parts(transaction, import_id, split)
-        started = import_started(import_id, upload.tenant_id, split.rows_seen, len(split.chunks))
-        append_events(transaction, [started])
-        if not split.chunks:
-            complete_import(transaction, transaction.get_one(Imports, import_id), generation=1)
-    return True
-
-
-def _insert_parts(transaction: Session, import_id: int, split: Split) -> None:
-    columns = ("import_id", "chunk_no", "byte_start", "byte_end", "first_line", "last_line", "row_count", "sha256")
-    rows = [
-        (import_id, c.chunk_no, c.byte_start, c.byte_end, c.first_line, c.last_line, c.row_count, c.sha256)
-        for c in split.chunks
-    ]
-    insert_new(transaction, ImportChunks, columns, rows)
-    for duplicates in split.duplicates(ROWS_A_STATEMENT):
-        lines = [(import_id, line, first) for line, first in duplicates]
-        insert_new(transaction, ImportDuplicates, ("import_id", "line_no", "first_line"), lines)
-    warnings = [
-        (import_id, 0, seq, 0, column and column[:255], code.value, text)
-        for seq, (code, column, text) in split.warnings()
-    ]
-    insert_new(transaction, ImportWarnings, WARNING_COLUMNS, warnings)
-
-
-@retry_on_db_conflict(resolve=_status_if_registered)
-def _fail(import_id: int, tenant_id: str, code: str, message: str) -> bool:
-    with session() as transaction:
-        failed = transaction.execute(_FAIL, {"import_id": import_id, "code": code, "message": readable(message[:1000])})
-        if failed.rowcount == 1:  # type: ignore[attr-defined]
-            append_events(transaction, [import_failed(import_id, tenant_id, code)])
-    return True
 
 
 @retry_on_db_conflict(resolve=repeating_is_harmless)
@@ -221,19 +183,3 @@ def _refuse(record: dict[str, Any], reason: str) -> None:
     logger.warning("upload refused", extra={"reason": reason})
     with session() as transaction:
         append_events(transaction, [upload_refused("", key)])
-
-
-def _pending_chunks(import_id: int) -> Iterator[dict[str, int]]:
-    with session() as reading:
-        numbers = reading.execute(
-            select(ImportChunks.chunk_no)
-            .join(Imports, Imports.id == ImportChunks.import_id)
-            .where(
-                ImportChunks.import_id == import_id,
-                ImportChunks.status == ChunkStatus.PENDING.value,
-                Imports.status == ImportStatus.RUNNING.value,
-            )
-            .order_by(ImportChunks.chunk_no)
-        ).scalars()
-        pending = list(numbers)
-    yield from ({"import_id": import_id, "chunk_no": chunk_no, "redrive": 0} for chunk_no in pending)

@@ -19,12 +19,13 @@ from typing import Any, Protocol
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from core.errors import ExhibitIngestError
+from core.errors import BusyError, ExhibitIngestError, ImportBusyError
 from shell.observability import logger
 
 MARGIN_S = 2.0
 _ends_at: ContextVar[float | None] = ContextVar("deadline", default=None)
 Handler = Callable[[dict[str, Any], Any], Any]
+Postpone = Callable[[str, int], None]
 
 
 class LambdaContextLike(Protocol):
@@ -52,11 +53,15 @@ def seconds_left() -> float:
     return float("inf") if ends_at is None else ends_at - time.monotonic()
 
 
-def sqs_handler(work: Callable[[dict[str, Any]], object]) -> Handler:
-    """A Lambda handler that does the work for the JSON object in each record's body, and reports those that failed."""
+def sqs_handler(work: Callable[[dict[str, Any]], object], postpone: Postpone | None = None) -> Handler:
+    """A Lambda handler that does the work for the JSON object in each record's body, and reports those that failed.
+
+    A record whose work somebody else is doing is reported like any other, and `postpone`, called with its receipt
+    handle and the error's `retry_after_s`, is to make the queue deliver it then; that it fails is only logged.
+    """
 
     def of_record(record: SQSRecord) -> None:
-        with _failures_logged():
+        with _postponed(record, postpone), _failures_logged():
             work(json.loads(record.body))
 
     def lambda_handler(event: dict[str, Any], context: Any) -> Any:
@@ -65,6 +70,19 @@ def sqs_handler(work: Callable[[dict[str, Any]], object]) -> Handler:
             return process_partial_response(event, of_record, processor, context)
 
     return lambda_handler
+
+
+@contextmanager
+def _postponed(record: SQSRecord, postpone: Postpone | None) -> Iterator[None]:
+    try:
+        yield
+    except (BusyError, ImportBusyError) as busy:
+        if postpone is not None:
+            try:
+                postpone(record.receipt_handle, busy.retry_after_s)
+            except Exception as error:
+                logger.warning("message not postponed", extra={"error": type(error).__name__})
+        raise
 
 
 def plain_handler(work: Callable[[dict[str, Any]], object]) -> Handler:
@@ -82,7 +100,13 @@ def _failures_logged() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        ours = str(error) if isinstance(error, ExhibitIngestError) else None
-        where = traceback.format_tb(error.__traceback__)[-3:]
-        logger.error("failed", extra={"error": type(error).__name__, "reason": ours, "where": where})
+        log_failure(error)
         raise
+
+
+def log_failure(error: Exception) -> None:
+    """Log what kind of error it was and where; its message only if it is one of ours, which hold no values."""
+    ours = str(error) if isinstance(error, ExhibitIngestError) else None
+    where = traceback.format_tb(error.__traceback__)[-3:]
+    log = logger.warning if isinstance(error, (BusyError, ImportBusyError)) else logger.error
+    log("failed", extra={"error": type(error).__name__, "reason": ours, "where": where})

@@ -42,7 +42,9 @@ _WARNINGS = text(
     "ORDER BY line_no, seq LIMIT :page"
 )
 _WRITTEN = text(
-    "UPDATE imports SET reports_generation = :generation WHERE id = :import_id AND reports_generation < :generation"
+    # Files that were written while the import was retried are of neither generation.
+    "UPDATE imports SET reports_generation = :generation "
+    "WHERE id = :import_id AND reports_generation < :generation AND generation = :generation"
 )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import (
     BINARY,
+    VARBINARY,
     BigInteger,
     ForeignKey,
     Index,
@@ -304,7 +305,8 @@ class IdempotencyKeys(Base):
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     tenant_id: Mapped[str] = mapped_column(String(64))
     route: Mapped[str] = mapped_column(String(128))
-    idempotency_key: Mapped[str] = mapped_column(String(255))
+    # Bytes: as text, keys that differ by a space at their end would be one.
+    idempotency_key: Mapped[bytes] = mapped_column(VARBINARY(255))
     fingerprint: Mapped[bytes] = mapped_column(BINARY(32))
     status: Mapped[str] = mapped_column(String(16))
     owner: Mapped[bytes] = mapped_column(BINARY(16))

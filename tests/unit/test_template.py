@@ -32,12 +32,27 @@ class Consumer(NamedTuple):
 
 
 class Template(NamedTuple):
-    """template.yaml, in the shape in which the tests ask for it."""
+    """template.yaml, in the shape in which the tests ask for it; `resources` with type and conditions."""
 
+    resources: dict[str, dict[str, Any]]
     functions: dict[str, dict[str, Any]]
     queues: dict[str, dict[str, Any]]
     consumers: list[Consumer]
     variables: set[str]
+
+    def properties(self, name: str) -> dict[str, Any]:
+        """The properties of one resource."""
+        found: dict[str, Any] = self.resources[name]["Properties"]
+        return found
+
+    def routes(self) -> dict[str, dict[str, Any]]:
+        """Every HttpApi event: what names it, and its properties."""
+        return {
+            f"{function}.{name}": event["Properties"]
+            for function, properties in self.functions.items()
+            for name, event in properties.get("Events", {}).items()
+            if event["Type"] == "HttpApi"
+        }
 
 
 class IntrinsicsLoader(yaml.SafeLoader):
@@ -78,7 +93,7 @@ def template() -> Template:
     for function in functions.values():
         variables |= set(function.get("Environment", {}).get("Variables", {}))
     consumers = consumers_of(functions, shared["Timeout"])
-    return Template(functions, of_type(source, "AWS::SQS::Queue"), consumers, variables)
+    return Template(source["Resources"], functions, of_type(source, "AWS::SQS::Queue"), consumers, variables)
 
 
 def of_type(source: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:
@@ -162,3 +177,82 @@ def variables_read_by_settings() -> set[str]:
     tree = ast.parse((ROOT / "shared/shell/settings.py").read_text(encoding="utf-8"))
     literals = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     return {literal for literal in literals if VARIABLE.fullmatch(literal)}
+
+
+def test_no_route_is_open(template: Template) -> None:
+    auth = template.properties("Api")["Auth"]
+    assert auth["DefaultAuthorizer"] in auth["Authorizers"]
+    assert "JwtConfiguration" in auth["Authorizers"][auth["DefaultAuthorizer"]]
+    for name, route in template.routes().items():
+        assert route.keys() == {"ApiId", "Method", "Path"}, f"{name} says more than its route, such as Auth"
+        assert route["ApiId"] == "Api", f"{name} is a route of another API"
+
+
+def test_there_is_no_other_way_in(template: Template) -> None:
+    kinds = {resource["Type"] for resource in template.resources.values()}
+    assert not kinds & {"AWS::Serverless::Api", "AWS::Lambda::Url", "AWS::Lambda::Permission"}
+    assert [kind for kind in kinds if kind.startswith(("AWS::ApiGateway", "AWS::ElasticLoadBalancing"))] == []
+    assert [name for name, function in template.functions.items() if "FunctionUrlConfig" in function] == []
+
+
+def test_a_function_of_the_api_gives_up_before_api_gateway_does(template: Template) -> None:
+    timeouts = {name: template.functions[name]["Timeout"] for name in {r.partition(".")[0] for r in template.routes()}}
+    assert timeouts == {"ImportsApiFunction": 25, "ExhibitsApiFunction": 25}
+
+
+@pytest.mark.parametrize("name", ["UserPool", "UserPoolClient"])
+def test_there_is_a_user_pool_only_without_an_issuer(template: Template, name: str) -> None:
+    assert template.resources[name]["Condition"] == "MakesUserPool"
+    unconditional = [
+        other
+        for other, resource in template.resources.items()
+        if other != name and "Condition" not in resource and refers_to(outside_of_ifs(resource), name)
+    ]
+    assert unconditional == []
+
+
+def outside_of_ifs(value: Any) -> Any:
+    """What is there whatever the condition; `!If` reads as a list that begins with the condition's name."""
+    if isinstance(value, dict):
+        return {key: outside_of_ifs(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [] if value[:1] == ["MakesUserPool"] else [outside_of_ifs(item) for item in value]
+    return value
+
+
+def refers_to(value: Any, name: str) -> bool:
+    return bool(re.search(rf"'{name}(\.\w+)?'|\$\{{{name}\b", repr(value)))
+
+
+def test_users_cannot_choose_their_tenant(template: Template) -> None:
+    client, pool = template.properties("UserPoolClient"), template.properties("UserPool")
+    assert "WriteAttributes" in client, "without it, every attribute can be written"
+    assert "custom:tenant_id" not in client["WriteAttributes"]
+    assert [(each["Name"], each["Mutable"]) for each in pool["Schema"]] == [("tenant_id", False)]
+    assert pool["AdminCreateUserConfig"]["AllowAdminCreateUserOnly"] is True
+
+
+def test_the_access_log_holds_neither_query_nor_headers(template: Template) -> None:
+    logged = template.properties("Api")["AccessLogSettings"]["Format"]
+    assert json.loads(logged)["route"] == "$context.routeKey"
+    assert not re.search(r"\$context\.(path\b|authorizer\.claims|identity\.user)|querystring|header", logged)
+
+
+def test_presigned_addresses_can_upload_and_do_nothing_else(template: Template) -> None:
+    policies = [policy for policy in template.functions["ImportsApiFunction"]["Policies"] if isinstance(policy, dict)]
+    statements = [statement for policy in policies for statement in policy.get("Statement", [])]
+    assert [statement["Action"] for statement in statements] == [["s3:PutObject", "s3:AbortMultipartUpload"]]
+    assert statements[0]["Resource"].endswith("-evidence/imports/*")
+    assert not any("S3" in name for policy in policies for name in policy)
+
+
+def test_a_skipped_request_can_be_hidden(template: Template) -> None:
+    statements = [
+        statement
+        for policy in template.functions["StartImportFunction"]["Policies"]
+        if isinstance(policy, dict)
+        for statement in policy.get("Statement", [])
+    ]
+    assert ("sqs:ChangeMessageVisibility", "ImportRequestsQueue.Arn") in {
+        (statement["Action"], statement["Resource"]) for statement in statements
+    }

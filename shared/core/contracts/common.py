@@ -10,7 +10,8 @@ from pydantic.alias_generators import to_camel
 from core.errors import ForbiddenError
 
 MAX_TENANT_CHARACTERS, MAX_USER_CHARACTERS = 64, 255
-MAX_ID = 2**63 - 1
+# What every JSON reader holds exactly (RFC 8259, section 6).
+MAX_ID = 2**53 - 1
 MAX_PAGE = 500
 
 
@@ -47,7 +48,6 @@ class Problem(Given):
     title: str
     status: int = Field(ge=400, le=599)
     detail: str
-    instance: str = Field(description="The id of the request; the logs have it too.")
     errors: list[FieldProblem] | None = Field(default=None, description="Each part of the request that is wrong.")
     current_version: int | None = Field(default=None, description="With stale-version: the version to read again.")
 

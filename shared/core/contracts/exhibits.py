@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
-from core.contracts.common import Given, Id, Name, Taken
+from core.contracts.common import Given, Id, Name, Taken, _printable
 
 MAX_TAGGED_EXHIBITS, MAX_TAGS, MAX_CUSTODIANS = 1_000, 50, 50
+TRIMMED = r"^\S(?:.*\S)?$"
+# What a DATETIME column promises to hold.
+FIRST_YEAR = 1000
+
+
+def _without_nul(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("the character NUL is not allowed")
+    return value
+
+
+def _whole_microseconds(value: object) -> object:
+    """Refuse what would be cut: a moment is stored to the microsecond."""
+    if isinstance(value, str) and re.search(r"[.,]\d{7}", value):
+        raise ValueError("at most six digits of a second's fraction can be stored")
+    return value
 
 
 def _storable_moment(value: datetime) -> datetime:
     if value.tzinfo is not None:
         raise ValueError("a document's date has no offset: it is stored as the document has it")
+    if value.year < FIRST_YEAR:
+        raise ValueError(f"years from {FIRST_YEAR} to 9999 can be stored")
     return value
 
 
-Text = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
-Key = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^\S(?:.*\S)?$")]
-Moment = Annotated[datetime, AfterValidator(_storable_moment)]
-TagName = Annotated[Name, Field(max_length=500)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_without_nul)]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(_without_nul)]
+Moment = Annotated[datetime, BeforeValidator(_whole_microseconds), AfterValidator(_storable_moment)]
+TagName = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=TRIMMED), AfterValidator(_printable)]
 
 
 class Exhibit(Given):
@@ -39,7 +58,7 @@ class Exhibit(Given):
     document_date: datetime | None
     native_path: str | None
     text_path: str | None
-    properties: dict[str, Any] = Field(description="What else the load file said of it.")
+    properties: dict[str, str | None] = Field(description="What else the load file said of it.")
     custodians: list[str]
     tags: list[str]
     import_id: int
@@ -94,10 +113,10 @@ class Custodian(Given):
 
 
 class CustodianPage(Given):
-    """Custodians in the order of their names."""
+    """Custodians in the order of their names, as the database collates them."""
 
     items: list[Custodian]
-    next: str | None
+    next: str | None = Field(description="Send it as `after` for the next page; null: this is the last.")
 
 
 class NewCustodians(Taken):

@@ -12,6 +12,7 @@ from core.statuses import ImportStatus
 
 MAX_SIZE = 10_000_000_000
 SINGLE_PUT_BYTES = 5_000_000_000
+PART_BYTES = 100_000_000
 MAX_OPTION_COLUMNS = 1_000
 
 
@@ -75,6 +76,24 @@ class UploadUrls(Given):
     expires_in_seconds: int
 
 
+class PendingUpload(Given):
+    """What is kept of an announced import, to sign its upload anew for every answer; it holds no URL itself.
+
+    `multipart_id` and `size` are given for an upload in parts of `part_bytes`, and null for one by a single PUT.
+    """
+
+    id: int
+    case: str
+    case_id: int
+    file_name: str
+    upload_id: str
+    bucket: str
+    object_key: str
+    multipart_id: str | None = None
+    size: int | None = None
+    part_bytes: int = PART_BYTES
+
+
 class ImportUpload(Given):
     """An import that awaits its file."""
 
@@ -90,7 +109,8 @@ class ImportUpload(Given):
 class ImportState(Given):
     """How far an import is. The four counts add up to `rowsSettled`; the rest of `rowsSeen` is still to come.
 
-    `rowsPerSecond` and `secondsLeft` are null until there is something to tell them from.
+    `startedAt` is when it was announced, its upload was found, or it was last retried, whichever was last.
+    `rowsPerSecond` and `secondsLeft` are of the time since then, and null unless the import runs and a row is settled.
     """
 
     id: int

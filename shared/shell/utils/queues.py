@@ -13,6 +13,7 @@ from shell.observability import logger
 from shell.utils.aws import sqs
 
 BATCH = 10
+LONGEST_VISIBILITY_S = 43_200
 
 
 def send_all(queue_url: str, bodies: Iterable[Mapping[str, object]], delay_s: int = 0) -> int:
@@ -41,3 +42,15 @@ def nudge(queue_url: str) -> None:
         send_all(queue_url, [{}])
     except QueueUnavailableError:
         logger.warning("nudge not sent; the schedule will do")
+
+
+def postpone(queue_url: str, receipt_handle: str, seconds: int) -> None:
+    """Let a message that was received be received again after so many seconds, at most SQS's 12 hours.
+
+    Raises QueueUnavailableError if the queue does not say that it will.
+    """
+    hidden = max(0, min(seconds, LONGEST_VISIBILITY_S))
+    try:
+        sqs().change_message_visibility(QueueUrl=queue_url, ReceiptHandle=receipt_handle, VisibilityTimeout=hidden)
+    except (BotoCoreError, ClientError) as exc:
+        raise QueueUnavailableError("a message was not postponed") from exc

@@ -12,7 +12,7 @@ from local.errors import TemplateError
 from local.intrinsics import load_document
 from local.stack import DEFAULT_TEMPLATE
 from local.template import Template
-from local.wiring import EventSource, Notification, Redrive
+from local.wiring import ApiRoute, EventSource, Notification, Redrive
 
 ENDPOINT = "http://127.0.0.1:1"
 
@@ -24,7 +24,10 @@ Resources:
       Handler: worker.handler
       CodeUri: code/
       Events:
+        Ask: {Type: HttpApi, Properties: {ApiId: !Ref Api, Method: GET, Path: "/jobs/{id}"}}
         Jobs: {Type: SQS, Properties: {Queue: !GetAtt Jobs.Arn, BatchSize: 3}}
+  Api:
+    Type: AWS::Serverless::HttpApi
   Jobs:
     Type: AWS::SQS::Queue
   News:
@@ -58,6 +61,7 @@ def test_defaults_of_lambda_and_sqs_hold_where_the_template_is_silent(write: Wri
     assert template.event_sources == (EventSource("Worker", "Jobs", 3, None, False),)
     assert template.functions["Worker"].timeout == 3
     assert template.queues["Jobs"].visibility == 30
+    assert template.routes == (ApiRoute("Worker", "GET", "/jobs/{id}"),)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +81,10 @@ def test_defaults_of_lambda_and_sqs_hold_where_the_template_is_silent(write: Wri
         ("AWS::SNS::Topic", "AWS::Events::Rule", "AWS::Events::Rule"),
         ("CodeUri: code/", "CodeUri: nowhere/", "nowhere"),
         ("Handler: worker.handler", "ImageUri: image", "ImageUri"),
+        ("ApiId: !Ref Api", "ApiId: !Ref Other", "Other"),
+        ("ApiId: !Ref Api, ", "", "open to everybody"),
+        ("Method: GET", "Auth: {Authorizer: NONE}, Method: GET", "Auth"),
+        ("Type: HttpApi", "Type: Api", "type Api"),
         (
             "Jobs: {Type: SQS, Properties: {Queue: !GetAtt Jobs.Arn, BatchSize: 3}}",
             "Noon: {Type: Schedule, Properties: {Schedule: cron(0 12 * * ? *)}}",
@@ -88,6 +96,12 @@ def test_what_is_not_imitated_is_refused_by_name(write: Write, known: str, unkno
     assert known in SMALL
     with pytest.raises(TemplateError, match=named):
         Template.load(write(SMALL.replace(known, unknown)))
+
+
+def test_two_events_for_one_route_are_refused(write: Write) -> None:
+    route = 'Ask: {Type: HttpApi, Properties: {ApiId: !Ref Api, Method: GET, Path: "/jobs/{id}"}}'
+    with pytest.raises(TemplateError, match=r"GET /jobs/\{id\}"):
+        Template.load(write(SMALL.replace(route, f"{route}\n        Again{route[3:]}")))
 
 
 def test_a_variable_that_cannot_be_known_here_is_refused_by_name(write: Write) -> None:
@@ -124,7 +138,8 @@ def test_our_own_wiring_is_understood(ours: Template) -> None:
     assert ours.buckets["EvidenceBucket"].notifications == (
         Notification("s3:ObjectCreated:*", "ImportRequestsQueue", "imports/"),
     )
-    assert [schedule.every for schedule in ours.schedules] == [60.0]
+    assert [schedule.every for schedule in ours.schedules] == [60.0, 3600.0]
+    assert ApiRoute("ImportsApiFunction", "GET", "/imports/{importId}") in ours.routes
     assert ours.on_deploy == ("MigrateDatabaseFunction",)
     assert {root.name for root in ours.import_roots} >= {"functions", "shared"}
 

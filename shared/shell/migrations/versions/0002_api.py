@@ -16,7 +16,7 @@ STATEMENTS = (
       id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
       tenant_id VARCHAR(64) NOT NULL,
       route VARCHAR(128) NOT NULL,
-      idempotency_key VARCHAR(255) NOT NULL,
+      idempotency_key VARBINARY(255) NOT NULL,
       fingerprint BINARY(32) NOT NULL,
       status VARCHAR(16) NOT NULL,
       owner BINARY(16) NOT NULL,

@@ -1,0 +1,41 @@
+"""What may be asked of a list, in the query string."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from core.contracts.common import MAX_PAGE
+from core.statuses import ImportStatus
+
+
+class PageQuery(BaseModel):
+    """Which part of a list."""
+
+    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
+
+    limit: int = Field(default=100, ge=1, le=MAX_PAGE, description="At most so many items.")
+    after: str | None = Field(
+        default=None, min_length=1, max_length=4_000, description="`next` of the previous page; left out: the first."
+    )
+
+
+class ImportQuery(PageQuery):
+    """Which imports."""
+
+    case: str | None = Field(default=None, min_length=1, max_length=255, description="Those of the case of this name.")
+    status: ImportStatus | None = Field(default=None, description="Those in this state.")
+
+
+class CaseQuery(PageQuery):
+    """What belongs to one case."""
+
+    case: str = Field(min_length=1, max_length=255, description="The case's name.")
+
+
+class ExhibitQuery(CaseQuery):
+    """Which exhibits of a case; several conditions must all hold."""
+
+    custodian: str | None = Field(default=None, min_length=1, max_length=255, description="Those that this one held.")
+    tag: str | None = Field(default=None, min_length=1, max_length=500, description="Those that carry this tag.")
+    control_number: str | None = Field(default=None, min_length=1, max_length=255, description="The one of this number.")

@@ -1,0 +1,23 @@
+"""How fast an import is, and how long it will take."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Pace(NamedTuple):
+    """Rows a second, and the seconds until the last row; None where there is nothing to tell them from."""
+
+    rows_per_second: float | None
+    seconds_left: float | None
+
+
+UNKNOWN = Pace(None, None)
+
+
+def pace(rows: int, seconds: float, rows_left: int) -> Pace:
+    """The pace of an import that has settled so many rows in so many seconds."""
+    if rows <= 0 or seconds <= 0:
+        return UNKNOWN
+    rate = rows / seconds
+    return Pace(rate, max(rows_left, 0) / rate)

@@ -1,0 +1,187 @@
+"""Reading imports: how far they are, what was rejected, what was changed.
+
+Guaranteed: nothing of another tenant is ever read; a call takes the same few statements however many imports, rows or
+chunks there are; pages follow each other by key, so that none is missed or shown twice that was there all the time.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC
+from typing import Any
+
+from sqlalchemy import bindparam, text
+from sqlalchemy.orm import Session
+
+from core.contracts.common import Caller
+from core.contracts.imports import ChangedValue, ImportPage, ImportState, RejectedRow, RejectionPage, WarningPage
+from core.errors import NotFoundError
+from core.import_progress import UNKNOWN, pace
+from core.paging import MAX_NUMBER, decode_cursor, encode_cursor
+from core.statuses import ImportStatus
+from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_session import session
+
+_COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
+_IMPORT = (
+    "SELECT i.id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.size, i.sha256, i.failure_code, "
+    "i.failure_message, i.rows_seen, i.imported, i.unchanged, i.updated, i.rejected, i.warnings, i.chunk_count, "
+    "i.generation, i.reports_generation, i.started_at, i.finished_at, "
+    "TIMESTAMPDIFF(MICROSECOND, i.started_at, NOW(6)) / 1000000 AS seconds "
+    "FROM imports AS i JOIN cases AS c ON c.id = i.case_id WHERE i.tenant_id = :tenant_id"
+)
+_ONE = text(f"{_IMPORT} AND i.id = :import_id")
+_PAGE = (
+    f"{_IMPORT} AND i.id < :before {{filters}} ORDER BY i.id DESC LIMIT :most",
+    {"case": "AND c.name = :case", "status": "AND i.status = :status"},
+)
+_CHUNKS = text(
+    "SELECT k.import_id, SUM(k.status = 'failed') AS failed, "
+    "SUM(IF(k.settled_at >= i.started_at, k.row_count, 0)) AS settled_since, "
+    + ", ".join(f"SUM(k.{name}) AS {name}" for name in _COUNTS)
+    + " FROM import_chunks AS k JOIN imports AS i ON i.id = k.import_id WHERE k.import_id IN :ids GROUP BY k.import_id"
+).bindparams(bindparam("ids", expanding=True))
+_EXISTS = text("SELECT id FROM imports WHERE id = :import_id AND tenant_id = :tenant_id")
+# As rows, (line_no, seq) > (:line_no, :seq), the servers would read all that comes before as well.
+_BEHIND = (
+    "WHERE import_id = :import_id AND line_no >= :line_no AND (line_no > :line_no OR seq > :seq) "
+    "ORDER BY line_no, seq LIMIT :most"
+)
+_REJECTIONS = text(
+    "SELECT line_no, seq, row_count, column_name, code, message, control_number, byte_start, byte_len "
+    f"FROM import_rejections {_BEHIND}"
+)
+_WARNINGS = text(
+    "SELECT line_no, seq, column_name, code, message, control_number, original, original_bytes, stored_bytes, "
+    f"byte_start, byte_len FROM import_warnings {_BEHIND}"
+)
+
+
+@retry_on_db_conflict(resolve=repeating_is_harmless)
+def list_imports(
+    caller: Caller, case: str | None, status: ImportStatus | None, limit: int, after: str | None
+) -> ImportPage:
+    """The tenant's imports, newest first; of one case, or in one status, if that is asked for.
+
+    Raises InvalidInputError for an `after` that is no cursor.
+    """
+    before = MAX_NUMBER if after is None else decode_cursor(after, (int,))[0]
+    wanted = {"case": case, "status": None if status is None else status.value}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    statement, filters = _PAGE
+    page = text(statement.format(filters=" ".join(filters[name] for name in given)))
+    with session() as reading:
+        values = {"tenant_id": caller.tenant_id, "before": before, "most": limit + 1, **given}
+        rows = reading.execute(page, values).all()
+        items = _states(reading, rows[:limit])
+    return ImportPage(items=items, next=encode_cursor(items[-1].id) if len(rows) > limit else None)
+
+
+@retry_on_db_conflict(resolve=repeating_is_harmless)
+def get_import(caller: Caller, import_id: int) -> ImportState:
+    """How far an import is; raises NotFoundError if the tenant has none of that id."""
+    with session() as reading:
+        return state_of(reading, caller, import_id)
+
+
+def state_of(reading: Session, caller: Caller, import_id: int) -> ImportState:
+    """How far an import is, as the transaction sees it; raises NotFoundError if the tenant has none of that id."""
+    rows = reading.execute(_ONE, {"tenant_id": caller.tenant_id, "import_id": import_id}).all()
+    if not rows:
+        raise no_such_import()
+    return _states(reading, rows)[0]
+
+
+def no_such_import() -> NotFoundError:
+    """The same for one that is missing and one of another tenant."""
+    return NotFoundError("there is no such import")
+
+
+@retry_on_db_conflict(resolve=repeating_is_harmless)
+def list_rejections(caller: Caller, import_id: int, limit: int, after: str | None) -> RejectionPage:
+    """The rows that were not imported, each with every reason, in the file's order.
+
+    Raises NotFoundError if the tenant has no such import, InvalidInputError for an `after` that is no cursor.
+    """
+    rows = _page(_REJECTIONS, caller, import_id, limit, after)
+    return RejectionPage(items=[_rejected(row) for row in rows[:limit]], next=_next(rows, limit))
+
+
+@retry_on_db_conflict(resolve=repeating_is_harmless)
+def list_warnings(caller: Caller, import_id: int, limit: int, after: str | None) -> WarningPage:
+    """What was changed in imported rows, or decided for the file, in the file's order; raises as `list_rejections`."""
+    rows = _page(_WARNINGS, caller, import_id, limit, after)
+    return WarningPage(items=[_changed(row) for row in rows[:limit]], next=_next(rows, limit))
+
+
+def _page(statement: Any, caller: Caller, import_id: int, limit: int, after: str | None) -> Sequence[Any]:
+    """One row more than asked for, if there is one."""
+    line_no, seq = (0, -1) if after is None else decode_cursor(after, (int, int))
+    with session() as reading:
+        if reading.execute(_EXISTS, {"import_id": import_id, "tenant_id": caller.tenant_id}).first() is None:
+            raise no_such_import()
+        place = {"import_id": import_id, "line_no": line_no, "seq": seq, "most": limit + 1}
+        return reading.execute(statement, place).all()
+
+
+def _next(rows: Sequence[Any], limit: int) -> str | None:
+    return encode_cursor(rows[limit - 1].line_no, rows[limit - 1].seq) if len(rows) > limit else None
+
+
+def _states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
+    """The imports with what their chunks add up to, in one statement for all of them."""
+    ids = [row.id for row in rows]
+    sums = {row.import_id: row._mapping for row in reading.execute(_CHUNKS, {"ids": ids})} if ids else {}
+    return [_state(row, sums.get(row.id, {})) for row in rows]
+
+
+def _state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
+    running = row.status == ImportStatus.RUNNING
+    counted: Mapping[str, Any] = chunks if running else row._mapping
+    counts = {name: int(counted.get(name) or 0) for name in _COUNTS}
+    settled = sum(counts[name] for name in _COUNTS if name != "warnings")
+    left = row.rows_seen - settled
+    paced = pace(int(chunks.get("settled_since") or 0), float(row.seconds), left) if running else UNKNOWN
+    return ImportState(
+        id=row.id,
+        status=row.status,
+        case=row.case_name,
+        case_id=row.case_id,
+        file_name=row.file_name,
+        user_id=row.user_id,
+        size=row.size,
+        sha256=None if row.sha256 is None else bytes(row.sha256).hex(),
+        failure_code=row.failure_code,
+        failure_message=row.failure_message,
+        rows_seen=row.rows_seen,
+        rows_settled=settled,
+        **counts,
+        chunks=row.chunk_count,
+        chunks_failed=int(chunks.get("failed") or 0),
+        generation=row.generation,
+        reports_generation=row.reports_generation,
+        reports_prefix=f"reports/{row.id}/{row.reports_generation}/" if row.reports_generation else None,
+        **paced._asdict(),
+        started_at=row.started_at.replace(tzinfo=UTC),
+        finished_at=None if row.finished_at is None else row.finished_at.replace(tzinfo=UTC),
+    )
+
+
+def _rejected(row: Any) -> RejectedRow:
+    return RejectedRow(
+        line=row.line_no,
+        rows=row.row_count,
+        byte_length=row.byte_len,
+        **_shared(row, ("column_name", "code", "message", "control_number", "byte_start")),
+    )
+
+
+def _changed(row: Any) -> ChangedValue:
+    names = ("column_name", "code", "message", "control_number", "original_bytes", "stored_bytes", "byte_start")
+    original = None if row.original is None else base64.b64encode(bytes(row.original)).decode()
+    return ChangedValue(line=row.line_no, original=original, byte_length=row.byte_len, **_shared(row, names))
+
+
+def _shared(row: Any, names: Iterable[str]) -> dict[str, Any]:
+    return {name.removesuffix("_name"): getattr(row, name) for name in names}

@@ -1,0 +1,200 @@
+"""Announcing a load file, signing its upload, and what becomes of those that never come.
+
+Guaranteed: an announced import has its row, with options and user, before anybody can upload its file; what is kept of
+it holds no URL, and every answer signs anew; an upload's id cannot be guessed.
+Not guaranteed: that the file is what was announced. Its size and content are looked at when it is there.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+
+from sqlalchemy import bindparam, text
+from sqlalchemy.orm import Session
+
+from core.contracts.common import Caller
+from core.contracts.imports import (
+    PART_BYTES,
+    SINGLE_PUT_BYTES,
+    ImportUpload,
+    NewImport,
+    PendingUpload,
+    UploadPart,
+    UploadUrls,
+)
+from core.errors import FileRefusedError, InvalidInputError
+from core.events import import_failed
+from core.import_options import parse_options
+from core.reasons import FileFailure
+from core.statuses import ImportStatus
+from core.uploads import awaited_key, object_key, parts_of
+from shell.outbox_ops import append_events
+from shell.settings import settings
+from shell.tables import Cases, Imports
+from shell.utils.column_limits import column_limits
+from shell.utils.db_helpers import insert_or_get, repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_session import session
+from shell.utils.keys import unstorable
+from shell.utils.presigning import begin_multipart, complete_url, part_url, put_url
+
+EXPIRE_AFTER_DAYS = 7
+EXPIRE_AT_ONCE = 100
+
+_CASE = text("SELECT id FROM cases WHERE tenant_id = :tenant_id AND name = :name")
+_OVERDUE = text(
+    "SELECT id FROM imports WHERE status = 'awaiting_upload' AND started_at < NOW(6) - INTERVAL :days DAY "
+    "ORDER BY id LIMIT :most"
+)
+_STILL_AWAITED = text(
+    "SELECT id, tenant_id FROM imports WHERE id IN :ids AND status = 'awaiting_upload' ORDER BY id FOR UPDATE"
+).bindparams(bindparam("ids", expanding=True))
+_EXPIRE = text(
+    "UPDATE imports SET status = 'failed', failure_code = :code, failure_message = :message, finished_at = NOW(6) "
+    "WHERE id IN :ids AND status = 'awaiting_upload'"
+).bindparams(bindparam("ids", expanding=True))
+
+
+def create_import(
+    transaction: Session,
+    caller: Caller,
+    body: NewImport,
+    *,
+    multipart_from: int = SINGLE_PUT_BYTES,
+    part_bytes: int = PART_BYTES,
+) -> PendingUpload:
+    """Record an import that awaits its file; one of `multipart_from` bytes and more is uploaded in parts.
+
+    S3 is asked first, before a row is locked; what it began for a transaction that is rolled back after all is removed
+    by the bucket's rule for incomplete uploads.
+    Raises InvalidInputError for options, names or a user that cannot be used, StorageUnavailableError if S3 fails.
+    """
+    options = _checked_options(body)
+    _refuse_unstorable_user(caller)
+    upload_id = secrets.token_urlsafe(24)
+    bucket, key = settings().bucket, object_key(caller.tenant_id, body.case, upload_id, body.file_name)
+    in_parts = body.size is not None and body.size >= multipart_from
+    multipart_id = begin_multipart(bucket, key) if in_parts else None
+    case_id = case_of(transaction, caller.tenant_id, body.case)
+    row = Imports(
+        upload_key=awaited_key(upload_id),
+        tenant_id=caller.tenant_id,
+        case_id=case_id,
+        bucket=bucket,
+        object_key=key,
+        size=body.size or 0,
+        file_name=body.file_name,
+        user_id=caller.user_id,
+        upload_id=upload_id,
+        options=options,
+        status=ImportStatus.AWAITING_UPLOAD.value,
+    )
+    transaction.add(row)
+    transaction.flush()
+    return PendingUpload(
+        id=row.id,
+        case=body.case,
+        case_id=case_id,
+        file_name=body.file_name,
+        upload_id=upload_id,
+        bucket=bucket,
+        object_key=key,
+        multipart_id=multipart_id,
+        size=body.size if in_parts else None,
+        part_bytes=part_bytes,
+    )
+
+
+def _checked_options(body: NewImport) -> str:
+    document = body.options.as_document()
+    try:
+        parse_options(document)
+    except FileRefusedError as refused:
+        raise InvalidInputError(f"options: {refused}") from refused
+    return json.dumps(document, ensure_ascii=False)
+
+
+def _refuse_unstorable_user(caller: Caller) -> None:
+    reason = unstorable(caller.user_id, column_limits("taggings")["user_id"])
+    if reason:
+        raise InvalidInputError(f"the token's user cannot be stored with links: {reason[1]}")
+
+
+def case_of(transaction: Session, tenant_id: str, name: str) -> int:
+    """The id of the tenant's case of that name, which is made if there is none.
+
+    One that is there is not locked: its importers would wait for each other, or deadlock on what their failed INSERTs
+    leave locked.
+    """
+    key = {"tenant_id": tenant_id, "name": name}
+    found: int | None = transaction.execute(_CASE, key).scalar()
+    if found is not None:
+        return found
+    return insert_or_get(transaction, Cases, key, {}, unique_key="uq_cases_tenant_name")[0].id
+
+
+def signed(pending: PendingUpload) -> ImportUpload:
+    """The announced import, with URLs that hold from now on for UPLOAD_URL_SECONDS."""
+    return ImportUpload(
+        id=pending.id,
+        status=ImportStatus.AWAITING_UPLOAD,
+        case=pending.case,
+        case_id=pending.case_id,
+        file_name=pending.file_name,
+        upload_id=pending.upload_id,
+        upload=_urls(pending),
+    )
+
+
+def signed_document(document: str) -> ImportUpload:
+    """`signed`, of a `PendingUpload` as JSON."""
+    return signed(PendingUpload.model_validate_json(document))
+
+
+def _urls(pending: PendingUpload) -> UploadUrls:
+    place, expires_s = (pending.bucket, pending.object_key), settings().upload_url_seconds
+    if pending.multipart_id is None or pending.size is None:
+        return UploadUrls(url=put_url(*place), expires_in_seconds=expires_s)
+    return UploadUrls(
+        parts=[
+            UploadPart(**part._asdict(), url=part_url(*place, pending.multipart_id, part.number))
+            for part in parts_of(pending.size, pending.part_bytes)
+        ],
+        complete_url=complete_url(*place, pending.multipart_id),
+        expires_in_seconds=expires_s,
+    )
+
+
+def expire_uploads(limit: int) -> int:
+    """Give up at most `limit` imports that have awaited their file for 7 days; returns how many it were.
+
+    In transactions of at most 100; the caller has the events published.
+    """
+    expired = 0
+    while expired < limit:
+        most = min(EXPIRE_AT_ONCE, limit - expired)
+        ids = _overdue(most)
+        expired += _expire(ids) if ids else 0
+        if len(ids) < most:
+            break
+    return expired
+
+
+@retry_on_db_conflict(resolve=repeating_is_harmless)
+def _overdue(most: int) -> list[int]:
+    with session() as reading:
+        return list(reading.execute(_OVERDUE, {"days": EXPIRE_AFTER_DAYS, "most": most}).scalars())
+
+
+@retry_on_db_conflict(resolve=repeating_is_harmless)
+def _expire(ids: list[int]) -> int:
+    """Give them up, but for those whose file has come meanwhile."""
+    message = f"no file was uploaded within {EXPIRE_AFTER_DAYS} days; announce it again"
+    code = FileFailure.NOT_UPLOADED.value
+    with session() as transaction:
+        rows = transaction.execute(_STILL_AWAITED, {"ids": ids}).all()
+        if rows:
+            values = {"code": code, "message": message, "ids": [row.id for row in rows]}
+            transaction.execute(_EXPIRE, values)
+            append_events(transaction, [import_failed(row.id, row.tenant_id, code) for row in rows])
+    return len(rows)

@@ -1,0 +1,118 @@
+"""Every error is a problem document that says what to do, and nothing of what was met."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.integration.api.conftest import Matter
+from tests.support.api import Client, Reply
+
+
+def refused(reply: Reply, status: int, name: str) -> dict[str, Any]:
+    """The problem document, having checked its shape."""
+    assert (reply.status, reply.problem) == (status, name), reply
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert reply.json["status"] == status
+    assert reply.json["title"]
+    assert reply.json["detail"]
+    return dict(reply.json)
+
+
+@pytest.mark.parametrize(
+    ("path", "where"),
+    [
+        ("/exhibits", "query"),
+        ("/exhibits?case=x&limit=0", "limit"),
+        ("/exhibits?case=x&limit=501", "limit"),
+        ("/exhibits?case=", "case"),
+        ("/exhibits/0", "exhibit_id"),
+        ("/exhibits/abc", "exhibit_id"),
+        ("/exhibits/9007199254740992", "exhibit_id"),
+    ],
+)
+def test_a_parameter_that_is_wrong_is_named(acme: Matter, path: str, where: str) -> None:
+    problem = refused(acme.client.get(path), 400, "invalid-request")
+    assert any(where in error["location"] for error in problem["errors"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b"\xff",
+        b'{"exhibitIds": [1]}',
+        b'{"exhibitIds": [], "tags": ["a"]}',
+        b'{"exhibitIds": [1], "tags": []}',
+        b'{"exhibitIds": ["x"], "tags": ["a"]}',
+        b'{"exhibitIds": [1], "tags": [" a"]}',
+        b'{"exhibitIds": [1], "tags": ["a\\u0000b"]}',
+        b'{"exhibitIds": [1], "tags": ["\\ud800"]}',
+        b'{"exhibitIds": [1], "tags": ["a"], "tenantId": "beta"}',
+        b'{"exhibitIds": [1], "tags": ["' + b"a" * 501 + b'"]}',
+        b"[" * 5000 + b"]" * 5000,
+    ],
+)
+def test_a_body_that_is_wrong_is_refused(acme: Matter, body: bytes) -> None:
+    refused(acme.client.post("/taggings", body), 400, "invalid-request")
+
+
+def test_too_many_are_refused(acme: Matter) -> None:
+    too_many = {"exhibitIds": list(range(1, 1002)), "tags": ["a"]}
+    refused(acme.client.post("/taggings", too_many), 400, "invalid-request")
+
+
+def test_what_was_sent_is_not_repeated(acme: Matter) -> None:
+    reply = acme.client.post("/taggings", {"exhibitIds": ["privileged"], "tags": ["a"]})
+    assert "privileged" not in json.dumps(reply.json)
+
+
+def test_a_body_of_another_kind_is_refused(acme: Matter) -> None:
+    reply = acme.client.post("/taggings", b"<a/>", **{"content-type": "application/xml"})
+    refused(reply, 415, "unsupported-media-type")
+
+
+@pytest.mark.parametrize("key", ["", '""', "k" * 256, "\u00e4"])
+def test_a_key_that_is_none_is_refused(acme: Matter, key: str) -> None:
+    body = {"exhibitIds": acme.exhibits, "tags": ["Hot"]}
+    refused(acme.client.call("POST", "/taggings", body, **{"Idempotency-Key": key}), 400, "invalid-request")
+
+
+def test_a_post_without_a_key_is_refused(acme: Matter) -> None:
+    problem = refused(acme.client.call("POST", "/taggings", {"exhibitIds": [1], "tags": ["a"]}), 400, "invalid-request")
+    assert problem["errors"][0]["location"].lower() == "header/idempotency-key"
+
+
+@pytest.mark.parametrize("tenant", ["", "a/b", " a", "a" * 65, "a\nb"])
+def test_a_token_without_a_usable_tenant_is_refused(acme: Matter, tenant: str) -> None:
+    refused(Client(tenant).get("/exhibits?case=x"), 403, "forbidden")
+
+
+def test_a_change_without_a_version_is_refused(acme: Matter) -> None:
+    path = f"/exhibits/{acme.exhibits[0]}"
+    refused(acme.client.patch(path, {"title": "B"}, None), 428, "precondition-missing")
+
+
+@pytest.mark.parametrize("if_match", ["*", "1", '"1'])
+def test_an_if_match_without_an_etag_is_refused(acme: Matter, if_match: str) -> None:
+    path = f"/exhibits/{acme.exhibits[0]}"
+    refused(acme.client.patch(path, {"title": "B"}, None, **{"If-Match": if_match}), 400, "invalid-request")
+
+
+def test_a_stale_version_is_answered_with_the_current_one(acme: Matter) -> None:
+    path = f"/exhibits/{acme.exhibits[0]}"
+    assert acme.client.patch(path, {"title": "B"}, 1).headers["etag"] == '"2"'
+    problem = refused(acme.client.patch(path, {"title": "C"}, 1), 412, "stale-version")
+    assert problem["currentVersion"] == 2
+
+
+def test_what_is_anothers_is_answered_as_what_is_not_there(acme: Matter) -> None:
+    there, nowhere = str(acme.exhibits[0]), "4000000000"
+    theirs = refused(Client("beta").get(f"/exhibits/{there}"), 404, "not-found")
+    nobodys = refused(Client("beta").get(f"/exhibits/{nowhere}"), 404, "not-found")
+    assert str(theirs).replace(there, "?") == str(nobodys).replace(nowhere, "?")

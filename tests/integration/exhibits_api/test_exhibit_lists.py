@@ -1,0 +1,222 @@
+"""Lists of exhibits and custodians: every row once, only the tenant's, and straight off the index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from core.contracts.exhibits import ExhibitPage
+from core.errors import InvalidInputError, NotFoundError
+from core.paging import encode_cursor
+from shell.exhibit_change_ops import add_custodians, add_taggings
+from shell.exhibit_query_ops import get_exhibit, list_custodians, list_exhibits
+from shell.utils.db_session import engine
+from tests.integration.exhibits_api.conftest import CALLER, STRANGER, Cases, done, tagging
+from tests.support.watching import session_statements
+from tests.support.world import World
+
+
+def page(
+    limit: int = 500,
+    after: str | None = None,
+    custodian: str | None = None,
+    tag: str | None = None,
+    control_number: str | None = None,
+) -> ExhibitPage:
+    return list_exhibits(CALLER, "Case", custodian, tag, control_number, limit, after)
+
+
+def numbers(custodian: str | None = None, tag: str | None = None, control_number: str | None = None) -> list[str]:
+    found = page(custodian=custodian, tag=tag, control_number=control_number)
+    return [each.control_number for each in found.items]
+
+
+def walked(limit: int, between: Callable[[str], object] = lambda _last: None) -> Iterator[str]:
+    """The control numbers of all pages; `between` two of them it is told the last one."""
+    after: str | None = None
+    while True:
+        got = page(limit, after)
+        yield from (each.control_number for each in got.items)
+        if got.next is None:
+            return
+        after = got.next
+        between(got.items[-1].control_number)
+
+
+def held_by(cases: Cases, exhibit_id: int, *names: str) -> None:
+    done(add_custodians, CALLER, exhibit_id, list(names))
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5, 6, 500])
+def test_pages_hold_every_exhibit_once_in_byte_order(cases: Cases, limit: int) -> None:
+    for number in ("B", "a", "A-10", "é", "A-9", "A"):
+        cases.exhibit(number)
+    assert list(walked(limit)) == ["A", "A-10", "A-9", "B", "a", "é"]
+
+
+def test_an_empty_case_has_one_empty_page(cases: Cases) -> None:
+    cases.case("Case")
+    assert page() == ExhibitPage(items=[], next=None)
+
+
+def growing(cases: Cases) -> Callable[[str], object]:
+    """Others who add an exhibit before and one behind where the reader is."""
+
+    def add(last: str) -> None:
+        cases.exhibit(f"A-{last}")
+        cases.exhibit(f"{last}-behind")
+
+    return add
+
+
+def test_what_others_add_meanwhile_hides_nothing_and_repeats_nothing(cases: Cases) -> None:
+    cases.exhibits(20)
+    seen = list(walked(3, growing(cases)))
+    assert [number for number in seen if "behind" not in number] == [f"Case-{n:06}" for n in range(20)]
+    assert len(seen) == len(set(seen))
+
+
+def test_pages_by_offset_repeat_what_an_insert_pushes_back(cases: Cases) -> None:
+    cases.exhibits(20)
+    seen: list[str] = []
+    for offset in range(0, 9, 3):
+        naive = "SELECT control_number FROM exhibits ORDER BY control_number LIMIT 3 OFFSET :offset"
+        seen += [row[0] for row in cases.database.query(naive, offset=offset)]
+        growing(cases)(seen[-1])
+    assert len(seen) > len(set(seen))
+
+
+def test_filters_narrow_the_list_together(cases: Cases) -> None:
+    one, two, three = (cases.exhibit(number) for number in ("A-1", "A-2", "A-3"))
+    held_by(cases, one, "Ann Lee")
+    held_by(cases, two, "Ann Lee", "Bob")
+    done(add_taggings, CALLER, tagging([two, three], r"Hot\Really Hot"))
+    assert numbers(custodian="Ann Lee") == ["A-1", "A-2"]
+    assert numbers(tag=r"Hot\Really Hot") == ["A-2", "A-3"]
+    assert numbers(custodian="Ann Lee", tag=r"Hot\Really Hot") == ["A-2"]
+    assert numbers(control_number="A-3", tag=r"Hot\Really Hot") == ["A-3"]
+    assert numbers(control_number="a-3") == numbers(custodian="Carl") == numbers(tag="Cold") == []
+
+
+@pytest.mark.parametrize("spelling", ["Åsa Lind", "ASA LIND", "asa lind  ", "Ása Lind"])
+def test_the_database_decides_which_names_are_equal(cases: Cases, spelling: str) -> None:
+    held_by(cases, cases.exhibit("A-1"), "Åsa Lind")
+    assert numbers(custodian=spelling) == ["A-1"]
+
+
+@pytest.mark.parametrize("name", ["👍", "x" * 600, "\ud800", "?"])
+def test_what_no_column_can_hold_matches_nothing(cases: Cases, name: str) -> None:
+    held_by(cases, cases.exhibit("?"), "??")
+    assert numbers(custodian=name) == numbers(tag=name) == []
+    assert numbers(control_number=name) == (["?"] if name == "?" else [])
+
+
+def test_a_filtered_list_has_pages_too(cases: Cases) -> None:
+    ids = cases.exhibits(5)
+    anns = [ids[0], ids[3], ids[4]]
+    for exhibit in ids:
+        held_by(cases, exhibit, "Ann" if exhibit in anns else "Bob")
+    first = page(1, custodian="Ann")
+    rest = page(500, first.next, custodian="Ann")
+    assert rest.next is None
+    assert [each.id for each in (*first.items, *rest.items)] == anns
+
+
+@pytest.mark.parametrize("name", ["Case 2", "case", "\ud800", "x" * 300])
+def test_a_case_of_another_tenant_is_no_case(cases: Cases, name: str) -> None:
+    cases.exhibit("A-1", "Case 2", tenant="other")
+    cases.exhibit("A-1")
+    errors = []
+    for ask in (
+        lambda: list_exhibits(CALLER, name, None, None, None, 5, None),
+        lambda: list_custodians(CALLER, name, 5, None),
+    ):
+        with pytest.raises(NotFoundError) as refused:
+            ask()
+        errors.append(str(refused.value))
+    assert set(errors) == {"no such case"}
+
+
+def test_cases_of_one_name_are_each_tenants_own(cases: Cases) -> None:
+    cases.exhibit("A-1", tenant="other")
+    cases.exhibit("A-2")
+    assert numbers() == ["A-2"]
+    assert list_exhibits(STRANGER, "Case", None, None, None, 5, None).items[0].control_number == "A-1"
+
+
+@pytest.mark.parametrize("after", ["", "x", encode_cursor(5), encode_cursor("a", "b"), encode_cursor("👍")])
+def test_a_cursor_that_is_not_ours_is_refused(cases: Cases, after: str) -> None:
+    cases.exhibit("A-1")
+    with pytest.raises(InvalidInputError, match="after: "):
+        page(5, after)
+    with pytest.raises(InvalidInputError, match="after: "):
+        list_custodians(CALLER, "Case", 5, after)
+
+
+def test_custodians_come_in_the_order_of_their_collation(cases: Cases) -> None:
+    names = ["Zoë", "anna", "Åsa", "Bob", "Änne Zu", "carl"]
+    held_by(cases, cases.exhibit("A-1"), *names)
+    held_by(cases, cases.exhibit("A-1", "Case 2"), "Elsewhere")
+    seen, after = [], None
+    while True:
+        got = list_custodians(CALLER, "Case", 2, after)
+        seen += [each.name for each in got.items]
+        after = got.next
+        if after is None:
+            break
+    assert seen == ["anna", "Änne Zu", "Åsa", "Bob", "carl", "Zoë"]
+
+
+def explained(cases: Cases, ask: Callable[[], object]) -> str:
+    """What the server plans for the last statement that was sent."""
+    sent: list[tuple[str, Any]] = []
+    listen = (engine(), "before_cursor_execute", lambda _c, _k, sql, values, _x, _m: sent.append((sql, values)))
+    event.listen(*listen)
+    ask()
+    event.remove(*listen)
+    with cases.database.admin.connect() as connection:
+        return str(connection.exec_driver_sql(f"EXPLAIN FORMAT=JSON {sent[-1][0]}", sent[-1][1]).scalar()).lower()
+
+
+def sorts(plan: str) -> bool:
+    return "filesort" in plan.replace('"using_filesort": false', "") or '"access_type": "sort"' in plan
+
+
+@pytest.mark.parametrize("after", [None, encode_cursor("Case-000010")])
+def test_a_page_is_read_off_the_index_and_not_sorted(cases: Cases, after: str | None) -> None:
+    cases.exhibits(50)
+    plan = explained(cases, lambda: page(10, after))
+    assert "uq_exhibits_control_number" in plan
+    assert not sorts(plan)
+
+
+def test_a_page_in_another_order_would_be_sorted(cases: Cases) -> None:
+    cases.exhibits(50)
+    with cases.database.admin.connect() as connection:
+        naive = "EXPLAIN FORMAT=JSON SELECT * FROM exhibits ORDER BY title LIMIT 10"
+        assert sorts(str(connection.exec_driver_sql(naive).scalar()).lower())
+
+
+def statements(world: World, ask: Callable[[], object]) -> int:
+    ask()
+    number, first = session_statements(world)
+    _, before = session_statements(world)
+    ask()
+    same, after = session_statements(world)
+    assert same == number, "another connection was used"
+    return (after - before) - (before - first)
+
+
+def test_statements_do_not_grow_with_what_is_read(cases: Cases, world: World) -> None:
+    exhibit, *_ = cases.exhibits(60)
+    asked: list[Callable[[], object]] = [lambda: page(1), lambda: list_custodians(CALLER, "Case", 1, None)]
+    asked.append(lambda: get_exhibit(CALLER, exhibit))
+    before = [statements(world, ask) for ask in asked]
+    held_by(cases, exhibit, *(f"Custodian {number}" for number in range(50)))
+    done(add_taggings, CALLER, tagging([exhibit], *(f"Tag {number}" for number in range(50))))
+    asked[:2] = [lambda: page(50), lambda: list_custodians(CALLER, "Case", 50, None)]
+    assert [statements(world, ask) for ask in asked] == before
+    assert len(get_exhibit(CALLER, exhibit).tags) == 50

@@ -1,0 +1,113 @@
+"""Callers who name the same exhibits in another order wait for each other; the server sees no deadlock."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event, text
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from shell.exhibit_change_ops import add_custodians, add_taggings, remove_taggings
+from shell.taggings_ops import create_np_taggings
+from shell.utils.db_session import engine
+from tests.integration.exhibits_api.conftest import CALLER, Cases, done, replayed, tagging
+from tests.support.database import barrier, outcome, together, transaction
+
+
+def test_overlapping_requests_in_opposite_orders_do_not_deadlock(counting: Cases, race_counts: int) -> None:
+    ids = counting.exhibits(60)
+    before, rounds, meeting = counting.database.deadlocks(), 300 // race_counts, barrier(2)
+
+    def work(at: Engine, wanted: Sequence[int], tags: Sequence[int]) -> None:
+        for number in range(rounds):
+            meeting.wait()
+            replayed(at, add_taggings, CALLER, tagging(list(wanted), *(f"{number} {tag}" for tag in tags)))
+
+    with counting.database.environments(2) as (one, two):
+        together(lambda: work(one, ids[:40], range(6)), lambda: work(two, ids[:20:-1], range(8, 2, -1)))
+    assert counting.database.deadlocks() - before == 0
+    assert len(counting.taggings()) == rounds * (40 * 6 + 39 * 6 - 19 * 3)
+
+
+def test_new_tags_on_exhibits_of_ones_own_do_not_deadlock(counting: Cases, race_counts: int) -> None:
+    ids = counting.exhibits(20)
+    before, rounds, meeting = counting.database.deadlocks(), 300 // race_counts, barrier(2)
+
+    def work(at: Engine, wanted: list[int], step: int) -> None:
+        for number in range(rounds):
+            meeting.wait()
+            names = [f"{number} {tag}" for tag in range(12)][::step]
+            replayed(at, add_taggings, CALLER, tagging(wanted, *names))
+
+    with counting.database.environments(2) as (one, two):
+        together(lambda: work(one, ids[:10], 1), lambda: work(two, ids[10:], -1))
+    assert counting.database.deadlocks() - before == 0
+    assert counting.database.scalar("SELECT COUNT(*) FROM tags") == rounds * 12
+
+
+def test_adding_removing_and_custodians_do_not_deadlock_each_other(counting: Cases, race_counts: int) -> None:
+    ids = counting.exhibits(10)
+    before, rounds, meeting = counting.database.deadlocks(), 300 // race_counts, barrier(3)
+
+    def work(at: Engine, number: int) -> None:
+        for turn in range(rounds):
+            meeting.wait()
+            wanted = tagging(ids if turn % 2 else ids[::-1], "Hot", f"New {turn}")
+            if number < 2:
+                replayed(at, (add_taggings, remove_taggings)[number], CALLER, wanted)
+            else:
+                replayed(at, add_custodians, CALLER, ids[turn % 10], [f"New {turn}", "Ann"])
+
+    with counting.database.environments(3) as engines:
+        together(*(lambda e=each, n=number: work(e, n) for number, each in enumerate(engines)))
+    assert counting.database.deadlocks() - before == 0
+
+
+def naive_taggings(opened: Session, ids: Sequence[int], case_id: int, met: list[object]) -> None:
+    """A twin that locks the exhibits as they are named."""
+    for exhibit in ids:
+        opened.execute(text("SELECT id FROM exhibits WHERE id = :id FOR UPDATE"), {"id": exhibit})
+        while met:
+            met.pop()()  # type: ignore[operator]
+    create_np_taggings(opened, ["Hot"], ids, {"case_id": case_id, "user_id": "u"})
+
+
+def test_callers_that_lock_in_the_order_given_deadlock(counting: Cases) -> None:
+    ids, case_id = counting.exhibits(2), counting.case("Case")
+    before, meeting = counting.database.deadlocks(), barrier(2)
+
+    def work(at: Engine, wanted: Sequence[int]) -> None:
+        with transaction(at) as opened:
+            naive_taggings(opened, wanted, case_id, [meeting.wait])
+
+    with counting.database.environments(2) as (one, two):
+        ended = together(outcome(lambda: work(one, ids)), outcome(lambda: work(two, ids[::-1])))
+    assert counting.database.deadlocks() - before == 1
+    assert sum(isinstance(error, OperationalError) for error in ended) == 1
+
+
+def test_a_thousand_exhibits_are_locked_off_their_key(counting: Cases) -> None:
+    ids = counting.exhibits(1_000)
+    sent: list[tuple[str, Any]] = []
+    listen = (engine(), "before_cursor_execute", lambda _c, _k, sql, values, _x, _m: sent.append((sql, values)))
+    event.listen(*listen)
+    done(remove_taggings, CALLER, tagging(ids, "Hot"))
+    event.remove(*listen)
+    locking = next(each for each in sent if each[0].endswith("FOR UPDATE"))
+    in_one_list = f"SELECT id FROM exhibits WHERE id IN ({', '.join(map(str, ids))}) ORDER BY id FOR UPDATE"
+    assert_off_the_key(counting, *locking)
+    if not counting.database.is_mysql:
+        with pytest.raises(AssertionError):
+            assert_off_the_key(counting, in_one_list)
+
+
+def assert_off_the_key(cases: Cases, statement: str, values: Any = None) -> None:
+    with cases.database.admin.connect() as connection:
+        plan = str(connection.exec_driver_sql(f"EXPLAIN FORMAT=JSON {statement}", values).scalar()).lower()
+    assert re.search(r'"(key|index_name)": "primary"', plan)
+    assert "filesort" not in plan.replace('"using_filesort": false', "")
+    assert '"access_type": "sort"' not in plan

@@ -1,0 +1,229 @@
+"""The local API Gateway over real sockets, in front of a function that is a Python callable."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import requests
+
+from local.api_gateway import MAX_BODY_BYTES, ApiGateway
+from local.errors import LocalError
+from local.tokens import Tokens
+from local.wiring import ApiRoute
+
+TOKENS = Tokens("s" * 64)
+ROUTES = [
+    ApiRoute("Things", "GET", "/things"),
+    ApiRoute("Things", "POST", "/things"),
+    ApiRoute("Thing", "GET", "/things/{thingId}"),
+    ApiRoute("Thing", "DELETE", "/things/{thingId}"),
+]
+
+
+class Functions:
+    """Answers as it is told to, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.answer: Any = {"statusCode": 200, "body": "ok"}
+        self.blocks = threading.Event()
+        self.blocks.set()
+
+    def __call__(self, function: str, event: dict[str, Any]) -> Any:
+        self.asked.append((function, event))
+        self.blocks.wait(20)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.fixture
+def functions() -> Iterator[Functions]:
+    made = Functions()
+    yield made
+    made.blocks.set()
+
+
+@pytest.fixture
+def api(functions: Functions) -> Iterator[ApiGateway]:
+    with ApiGateway(ROUTES, functions, TOKENS, integration_timeout=0.5) as running:
+        yield running
+
+
+def ask(api: ApiGateway, method: str = "GET", path: str = "/things", **more: Any) -> requests.Response:
+    headers = {"Authorization": f"Bearer {TOKENS.issue('acme', 'ada')}"} | more.pop("headers", {})
+    return requests.request(method, api.url + path, headers=headers, timeout=20, **more)
+
+
+def connection(api: ApiGateway) -> http.client.HTTPConnection:
+    return http.client.HTTPConnection(api.url.removeprefix("http://"), timeout=20)
+
+
+def test_a_request_reaches_its_function_and_its_answer_the_client(api: ApiGateway, functions: Functions) -> None:
+    functions.answer = {"statusCode": 201, "headers": {"ETag": '"1"'}, "body": '{"ü": 1}', "cookies": ["a=1", "b=2"]}
+    answer = ask(api, "POST", "/things?a=1&a=2", json={"name": "ü"}, headers={"X-One": "1"})
+    assert (answer.status_code, answer.content.decode(), answer.headers["etag"]) == (201, '{"ü": 1}', '"1"')
+    assert answer.cookies.get_dict() == {"a": "1", "b": "2"}
+    [(function, event)] = functions.asked
+    assert (function, event["routeKey"], json.loads(event["body"])) == ("Things", "POST /things", {"name": "ü"})
+    assert (event["queryStringParameters"], event["headers"]["x-one"]) == ({"a": "1,2"}, "1")
+    claims = event["requestContext"]["authorizer"]["jwt"]["claims"]
+    assert (claims["custom:tenant_id"], claims["sub"], type(claims["exp"])) == ("acme", "ada", str)
+    assert answer.headers["apigw-requestid"] == event["requestContext"]["requestId"]
+
+
+def test_path_variables_are_decoded(api: ApiGateway, functions: Functions) -> None:
+    assert ask(api, path="/things/a%20b%2Fc").status_code == 200
+    assert functions.asked[0][1]["pathParameters"] == {"thingId": "a b/c"}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"Authorization": ""},
+        {"Authorization": "Bearer"},
+        {"Authorization": "Bearer nonsense"},
+        {"Authorization": f"Basic {TOKENS.issue('acme', 'ada')}"},
+        {"Authorization": f"Bearer {TOKENS.issue('acme', 'ada', lifetime_s=-1)}"},
+        {"Authorization": f"Bearer {Tokens('s' * 64, audience='other').issue('acme', 'ada')}"},
+        {"Authorization": f"Bearer {Tokens('s' * 64, issuer='other').issue('acme', 'ada')}"},
+        {"Authorization": f"Bearer {Tokens('t' * 64).issue('acme', 'ada')}"},
+        {"Authorization": f"Bearer {TOKENS.issue('acme', 'ada')}x"},
+    ],
+)
+def test_without_a_token_that_counts_no_function_is_asked(
+    api: ApiGateway, functions: Functions, header: dict[str, str]
+) -> None:
+    answer = ask(api, headers=header)
+    assert (answer.status_code, answer.json()) == (401, {"message": "Unauthorized"})
+    assert "www-authenticate" in answer.headers
+    assert functions.asked == []
+
+
+@pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", ""])
+def test_the_word_bearer_may_be_missing(api: ApiGateway, scheme: str) -> None:
+    assert ask(api, headers={"Authorization": f"{scheme}{TOKENS.issue('acme', 'ada')}"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/"), ("GET", "/things/"), ("PUT", "/things"), ("HEAD", "/things"), ("QUERY", "/things"), ("GET", "/a/b")],
+)
+def test_what_is_no_route_is_not_found_even_without_a_token(
+    api: ApiGateway, functions: Functions, method: str, path: str
+) -> None:
+    answer = requests.request(method, api.url + path, timeout=20)
+    assert answer.status_code == 404
+    assert method == "HEAD" or answer.json() == {"message": "Not Found"}
+    assert functions.asked == []
+
+
+@pytest.mark.parametrize("result", [ValueError("secret"), TimeoutError("secret"), {"statusCode": "secret"}])
+def test_a_function_that_fails_shows_its_caller_nothing(api: ApiGateway, functions: Functions, result: Any) -> None:
+    functions.answer = result
+    answer = ask(api)
+    assert (answer.status_code, answer.json()) == (500, {"message": "Internal Server Error"})
+    assert "secret" not in str(answer.headers)
+
+
+def test_a_function_that_takes_too_long_is_not_waited_for(api: ApiGateway, functions: Functions) -> None:
+    functions.blocks.clear()
+    answer = ask(api)
+    assert (answer.status_code, answer.json()) == (503, {"message": "Service Unavailable"})
+
+
+def test_a_function_may_answer_without_a_status(api: ApiGateway, functions: Functions) -> None:
+    functions.answer = {"hello": "ü"}
+    answer = ask(api)
+    assert (answer.status_code, answer.json(), answer.headers["content-type"]) == (
+        *(200, {"hello": "ü"}),
+        "application/json",
+    )
+
+
+def test_a_body_of_ten_megabytes_passes_and_a_larger_one_does_not(api: ApiGateway, functions: Functions) -> None:
+    functions.answer = {"statusCode": 204}
+    assert ask(api, "POST", data=b"x" * MAX_BODY_BYTES).status_code == 204
+    answer = ask(api, "POST", data=b"x" * (MAX_BODY_BYTES + 1))
+    assert (answer.status_code, answer.json()) == (413, {"message": "Request Entity Too Large"})
+    assert len(functions.asked) == 1
+
+
+def test_binary_goes_both_ways(api: ApiGateway, functions: Functions) -> None:
+    functions.answer = {"statusCode": 200, "body": "AAH/", "isBase64Encoded": True}
+    answer = ask(api, "POST", data=b"\x00\xff", headers={"Content-Type": "application/octet-stream"})
+    assert answer.content == b"\x00\x01\xff"
+    assert (functions.asked[0][1]["body"], functions.asked[0][1]["isBase64Encoded"]) == ("AP8=", True)
+
+
+def test_one_connection_carries_many_requests(api: ApiGateway, functions: Functions) -> None:
+    client, token = connection(api), TOKENS.issue("acme", "ada")
+    statuses = []
+    for method, answer in (("GET", "a"), ("DELETE", ""), ("HEAD", ""), ("GET", "b")):
+        functions.answer = {"statusCode": 200 if answer else 204, "body": answer}
+        client.request(method, "/things/1", headers={"Authorization": token})
+        before, got = client.sock, client.getresponse()
+        statuses.append((got.status, got.read().decode()))
+        assert client.sock is before is not None
+    client.close()
+    assert statuses == [(200, "a"), (204, ""), (404, ""), (200, "b")]
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"POST /things HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"411"),
+        (b"POST /things HTTP/1.1\r\nContent-Length: -1\r\n\r\n", b"400"),
+        (b"POST /things HTTP/1.1\r\nContent-Length: 1_0\r\n\r\n", b"400"),
+        (b"POST /things HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", b"400"),
+    ],
+)
+def test_a_request_whose_end_is_unclear_is_refused_and_ends_its_connection(
+    api: ApiGateway, functions: Functions, head: bytes, status: bytes
+) -> None:
+    host, _, port = api.url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=20) as client:
+        client.sendall(head)
+        said = b"".join(iter(lambda: client.recv(65536), b""))
+    assert said.startswith(b"HTTP/1.1 " + status)
+    assert functions.asked == []
+
+
+def test_requests_are_answered_side_by_side(functions: Functions) -> None:
+    together = threading.Barrier(8)
+
+    def meet(function: str, event: dict[str, Any]) -> dict[str, Any]:
+        together.wait(20)
+        return {"statusCode": 200}
+
+    with ApiGateway(ROUTES, meet, TOKENS) as api, ThreadPoolExecutor(8) as clients:
+        answers = list(clients.map(lambda _: ask(api).status_code, range(8)))
+    assert answers == [200] * 8
+
+
+def test_a_port_that_is_taken_is_named(api: ApiGateway, functions: Functions) -> None:
+    port = int(api.url.rpartition(":")[2])
+    with pytest.raises(LocalError, match=str(port)), ApiGateway(ROUTES, functions, TOKENS, port):
+        pass
+
+
+def test_after_the_block_nobody_answers_and_no_connection_is_left(functions: Functions) -> None:
+    with ApiGateway(ROUTES, functions, TOKENS) as api:
+        client = connection(api)
+        client.request("GET", "/things", headers={"Authorization": TOKENS.issue("acme", "ada")})
+        assert client.getresponse().read() == b"ok"
+    began = time.monotonic()
+    with pytest.raises((http.client.RemoteDisconnected, ConnectionError)):
+        client.request("GET", "/things")
+        client.getresponse()
+    assert time.monotonic() - began < 5
+    with pytest.raises(requests.ConnectionError):
+        ask(api)

@@ -1,0 +1,127 @@
+"""Never more than the limit inside, and every slot used, as a second connection counts them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import cast
+
+import pytest
+from redis import Redis
+
+from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
+from tests.integration.semaphore.conftest import Log, Store
+from tests.support.database import barrier, together
+from tests.support.semaphore import Judge, contend, inside_after_fork, start_holder
+from tests.support.world import World
+
+
+@pytest.mark.parametrize("limit", [1, 5])
+@pytest.mark.slow
+def test_fifty_contenders_fill_every_slot_and_never_more(
+    environment_now: dict[str, str], judge: Judge, limit: int, store: Store
+) -> None:
+    assert contend(environment_now, judge, limit, processes=5, threads=10) == 50
+    assert (judge.entered(), judge.most()) == (50, limit)
+    assert store.holders() == 0
+
+
+def test_counting_first_and_entering_then_lets_too_many_in(with_redis: str, judge: Judge) -> None:
+    start = barrier(2)
+
+    def naive() -> None:
+        with Redis.from_url(with_redis) as client:
+            free = client.zcard("naive") == 0
+            start.wait()
+            if free:
+                with judge.inside():
+                    client.zadd("naive", {str(id(client)): 1})
+                    start.wait()
+
+    together(naive, naive)
+    assert judge.most() == 2
+
+
+@pytest.mark.usefixtures("store")
+def test_who_finds_it_held_is_skipped_until_it_is_free() -> None:
+    with with_semaphore_lock("key", 30) as first, with_semaphore_lock("key") as second:
+        assert (first.outcome, second.outcome) == (SemaphoreOutcome.ACQUIRED, SemaphoreOutcome.SKIPPED)
+        assert 29 <= second.retry_after_s <= 30
+    with with_semaphore_lock("key") as third:
+        assert third.outcome is SemaphoreOutcome.ACQUIRED
+
+
+@pytest.mark.usefixtures("store")
+def test_keys_and_namespaces_do_not_meet() -> None:
+    with (
+        with_semaphore_lock("key") as first,
+        with_semaphore_lock("other key") as second,
+        with_semaphore_lock("key", namespace="other") as third,
+    ):
+        assert all((first, second, third))
+
+
+@pytest.mark.usefixtures("store")
+def test_who_waits_gets_the_slot_that_becomes_free() -> None:
+    held = barrier(2)
+
+    def holder() -> bool:
+        with with_semaphore_lock("key", 30) as slot:
+            held.wait()
+            with with_semaphore_lock("key") as skipped:
+                return bool(slot) and not skipped
+
+    def waiter() -> bool:
+        held.wait()
+        with with_semaphore_lock("key", wait_s=10) as slot:
+            return bool(slot)
+
+    assert together(holder, waiter) == [True, True]
+
+
+@pytest.mark.usefixtures("store")
+def test_who_waits_in_vain_is_skipped() -> None:
+    with with_semaphore_lock("key", 30), with_semaphore_lock("key", wait_s=0.3) as late:
+        assert late.outcome is SemaphoreOutcome.SKIPPED
+
+
+def test_the_slot_of_a_killed_holder_is_free_after_its_time(
+    environment_now: dict[str, str], judge: Judge, store: Store
+) -> None:
+    holder = start_holder(environment_now, judge, "key", 2)
+    os.kill(cast(int, holder.pid), signal.SIGKILL)
+    holder.join()
+    with with_semaphore_lock("key") as early:
+        assert (early.outcome, early.retry_after_s <= 2) == (SemaphoreOutcome.SKIPPED, True)
+    with with_semaphore_lock("key", wait_s=10) as late:
+        assert late.outcome is SemaphoreOutcome.ACQUIRED
+    assert store.holders() == 0
+
+
+def test_a_lock_that_gets_its_end_in_a_second_command_has_none_if_its_holder_dies_between(redis_url: str) -> None:
+    with Redis.from_url(redis_url) as client:
+        client.setnx("naive", "locked")  # and here it dies, before EXPIRE
+        for_ever = -1
+        assert client.ttl("naive") == for_ever
+
+
+@pytest.mark.usefixtures("with_redis", "forks")
+def test_a_process_that_was_forked_warm_contends_with_its_parent(migrated: dict[str, str], redis_url: str) -> None:
+    assert inside_after_fork({**migrated, "REDIS_URL": redis_url}) == 1
+
+
+@pytest.mark.usefixtures("store")
+def test_a_skip_is_logged_with_its_key(log: Log) -> None:
+    with with_semaphore_lock("import 7"), with_semaphore_lock("import 7"):
+        pass
+    (line,) = log.lines()
+    assert (line["level"], line["message"], line["key"]) == ("INFO", "semaphore skipped", "import 7")
+    assert (line["namespace"], len(line["semaphore"])) == ("semaphore_lock", 16)
+
+
+def test_no_key_is_the_name_of_anything_in_redis(with_redis: str, world: World) -> None:
+    with with_semaphore_lock("Smith v. Jones {x}\r\n*"), Redis.from_url(with_redis) as client:
+        names = b" ".join(client.scan_iter())
+        assert b"semaphore_lock:{" in names
+        assert b"Smith" not in names
+    assert world.query("SELECT COUNT(*) FROM semaphores")[0][0] == 0

@@ -1,0 +1,46 @@
+"""A received message is hidden for as long as it is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.errors import QueueUnavailableError
+from shell.settings import settings
+from shell.utils import aws
+from shell.utils.queues import LONGEST_VISIBILITY_S, postpone, send_all
+from tests.support.database import until
+from tests.support.world import World
+
+
+def receive(queue_url: str) -> list[Any]:
+    return aws.sqs().receive_message(QueueUrl=queue_url).get("Messages", [])
+
+
+@pytest.fixture
+def queue_url(world: World) -> str:
+    """An empty queue, whose messages come back after half a minute."""
+    aws.sqs().purge_queue(QueueUrl=settings().import_requests_queue_url)
+    return settings().import_requests_queue_url
+
+
+def test_a_postponed_message_comes_back_then_and_not_before(queue_url: str) -> None:
+    send_all(queue_url, [{"a": 1}])
+    (message,) = receive(queue_url)
+    postpone(queue_url, message["ReceiptHandle"], 1)
+    assert receive(queue_url) == []
+    until(lambda: [again["Body"] for again in receive(queue_url)] == [message["Body"]])
+
+
+@pytest.mark.parametrize("seconds", [LONGEST_VISIBILITY_S + 1, 10**9])
+def test_nothing_is_postponed_for_longer_than_sqs_allows(queue_url: str, seconds: int) -> None:
+    send_all(queue_url, [{"a": 1}])
+    (message,) = receive(queue_url)
+    postpone(queue_url, message["ReceiptHandle"], seconds)
+    assert receive(queue_url) == []
+
+
+def test_a_message_that_is_not_there_cannot_be_postponed(queue_url: str) -> None:
+    with pytest.raises(QueueUnavailableError):
+        postpone(queue_url, "no such handle", 1)

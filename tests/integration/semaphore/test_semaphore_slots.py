@@ -1,0 +1,191 @@
+"""A slot's end, its owner, its fence: by the server's clock, never by the client's."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from functools import partial
+from typing import cast
+
+import pytest
+from redis import Redis
+
+from shell.invocation import MARGIN_S, invocation_deadline
+from shell.settings import settings
+from shell.utils import db_session
+from shell.utils.semaphore import with_semaphore_lock
+from shell.utils.semaphore_backends import Claim, Grant, MySqlBackend
+from tests.integration.semaphore.conftest import Log, Store
+from tests.support.commit_proxy import CommitProxy, Loss, commit_proxy
+from tests.support.database import until
+from tests.support.semaphore import (
+    ByOwnClock,
+    Ours,
+    Published,
+    inside_after_a_late_release,
+    inside_with_skewed_clocks,
+)
+from tests.support.world import World
+
+SKEWS = [(0, 60), (-60, 0), (0, -60), (60, 0)]
+
+
+def claim(*, limit: int = 1) -> Claim:
+    return Claim("tests", b"n" * 32, secrets.token_bytes(16), limit)
+
+
+def granted(store: Store, mine: Claim, ttl_s: float) -> Grant:
+    """What comes of a claim where the store can tell."""
+    grant = store.backend.acquire(mine, ttl_s)
+    assert grant is not None
+    return grant
+
+
+@pytest.fixture
+def naive_client(redis_url: str) -> Iterator[Redis]:
+    """For locks that are not ours."""
+    with Redis.from_url(redis_url) as client:
+        client.flushall()
+        yield client
+
+
+def test_a_late_holder_frees_nobody_elses_slot(store: Store, log: Log) -> None:
+    assert inside_after_a_late_release(partial(Ours, "key")) == 1
+    assert "semaphore lost before release" in log.messages()
+    assert store.holders() == 0
+
+
+def test_with_a_plain_delete_a_late_holder_lets_two_in(naive_client: Redis) -> None:
+    assert inside_after_a_late_release(partial(Published, naive_client, "key")) == 2
+
+
+def test_who_leaves_in_time_is_not_warned(store: Store, log: Log) -> None:
+    with with_semaphore_lock("key"):
+        assert store.holders() == 1
+    assert log.messages() == []
+
+
+def test_who_stayed_too_long_is_told_even_if_nobody_came(store: Store, log: Log) -> None:
+    with with_semaphore_lock("key", 0.05):
+        until(lambda: store.holders() == 0 or store.seconds_left() <= 0)
+    assert log.messages() == ["semaphore lost before release"]
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize(("first_s", "second_s"), SKEWS)
+def test_a_wrong_clock_of_a_client_changes_nothing(first_s: int, second_s: int) -> None:
+    assert inside_with_skewed_clocks(partial(Ours, "key"), first_s, second_s) == 1
+
+
+@pytest.mark.parametrize(("first_s", "second_s"), SKEWS[:2])
+def test_by_the_clients_clocks_two_are_let_in(naive_client: Redis, first_s: int, second_s: int) -> None:
+    assert inside_with_skewed_clocks(partial(ByOwnClock, naive_client, "key"), first_s, second_s) == 2
+
+
+class ThreeSeconds:
+    """The context of a Lambda that is killed in three seconds."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        return 3_000
+
+
+def test_no_slot_outlives_its_lambda(store: Store) -> None:
+    with invocation_deadline(ThreeSeconds()), with_semaphore_lock("key", 600) as slot:
+        assert slot
+        assert 3 - MARGIN_S < store.seconds_left() <= 3
+        with with_semaphore_lock("key") as skipped:
+            assert skipped.retry_after_s <= 3
+
+
+@pytest.mark.usefixtures("store")
+def test_nobody_waits_past_the_end_of_the_invocation() -> None:
+    with (
+        with_semaphore_lock("key"),
+        invocation_deadline(ThreeSeconds()),
+        with_semaphore_lock("key", wait_s=3_600) as slot,
+    ):
+        assert not slot
+
+
+def test_asking_again_with_the_same_token_is_no_second_contender(store: Store) -> None:
+    mine = claim()
+    first, again = granted(store, mine, 10), granted(store, mine, 600)
+    assert not granted(store, claim(), 10).granted
+    assert (first.granted, again.granted, again.fence > first.fence) == (True, True, True)
+    assert store.holders() == 1
+    assert store.seconds_left() <= 10
+
+
+def test_a_slot_is_given_back_once(store: Store) -> None:
+    mine, other = claim(limit=2), claim(limit=2)
+    for each in (mine, other):
+        assert store.backend.acquire(each, 10)
+    assert [store.backend.release(mine) for _ in range(2)] == [True, False]
+    assert store.holders() == 1
+
+
+def test_who_is_refused_hears_of_the_holder_who_must_leave_for_it(store: Store) -> None:
+    for seconds in (100, 200, 300):
+        assert store.backend.acquire(claim(limit=3), seconds)
+    for limit, seconds in ((3, 100), (2, 200), (1, 300)):
+        refused = granted(store, claim(limit=limit), 1)
+        assert not refused.granted
+        assert seconds - 5 < refused.free_in_s <= seconds
+
+
+def fence() -> int:
+    """Of a holder who comes and goes."""
+    with with_semaphore_lock("key") as slot:
+        assert slot
+        return slot.fence
+
+
+def test_fences_grow_even_if_the_server_forgets_everything(store: Store) -> None:
+    before = [fence() for _ in range(5)]
+    store.forget()
+    fences = [*before, *(fence() for _ in range(5))]
+    assert fences == sorted(set(fences))
+    assert fences[0] > 1_700_000_000_000_000
+
+
+def test_fences_grow_even_if_the_servers_clock_goes_back(store: Store) -> None:
+    ahead = fence() + 10**12
+    store.set_fence(ahead)
+    assert [fence(), fence()] == [ahead + 1, ahead + 2]
+
+
+def test_counted_fences_begin_again_when_redis_forgets(naive_client: Redis) -> None:
+    before = naive_client.incrby("fence", 100)
+    naive_client.flushall()
+    assert naive_client.incr("fence") == 1 < before
+
+
+@pytest.mark.usefixtures("store")
+def test_who_is_skipped_has_no_fence() -> None:
+    with with_semaphore_lock("key"), with_semaphore_lock("key") as skipped:
+        assert skipped.fence == 0
+
+
+@pytest.fixture
+def proxy(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[CommitProxy]:
+    """The application's way to the database."""
+    with commit_proxy(world.engine.url) as (made, through), monkeypatch.context() as patch:
+        patch.setenv("DATABASE_URL", through.render_as_string(hide_password=False))
+        settings.cache_clear()
+        db_session.engine.cache_clear()
+        assert fence()
+        yield made
+        db_session.engine().dispose()
+    settings.cache_clear()
+    db_session.engine.cache_clear()
+
+
+@pytest.mark.parametrize("loss", [Loss.ANSWER, Loss.REQUEST, Loss.SIGHT])
+def test_a_lost_commit_makes_one_holder_and_one_release(proxy: CommitProxy, loss: Loss, log: Log) -> None:
+    backend, mine = MySqlBackend(), claim()
+    proxy.lose_next(loss)
+    assert cast(Grant, backend.acquire(mine, 10)).granted
+    proxy.lose_next(loss)
+    assert backend.release(mine) is True
+    assert proxy.lost == 2
+    assert backend.release(mine) is False

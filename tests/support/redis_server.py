@@ -1,0 +1,102 @@
+"""A private Redis that tests may kill, restart and stop in its tracks, and a way to it that loses answers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from redis import Redis
+
+from local.redis_server import PrivateRedis
+
+
+class RedisServer:
+    """The server, and `client`, a connection that is not the application's."""
+
+    def __init__(self, server: PrivateRedis) -> None:
+        self._server = server
+        self.url = server.start()
+        self.client = Redis.from_url(self.url, protocol=2, driver_info=None)
+
+    def kill(self) -> None:
+        """End it without notice; it forgets everything."""
+        self._server.stop()
+
+    def restart(self) -> None:
+        """Start it again, empty, at the same address."""
+        assert self._server.start() == self.url, "somebody took the port"
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """For the block it takes connections and commands, and answers nothing."""
+        os.kill(self._server.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self._server.pid, signal.SIGCONT)
+
+
+@contextmanager
+def private_redis() -> Iterator[RedisServer]:
+    """A server that lives as long as the block."""
+    directory = Path(tempfile.mkdtemp(prefix="exhibit-ingest-redis-"))
+    server = PrivateRedis(directory)
+    try:
+        made = RedisServer(server)
+        yield made
+        made.client.close()
+    finally:
+        server.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+class AnswerLosingProxy:
+    """A way to a Redis on which one answer can get lost, and its connection with it."""
+
+    def __init__(self, url: str) -> None:
+        address = urlsplit(url)
+        self._server = (address.hostname or "", address.port or 0)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._lose_next = False
+        self.lost = 0
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"redis://127.0.0.1:{self._listener.getsockname()[1]}/0"
+
+    def lose_next(self) -> None:
+        """The next command is executed, and its connection is closed instead of an answer."""
+        self._lose_next = True
+
+    def close(self) -> None:
+        """Accept nobody any more."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        """Question and answer in turn, each in one piece: that is how our scripts are asked."""
+        with client, socket.create_connection(self._server) as server, suppress(OSError):
+            while question := client.recv(65536):
+                server.sendall(question)
+                answer = server.recv(65536)
+                if self._lose_next:
+                    self._lose_next, self.lost = False, self.lost + 1
+                    return
+                client.sendall(answer)

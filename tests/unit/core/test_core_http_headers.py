@@ -1,0 +1,60 @@
+"""The header fields that name a request and a version."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import InvalidInputError
+from core.http_headers import etag, idempotency_key, versions
+
+
+@pytest.mark.parametrize(
+    ("field", "key"),
+    [
+        ("abc", "abc"),
+        ('"abc"', "abc"),
+        (" abc\t", "abc"),
+        ("a b", "a b"),
+        ('"a b "', "a b "),
+        (r'"a\"b\\c"', 'a"b\\c'),
+        ("8e03978e-40d5-43dd-bc93-6894a57f9324", "8e03978e-40d5-43dd-bc93-6894a57f9324"),
+        ("k" * 255, "k" * 255),
+        ('"' + "k" * 255 + '"', "k" * 255),
+        ('"' + r"\"" * 255 + '"', '"' * 255),
+    ],
+)
+def test_a_key_comes_quoted_or_bare(field: str, key: str) -> None:
+    assert idempotency_key(field) == key
+
+
+@pytest.mark.parametrize("field", ["", '""', '"', '"a', r'"a\b"', "k" * 256, '"' + "k" * 256 + '"', "ä", "a\0b"])
+def test_what_is_no_key_is_refused(field: str) -> None:
+    with pytest.raises(InvalidInputError, match="Idempotency-Key"):
+        idempotency_key(field)
+
+
+@pytest.mark.parametrize(
+    ("field", "allowed"),
+    [
+        ('"3"', {3}),
+        ('"3", "4"', {3, 4}),
+        ('"3","4"', {3, 4}),
+        ('W/"3"', set()),
+        ('W/"3", "4"', {4}),
+        ('"abc"', set()),
+        ('"03"', set()),
+        ('"99999999999"', set()),
+    ],
+)
+def test_if_match_allows_the_versions_that_it_names_strongly(field: str, allowed: set[int]) -> None:
+    assert versions(field) == allowed
+
+
+@pytest.mark.parametrize("field", ["", "*", "3", '"3', '"3" "4"', ", ".join(['"1"'] * 11)])
+def test_an_if_match_without_an_etag_is_refused(field: str) -> None:
+    with pytest.raises(InvalidInputError, match="If-Match"):
+        versions(field)
+
+
+def test_an_etag_is_matched_by_itself() -> None:
+    assert versions(etag(7)) == {7}

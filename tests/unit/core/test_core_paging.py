@@ -1,0 +1,61 @@
+"""Cursors come back as they were given out, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import InvalidInputError
+from core.paging import decode_cursor, encode_cursor
+
+NUMBERS = st.integers(min_value=0, max_value=2**63 - 1)
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=50)
+
+
+def forged(value: Any) -> str:
+    """A text that is encoded as a cursor is, whatever it holds."""
+    return base64.urlsafe_b64encode(json.dumps(value, separators=(",", ":")).encode()).rstrip(b"=").decode()
+
+
+@given(st.tuples(NUMBERS, TEXTS, NUMBERS))
+def test_a_cursor_comes_back_as_it_was_given_out(values: tuple[int, str, int]) -> None:
+    assert decode_cursor(encode_cursor(*values), (int, str, int)) == values
+
+
+@given(st.lists(NUMBERS | TEXTS, min_size=1, max_size=4))
+def test_a_cursor_needs_no_quoting_in_an_address(values: list[int | str]) -> None:
+    assert set(encode_cursor(*values)) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+@given(st.text())
+def test_what_is_no_cursor_is_an_invalid_input_and_nothing_worse(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="`next` of the previous page"):
+        decode_cursor(text, (int, int, int, str))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[], [1, 2], ["1"], [True], [None], [1.0], [-1], [2**63], [10**400], [[1]], {"0": 1}, 1, "1", None, float("nan")],
+)
+def test_a_cursor_of_other_values_is_refused(value: Any) -> None:
+    with pytest.raises(InvalidInputError):
+        decode_cursor(forged(value), (int,))
+
+
+@pytest.mark.parametrize("text", ["[" * 5_000, "9" * 5_000, '["\\ud800"]', "[1] ", '["a"]x', "\xff"])
+def test_bytes_that_are_no_list_of_a_text_are_refused(text: str) -> None:
+    with pytest.raises(InvalidInputError):
+        decode_cursor(base64.urlsafe_b64encode(text.encode("latin-1")).decode().rstrip("="), (str,))
+
+
+@pytest.mark.parametrize(
+    "change", [lambda text: f"{text}=", lambda text: f" {text}", lambda text: f"{text[:4]}\n{text[4:]}"]
+)
+def test_a_cursor_that_was_changed_on_its_way_is_refused(change: Any) -> None:
+    with pytest.raises(InvalidInputError):
+        decode_cursor(change(encode_cursor(7, "A-1")), (int, str))

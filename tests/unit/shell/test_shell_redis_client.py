@@ -1,0 +1,190 @@
+"""How Redis is asked: errors become one error, an outage is waited out, nothing of what is asked is logged."""
+
+from __future__ import annotations
+
+import io
+import ssl
+from collections.abc import Callable, Iterator
+from typing import NoReturn
+
+import pytest
+import redis.exceptions
+from redis import Redis
+from redis.connection import SSLConnection
+
+from core.errors import SettingsError
+from shell.observability import logger
+from shell.settings import settings
+from shell.utils import redis_client
+from shell.utils.redis_client import REST_S, Outage, RedisUnavailableError, ask, configured
+
+VARIABLES = (
+    *("BUCKET", "IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "OUTBOX_NUDGE_QUEUE_URL"),
+    "EVENTS_TOPIC_ARN",
+)
+NOWHERE = "redis://user:pass%40word@127.0.0.1:1/0"
+UNREACHABLE = [
+    redis.exceptions.ConnectionError("no"),
+    redis.exceptions.TimeoutError("no"),
+    redis.exceptions.BusyLoadingError("no"),
+    redis.exceptions.AuthenticationError("no"),
+    OSError("no"),
+]
+REFUSALS = [
+    redis.exceptions.ReadOnlyError("no"),
+    redis.exceptions.OutOfMemoryError("no"),
+    redis.exceptions.ResponseError("no"),
+    redis.exceptions.DataError("no"),
+]
+
+Use = Callable[[str | None], None]
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Use]:
+    """Sets REDIS_URL, or removes it."""
+    for name in VARIABLES:
+        monkeypatch.setenv(name, "x")
+
+    def set_url(url: str | None) -> None:
+        monkeypatch.setenv("REDIS_URL", url or "")
+        settings.cache_clear()
+        redis_client.forget()
+
+    yield set_url
+    monkeypatch.undo()
+    settings.cache_clear()
+    redis_client.forget()
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What the application's logger writes."""
+    stream = io.StringIO()
+    monkeypatch.setattr(logger.registered_handler, "stream", stream)
+    return stream
+
+
+def failing(error: Exception) -> Callable[[Redis], NoReturn]:
+    def call(_: Redis) -> NoReturn:
+        raise error
+
+    return call
+
+
+def connection_of(client: Redis) -> SSLConnection:
+    """How it would connect."""
+    connection = client.connection_pool.make_connection()
+    assert isinstance(connection, SSLConnection)
+    return connection
+
+
+def test_it_is_configured_where_there_is_a_url(use: Use) -> None:
+    use(None)
+    assert not configured()
+    use(NOWHERE)
+    assert configured()
+
+
+def test_an_answer_is_handed_on_and_nobody_connects_for_nothing(use: Use) -> None:
+    use(NOWHERE)
+    assert ask(lambda _: 7) == 7
+
+
+@pytest.mark.parametrize("error", UNREACHABLE + REFUSALS, ids=lambda error: type(error).__name__)
+def test_whatever_redis_does_wrong_is_one_error(use: Use, error: Exception) -> None:
+    use(NOWHERE)
+    with pytest.raises(RedisUnavailableError) as raised:
+        ask(failing(error))
+    assert raised.value.asked
+    assert raised.value.__cause__ is error
+
+
+def test_an_error_of_the_callers_own_stays_what_it_is(use: Use) -> None:
+    use(NOWHERE)
+    with pytest.raises(ZeroDivisionError):
+        ask(lambda _: 1 // 0)
+
+
+@pytest.mark.parametrize("error", UNREACHABLE, ids=lambda error: type(error).__name__)
+def test_after_an_unreachable_redis_nobody_asks_but_who_insists(use: Use, error: Exception) -> None:
+    use(NOWHERE)
+    with pytest.raises(RedisUnavailableError):
+        ask(failing(error))
+    with pytest.raises(RedisUnavailableError) as raised:
+        ask(lambda _: 7)
+    assert not raised.value.asked
+    assert ask(lambda _: 7, even_if_resting=True) == 7
+    assert ask(lambda _: 8) == 8
+
+
+@pytest.mark.parametrize("error", REFUSALS, ids=lambda error: type(error).__name__)
+def test_after_a_refusal_the_next_one_may_ask(use: Use, error: Exception) -> None:
+    use(NOWHERE)
+    with pytest.raises(RedisUnavailableError):
+        ask(failing(error))
+    assert ask(lambda _: 7) == 7
+
+
+def test_an_outage_is_waited_out_by_a_clock_that_never_goes_back() -> None:
+    now = [100.0]
+    outage = Outage(lambda: now[0])
+    outage.failed(redis.exceptions.ConnectionError())
+    now[0] += REST_S - 0.01
+    assert outage.resting()
+    now[0] += 0.02
+    assert not outage.resting()
+
+
+def test_one_outage_is_one_line_and_holds_nothing_that_was_asked(use: Use, written: io.StringIO) -> None:
+    use(NOWHERE)
+    secret = redis.exceptions.ResponseError("WRONGTYPE 'Smith v. Jones'")
+    for _ in range(2):
+        with pytest.raises(RedisUnavailableError):
+            ask(failing(secret))
+    assert written.getvalue().count("Redis is not available") == 1
+    assert ask(lambda _: 7) == 7
+    with pytest.raises(RedisUnavailableError):
+        ask(failing(secret))
+    assert written.getvalue().count("Redis is not available") == 2
+    assert not any(word in written.getvalue() for word in ("Smith", "word", "127.0.0.1"))
+
+
+def test_a_server_that_is_not_there_is_found_out_and_not_named(use: Use, written: io.StringIO) -> None:
+    use(NOWHERE)
+    with pytest.raises(RedisUnavailableError) as raised:
+        ask(lambda client: client.get("Smith"))
+    assert str(raised.value) == "Redis is not available"
+    assert "Smith" not in written.getvalue()
+
+
+@pytest.mark.parametrize("url", ["http://host", "host:6379", "redis://user:secret@host:port"])
+def test_a_malformed_url_is_named_by_its_variable_alone(use: Use, url: str) -> None:
+    use(url)
+    with pytest.raises(SettingsError, match="REDIS_URL") as raised:
+        ask(lambda _: 7)
+    assert "secret" not in str(raised.value)
+    assert raised.value.__suppress_context__
+
+
+def test_a_url_with_two_s_speaks_tls_and_checks_who_answers(use: Use) -> None:
+    use("rediss://host:6379")
+    connection = ask(connection_of)
+    assert connection.cert_reqs is ssl.CERT_REQUIRED
+    assert connection.check_hostname
+
+
+def test_patience_is_half_a_second_and_one_more_attempt_on_a_dead_connection(use: Use) -> None:
+    use("rediss://host:6379")
+    connection = ask(connection_of)
+    assert (connection.socket_connect_timeout, connection.socket_timeout) == (0.5, 0.5)
+    assert connection.retry.get_retries() == 1
+    tried: list[int] = []
+
+    def lost() -> NoReturn:
+        tried.append(1)
+        raise redis.exceptions.TimeoutError()
+
+    with pytest.raises(redis.exceptions.TimeoutError):
+        connection.retry.call_with_retry(lost, lambda _: None)
+    assert tried == [1]
