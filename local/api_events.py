@@ -185,6 +185,6 @@ def _answer_body(result: Mapping[str, Any]) -> bytes:
 
 def _text(value: Any) -> str:
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    if any(character in text for character in "\r\n\0"):
-        raise MalformedAnswerError("a header's value has a line end")
+    if not text.isprintable():
+        raise MalformedAnswerError("a header's value has a line end, or what is no text")
     return text

@@ -3,13 +3,15 @@
 Guarantees that a function is invoked only for a route of its own and with a token that counts, and that every request
 gets one answer: a function that fails, answers nonsense or takes too long never shows its caller more than API
 Gateway's own words. Bodies and answers are held in memory, at most 10 MB each.
-Differences from AWS: no throttling, no limit on the size of headers, and chunked requests are refused with 411.
+Differences from AWS: no throttling, no limit on the size of headers nor Lambda's 6 MB for events and answers; chunked
+requests are refused with 411.
 """
 
 from __future__ import annotations
 
 import contextlib
 import socket
+import sys
 import threading
 import uuid
 from collections.abc import Callable, Sequence
@@ -143,7 +145,9 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away in the middle is no news."""
+        """Say what went wrong here; a client that goes away in the middle is no news."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
     def hang_up(self) -> None:
         """Close every connection that is still open."""

@@ -66,7 +66,9 @@ fields: control_number bates_begin bates_end parent_control_number title file_na
         text_path custodians tags property
 
 Rows that were not imported come back in .local/reports/<import>/, in the file's own format: mend them and import that
-file, with the options.json beside it as --mapping, so that it is read as the whole file was."""
+file, with the options.json beside it as --mapping, so that it is read as the whole file was.
+What was imported belongs to the tenant `local`; to see it over HTTP: exhibit-ingest serve, and for the requests
+exhibit-ingest token --tenant local --user me"""
 
 
 def main(arguments: Sequence[str] | None = None, place: Place | None = None) -> int:

@@ -114,7 +114,7 @@ def _lock_exhibits(transaction: Session, caller: Caller, ids: Sequence[int]) -> 
     return int(cases[ids[0]])
 
 
-def _locking(ids: Sequence[int]) -> Select[tuple[int]]:
+def _locking(ids: Sequence[int]) -> Select[int]:
     """Off the primary key, which is the order of the locks; nothing but ids, for an exhibit may have 64 KB of text."""
     wanted = select(Exhibits.id).where(_among(ids)).order_by(Exhibits.id).with_for_update()
     return wanted.with_hint(Exhibits, _BY_KEY, "mysql").with_hint(Exhibits, _BY_KEY, "mariadb")

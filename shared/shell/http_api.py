@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
+from urllib.parse import parse_qs
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Request, Response
 from aws_lambda_powertools.event_handler.depends import Depends
@@ -33,6 +34,7 @@ from shell.invocation import invocation_deadline, log_failure
 from shell.settings import settings
 
 JSON, PROBLEM = "application/json", "application/problem+json"
+_JSON_TYPES = (JSON, "application/merge-patch+json")
 Made = Response[str]
 Handler = Callable[[dict[str, Any], Any], Any]
 
@@ -58,20 +60,20 @@ IfMatch = Annotated[
 
 @dataclass(frozen=True)
 class ApiRequest:
-    """A request as a route sees it.
-
-    `fingerprint`, 32 bytes, is the same for the same method, path, query, precondition and body, whatever the order of
-    the body's members or its spaces.
-    """
+    """A request as a route sees it."""
 
     caller: Caller
     route: str
-    fingerprint: bytes
+    _request: Request
 
     def keyed(self, key: str | None) -> KeyedRequest:
-        """The request under the key that its Idempotency-Key field holds."""
+        """The request under the key that its Idempotency-Key field holds.
+
+        Its fingerprint is the same for the same method, path, query, precondition and body, whatever the order of the
+        body's members or its spaces. Raises InvalidInputError for what is no key.
+        """
         clean = None if key is None else idempotency_key(key)
-        return KeyedRequest(self.caller.tenant_id, self.route, clean, self.fingerprint)
+        return KeyedRequest(self.caller.tenant_id, self.route, clean, _fingerprint(self._request))
 
 
 def asked(request: Request) -> ApiRequest:
@@ -79,7 +81,7 @@ def asked(request: Request) -> ApiRequest:
     context = request.resolved_event.get("requestContext") or {}
     claims = ((context.get("authorizer") or {}).get("jwt") or {}).get("claims") or {}
     caller = Caller.of_claims(claims, settings().tenant_claim)
-    return ApiRequest(caller, f"{request.method} {request.route}", _fingerprint(request))
+    return ApiRequest(caller, f"{request.method} {request.route}", request)
 
 
 Asked = Annotated[ApiRequest, Depends(asked)]
@@ -105,9 +107,30 @@ def http_handler(app: APIGatewayHttpResolver) -> Handler:
 
     def lambda_handler(event: dict[str, Any], context: Any) -> Any:
         with invocation_deadline(context):
-            return app.resolve(_readable(event), context)
+            refusal = _refusal(event)
+            return app.resolve(_readable(event), context) if refusal is None else _as_event(refusal)
 
     return lambda_handler
+
+
+def _refusal(event: Mapping[str, Any]) -> Response[str] | None:
+    """What Powertools would take for something else: forms as JSON, the first of several values of a parameter."""
+    repeated = [name for name, values in parse_qs(event.get("rawQueryString") or "").items() if len(values) > 1]
+    if repeated:
+        errors = [FieldProblem(location=f"query/{name[:100]}", message="it is there twice") for name in repeated[:20]]
+        return problem(INVALID, "A query parameter may be given once; see `errors`.", errors=errors)
+    if event.get("body") and _media_type(event) not in ("", *_JSON_TYPES):
+        return problem(UNSUPPORTED, "Send the body as application/json.")
+    return None
+
+
+def _media_type(event: Mapping[str, Any]) -> str:
+    return str((event.get("headers") or {}).get("content-type", "")).partition(";")[0].strip().lower()
+
+
+def _as_event(answer: Response[str]) -> dict[str, Any]:
+    headers = {"Content-Type": PROBLEM, **{name: str(value) for name, value in answer.headers.items()}}
+    return {"statusCode": answer.status_code, "headers": headers, "body": answer.body, "isBase64Encoded": False}
 
 
 def answers(status: int, model: type[BaseModel], *problems: int, etag: bool = False) -> dict[int, OpenAPIResponse]:
@@ -169,6 +192,7 @@ def _invalid(error: RequestValidationError) -> Response[str]:
 
 def _readable(event: dict[str, Any]) -> dict[str, Any]:
     """The event with its body as text; a body that is no UTF-8 becomes one that is no JSON, and is refused as such."""
+    event = {**event, "headers": {**(event.get("headers") or {}), "content-type": JSON}}
     if not event.get("isBase64Encoded"):
         return event
     try:
@@ -189,7 +213,11 @@ def _json(body: str) -> Any:
 def _fingerprint(request: Request) -> bytes:
     """Numbers are compared as they are written: as binary fractions, different ones could be equal."""
     event = request.resolved_event
-    body = json.loads(request.body, parse_float=str) if request.body else None
+    try:
+        body = json.loads(request.body or "null", parse_float=str)
+    except (ValueError, RecursionError):
+        # Of a route that takes no body; whatever came is a part of the request.
+        body = request.body
     said = [
         *(request.method, event.get("rawPath"), event.get("rawQueryString"), event.headers.get("if-match")),
         *(json.dumps(body, sort_keys=True),),

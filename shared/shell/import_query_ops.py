@@ -34,13 +34,14 @@ _IMPORT = (
 _ONE = text(f"{_IMPORT} AND i.id = :import_id")
 _PAGE = (
     f"{_IMPORT} AND i.id < :before {{filters}} ORDER BY i.id DESC LIMIT :most",
-    {"case": "AND c.name = :case", "status": "AND i.status = :status"},
+    {"case": "AND c.tenant_id = :tenant_id AND c.name = :case", "status": "AND i.status = :status"},
 )
 _CHUNKS = text(
     "SELECT k.import_id, SUM(k.status = 'failed') AS failed, "
     "SUM(IF(k.settled_at >= i.started_at, k.row_count, 0)) AS settled_since, "
-    + ", ".join(f"SUM(k.{name}) AS {name}" for name in _COUNTS)
-    + " FROM import_chunks AS k JOIN imports AS i ON i.id = k.import_id WHERE k.import_id IN :ids GROUP BY k.import_id"
+    "SUM(k.imported) AS imported, SUM(k.unchanged) AS unchanged, SUM(k.updated) AS updated, "
+    "SUM(k.rejected) AS rejected, SUM(k.warnings) AS warnings "
+    "FROM import_chunks AS k JOIN imports AS i ON i.id = k.import_id WHERE k.import_id IN :ids GROUP BY k.import_id"
 ).bindparams(bindparam("ids", expanding=True))
 _EXISTS = text("SELECT id FROM imports WHERE id = :import_id AND tenant_id = :tenant_id")
 # As rows, (line_no, seq) > (:line_no, :seq), the servers would read all that comes before as well.
@@ -49,11 +50,11 @@ _BEHIND = (
     "ORDER BY line_no, seq LIMIT :most"
 )
 _REJECTIONS = text(
-    "SELECT line_no, seq, row_count, column_name, code, message, control_number, byte_start, byte_len "
+    "SELECT line_no, seq, row_count, column_name, code, message, control_number, byte_start, byte_len "  # noqa: S608
     f"FROM import_rejections {_BEHIND}"
 )
 _WARNINGS = text(
-    "SELECT line_no, seq, column_name, code, message, control_number, original, original_bytes, stored_bytes, "
+    "SELECT line_no, seq, column_name, code, message, control_number, original, original_bytes, stored_bytes, "  # noqa: S608
     f"byte_start, byte_len FROM import_warnings {_BEHIND}"
 )
 
@@ -132,13 +133,13 @@ def _next(rows: Sequence[Any], limit: int) -> str | None:
 def _states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
     """The imports with what their chunks add up to, in one statement for all of them."""
     ids = [row.id for row in rows]
-    sums = {row.import_id: row._mapping for row in reading.execute(_CHUNKS, {"ids": ids})} if ids else {}
+    sums = {row.import_id: dict(row._mapping) for row in reading.execute(_CHUNKS, {"ids": ids})} if ids else {}
     return [_state(row, sums.get(row.id, {})) for row in rows]
 
 
 def _state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
     running = row.status == ImportStatus.RUNNING
-    counted: Mapping[str, Any] = chunks if running else row._mapping
+    counted = chunks if running else dict(row._mapping)
     counts = {name: int(counted.get(name) or 0) for name in _COUNTS}
     settled = sum(counts[name] for name in _COUNTS if name != "warnings")
     left = row.rows_seen - settled

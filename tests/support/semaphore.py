@@ -123,26 +123,25 @@ def _hold(environment: Mapping[str, str], judge_url: str, key: str, ttl: float) 
 
 
 def inside_after_fork(environment: Mapping[str, str]) -> int:
-    """How many of a process that has used the semaphore and its fork get the same single slot."""
-    granted = _FORKS.Value("i", 0)
-    process = _FORKS.Process(target=_parent_and_fork, args=(dict(environment), granted), daemon=True)
+    """How many of a process that has used the semaphore and its fork are in the same single slot at once."""
+    granted, both_tried = _FORKS.Value("i", 0), _FORKS.Barrier(2)
+    arguments = (dict(environment), granted, both_tried)
+    process = _FORKS.Process(target=_parent_and_fork, args=arguments, daemon=True)
     process.start()
     process.join(PATIENCE_S)
     assert process.exitcode == 0
     return int(granted.value)
 
 
-def _parent_and_fork(environment: Mapping[str, str], granted: Any) -> None:
+def _parent_and_fork(environment: Mapping[str, str], granted: Any, both_tried: Barrier) -> None:
     os.environ.update(environment)
     with with_semaphore_lock("warm") as slot:
         assert slot
     child = os.fork()
-    with with_semaphore_lock("forked") as slot:
-        if slot:
-            granted.value += 1
-            if child:
-                os.waitpid(child, 0)
-            return
+    with with_semaphore_lock("forked", 60) as slot:
+        with granted.get_lock():
+            granted.value += bool(slot)
+        both_tried.wait(PATIENCE_S)
     if not child:
         os._exit(0)
     os.waitpid(child, 0)

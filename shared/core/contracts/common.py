@@ -16,9 +16,9 @@ MAX_PAGE = 500
 
 
 class Taken(BaseModel):
-    """A request's body: a member that is not known is refused, not ignored."""
+    """A request's body: a member that is not known is refused, not ignored, and a value of another type likewise."""
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, strict=True)
 
 
 class Given(BaseModel):

@@ -6,11 +6,12 @@ import re
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema, model_validator
 
 from core.contracts.common import Given, Id, Name, Taken, _printable
 
 MAX_TAGGED_EXHIBITS, MAX_TAGS, MAX_CUSTODIANS = 1_000, 50, 50
+LOCAL_MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
 TRIMMED = r"^\S(?:.*\S)?$"
 # What a DATETIME column promises to hold.
 FIRST_YEAR = 1000
@@ -22,16 +23,16 @@ def _without_nul(value: str) -> str:
     return value
 
 
-def _whole_microseconds(value: object) -> object:
-    """Refuse what would be cut: a moment is stored to the microsecond."""
-    if isinstance(value, str) and re.search(r"[.,]\d{7}", value):
-        raise ValueError("at most six digits of a second's fraction can be stored")
-    return value
+def _as_written(value: object) -> object:
+    """Only the form that is documented: others would be read as something, and a date is evidence."""
+    if not isinstance(value, str):
+        return value
+    if not re.fullmatch(LOCAL_MOMENT, value):
+        raise ValueError("a date is written 2019-12-31T23:59:59, with at most six digits of a second and no offset")
+    return datetime.fromisoformat(value)
 
 
 def _storable_moment(value: datetime) -> datetime:
-    if value.tzinfo is not None:
-        raise ValueError("a document's date has no offset: it is stored as the document has it")
     if value.year < FIRST_YEAR:
         raise ValueError(f"years from {FIRST_YEAR} to 9999 can be stored")
     return value
@@ -39,7 +40,10 @@ def _storable_moment(value: datetime) -> datetime:
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_without_nul)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(_without_nul)]
-Moment = Annotated[datetime, BeforeValidator(_whole_microseconds), AfterValidator(_storable_moment)]
+# RFC 3339 has no date without an offset; a document's date has none, and is stored as the document has it.
+_WRITTEN = WithJsonSchema({"type": "string", "pattern": f"^{LOCAL_MOMENT}$", "examples": ["2019-12-31T23:59:59"]})
+Moment = Annotated[datetime, BeforeValidator(_as_written), AfterValidator(_storable_moment), _WRITTEN]
+DocumentDate = Annotated[datetime, _WRITTEN]
 TagName = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=TRIMMED), AfterValidator(_printable)]
 
 
@@ -55,7 +59,7 @@ class Exhibit(Given):
     parent_control_number: str | None
     title: str | None
     file_name: str | None
-    document_date: datetime | None
+    document_date: DocumentDate | None
     native_path: str | None
     text_path: str | None
     properties: dict[str, str | None] = Field(description="What else the load file said of it.")
@@ -75,7 +79,7 @@ class ExhibitSummary(Given):
     bates_end: str | None
     title: str | None
     file_name: str | None
-    document_date: datetime | None
+    document_date: DocumentDate | None
     version: int
 
 

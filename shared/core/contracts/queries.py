@@ -38,4 +38,6 @@ class ExhibitQuery(CaseQuery):
 
     custodian: str | None = Field(default=None, min_length=1, max_length=255, description="Those that this one held.")
     tag: str | None = Field(default=None, min_length=1, max_length=500, description="Those that carry this tag.")
-    control_number: str | None = Field(default=None, min_length=1, max_length=255, description="The one of this number.")
+    control_number: str | None = Field(
+        default=None, min_length=1, max_length=255, description="The one of this number."
+    )

@@ -13,7 +13,8 @@ from shell.observability import logger
 from shell.utils.aws import sqs
 
 BATCH = 10
-LONGEST_VISIBILITY_S = 43_200
+# SQS allows 12 hours from when the message was received, which is up to a Lambda's 15 minutes ago.
+LONGEST_VISIBILITY_S = 43_200 - 900
 
 
 def send_all(queue_url: str, bodies: Iterable[Mapping[str, object]], delay_s: int = 0) -> int:
@@ -45,7 +46,7 @@ def nudge(queue_url: str) -> None:
 
 
 def postpone(queue_url: str, receipt_handle: str, seconds: int) -> None:
-    """Let a message that was received be received again after so many seconds, at most SQS's 12 hours.
+    """Let a message that was received be received again after so many seconds, at most `LONGEST_VISIBILITY_S`.
 
     Raises QueueUnavailableError if the queue does not say that it will.
     """

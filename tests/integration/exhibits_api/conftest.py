@@ -76,8 +76,8 @@ class Cases:
         case_id = self.case(case)
         with self.database.admin.connect() as connection:
             connection.exec_driver_sql(
-                "INSERT INTO exhibits (case_id, control_number, import_id, line_no) VALUES (%s, %s, 1, %s)",
-                [(case_id, f"{case}-{number:06}", number) for number in range(count)],
+                "INSERT INTO exhibits (case_id, control_number, import_id, line_no) VALUES (%s, %s, %s, %s)",
+                [(case_id, f"{case}-{number:06}", 1, number) for number in range(count)],
             )
         found = self.database.query("SELECT id FROM exhibits WHERE case_id = :c ORDER BY id", c=case_id)
         return [int(row[0]) for row in found]

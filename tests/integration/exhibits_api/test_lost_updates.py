@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
@@ -58,28 +58,33 @@ class Client:
             opened.execute(changed.values(title=self._field, version=Exhibits.version + 1))
 
 
-def at_once(
-    cases: Cases, exhibit_id: int, version: int, way: Callable[[Client, int, int], object]
-) -> list[object | Exception]:
+@pytest.fixture
+def clients(cases: Cases) -> Iterator[list[Client]]:
+    """Two of them."""
     meeting = barrier(2)
     with cases.database.environments(2) as engines:
-        clients = [Client(at, meeting, field) for at, field in zip(engines, ("title", "fileName"), strict=True)]
-        return together(*(outcome(partial(way, each, exhibit_id, version)) for each in clients))
+        yield [Client(at, meeting, field) for at, field in zip(engines, ("title", "fileName"), strict=True)]
 
 
-def test_of_two_clients_with_one_version_one_is_told(cases: Cases) -> None:
+def at_once(
+    clients: list[Client], exhibit_id: int, version: int, way: Callable[[Client, int, int], object]
+) -> list[object | Exception]:
+    return together(*(outcome(partial(way, each, exhibit_id, version)) for each in clients))
+
+
+def test_of_two_clients_with_one_version_one_is_told(cases: Cases, clients: list[Client]) -> None:
     exhibit = cases.exhibit("A-1")
     for version in range(1, ROUNDS + 1):
-        ended = at_once(cases, exhibit, version, Client.patch)
+        ended = at_once(clients, exhibit, version, Client.patch)
         stale = [each for each in ended if isinstance(each, StaleVersionError)]
         made = [each for each in ended if isinstance(each, Exhibit)]
         assert (len(stale), len(made)) == (1, 1), ended
         assert stale[0].current_version == made[0].version == cases.row(exhibit).version == version + 1
 
 
-def test_what_the_winner_wrote_is_all_that_changed(cases: Cases) -> None:
+def test_what_the_winner_wrote_is_all_that_changed(cases: Cases, clients: list[Client]) -> None:
     exhibit = cases.exhibit("A-1", title="Memo", file_name="a")
-    ended = at_once(cases, exhibit, 1, Client.patch)
+    ended = at_once(clients, exhibit, 1, Client.patch)
     won = next(each for each in ended if isinstance(each, Exhibit))
     row = cases.row(exhibit)
     assert (row.title, row.file_name) == (won.title, won.file_name)
@@ -93,9 +98,9 @@ def test_a_version_that_is_assigned_detects_nothing_and_goes_back(cases: Cases) 
     assert (cases.row(exhibit).title, cases.row(exhibit).version) == ("of one who saw version 2", 2)
 
 
-def test_a_check_before_a_plain_update_lets_both_win(cases: Cases) -> None:
+def test_a_check_before_a_plain_update_lets_both_win(cases: Cases, clients: list[Client]) -> None:
     exhibit = cases.exhibit("A-1")
-    assert at_once(cases, exhibit, 1, Client.check_first) == [None, None]
+    assert at_once(clients, exhibit, 1, Client.check_first) == [None, None]
     assert cases.row(exhibit).version == 3, "two changes of version 1, of which one is lost"
 
 
@@ -116,9 +121,9 @@ def test_a_client_and_an_import_do_not_hinder_each_other(cases: Cases, world: Wo
     assert (cases.row(exhibit).title, cases.row(exhibit).version) == ("title of 1", 2)
 
 
-def test_who_came_late_reads_again_and_succeeds(cases: Cases) -> None:
+def test_who_came_late_reads_again_and_succeeds(cases: Cases, clients: list[Client]) -> None:
     exhibit = cases.exhibit("A-1")
-    at_once(cases, exhibit, 1, Client.patch)
+    at_once(clients, exhibit, 1, Client.patch)
     with cases.database.environments(1) as (at,):
         client = Client(at, barrier(1), "title")
         with pytest.raises(StaleVersionError) as stale:

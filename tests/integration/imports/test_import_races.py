@@ -9,6 +9,7 @@ from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.pool import NullPool
 
 import import_chunk
+import start_import
 from samples.generator import generate
 from samples.spec import Spec
 from tests.integration.imports.conftest import Chunks
@@ -34,7 +35,9 @@ def test_one_upload_started_by_several_processes_is_one_import(
     made = generate(Spec(rows=20))
     for number in range(FULL_STARTS // race_counts):
         notification = world.upload(made.data, case=f"Case {number}")
-        assert all(workers.at_once("start_import", [notification] * workers.count))
+        assert any(workers.at_once("start_import", [notification] * workers.count))
+        # Who found it being split did not acknowledge; the message comes again and finds it done.
+        assert call(start_import.lambda_handler, notification)
         imports = world.query(
             "SELECT i.id FROM imports i JOIN cases c ON c.id = i.case_id WHERE c.name = :name", name=f"Case {number}"
         )

@@ -117,7 +117,7 @@ def environment_now(
 
 
 @pytest.fixture
-def judge(redis_url: str, store: Store) -> Iterator[Judge]:
+def judge(redis_url: str) -> Iterator[Judge]:
     """Who counts those inside, in a database of Redis that the application does not use."""
     made = Judge(redis_url.replace("/0", "/1"))
     made.begin()

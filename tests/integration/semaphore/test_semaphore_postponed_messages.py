@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 import pytest
 
 from core.errors import QueueUnavailableError
-from shell.settings import settings
 from shell.utils import aws
 from shell.utils.queues import LONGEST_VISIBILITY_S, postpone, send_all
 from tests.support.database import until
@@ -21,8 +21,7 @@ def receive(queue_url: str) -> list[Any]:
 @pytest.fixture
 def queue_url(world: World) -> str:
     """An empty queue, whose messages come back after half a minute."""
-    aws.sqs().purge_queue(QueueUrl=settings().import_requests_queue_url)
-    return settings().import_requests_queue_url
+    return aws.sqs().create_queue(QueueName=f"{world.bucket}-{secrets.token_hex(4)}")["QueueUrl"]
 
 
 def test_a_postponed_message_comes_back_then_and_not_before(queue_url: str) -> None:

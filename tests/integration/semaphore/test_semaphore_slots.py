@@ -89,6 +89,12 @@ class ThreeSeconds:
         return 3_000
 
 
+def test_a_holder_whose_time_is_over_is_not_counted_once_more(store: Store) -> None:
+    assert granted(store, claim(), 0.05).granted
+    until(lambda: store.seconds_left() <= 0)
+    assert granted(store, claim(), 10).granted
+
+
 def test_no_slot_outlives_its_lambda(store: Store) -> None:
     with invocation_deadline(ThreeSeconds()), with_semaphore_lock("key", 600) as slot:
         assert slot

@@ -179,6 +179,8 @@ def test_an_answer_without_a_status_is_the_body_of_a_200(result: Any) -> None:
         {"statusCode": 200, "headers": {"x": "a\r\nset-cookie: b"}},
         {"statusCode": 200, "headers": {"x: a\r\ny": "b"}},
         {"statusCode": 200, "cookies": ["a\nb"]},
+        {"statusCode": 200, "headers": {"x": "\ud800"}},
+        {"statusCode": 200, "body": "\ud800"},
     ],
 )
 def test_nonsense_is_refused(result: Any) -> None:

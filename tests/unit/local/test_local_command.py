@@ -58,6 +58,12 @@ def state(**changes: Any) -> ImportState:
         ["import", __file__, "--case", "a", "--encoding", "klingon"],
         ["import", __file__, "--case", "a", "--mapping", "nosuch.json"],
         ["export"],
+        ["serve", "--port", "65536"],
+        ["serve", "--port", "http"],
+        ["serve", "--workers", "0"],
+        ["token", "--tenant", "acme"],
+        ["token", "--tenant", "a/b", "--user", "ada"],
+        ["token", "--tenant", "acme", "--user", " "],
     ],
 )
 def test_wrong_usage_exits_with_2_and_says_so_on_standard_error(

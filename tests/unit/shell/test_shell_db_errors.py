@@ -147,7 +147,7 @@ def test_another_option_of_the_server_is_permanent(message: str) -> None:
 
 def test_errors_without_a_number_have_their_class() -> None:
     assert classify(CommitOutcomeUnknownError()) is DbErrorClass.UNKNOWN_COMMIT
-    assert classify(StaleDataError()) is DbErrorClass.TRANSACTION
+    assert classify(StaleDataError()) is DbErrorClass.STALE
     assert classify(PoolTimeoutError()) is DbErrorClass.CAPACITY
     assert classify(UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates")) is DbErrorClass.DATA
     assert classify(pymysql.err.OperationalError("text alone")) is DbErrorClass.PERMANENT

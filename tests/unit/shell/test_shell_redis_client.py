@@ -23,14 +23,14 @@ VARIABLES = (
     "EVENTS_TOPIC_ARN",
 )
 NOWHERE = "redis://user:pass%40word@127.0.0.1:1/0"
-UNREACHABLE = [
+UNREACHABLE: list[Exception] = [
     redis.exceptions.ConnectionError("no"),
     redis.exceptions.TimeoutError("no"),
     redis.exceptions.BusyLoadingError("no"),
     redis.exceptions.AuthenticationError("no"),
     OSError("no"),
 ]
-REFUSALS = [
+REFUSALS: list[Exception] = [
     redis.exceptions.ReadOnlyError("no"),
     redis.exceptions.OutOfMemoryError("no"),
     redis.exceptions.ResponseError("no"),

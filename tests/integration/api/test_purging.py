@@ -1,0 +1,97 @@
+"""What is over is removed, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+import purge_expired
+from tests.integration.api.conftest import Matter
+from tests.support.world import Context, World
+
+
+def purge() -> dict[str, int]:
+    return dict(purge_expired.lambda_handler({}, Context()))
+
+
+def key(world: World, name: str, status: str, *, age_h: float, lease_s: int = -1) -> None:
+    world.query(
+        "INSERT INTO idempotency_keys (tenant_id, route, idempotency_key, fingerprint, status, owner, attempt, "
+        "lease_until, created_at) VALUES ('acme', 'POST /x', :n, '', :s, '', 1, NOW(6) + INTERVAL :l SECOND, "
+        "NOW(6) - INTERVAL :a SECOND)",
+        n=name,
+        s=status,
+        a=int(age_h * 3600),
+        l=lease_s,
+    )
+
+
+def test_answers_are_kept_for_their_time_and_then_removed(world: World) -> None:
+    for status in ("completed", "released", "in_progress"):
+        key(world, f"old {status}", status, age_h=24.1)
+        key(world, f"young {status}", status, age_h=23.9)
+    assert purge()["idempotency_keys"] == 3
+    kept = world.query("SELECT idempotency_key FROM idempotency_keys ORDER BY id")
+    assert [row[0].split()[0] for row in kept] == [b"young"] * 3
+
+
+def test_a_key_that_is_claimed_right_now_stays(world: World) -> None:
+    key(world, "old", "in_progress", age_h=100, lease_s=30)
+    assert purge()["idempotency_keys"] == 0
+
+
+def test_many_keys_go_in_batches(world: World) -> None:
+    key(world, "0", "completed", age_h=30)
+    for _ in range(10):
+        world.query(
+            "INSERT INTO idempotency_keys (tenant_id, route, idempotency_key, fingerprint, status, owner, attempt, "
+            "lease_until, created_at) SELECT tenant_id, route, UUID(), fingerprint, status, owner, attempt, "
+            "lease_until, created_at FROM idempotency_keys"
+        )
+    assert purge()["idempotency_keys"] == 1024
+
+
+def test_published_events_go_after_a_month_and_unpublished_ones_never(world: World) -> None:
+    for published, days in ((1, 31), (1, 29), (0, 31)):
+        world.query(
+            "INSERT INTO outbox_events (aggregate_type, aggregate_id, event_type, payload, published, created_at) "
+            "VALUES ('x', :d, 'x', '{}', :p, NOW(6) - INTERVAL :d DAY)",
+            p=published,
+            d=days,
+        )
+    assert purge()["events"] == 1
+    assert world.query("SELECT published, aggregate_id FROM outbox_events ORDER BY id") == [(1, "29"), (0, "31")]
+
+
+def test_semaphores_go_when_nobody_has_used_them_for_a_day(world: World) -> None:
+    for name, age_s in (("used long ago", 90_000), ("used just now", 0), ("held", 90_000)):
+        world.query(
+            "INSERT INTO semaphores (name, fence) VALUES (:n, (UNIX_TIMESTAMP(NOW(6)) - :a) * 1000000)",
+            n=name.ljust(32).encode(),
+            a=age_s,
+        )
+    for name, age_s in (("held", -5), ("used long ago", 90_000)):
+        world.query(
+            "INSERT INTO semaphore_holders (name, token, expires_at) VALUES (:n, :t, NOW(6) - INTERVAL :a SECOND)",
+            n=name.ljust(32).encode(),
+            t=name.ljust(16)[:16].encode(),
+            a=age_s,
+        )
+    removed = purge()
+    assert (removed["semaphore_holders"], removed["semaphores"]) == (1, 1)
+    kept = world.query("SELECT name FROM semaphores ORDER BY name")
+    assert [bytes(row[0]).strip() for row in kept] == [b"held", b"used just now"]
+
+
+def test_a_purged_key_is_as_new(acme: Matter) -> None:
+    body = {"exhibitIds": acme.exhibits, "tags": ["Hot"]}
+    acme.client.post("/taggings", body, key="k1")
+    acme.world.query("UPDATE idempotency_keys SET created_at = NOW(6) - INTERVAL 25 HOUR")
+    assert acme.client.post("/taggings", body, key="k1").is_replay
+    purge()
+    again = acme.client.post("/taggings", body, key="k1")
+    assert (again.is_replay, again.json["created"]) == (False, 0)
+
+
+@pytest.mark.usefixtures("world")
+def test_nothing_to_remove_is_no_error() -> None:
+    assert set(purge().values()) == {0}

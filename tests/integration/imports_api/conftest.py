@@ -1,0 +1,29 @@
+"""The fixtures of the import flow, and queues that are empty at the beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.imports.conftest import chunk_rows, other
+from tests.integration.imports_api.support import request_messages
+from tests.support.workers import Workers, running
+from tests.support.world import World
+
+__all__ = ["chunk_rows", "other"]
+
+
+@pytest.fixture(autouse=True)
+def _no_requests(world: World) -> None:
+    """None is left of another test."""
+    request_messages()
+
+
+@pytest.fixture(scope="session")
+def workers(migrated: dict[str, str]) -> Iterator[Workers]:
+    """Four processes that run handlers, and have started before a test's time is taken."""
+    with running(migrated, 4) as made:
+        made.at_once("start_import", [{}] * made.count)
+        made.at_once("import_chunk", [{}] * made.count)
+        yield made

@@ -1,0 +1,100 @@
+"""What the tests of the imports' operations do again and again: announce, upload, change in a transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar
+from urllib.parse import quote_plus
+
+import import_chunk
+import start_import
+from core.contracts.common import Caller
+from core.contracts.imports import ImportState, NewImport, PendingUpload
+from shell.import_control_ops import cancel_import, retry_import
+from shell.import_query_ops import get_import
+from shell.settings import settings
+from shell.upload_ops import create_import
+from shell.utils import aws
+from shell.utils.db_session import session
+from tests.support.world import Message, World, call
+
+T = TypeVar("T")
+CALLER = Caller(tenant_id="tenant", user_id="ann@example.com")
+STRANGER = Caller(tenant_id="other", user_id="ann@example.com")
+THREE = b"Control Number,Title,Custodian\r\nA-1,one,Smith\r\nA-2,two,Jones\r\nA-3,three,Brown\r\n"
+
+
+def committed(work: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    """The result of an operation, in a transaction of its own."""
+    with session() as transaction:
+        return work(transaction, *arguments, **named)
+
+
+def announce(caller: Caller = CALLER, **body: Any) -> PendingUpload:
+    """Announce a load file."""
+    wanted = {"case": "Case", "fileName": "production.dat", **body}
+    return committed(create_import, caller, NewImport.model_validate(wanted))
+
+
+def put(pending: PendingUpload, data: bytes) -> Message:
+    """Put a file where it is awaited; returns the notification that S3 would send."""
+    stored = aws.s3().put_object(Bucket=pending.bucket, Key=pending.object_key, Body=data)
+    return notification(pending, stored["VersionId"], stored["ETag"], len(data))
+
+
+def notification(pending: PendingUpload, version_id: str, etag: str, size: int) -> Message:
+    """What S3 says of a file that was put where one is awaited."""
+    key = quote_plus(pending.object_key, safe="/")
+    told = {"key": key, "versionId": version_id, "eTag": etag, "size": size, "sequencer": "1"}
+    record = {"eventName": "ObjectCreated:Put", "s3": {"bucket": {"name": pending.bucket}, "object": told}}
+    return {"Records": [record]}
+
+
+def start(message: Message) -> bool:
+    """Deliver a message to the function that starts imports; True if it was acknowledged."""
+    return call(start_import.lambda_handler, message)
+
+
+def request_messages() -> list[Message]:
+    """Take all messages from the queue of import requests."""
+    url, messages = settings().import_requests_queue_url, []
+    while received := aws.sqs().receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
+        for message in received:
+            messages.append(json.loads(message["Body"]))
+            aws.sqs().delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+    return messages
+
+
+def run_chunks(world: World) -> None:
+    """Deliver the messages of all chunks."""
+    for message in world.chunk_messages():
+        assert call(import_chunk.lambda_handler, message)
+
+
+def finish(world: World) -> None:
+    """Deliver what is in the queues of requests and of chunks, as the queues would."""
+    for message in request_messages():
+        assert start(message)
+    run_chunks(world)
+
+
+def cancel(import_id: int, caller: Caller = CALLER) -> ImportState:
+    """Cancel an import."""
+    return committed(cancel_import, caller, import_id)
+
+
+def retry(import_id: int, caller: Caller = CALLER) -> ImportState:
+    """Retry an import."""
+    return committed(retry_import, caller, import_id)
+
+
+def state(import_id: int) -> ImportState:
+    """How far an import is."""
+    return get_import(CALLER, import_id)
+
+
+def events(world: World, event_type: str) -> list[dict[str, Any]]:
+    """The payloads of the events of a type, in order."""
+    rows = world.query("SELECT payload FROM outbox_events WHERE event_type = :type ORDER BY id", type=event_type)
+    return [json.loads(row[0]) for row in rows]

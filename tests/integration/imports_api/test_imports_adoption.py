@@ -1,0 +1,219 @@
+"""The file that comes to an announced place becomes the announced import, once; what comes after it is its own."""
+
+from __future__ import annotations
+
+import json
+from unicodedata import normalize
+
+import pytest
+from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.pool import NullPool
+
+from core.uploads import parse_upload
+from shell.import_ops import postpone_request
+from shell.settings import settings
+from shell.utils import aws
+from shell.utils.semaphore import with_semaphore_lock
+from tests.integration.imports_api.support import (
+    THREE,
+    announce,
+    cancel,
+    events,
+    put,
+    request_messages,
+    run_chunks,
+    start,
+    state,
+)
+from tests.support.watching import someone_waits, wait_until
+from tests.support.workers import Workers, start_alone
+from tests.support.world import World
+
+FULL_RACES = 20
+IMPORTS = "SELECT id, status, version_id, upload_id IS NULL, user_id FROM imports ORDER BY id"
+OTHER = b"Control Number,Title\r\nB-1,one\r\nB-2,two\r\n"
+PIPES = b"Control Number|Title\r\nA-1|one, two|three\r\n"
+
+
+def version(message: dict[str, object]) -> str:
+    """The version that a notification tells of."""
+    (record,) = message["Records"]  # type: ignore[misc,attr-defined]
+    return str(record["s3"]["object"]["versionId"])
+
+
+def test_the_file_becomes_the_import_that_awaits_it(world: World) -> None:
+    pending = announce()
+    message = put(pending, THREE)
+    assert start(message)
+    assert world.query(IMPORTS) == [(pending.id, "running", version(message), 0, "ann@example.com")]
+    assert start(message)
+    run_chunks(world)
+    assert (state(pending.id).status, state(pending.id).imported) == ("completed", 3)
+    assert world.query("SELECT DISTINCT user_id FROM custodian_exhibits") == [("ann@example.com",)]
+    assert len(world.query("SELECT id FROM cases")) == 1
+
+
+def test_an_import_starts_when_its_file_is_there_and_not_when_it_was_announced(world: World) -> None:
+    pending = announce()
+    world.query("UPDATE imports SET started_at = started_at - INTERVAL 2 DAY")
+    before = state(pending.id).started_at
+    assert start(put(pending, THREE))
+    assert (state(pending.id).started_at - before).days == 2
+
+
+def test_what_is_uploaded_to_the_same_place_again_is_an_import_of_its_own(world: World) -> None:
+    pending = announce(options={"delimiter": "|"})
+    first, second = (put(pending, data) for data in (PIPES, PIPES + b"A-2|four\r\n"))
+    for message in (first, second, first, second):
+        assert start(message)
+    rows = world.query(IMPORTS)
+    assert [row[2] for row in rows] == [version(first), version(second)]
+    assert [(row[3], row[4]) for row in rows] == [(0, "ann@example.com"), (1, "ann@example.com")]
+    assert [row[0] for row in world.query("SELECT delimiter FROM imports")] == ["|", "|"]
+
+
+def test_the_options_of_the_announcement_win_over_those_in_the_bucket(world: World) -> None:
+    pending = announce(options={"columns": {"Title": "file_name"}})
+    theirs = {"user_id": "mallory", "columns": {"Title": "native_path"}}
+    aws.s3().put_object(Bucket=world.bucket, Key=f"options/{pending.upload_id}.json", Body=json.dumps(theirs))
+    assert start(put(pending, THREE))
+    run_chunks(world)
+    assert world.query("SELECT DISTINCT native_path, file_name IS NULL FROM exhibits") == [(None, 0)]
+    assert world.query("SELECT DISTINCT user_id FROM taggings UNION SELECT user_id FROM custodian_exhibits") == [
+        ("ann@example.com",)
+    ]
+
+
+@pytest.mark.parametrize("place", ["tenant", "case", "file"])
+def test_only_the_announced_place_is_that_of_the_import(world: World, place: str) -> None:
+    """Who knows the upload's id, but not where it belongs, gets an import of its own."""
+    pending = announce()
+    names = {"tenant": "tenant", "case": "Case", "file": "production.dat", place: "Another"}
+    key = f"imports/{names['tenant']}/{names['case']}/{pending.upload_id}/{names['file']}"
+    assert start(put(pending.model_copy(update={"object_key": key}), THREE))
+    assert state(pending.id).status == "awaiting_upload"
+    assert [(row[1], row[4]) for row in world.query(IMPORTS)][1] == ("running", "load-file-import")
+
+
+def test_a_place_whose_names_only_look_the_same_is_another(world: World) -> None:
+    pending = announce(case="Müller")
+    decomposed = pending.object_key.replace("Müller", normalize("NFD", "Müller"))
+    assert start(put(pending.model_copy(update={"object_key": decomposed}), THREE))
+    assert state(pending.id).status == "awaiting_upload"
+
+
+def test_a_file_that_comes_after_its_import_was_cancelled_is_known_and_not_imported(world: World) -> None:
+    pending = announce()
+    assert cancel(pending.id).status == "cancelled"
+    message = put(pending, THREE)
+    for _ in range(2):
+        assert start(message)
+    assert world.query(IMPORTS) == [(pending.id, "cancelled", version(message), 0, "ann@example.com")]
+    assert world.chunk_messages() == []
+    assert world.query("SELECT COUNT(*) FROM import_chunks") == [(0,)]
+
+
+def test_a_file_that_comes_after_its_import_expired_is_imported_all_the_same(world: World) -> None:
+    pending = announce()
+    world.query("UPDATE imports SET status = 'failed', failure_code = 'NOT_UPLOADED'")
+    message = put(pending, THREE)
+    for _ in range(2):
+        assert start(message)
+    assert [(row[1], row[2]) for row in world.query(IMPORTS)] == [("failed", None), ("running", version(message))]
+
+
+def test_one_event_delivered_several_times_at_once_is_one_import(
+    world: World, workers: Workers, race_counts: int
+) -> None:
+    for _ in range(FULL_RACES // race_counts):
+        pending = announce()
+        message = put(pending, THREE)
+        assert any(workers.at_once("start_import", [message] * workers.count))
+        assert start(message)
+    assert {row[1:3] == ("running", None) for row in world.query(IMPORTS)} == {False}
+    assert len(world.query(IMPORTS)) == len(events(world, "import.started")) == FULL_RACES // race_counts
+
+
+def test_two_files_at_one_place_at_once_are_two_imports(world: World, workers: Workers, race_counts: int) -> None:
+    for _ in range(FULL_RACES // race_counts):
+        pending = announce()
+        messages = [put(pending, THREE), put(pending, OTHER)]
+        workers.at_once("start_import", messages * 2)
+        assert all(map(start, messages))
+        found = world.query("SELECT version_id, rows_seen FROM imports WHERE object_key = :key", key=pending.object_key)
+        assert {(row[0], row[1]) for row in found} == {(version(messages[0]), 3), (version(messages[1]), 2)}
+        assert len(found) == 2
+
+
+def test_naive_adoption_without_lock_and_condition_loses_one_of_two_files(world: World, other: Connection) -> None:
+    """Both look whether the import awaits its file, both find that it does, and both make it theirs."""
+    pending = announce()
+    versions = [version(put(pending, data)) for data in (THREE, OTHER)]
+    engine = create_engine(world.engine.url, poolclass=NullPool, isolation_level="READ COMMITTED")
+    with engine.connect() as one:
+        pair = (one, other)
+        look = text("SELECT status FROM imports WHERE id = :id")
+        assert [each.execute(look, {"id": pending.id}).scalar() for each in pair] == ["awaiting_upload"] * 2
+        for connection, found in zip(pair, versions, strict=True):
+            adopt = text("UPDATE imports SET status = 'splitting', version_id = :version WHERE id = :id")
+            connection.execute(adopt, {"id": pending.id, "version": found})
+            connection.commit()
+    assert [row[2] for row in world.query(IMPORTS)] == versions[1:]
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_a_file_that_comes_while_its_import_is_cancelled_waits_for_what_becomes_of_that(
+    world: World, other: Connection, commits: bool
+) -> None:
+    pending = announce()
+    other.execute(text("SELECT id FROM imports WHERE id = :id FOR UPDATE"), {"id": pending.id})
+    other.execute(text("UPDATE imports SET status = 'cancelled' WHERE id = :id"), {"id": pending.id})
+    worker = start_alone(world.environment, "start_import", put(pending, THREE))
+    with world.engine.connect() as watching:
+        wait_until(lambda: someone_waits(watching), "the wait for the import's row")
+    other.commit() if commits else other.rollback()
+    worker.join(timeout=20)
+    assert worker.exitcode == 0
+    assert state(pending.id).status == ("cancelled" if commits else "running")
+    assert bool(world.chunk_messages()) is not commits
+
+
+def test_a_file_that_somebody_splits_is_left_to_them_and_comes_again(world: World) -> None:
+    pending = announce()
+    message = put(pending, THREE)
+    upload = parse_upload(message["Records"][0])
+    assert upload is not None
+    with with_semaphore_lock(upload.upload_key.hex(), ttl=60, namespace="start_import"):
+        assert not start(message)
+        assert (state(pending.id).status, world.chunk_messages()) == ("splitting", [])
+    assert start(message)
+    assert (state(pending.id).status, len(world.chunk_messages())) == ("running", 1)
+
+
+def test_whoever_splits_a_file_an_import_that_runs_has_its_messages_sent_again(world: World) -> None:
+    pending = announce()
+    message = put(pending, THREE)
+    assert start(message)
+    sent = world.chunk_messages()
+    upload = parse_upload(message["Records"][0])
+    assert upload is not None
+    with with_semaphore_lock(upload.upload_key.hex(), ttl=60, namespace="start_import"):
+        assert start(message)
+    assert world.chunk_messages() == sent != []
+
+
+def test_a_file_is_split_where_nobody_can_tell_whether_somebody_does(world: World) -> None:
+    pending = announce()
+    nowhere = {**world.environment, "REDIS_URL": "redis://127.0.0.1:1/0"}
+    worker = start_alone(nowhere, "start_import", put(pending, THREE))
+    worker.join(timeout=20)
+    assert state(pending.id).status == "running"
+
+
+def test_a_request_is_postponed_in_the_queue_of_requests(world: World) -> None:
+    queue = {"QueueUrl": settings().import_requests_queue_url}
+    aws.sqs().send_message(**queue, MessageBody="{}")
+    (received,) = aws.sqs().receive_message(**queue, VisibilityTimeout=600)["Messages"]
+    assert request_messages() == []
+    postpone_request(received["ReceiptHandle"], 0)
+    assert request_messages() == [{}]

@@ -1,0 +1,210 @@
+"""What the API tells of imports: all of the tenant's, nothing of others, page by page, in a few statements."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from datetime import UTC
+
+import pytest
+
+import import_chunk
+from core.errors import InvalidInputError, NotFoundError
+from core.paging import encode_cursor
+from core.statuses import ImportStatus
+from shell.import_query_ops import get_import, list_imports, list_rejections, list_warnings
+from tests.integration.imports.conftest import Chunks
+from tests.integration.imports_api.support import (
+    CALLER,
+    STRANGER,
+    THREE,
+    announce,
+    cancel,
+    put,
+    request_messages,
+    retry,
+    run_chunks,
+    start,
+    state,
+)
+from tests.support.watching import session_statements
+from tests.support.world import World, call
+
+REJECTION = (
+    "INSERT INTO import_rejections (import_id, line_no, seq, chunk_no, code, message, byte_start, byte_len) "
+    "VALUES (:id, :line, :seq, 1, 'MISSING_ID', 'no id', 0, 1)"
+)
+WARNING = (
+    "INSERT INTO import_warnings (import_id, line_no, seq, chunk_no, code, message, original) "
+    "VALUES (:id, :line, :seq, 1, 'INVALID_DATE', 'no date', :original)"
+)
+PLACES = [(line, seq) for line in (0, 2, 3, 7) for seq in range(4)] + [(9, 1_000_000), (9, 2_000_000)]
+
+
+def pages(limit: int, case: str | None = None, status: ImportStatus | None = None) -> Iterator[list[int]]:
+    """The ids of all pages of the list."""
+    after = None
+    while True:
+        page = list_imports(CALLER, case, status, limit, after)
+        yield [item.id for item in page.items]
+        after = page.next
+        if after is None:
+            return
+
+
+def statements(world: World, work: Callable[[], object]) -> int:
+    """How many statements the server counted for it; asking costs none."""
+    session_statements(world)
+    number, first = session_statements(world)
+    _, before = session_statements(world)
+    work()
+    same, after = session_statements(world)
+    assert same == number, "another connection was used"
+    return (after - before) - (before - first)
+
+
+@pytest.mark.parametrize(("limit", "sizes"), [(1, [1] * 5), (2, [2, 2, 1]), (5, [5]), (500, [5])])
+def test_the_pages_show_every_import_once_and_the_newest_first(world: World, limit: int, sizes: list[int]) -> None:
+    ids = [announce().id for _ in range(5)]
+    announce(STRANGER)
+    found = list(pages(limit))
+    assert [len(page) for page in found] == sizes
+    assert [each for page in found for each in page] == sorted(ids, reverse=True)
+
+
+def test_imports_that_come_while_the_list_is_read_do_not_shift_its_pages(world: World) -> None:
+    ids = [announce().id for _ in range(4)]
+    first = list_imports(CALLER, None, None, 2, None)
+    announce()
+    second = list_imports(CALLER, None, None, 2, first.next)
+    assert [item.id for item in (*first.items, *second.items)] == ids[::-1]
+
+
+def test_the_list_can_be_of_one_case_and_in_one_status(world: World) -> None:
+    ours, other = announce(case="Case").id, announce(case="Other").id
+    cancelled = announce(case="Case").id
+    cancel(cancelled)
+    assert list(pages(10, case="Case")) == [[cancelled, ours]]
+    assert list(pages(10, status=ImportStatus.AWAITING_UPLOAD)) == [[other, ours]]
+    assert list(pages(10, case="Case", status=ImportStatus.CANCELLED)) == [[cancelled]]
+    assert list(pages(10, case="case")) == [[]]
+
+
+def test_a_case_of_another_tenant_is_an_empty_list(world: World) -> None:
+    announce(STRANGER, case="Theirs")
+    announce(case="Ours")
+    assert list(pages(10, case="Theirs")) == [[]]
+
+
+def test_nothing_of_another_tenant_is_told(world: World) -> None:
+    theirs = announce(STRANGER).id
+    world.query(REJECTION, id=theirs, line=2, seq=0)
+    world.query(WARNING, id=theirs, line=2, seq=0, original=b"secret")
+    asked: list[Callable[[int], object]] = [
+        lambda import_id: get_import(CALLER, import_id),
+        lambda import_id: list_rejections(CALLER, import_id, 10, None),
+        lambda import_id: list_warnings(CALLER, import_id, 10, None),
+    ]
+    for ask in asked:
+        told = []
+        for import_id in (theirs, theirs + 1):
+            with pytest.raises(NotFoundError) as refused:
+                ask(import_id)
+            told.append(str(refused.value))
+        assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 100])
+def test_the_pages_show_every_rejection_and_warning_once(world: World, limit: int) -> None:
+    """A line may have several, and a page may end between them."""
+    import_id = announce().id
+    for line, seq in PLACES:
+        world.query(REJECTION, id=import_id, line=line, seq=seq)
+        world.query(WARNING, id=import_id, line=line, seq=seq, original=None)
+    for listing in (list_rejections, list_warnings):
+        lines, after = [], None
+        while True:
+            page = listing(CALLER, import_id, limit, after)
+            lines.append([item.line for item in page.items])
+            after = page.next
+            if after is None:
+                break
+        assert [line for part in lines for line in part] == [line for line, _ in PLACES]
+        assert all(len(part) == limit for part in lines[:-1])
+
+
+@pytest.mark.parametrize("after", ["", "nonsense", encode_cursor("1"), encode_cursor(1, 2, 3), encode_cursor(2**63)])
+def test_a_cursor_that_is_none_is_an_invalid_input(world: World, after: str) -> None:
+    import_id = announce().id
+    with pytest.raises(InvalidInputError):
+        list_imports(CALLER, None, None, 10, after)
+    for listing in (list_rejections, list_warnings):
+        with pytest.raises(InvalidInputError):
+            listing(CALLER, import_id, 10, after)
+
+
+def test_a_list_takes_the_same_few_statements_however_long_it_is(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(1)
+    assert start(put(announce(), THREE))
+    list_imports(CALLER, None, None, 100, None)
+    one = statements(world, lambda: list_imports(CALLER, None, None, 100, None))
+    for _ in range(9):
+        assert start(put(announce(), THREE))
+    many = statements(world, lambda: list_imports(CALLER, None, None, 100, None))
+    assert one == many <= 4
+
+
+def test_looking_at_one_import_takes_few_statements(world: World) -> None:
+    import_id = announce().id
+    get_import(CALLER, import_id)
+    assert statements(world, lambda: get_import(CALLER, import_id)) <= 4
+    assert statements(world, lambda: list_rejections(CALLER, import_id, 10, None)) <= 4
+
+
+def test_a_running_import_tells_its_pace_and_the_time_left(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(1)
+    pending = announce()
+    assert start(put(pending, THREE))
+    assert (state(pending.id).rows_per_second, state(pending.id).seconds_left) == (None, None)
+    assert call(import_chunk.lambda_handler, world.chunk_messages()[0])
+    world.query("UPDATE imports SET started_at = started_at - INTERVAL 100 SECOND")
+    told = state(pending.id)
+    assert (told.rows_settled, told.imported, told.chunks) == (1, 1, 3)
+    assert told.rows_per_second == pytest.approx(0.01, rel=0.2)
+    assert told.seconds_left == pytest.approx(200, rel=0.2)
+
+
+def test_the_pace_of_a_retry_is_told_from_what_came_in_since(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(1)
+    pending = announce()
+    assert start(put(pending, THREE))
+    assert call(import_chunk.lambda_handler, world.chunk_messages()[0])
+    cancel(pending.id)
+    retry(pending.id)
+    assert (state(pending.id).rows_settled, state(pending.id).rows_per_second) == (1, None)
+
+
+def test_an_import_that_is_complete_tells_what_it_came_to(world: World) -> None:
+    pending = announce()
+    assert start(put(pending, b"Control Number,Title\r\nA-1,one\r\n,two\r\n"))
+    run_chunks(world)
+    told = state(pending.id)
+    assert (told.status, told.rows_seen, told.rows_settled) == ("completed_with_rejections", 2, 2)
+    assert (told.imported, told.rejected, told.rows_per_second, told.seconds_left) == (1, 1, None, None)
+    assert told.sha256 is not None
+    assert len(told.sha256) == 64
+    assert told.started_at.tzinfo is UTC
+    assert told.finished_at is not None
+    assert (told.reports_generation, told.reports_prefix) == (0, None)
+    (rejected,) = list_rejections(CALLER, pending.id, 10, None).items
+    assert (rejected.line, rejected.code, rejected.rows, rejected.byte_length) == (3, "MISSING_ID", 1, 6)
+
+
+def test_the_original_of_a_changed_value_is_told_as_it_was(world: World) -> None:
+    pending = announce()
+    assert start(put(pending, "Control Number,Date\r\nA-1,gestern früh\r\n".encode()))
+    run_chunks(world)
+    warned = list_warnings(CALLER, pending.id, 10, None).items
+    originals = {each.code: each.original for each in warned}
+    assert base64.b64decode(originals["INVALID_DATE"] or "") == "gestern früh".encode()
+    assert request_messages() == []

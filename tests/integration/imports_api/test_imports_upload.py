@@ -1,0 +1,214 @@
+"""Announcing a load file, uploading it with nothing but the answer, and what becomes of one that never comes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from core.contracts.common import Caller
+from core.contracts.imports import SINGLE_PUT_BYTES, ImportUpload, NewImport, PendingUpload
+from core.errors import InvalidInputError, StorageUnavailableError
+from core.uploads import parse_upload
+from shell import upload_ops
+from shell.settings import settings
+from shell.upload_ops import create_import, expire_uploads, signed, signed_document
+from shell.utils import aws
+from shell.utils.db_session import session
+from tests.integration.imports_api.support import (
+    CALLER,
+    THREE,
+    announce,
+    committed,
+    events,
+    put,
+    run_chunks,
+    start,
+    state,
+)
+from tests.support.world import World
+
+MINIMUM_PART = 5 * 1024 * 1024
+AGE = "UPDATE imports SET started_at = started_at - INTERVAL :hours HOUR WHERE id = :id"
+
+
+def send(method: str, url: str | None, body: bytes) -> str:
+    """Send a body as `curl -T` does, with its length and no other header of its own; returns the ETag."""
+    parts = urlsplit(str(url))
+    connection = HTTPConnection(parts.netloc, timeout=30)
+    connection.request(method, f"{parts.path}?{parts.query}", body)
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    assert answer.status == 200, content
+    return str(answer.headers.get("ETag"))
+
+
+def stored(pending: PendingUpload) -> bytes:
+    """What lies at the place of the upload."""
+    return aws.s3().get_object(Bucket=pending.bucket, Key=pending.object_key)["Body"].read()
+
+
+def announced_in_parts(size: int) -> PendingUpload:
+    """An upload of so many bytes, in the smallest parts that S3 takes."""
+    body = NewImport.model_validate({"case": "Case", "fileName": "large.dat", "size": size})
+    return committed(create_import, CALLER, body, multipart_from=1, part_bytes=MINIMUM_PART)
+
+
+def test_an_announced_import_awaits_its_file(world: World) -> None:
+    pending = announce(options={"encoding": "cp1252"}, size=83)
+    (row,) = world.query("SELECT status, upload_id, object_key, user_id, size, options, version_id FROM imports")
+    assert row[:5] == ("awaiting_upload", pending.upload_id, pending.object_key, "ann@example.com", 83)
+    assert json.loads(row.options)["encoding"] == "cp1252"
+    assert row.version_id is None
+    assert len(pending.upload_id) == 32
+    assert "/" not in pending.upload_id
+
+
+def test_what_is_kept_of_an_announcement_holds_no_url_and_is_signed_anew(world: World) -> None:
+    pending = announce()
+    document = pending.model_dump_json(by_alias=True)
+    assert "http" not in document
+    assert "Signature" not in document
+    answer = signed_document(document)
+    assert isinstance(answer, ImportUpload)
+    assert (answer.id, answer.status, answer.upload_id) == (pending.id, "awaiting_upload", pending.upload_id)
+    assert answer.upload.expires_in_seconds == 3_600
+
+
+def test_a_file_is_uploaded_with_the_url_alone_and_imported(world: World) -> None:
+    pending = announce(case="Smith v. Müller & Söhne", fileName="Prod 1 + 2.dat")
+    answer = signed(pending)
+    assert answer.upload.parts is None
+    send("PUT", answer.upload.url, THREE)
+    assert stored(pending) == THREE
+    assert start(put(pending, THREE))
+    run_chunks(world)
+    assert (state(pending.id).status, state(pending.id).imported) == ("completed", 3)
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_only_the_host_is_signed(world: World, in_parts: bool) -> None:
+    upload = signed(announced_in_parts(10) if in_parts else announce()).upload
+    urls = [upload.url] if upload.parts is None else [upload.parts[0].url, upload.complete_url]
+    for url in urls:
+        query = parse_qs(urlsplit(str(url)).query)
+        assert query["X-Amz-SignedHeaders"] == ["host"]
+        assert query["X-Amz-Expires"] == ["3600"]
+        assert not [name for name in query if "checksum" in name.lower()]
+
+
+def test_a_large_file_is_uploaded_in_parts(world: World) -> None:
+    data = THREE * (MINIMUM_PART // len(THREE) + 1) + b"the rest"
+    pending = announced_in_parts(len(data))
+    upload = signed(pending).upload
+    assert upload.url is None
+    assert upload.parts is not None
+    etags = [(p.number, send("PUT", p.url, data[p.first_byte : p.first_byte + p.size])) for p in upload.parts]
+    parts = "".join(f"<Part><PartNumber>{number}</PartNumber><ETag>{etag}</ETag></Part>" for number, etag in etags)
+    send("POST", upload.complete_url, f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode())
+    assert len(etags) == 2
+    assert stored(pending) == data
+
+
+def test_the_largest_file_has_few_parts_that_cover_it(world: World) -> None:
+    upload = signed(announce(size=10_000_000_000)).upload
+    assert upload.parts is not None
+    assert len(upload.parts) == 100
+    assert sum(part.size for part in upload.parts) == 10_000_000_000
+    assert [part.first_byte for part in upload.parts] == list(range(0, 10_000_000_000, 100_000_000))
+
+
+@pytest.mark.parametrize(("size", "in_parts"), [(None, False), (SINGLE_PUT_BYTES - 1, False), (SINGLE_PUT_BYTES, True)])
+def test_what_one_put_cannot_take_is_uploaded_in_parts(world: World, size: int | None, in_parts: bool) -> None:
+    assert (announce(**({} if size is None else {"size": size})).multipart_id is not None) == in_parts
+
+
+def test_imports_announced_for_one_case_share_it(world: World) -> None:
+    assert announce().case_id == announce().case_id != announce(case="case").case_id
+
+
+def test_the_place_of_an_upload_is_read_as_it_was_meant(world: World) -> None:
+    pending = announce(case="A + B: 100% §", fileName="x y+z%20.dat")
+    (record,) = put(pending, b"x")["Records"]
+    upload = parse_upload(record)
+    assert upload is not None
+    assert (upload.key, upload.case_name, upload.file_name) == (pending.object_key, "A + B: 100% §", "x y+z%20.dat")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"case": "ü" * 255, "fileName": "ü" * 255}, "1024"),
+        ({"case": ".."}, "folders"),
+        ({"fileName": "."}, "folders"),
+        ({"options": {"encoding": "klingon"}}, "unknown encoding"),
+        ({"options": {"delimiter": "ab"}}, "option 'delimiter'"),
+        ({"options": {"columns": {"Title": "nonsense"}}}, "no field"),
+    ],
+)
+def test_what_cannot_be_imported_is_refused_before_anything_is_written(
+    world: World, body: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=said):
+        announce(**body)
+    assert world.query("SELECT (SELECT COUNT(*) FROM imports), (SELECT COUNT(*) FROM cases)") == [(0, 0)]
+
+
+def test_a_user_that_links_cannot_name_is_refused(world: World) -> None:
+    with pytest.raises(InvalidInputError, match="user cannot be stored"):
+        announce(caller=Caller(tenant_id="tenant", user_id="u" * 256))
+
+
+@pytest.fixture
+def bucket_is_gone(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The deployment names a bucket that there is not."""
+    monkeypatch.setenv("BUCKET", "no-such-bucket")
+    settings.cache_clear()
+    yield
+    monkeypatch.undo()
+    settings.cache_clear()
+
+
+@pytest.mark.usefixtures("bucket_is_gone")
+def test_a_storage_that_fails_is_told_before_anything_is_locked(world: World) -> None:
+    with session() as transaction:
+        body = NewImport.model_validate({"case": "Case", "fileName": "large.dat", "size": SINGLE_PUT_BYTES})
+        with pytest.raises(StorageUnavailableError):
+            create_import(transaction, CALLER, body)
+        assert not transaction.in_transaction()
+    assert world.query("SELECT COUNT(*) FROM cases") == [(0,)]
+
+
+def test_a_file_that_never_came_fails_its_import_after_a_week(world: World) -> None:
+    late, early = announce(), announce()
+    world.query(AGE, hours=7 * 24 + 1, id=late.id)
+    world.query(AGE, hours=7 * 24 - 1, id=early.id)
+    assert (expire_uploads(10), expire_uploads(10)) == (1, 0)
+    expired = state(late.id)
+    assert (expired.status, expired.failure_code) == ("failed", "NOT_UPLOADED")
+    assert expired.finished_at is not None
+    assert state(early.id).status == "awaiting_upload"
+    assert events(world, "import.failed") == [{"importId": late.id, "tenantId": "tenant", "code": "NOT_UPLOADED"}]
+
+
+def test_no_more_imports_expire_than_asked_for(world: World) -> None:
+    ids = [announce().id for _ in range(5)]
+    world.query("UPDATE imports SET started_at = started_at - INTERVAL 8 DAY")
+    assert expire_uploads(2) == 2
+    assert [state(import_id).status for import_id in ids] == ["failed"] * 2 + ["awaiting_upload"] * 3
+    assert (expire_uploads(100), len(events(world, "import.failed"))) == (3, 5)
+
+
+def test_an_import_whose_file_came_meanwhile_does_not_expire(world: World) -> None:
+    pending = announce()
+    world.query(AGE, hours=8 * 24, id=pending.id)
+    overdue = upload_ops._overdue(10)
+    assert start(put(pending, THREE))
+    assert (overdue, upload_ops._expire(overdue)) == ([pending.id], 0)
+    assert state(pending.id).status == "running"
+    assert events(world, "import.failed") == []

@@ -1,0 +1,155 @@
+"""The API of a whole stack: functions in processes of their own behind it, and the commands that serve it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+import requests
+from redis import Redis
+
+from local import cli
+from local.commands import Place
+from local.errors import LocalError
+from local.stack import LocalStack
+from local.tokens import SECRET_FILE
+
+TEMPLATE = """
+Globals:
+  Function: {CodeUri: code/, Timeout: 20, Environment: {Variables: {REDIS_URL: ""}}}
+Resources:
+  Api: {Type: AWS::Serverless::HttpApi}
+  Visitors:
+    Type: AWS::Serverless::Function
+    Properties:
+      Handler: visitors.handler
+      Events:
+        Say: {Type: HttpApi, Properties: {ApiId: !Ref Api, Method: GET, Path: "/visitors/{name}"}}
+  Slow:
+    Type: AWS::Serverless::Function
+    Properties:
+      Handler: visitors.slow
+      Timeout: 1
+      Events:
+        Say: {Type: HttpApi, Properties: {ApiId: !Ref Api, Method: GET, Path: /slow}}
+"""
+
+CODE = """
+import json, os, time
+from redis import Redis
+
+def handler(event, context):
+    count = Redis.from_url(os.environ["REDIS_URL"], protocol=2).incr(event["pathParameters"]["name"])
+    claims = event["requestContext"]["authorizer"]["jwt"]["claims"]
+    return {"statusCode": 200, "body": json.dumps([claims["custom:tenant_id"], claims["sub"], count])}
+
+def slow(event, context):
+    time.sleep(60)
+"""
+
+_SERVE = """
+import signal, sys
+from pathlib import Path
+from local import cli
+from local.commands import Place
+# Whoever runs the tests in the background may have had it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+place = Place(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
+sys.exit(cli.main(["serve", "--port", "0", "--workers", "1"], place))
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, stack: LocalStack) -> Place:
+    folder = tmp_path_factory.mktemp("visitors")
+    (folder / "code").mkdir()
+    (folder / "code" / "visitors.py").write_text(CODE)
+    (folder / "template.yaml").write_text(TEMPLATE)
+    return Place(folder / "state", folder / "template.yaml", stack.database_url)
+
+
+@pytest.fixture(scope="module")
+def visitors(place: Place) -> Iterator[LocalStack]:
+    with place.stack(workers=2) as running:
+        yield running
+
+
+def get(url: str, token: str) -> requests.Response:
+    return requests.get(url, headers={"Authorization": f"Bearer {token}"}, timeout=60)
+
+
+def test_a_token_of_the_command_opens_the_api_while_it_runs(
+    visitors: LocalStack, place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["token", "--tenant", "acme", "--user", "ada"], place) == 0
+    token = capsys.readouterr().out.strip()
+    assert [get(f"{visitors.api_url}/visitors/ü", token).json() for _ in range(2)] == [
+        ["acme", "ada", 1],
+        ["acme", "ada", 2],
+    ]
+
+
+def test_the_functions_share_the_stacks_redis(visitors: LocalStack) -> None:
+    get(f"{visitors.api_url}/visitors/grace", visitors.tokens.issue("acme", "ada"))
+    with Redis.from_url(visitors.redis_url, protocol=2) as client:
+        assert client.get("grace") == b"1"
+
+
+@pytest.mark.slow
+def test_a_function_that_is_killed_for_its_time_fails_and_is_noted(visitors: LocalStack) -> None:
+    answer = get(f"{visitors.api_url}/slow", visitors.tokens.issue("acme", "ada"))
+    assert (answer.status_code, answer.json()) == (500, {"message": "Internal Server Error"})
+    assert [failure.error_type for failure in visitors.failures()] == ["Sandbox.Timedout"]
+
+
+def test_a_template_without_routes_has_no_api(stack: LocalStack) -> None:
+    assert stack.redis_url == ""
+    with pytest.raises(LocalError, match="no routes"):
+        _ = stack.api_url
+
+
+@pytest.mark.slow
+def test_serve_says_where_it_is_and_ends_with_0_at_ctrl_c(place: Place, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _SERVE, str(tmp_path), str(place.template), str(place.database_url)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            said = [process.stdout.readline() for _ in range(6)]
+            url = said[0].removeprefix("API:").strip()
+            assert get(f"{url}/visitors/ada", "none").status_code == 401
+            children = psutil.Process(process.pid).children(recursive=True)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=30) == 0
+        finally:
+            process.kill()
+    assert "token --tenant" in said[1]
+    assert str(place.database_url) in said[2]
+    assert said[-1] == "Ctrl-C ends it.\n"
+    assert [child for child in children if child.is_running()] == []
+
+
+def test_a_port_that_is_taken_is_told_and_leaves_nothing(
+    visitors: LocalStack, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = set(psutil.Process().children(recursive=True))
+    port = visitors.api_url.rpartition(":")[2]
+    other = Place(tmp_path, place.template, place.database_url)
+    assert cli.main(["serve", "--port", port], other) == 1
+    assert f"port {port}" in capsys.readouterr().err
+    assert set(psutil.Process().children(recursive=True)) <= before
+
+
+def test_reset_forgets_the_secret(tmp_path: Path, place: Place) -> None:
+    own = Place(tmp_path / "state", place.template, place.database_url)
+    secrets = []
+    for _ in range(2):
+        assert cli.main(["token", "--tenant", "acme", "--user", "ada"], own) == 0
+        secrets.append((own.state_dir / SECRET_FILE).read_text())
+        assert cli.main(["reset"], own) == 0
+        assert not own.state_dir.exists()
+    assert secrets[0] != secrets[1]

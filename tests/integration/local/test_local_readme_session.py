@@ -1,0 +1,86 @@
+"""The session that the README shows runs as it stands there, against the whole application."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import URL
+
+from local.stack import DEFAULT_TEMPLATE, REPOSITORY, LocalStack
+from local.time_scale import TimeScale
+from tests.support import servers
+
+_README = REPOSITORY / "README.md"
+_WRITTEN_API = "API=http://127.0.0.1:8700\n"
+
+_COMMAND = """
+import sys
+from pathlib import Path
+from local import cli
+from local.commands import Place
+sys.exit(cli.main(None, Place(Path({state!r}), Path({template!r}))))
+"""
+
+
+def session() -> str:
+    """The first shell block of the section."""
+    section = _README.read_text(encoding="utf-8").partition("\n## Use the API\n")[2].partition("\n## ")[0]
+    found = re.search(r"^```sh\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+    assert found, "the README's section has no shell block"
+    assert _WRITTEN_API in found[1]
+    return found[1]
+
+
+def folder_like_a_clone(folder: Path, state_dir: Path) -> Path:
+    """A folder with .venv/bin in it, whose command works in the given state directory."""
+    binaries = folder / ".venv" / "bin"
+    binaries.mkdir(parents=True)
+    command = folder / "command.py"
+    command.write_text(_COMMAND.format(state=str(state_dir), template=str(DEFAULT_TEMPLATE)))
+    for name, arguments in (("python", ""), ("exhibit-ingest", f'"{command}"')):
+        (binaries / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n')
+        (binaries / name).chmod(0o755)
+    return folder
+
+
+def printed(stack: LocalStack, folder: Path) -> list[dict[str, Any]]:
+    """What the session prints, a JSON object a line."""
+    script = session().replace(_WRITTEN_API, f"API={stack.api_url}\n")
+    clone = folder_like_a_clone(folder / "clone", stack.state_dir)
+    environment = os.environ | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+    bash = shutil.which("bash") or pytest.fail("the session is one of bash")
+    ended = subprocess.run(
+        [bash, "-eu", "-c", script], cwd=clone, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return [json.loads(line) for line in ended.stdout.splitlines() if line]
+
+
+@pytest.fixture
+def schema(schema_url: URL) -> Iterator[str]:
+    """A schema for this session alone, on the server of the tests."""
+    url = servers.fresh_schema(schema_url.render_as_string(hide_password=False), f"{schema_url.database}_readme")
+    yield url.render_as_string(hide_password=False)
+    servers.drop_schema(url)
+
+
+@pytest.mark.slow
+def test_the_session_of_the_readme_does_what_it_says(tmp_path: Path, schema: str) -> None:
+    scale = TimeScale(0.05, shortest_timeout=60)
+    with LocalStack(tmp_path / "state", workers=1, time_scale=scale, database_url=schema) as ours:
+        state, rejections, exhibits, changed, tagged = printed(ours, tmp_path)
+    assert (state["status"], state["imported"], state["rejected"]) == ("completed_with_rejections", 2, 1)
+    assert state["userId"] == "ada"
+    assert [row["line"] for row in rejections["items"]] == [4]
+    assert [item["controlNumber"] for item in exhibits["items"]] == ["ABC-1", "ABC-2"]
+    assert (changed["title"], changed["version"]) == ("The Plan", exhibits["items"][0]["version"] + 1)
+    assert tagged == {"exhibits": 1, "tags": 1, "created": 1}
