@@ -2,15 +2,15 @@
 
 Guaranteed: one import an upload, however often and however many at once its event comes. The first file that comes to
 the place that an announced import was given becomes that import, under a lock on its row alone; what is put there
-later is an import of its own, with the options and the user of the first. A file that comes after its import was
-cancelled makes it known and starts nothing.
+later is an import of its own, with the options and the user of the first. What comes after that was cancelled is made
+known, as cancelled, and starts nothing: a client that repeats its PUT must not undo a cancellation.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from core.statuses import ImportStatus
@@ -41,6 +41,8 @@ def import_of(upload: Upload) -> int:
         if bytes(announced.upload_key) == upload.upload_key or _adopt(transaction, announced.id, upload):
             return announced.id
         inherited = {"case_id": announced.case_id, "user_id": announced.user_id, "options": announced.options}
+        if announced.status == ImportStatus.CANCELLED:
+            inherited |= {"status": ImportStatus.CANCELLED.value, "finished_at": func.now(6)}
         return _own_import(transaction, upload, inherited)
 
 
@@ -70,7 +72,6 @@ def _adopt(transaction: Session, import_id: int, upload: Upload) -> bool:
 
 def _own_import(transaction: Session, upload: Upload, values: dict[str, Any]) -> int:
     known = {
-        **values,
         "tenant_id": upload.tenant_id,
         "bucket": upload.bucket,
         "object_key": upload.key,
@@ -79,6 +80,7 @@ def _own_import(transaction: Session, upload: Upload, values: dict[str, Any]) ->
         "size": upload.size,
         "file_name": upload.file_name,
         "status": ImportStatus.SPLITTING.value,
+        **values,
     }
     key = {"upload_key": upload.upload_key}
     return insert_or_get(transaction, Imports, key, known, unique_key="uq_imports_upload_key")[0].id

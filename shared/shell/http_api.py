@@ -2,7 +2,8 @@
 
 Guaranteed: tenant and user come from the checked token's claims alone; every error is a problem document (RFC 9457)
 with a name that scripts can rely on; an error that is not ours says nothing of what it met.
-Not guaranteed: that the token is genuine. API Gateway's authorizer has checked it; no route is without one.
+Not guaranteed: that the token is genuine; API Gateway's authorizer has checked it, and no route is without one. That
+two requests of one process may run at once: Powertools' resolver holds the current one, and Lambda sends one at a time.
 """
 
 from __future__ import annotations

@@ -6,8 +6,10 @@ import multiprocessing
 import os
 import signal
 from collections import Counter
+from functools import partial
 
 import pytest
+from redis import Redis
 
 from shell.utils import answer_cache, redis_client
 from tests.integration.api.conftest import Matter
@@ -15,8 +17,14 @@ from tests.support.api import Client, Reply
 from tests.support.api_workers import clients, replies
 from tests.support.redis_server import private_redis
 
-PROCESSES, THREADS = 10, 10
+REQUESTS = 100
 NAMES = {"case": "Smith v. Jones", "fileName": "production.dat"}
+
+
+@pytest.fixture
+def processes(race_counts: int) -> int:
+    """One for each request under `make test-full`, else a fifth of that, with five requests in a row."""
+    return REQUESTS if race_counts == 1 else REQUESTS // 5
 
 
 def imports(acme: Matter) -> int:
@@ -38,10 +46,10 @@ def judged(acme: Matter, answers: list[Reply]) -> Counter[int]:
 
 
 @pytest.mark.slow
-def test_a_hundred_requests_with_one_key_have_one_effect(acme: Matter) -> None:
-    with clients(acme.world.environment, PROCESSES) as crowd:
-        answers = replies(crowd.begin("/imports", NAMES, "k1", THREADS))
-    assert len(answers) == PROCESSES * THREADS
+def test_a_hundred_requests_with_one_key_have_one_effect(acme: Matter, processes: int) -> None:
+    with clients(acme.world.environment, processes) as crowd:
+        answers = replies(crowd.begin("/imports", NAMES, "k1", REQUESTS // processes))
+    assert len(answers) == REQUESTS
     assert judged(acme, answers)[201] >= 1
 
 
@@ -53,34 +61,34 @@ def test_a_hundred_requests_with_keys_of_their_own_have_as_many_effects(acme: Ma
 
 
 @pytest.mark.slow
-def test_redis_dies_half_way(acme: Matter) -> None:
+def test_redis_dies_half_way(acme: Matter, processes: int) -> None:
     with private_redis() as redis:
         environment = {**acme.world.environment, "REDIS_URL": redis.url}
-        with clients(environment, PROCESSES) as crowd:
-            sent = crowd.begin("/imports", NAMES, "k1", THREADS)
+        with clients(environment, processes) as crowd:
+            sent = crowd.begin("/imports", NAMES, "k1", REQUESTS // processes)
             sent[0].result(60)
             redis.kill()
-            answers = replies([*sent, *crowd.begin("/imports", NAMES, "k1", THREADS)])
+            answers = replies([*sent, *crowd.begin("/imports", NAMES, "k1", REQUESTS // processes)])
     judged(acme, answers)
 
 
 def _dies_before_answering(environment: dict[str, str]) -> None:
     """Killed after the COMMIT: keeping the answer in Redis is what follows it."""
     os.environ.update(environment)
-    answer_cache.keep = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment]
+    answer_cache.keep = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
     Client().post("/imports", NAMES, key="k1")
 
 
 @pytest.mark.slow
-def test_the_process_dies_after_the_commit_and_before_the_answer(acme: Matter) -> None:
+def test_the_process_dies_after_the_commit_and_before_the_answer(acme: Matter, processes: int) -> None:
     fork = multiprocessing.get_context("forkserver")
     dying = fork.Process(target=_dies_before_answering, args=(dict(acme.world.environment),))
     dying.start()
     dying.join(60)
     assert dying.exitcode == -signal.SIGKILL
-    with clients(acme.world.environment, PROCESSES) as crowd:
-        answers = replies(crowd.begin("/imports", NAMES, "k1", THREADS))
-    assert judged(acme, answers) == {201: PROCESSES * THREADS}
+    with clients(acme.world.environment, processes) as crowd:
+        answers = replies(crowd.begin("/imports", NAMES, "k1", REQUESTS // processes))
+    assert judged(acme, answers) == {201: REQUESTS}
 
 
 @pytest.mark.usefixtures("with_redis")
@@ -90,12 +98,16 @@ def test_a_copy_in_redis_answers_when_it_is_asked_again(acme: Matter) -> None:
     assert acme.client.post("/imports", NAMES, key="k1").is_replay
 
 
+def write(name: bytes | str, value: bytes, redis: Redis) -> object:
+    return redis.set(name, value)
+
+
 @pytest.mark.usefixtures("with_redis")
 def test_a_copy_that_is_gone_or_damaged_is_made_again(acme: Matter) -> None:
     first = acme.client.post("/imports", NAMES, key="k1")
     (name,) = redis_client.ask(lambda redis: redis.keys("idem:*"))
     for damaged in (b"", b"{", b"[]", b'{"fingerprint": "00"}'):
-        redis_client.ask(lambda redis, damaged=damaged: redis.set(name, damaged))
+        redis_client.ask(partial(write, name, damaged))
         assert acme.client.post("/imports", NAMES, key="k1").json["id"] == first.json["id"]
     redis_client.ask(lambda redis: redis.flushall())
     assert acme.client.post("/imports", NAMES, key="k1").is_replay

@@ -159,11 +159,11 @@ ADD: dict[str, Callable[[Session, int], object]] = {
 
 
 @pytest.mark.parametrize("kind", ADD)
-def test_a_name_that_vanishes_while_it_is_used_is_added_again(cases: Cases, kind: str) -> None:
-    """As where the end of an import removes a name that nothing is linked to."""
-    exhibit, case_id = cases.exhibit("A-1"), cases.case("Case")
-    cases.database.query(f"INSERT INTO {kind} (case_id, name) VALUES (:case, 'Hot')", case=case_id)
-    with cases.database.environments(2) as (one, two), Session(two) as ending:
+def test_a_name_that_vanishes_while_it_is_used_is_added_again(counting: Cases, kind: str) -> None:
+    """As where the end of an import removes a name that nothing is linked to. Nobody else may wait on this server."""
+    exhibit, case_id = counting.exhibit("A-1"), counting.case("Case")
+    counting.database.query(f"INSERT INTO {kind} (case_id, name) VALUES (:case, 'Hot')", case=case_id)
+    with counting.database.environments(2) as (one, two), Session(two) as ending:
         ending.execute(text(f"DELETE FROM {kind}"))
         tried: list[int] = []
 
@@ -172,12 +172,12 @@ def test_a_name_that_vanishes_while_it_is_used_is_added_again(cases: Cases, kind
             return ADD[kind](transaction, exhibit)
 
         def end() -> None:
-            cases.database.until_waiting(1)
+            counting.database.until_waiting(1)
             ending.commit()
 
         together(lambda: replayed(one, op), end)
     assert len(tried) == 2
-    assert cases.database.scalar(f"SELECT COUNT(*) FROM {kind}") == 1
+    assert counting.database.scalar(f"SELECT COUNT(*) FROM {kind}") == 1
 
 
 def test_counts_are_exact_when_two_tag_the_same_exhibits(cases: Cases, race_counts: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.integration.imports.conftest import chunk_rows, other
 from tests.integration.imports_api.support import request_messages
-from tests.support.workers import Workers, running
+from tests.support.workers import Workers, running, start_alone
 from tests.support.world import World
 
 __all__ = ["chunk_rows", "other"]
@@ -18,6 +18,12 @@ __all__ = ["chunk_rows", "other"]
 def _no_requests(world: World) -> None:
     """None is left of another test."""
     request_messages()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _processes_start_quickly(migrated: dict[str, str]) -> None:
+    """What all processes are forked from is started before a test's time is taken."""
+    start_alone(migrated, "start_import", {}).join(timeout=60)
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from urllib.parse import quote_plus
 
 import import_chunk
 import start_import
+import write_import_report
 from core.contracts.common import Caller
 from core.contracts.imports import ImportState, NewImport, PendingUpload
 from shell.import_control_ops import cancel_import, retry_import
@@ -23,6 +24,12 @@ T = TypeVar("T")
 CALLER = Caller(tenant_id="tenant", user_id="ann@example.com")
 STRANGER = Caller(tenant_id="other", user_id="ann@example.com")
 THREE = b"Control Number,Title,Custodian\r\nA-1,one,Smith\r\nA-2,two,Jones\r\nA-3,three,Brown\r\n"
+
+# A name of four spellings that the database holds equal, a row without an id, and an id that comes twice.
+SIX = (
+    b"Control Number,Title,Custodian\r\nA-1,one,SMITH\r\nA-2,two,Smith\r\n,three,smith\r\nA-4,four,smith\r\n"
+    b"A-5,five,sMith\r\nA-4,six,Brown\r\n"
+)
 
 
 def committed(work: Callable[..., T], *arguments: Any, **named: Any) -> T:
@@ -98,3 +105,31 @@ def events(world: World, event_type: str) -> list[dict[str, Any]]:
     """The payloads of the events of a type, in order."""
     rows = world.query("SELECT payload FROM outbox_events WHERE event_type = :type ORDER BY id", type=event_type)
     return [json.loads(row[0]) for row in rows]
+
+
+def half_failed(world: World, chunk_no: int, case: str = "Case") -> int:
+    """An import of one row a chunk, all of which came in but one that was given up."""
+    pending = announce(case=case)
+    assert start(put(pending, SIX))
+    for message in world.chunk_messages():
+        if message["chunk_no"] == chunk_no:
+            world.give_up(message)
+        else:
+            assert call(import_chunk.lambda_handler, message)
+    return pending.id
+
+
+def whole(world: World) -> int:
+    """The same import where nothing failed."""
+    pending = announce(case="Whole")
+    assert start(put(pending, SIX))
+    run_chunks(world)
+    return pending.id
+
+
+def reports(world: World, import_id: int, generation: int) -> set[str]:
+    """Deliver the message of a completion; the names of the report files of that generation."""
+    assert call(write_import_report.lambda_handler, {"importId": import_id, "generation": generation})
+    prefix = f"reports/{import_id}/{generation}/"
+    listed = aws.s3().list_objects_v2(Bucket=world.bucket, Prefix=prefix).get("Contents", [])
+    return {each["Key"].removeprefix(prefix) for each in listed}

@@ -27,7 +27,7 @@ from tests.integration.imports_api.support import (
 )
 from tests.support.watching import someone_waits, wait_until
 from tests.support.workers import Workers, start_alone
-from tests.support.world import World
+from tests.support.world import Message, World
 
 FULL_RACES = 20
 IMPORTS = "SELECT id, status, version_id, upload_id IS NULL, user_id FROM imports ORDER BY id"
@@ -35,10 +35,9 @@ OTHER = b"Control Number,Title\r\nB-1,one\r\nB-2,two\r\n"
 PIPES = b"Control Number|Title\r\nA-1|one, two|three\r\n"
 
 
-def version(message: dict[str, object]) -> str:
+def version(message: Message) -> str:
     """The version that a notification tells of."""
-    (record,) = message["Records"]  # type: ignore[misc,attr-defined]
-    return str(record["s3"]["object"]["versionId"])
+    return str(message["Records"][0]["s3"]["object"]["versionId"])
 
 
 def test_the_file_becomes_the_import_that_awaits_it(world: World) -> None:
@@ -111,6 +110,20 @@ def test_a_file_that_comes_after_its_import_was_cancelled_is_known_and_not_impor
     assert world.query(IMPORTS) == [(pending.id, "cancelled", version(message), 0, "ann@example.com")]
     assert world.chunk_messages() == []
     assert world.query("SELECT COUNT(*) FROM import_chunks") == [(0,)]
+
+
+def test_a_file_that_is_put_again_after_its_import_was_cancelled_starts_nothing_either(world: World) -> None:
+    pending = announce()
+    cancel(pending.id)
+    first, second = put(pending, THREE), put(pending, THREE)
+    for message in (first, second, second):
+        assert start(message)
+    assert [(row[1], row[2]) for row in world.query(IMPORTS)] == [
+        ("cancelled", version(first)),
+        ("cancelled", version(second)),
+    ]
+    assert world.query("SELECT COUNT(*) FROM imports WHERE finished_at IS NULL") == [(0,)]
+    assert world.chunk_messages() == []
 
 
 def test_a_file_that_comes_after_its_import_expired_is_imported_all_the_same(world: World) -> None:
@@ -211,9 +224,9 @@ def test_a_file_is_split_where_nobody_can_tell_whether_somebody_does(world: Worl
 
 
 def test_a_request_is_postponed_in_the_queue_of_requests(world: World) -> None:
-    queue = {"QueueUrl": settings().import_requests_queue_url}
-    aws.sqs().send_message(**queue, MessageBody="{}")
-    (received,) = aws.sqs().receive_message(**queue, VisibilityTimeout=600)["Messages"]
+    url = settings().import_requests_queue_url
+    aws.sqs().send_message(QueueUrl=url, MessageBody="{}")
+    (received,) = aws.sqs().receive_message(QueueUrl=url, VisibilityTimeout=600)["Messages"]
     assert request_messages() == []
     postpone_request(received["ReceiptHandle"], 0)
     assert request_messages() == [{}]

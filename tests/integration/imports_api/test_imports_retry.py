@@ -2,74 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, text
 
 import import_chunk
 import settle_failed_import
-import write_import_report
-from core.errors import NotFoundError, QueueUnavailableError, WrongStateError
+from core.errors import NotFoundError, WrongStateError
 from shell.completion_ops import MERGED_NAMES_FROM
-from shell.import_control_ops import cancel_import, retry_import
-from shell.settings import settings
-from shell.utils import aws
-from shell.utils.db_session import session
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports_api.support import (
     CALLER,
+    SIX,
     STRANGER,
     THREE,
     announce,
     cancel,
     events,
     finish,
+    half_failed,
     put,
+    reports,
     request_messages,
     retry,
-    run_chunks,
     start,
     state,
+    whole,
 )
-from tests.support.watching import someone_waits, wait_until
-from tests.support.workers import start_alone
-from tests.support.world import Message, World, call
-
-# A name of four spellings that the database holds equal, a row without an id, and an id that comes twice.
-SIX = (
-    b"Control Number,Title,Custodian\r\nA-1,one,SMITH\r\nA-2,two,Smith\r\n,three,smith\r\nA-4,four,smith\r\n"
-    b"A-5,five,sMith\r\nA-4,six,Brown\r\n"
-)
-
-
-def half_failed(world: World, chunk_no: int, case: str = "Case") -> int:
-    """An import of one row a chunk, all of which came in but one that was given up."""
-    pending = announce(case=case)
-    assert start(put(pending, SIX))
-    for message in world.chunk_messages():
-        if message["chunk_no"] == chunk_no:
-            world.give_up(message)
-        else:
-            assert call(import_chunk.lambda_handler, message)
-    return pending.id
-
-
-def whole(world: World) -> int:
-    """The same import where nothing failed."""
-    pending = announce(case="Whole")
-    assert start(put(pending, SIX))
-    run_chunks(world)
-    return pending.id
-
-
-def reports(world: World, import_id: int, generation: int) -> set[str]:
-    """Deliver the message of a completion; the names of the report files of that generation."""
-    assert call(write_import_report.lambda_handler, {"importId": import_id, "generation": generation})
-    prefix = f"reports/{import_id}/{generation}/"
-    listed = aws.s3().list_objects_v2(Bucket=world.bucket, Prefix=prefix).get("Contents", [])
-    return {each["Key"].removeprefix(prefix) for each in listed}
+from tests.support.world import World, call
 
 
 @pytest.mark.parametrize("chunk_no", [1, 2, 5])
@@ -248,129 +208,6 @@ def test_a_retry_cannot_be_retried_while_it_runs(world: World, chunk_rows: Chunk
     with pytest.raises(WrongStateError, match="is running"):
         retry(import_id)
     assert request_messages() == [{"import_id": import_id}]
-
-
-@pytest.fixture
-def no_queue(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """There is no queue of import requests."""
-    monkeypatch.setenv("IMPORT_REQUESTS_QUEUE_URL", f"{settings().import_requests_queue_url}-gone")
-    settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    settings.cache_clear()
-
-
-@pytest.mark.usefixtures("no_queue")
-def test_a_queue_that_does_not_take_the_message_undoes_the_retry(world: World, chunk_rows: Chunks) -> None:
-    chunk_rows(1)
-    import_id = half_failed(world, 1)
-    before = (state(import_id), world.dump(import_id))
-    with pytest.raises(QueueUnavailableError):
-        retry(import_id)
-    after = (state(import_id), world.dump(import_id))
-    assert after == before
-    assert events(world, "import.retried") == []
-
-
-@pytest.mark.parametrize("commits", [True, False])
-def test_the_message_of_a_retry_waits_until_the_retry_has_committed(
-    world: World, chunk_rows: Chunks, other: Connection, commits: bool
-) -> None:
-    chunk_rows(1)
-    import_id = half_failed(world, 1)
-    with session() as transaction:
-        retry_import(transaction, CALLER, import_id)
-        (message,) = request_messages()
-        worker = start_alone(world.environment, "start_import", message)
-        wait_until(lambda: someone_waits(other), "the wait for the import's row")
-        assert world.chunk_messages() == []
-        if not commits:
-            transaction.rollback()
-    worker.join(timeout=20)
-    assert worker.exitcode == 0
-    assert world.chunk_messages() == [{"import_id": import_id, "chunk_no": 1, "redrive": 0}][: 1 if commits else 0]
-    assert state(import_id).status == ("running" if commits else "completed_with_rejections")
-
-
-def test_naive_reading_without_a_lock_drops_the_message_of_a_retry(
-    world: World, chunk_rows: Chunks, other: Connection
-) -> None:
-    """The message is taken before the commit, nothing is found to do, and the import runs without messages."""
-    chunk_rows(1)
-    import_id = half_failed(world, 1)
-    with session() as transaction:
-        retry_import(transaction, CALLER, import_id)
-        found = other.execute(text("SELECT status FROM imports WHERE id = :id"), {"id": import_id}).scalar()
-    assert found == "completed_with_rejections"
-    assert state(import_id).status == "running"
-
-
-def test_a_retry_that_died_before_its_commit_leaves_a_message_that_is_harmless(
-    world: World, chunk_rows: Chunks
-) -> None:
-    chunk_rows(1)
-    import_id = half_failed(world, 1)
-    before = (state(import_id), world.dump(import_id))
-    with session() as transaction:
-        retry_import(transaction, CALLER, import_id)
-        transaction.rollback()
-    finish(world)
-    after = (state(import_id), world.dump(import_id))
-    assert after == before
-
-
-@pytest.mark.parametrize("message", [{"import_id": 2**40}, {"import_id": 2**40, "redrive": 1}])
-def test_a_message_about_an_import_that_nobody_knows_is_acknowledged(world: World, message: Message) -> None:
-    assert start(message)
-    assert call(settle_failed_import.lambda_handler, {**message, "redrive": 1})
-
-
-def test_the_message_of_a_retry_that_failed_in_every_attempt_comes_back_once(
-    world: World, chunk_rows: Chunks, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chunk_rows(1)
-    monkeypatch.setenv("REDRIVE_DELAY_SECONDS", "0")
-    settings.cache_clear()
-    import_id = half_failed(world, 1)
-    world.chunk_messages()
-    retry(import_id)
-    (message,) = request_messages()
-    assert call(settle_failed_import.lambda_handler, message)
-    (again,) = request_messages()
-    assert again == {"import_id": import_id, "redrive": 1}
-    assert call(settle_failed_import.lambda_handler, again)
-    run_chunks(world)
-    assert state(import_id).chunks_failed == 0
-
-
-def test_a_file_that_cannot_be_read_in_its_retry_either_fails_again(world: World) -> None:
-    pending = announce()
-    cancel(pending.id)
-    assert start(put(pending, SIX))
-    retry(pending.id)
-    assert call(settle_failed_import.lambda_handler, {"import_id": pending.id, "redrive": 1})
-    assert (state(pending.id).status, state(pending.id).failure_code) == ("failed", "NOT_READ")
-    assert retry(pending.id).generation == 3
-
-
-def test_a_chunk_that_is_written_while_its_import_is_cancelled_and_retried_counts(
-    world: World, chunk_rows: Chunks, other: Connection
-) -> None:
-    """It holds its row all the while; to the retry it is one of those that are still to come."""
-    chunk_rows(1)
-    pending = announce()
-    assert start(put(pending, SIX))
-    messages = world.chunk_messages()
-    with session() as transaction:
-        transaction.execute(text("SELECT id FROM imports WHERE id = :id FOR UPDATE"), {"id": pending.id})
-        worker = start_alone(world.environment, "import_chunk", messages[0])
-        wait_until(lambda: someone_waits(other), "the chunk's wait for the import's row")
-        cancel_import(transaction, CALLER, pending.id)
-        retry_import(transaction, CALLER, pending.id)
-    worker.join(timeout=20)
-    assert world.query("SELECT chunks_left FROM imports") == [(5,)]
-    finish(world)
-    assert world.dump(pending.id) == world.dump(whole(world))
 
 
 def kept(world: World) -> list[Any]:

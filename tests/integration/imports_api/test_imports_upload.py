@@ -125,7 +125,7 @@ def test_the_largest_file_has_few_parts_that_cover_it(world: World) -> None:
 
 @pytest.mark.parametrize(("size", "in_parts"), [(None, False), (SINGLE_PUT_BYTES - 1, False), (SINGLE_PUT_BYTES, True)])
 def test_what_one_put_cannot_take_is_uploaded_in_parts(world: World, size: int | None, in_parts: bool) -> None:
-    assert (announce(**({} if size is None else {"size": size})).multipart_id is not None) == in_parts
+    assert (announce(size=size).multipart_id is not None) == in_parts
 
 
 def test_imports_announced_for_one_case_share_it(world: World) -> None:

@@ -1,0 +1,84 @@
+"""What the mechanisms keep: events to publish, answers to repeat, slots that are held."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import (
+    BINARY,
+    VARBINARY,
+    BigInteger,
+    Index,
+    Integer,
+    SmallInteger,
+    String,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.dialects.mysql import MEDIUMTEXT
+from sqlalchemy.orm import Mapped, mapped_column
+
+from shell.tables.base import NOW, Base, Moment
+
+
+class OutboxEvents(Base):
+    """A fact committed with the data it tells of, waiting to be published."""
+
+    __tablename__ = "outbox_events"
+    __table_args__ = (Index("ix_outbox_events_unpublished", "published", "id"),)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    aggregate_type: Mapped[str] = mapped_column(String(64))
+    aggregate_id: Mapped[str] = mapped_column(String(64))
+    event_type: Mapped[str] = mapped_column(String(64))
+    payload: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
+    published: Mapped[int] = mapped_column(SmallInteger, server_default="0")
+    claim_token: Mapped[str | None] = mapped_column(String(32))
+    lease_until: Mapped[datetime | None] = mapped_column(Moment)
+    attempts: Mapped[int] = mapped_column(Integer, server_default="0")
+
+
+class IdempotencyKeys(Base):
+    """A request that was made under a key: claimed by an owner, and once its effect is committed, the answer."""
+
+    __tablename__ = "idempotency_keys"
+    __table_args__ = (
+        UniqueConstraint("tenant_id", "route", "idempotency_key", name="uq_idempotency_keys"),
+        Index("ix_idempotency_keys_created", "created_at"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    tenant_id: Mapped[str] = mapped_column(String(64))
+    route: Mapped[str] = mapped_column(String(128))
+    # Bytes: as text, keys that differ by a space at their end would be one.
+    idempotency_key: Mapped[bytes] = mapped_column(VARBINARY(255))
+    fingerprint: Mapped[bytes] = mapped_column(BINARY(32))
+    status: Mapped[str] = mapped_column(String(16))
+    owner: Mapped[bytes] = mapped_column(BINARY(16))
+    attempt: Mapped[int] = mapped_column(Integer)
+    lease_until: Mapped[datetime] = mapped_column(Moment)
+    status_code: Mapped[int | None] = mapped_column(SmallInteger)
+    response_headers: Mapped[str | None] = mapped_column(Text)
+    response_body: Mapped[str | None] = mapped_column(MEDIUMTEXT)
+    created_at: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
+
+
+class Semaphores(Base):
+    """A semaphore in the database, for deployments without Redis; `fence` is the last number that it gave out."""
+
+    __tablename__ = "semaphores"
+
+    name: Mapped[bytes] = mapped_column(BINARY(32), primary_key=True)
+    fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
+
+
+class SemaphoreHolders(Base):
+    """Who is inside a semaphore, and until when at most."""
+
+    __tablename__ = "semaphore_holders"
+    __table_args__ = (Index("ix_semaphore_holders_expires", "expires_at"),)
+
+    name: Mapped[bytes] = mapped_column(BINARY(32), primary_key=True)
+    token: Mapped[bytes] = mapped_column(BINARY(16), primary_key=True)
+    expires_at: Mapped[datetime] = mapped_column(Moment)
