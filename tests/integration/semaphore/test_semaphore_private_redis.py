@@ -1,4 +1,4 @@
-"""The private Redis of the local stack and these tests: empty at each start, ours alone, and played where there is none."""
+"""The private Redis of the local stack and of these tests: empty at each start, and played where there is none."""
 
 from __future__ import annotations
 
