@@ -32,6 +32,7 @@ from core.errors import ExhibitIngestError, StaleVersionError
 from core.http_headers import ETAGS_PATTERN, KEY_PATTERN, idempotency_key
 from core.idempotency import KeyedRequest
 from shell.invocation import invocation_deadline, log_failure
+from shell.observability import logger
 from shell.settings import settings
 
 JSON, PROBLEM = "application/json", "application/problem+json"
@@ -107,7 +108,8 @@ def http_handler(app: APIGatewayHttpResolver) -> Handler:
     """The Lambda handler of a resolver."""
 
     def lambda_handler(event: dict[str, Any], context: Any) -> Any:
-        with invocation_deadline(context):
+        request_id = (event.get("requestContext") or {}).get("requestId")
+        with invocation_deadline(context), logger.append_context_keys(request_id=request_id):
             refusal = _refusal(event)
             return app.resolve(_readable(event), context) if refusal is None else _as_event(refusal)
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from core.contracts import problems
+from core.contracts.problems import ProblemKind
 from core.field_mapping import FIELDS
 from core.import_options import ImportOptions
 from core.reasons import FileFailure, Rejection, WarningCode
@@ -14,6 +16,7 @@ from local.cli import main
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 LOAD_FILES = (ROOT / "docs" / "load-files.md").read_text(encoding="utf-8")
 
 
@@ -25,10 +28,12 @@ def test_every_command_of_the_readme_has_a_help(command: str, capsys: pytest.Cap
     assert command in capsys.readouterr().out
 
 
-def test_every_option_of_the_readme_is_one_of_the_import(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["import", "--help"])
-    offered = capsys.readouterr().out
+def test_every_option_of_the_readme_is_one_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    offered = ""
+    for command in ("import", "serve", "token"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        offered += capsys.readouterr().out
     options = set(re.findall(r"(?<![\w-])--[a-z]+", README)) - {"--guided"}
     assert options
     assert [option for option in options if option not in offered] == []
@@ -49,6 +54,11 @@ def test_every_code_is_explained(code: str) -> None:
 @pytest.mark.parametrize("name", [*sorted(FIELDS), *ImportOptions.__dataclass_fields__])
 def test_every_field_and_option_is_explained(name: str) -> None:
     assert f"`{name}`" in LOAD_FILES or f'"{name}"' in LOAD_FILES
+
+
+def test_every_problem_is_explained() -> None:
+    kinds = [*problems._KINDS.values(), *(kind for kind in vars(problems).values() if isinstance(kind, ProblemKind))]
+    assert [kind for kind in kinds if f"| `{kind.name}` | {kind.status} |" not in API] == []
 
 
 def test_every_link_of_the_readme_leads_somewhere() -> None:

@@ -42,6 +42,7 @@ def walked(limit: int, between: Callable[[str], object] = lambda _last: None) ->
         yield from (each.control_number for each in got.items)
         if got.next is None:
             return
+        assert got.next != after, "it goes on for ever"
         after = got.next
         between(got.items[-1].control_number)
 
