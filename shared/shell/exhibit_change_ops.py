@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, Select, or_, select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import flag_modified
 
@@ -29,10 +29,9 @@ from shell.exhibit_query_ops import custodians_of, described, load_exhibit, not_
 from shell.tables import Cases, Exhibits
 from shell.taggings_ops import count_taggings, create_np_taggings, delete_taggings, keep_named_tags
 from shell.utils.column_limits import column_limits
+from shell.utils.db_helpers import among
 from shell.utils.keys import refuse_unstorable, unstorable
 
-# From a thousand values on MariaDB makes a join of its own out of an IN list, and locks in the order of that.
-IDS_A_LIST = 500
 _BY_KEY = "FORCE INDEX (PRIMARY)"
 
 
@@ -101,7 +100,7 @@ def _lock_exhibits(transaction: Session, caller: Caller, ids: Sequence[int]) -> 
     An exhibit never moves to another case, so that what may be locked is known before: another tenant's rows are not.
     """
     mine = select(Exhibits.id, Exhibits.case_id).join(Cases, Cases.id == Exhibits.case_id)
-    mine = mine.where(_among(ids), Cases.tenant_id == caller.tenant_id)
+    mine = mine.where(among(Exhibits.id, ids), Cases.tenant_id == caller.tenant_id)
     cases = {row.id: row.case_id for row in transaction.execute(mine)}
     if len(cases) == len(ids):
         locked = set(transaction.scalars(_locking(ids)))
@@ -116,13 +115,8 @@ def _lock_exhibits(transaction: Session, caller: Caller, ids: Sequence[int]) -> 
 
 def _locking(ids: Sequence[int]) -> Select[int]:
     """Off the primary key, which is the order of the locks; nothing but ids, for an exhibit may have 64 KB of text."""
-    wanted = select(Exhibits.id).where(_among(ids)).order_by(Exhibits.id).with_for_update()
+    wanted = select(Exhibits.id).where(among(Exhibits.id, ids)).order_by(Exhibits.id).with_for_update()
     return wanted.with_hint(Exhibits, _BY_KEY, "mysql").with_hint(Exhibits, _BY_KEY, "mariadb")
-
-
-def _among(ids: Sequence[int]) -> ColumnElement[bool]:
-    lists = [ids[start : start + IDS_A_LIST] for start in range(0, len(ids), IDS_A_LIST)]
-    return or_(*(Exhibits.id.in_(each) for each in lists))
 
 
 def _refuse_unstorable_texts(change: ExhibitChange) -> None:

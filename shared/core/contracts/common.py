@@ -27,7 +27,8 @@ class Given(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
 
-def _printable(value: str) -> str:
+def printable(value: str) -> str:
+    """The value, unless it holds what nobody can see; raises ValueError."""
     if not value.isprintable():
         raise ValueError("control characters are not allowed")
     return value
@@ -35,7 +36,7 @@ def _printable(value: str) -> str:
 
 Id = Annotated[int, Field(ge=1, le=MAX_ID)]
 # A name as it is stored: spaces around it would make another name of what looks the same.
-Name = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^\S(?:.*\S)?$"), AfterValidator(_printable)]
+Name = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^\S(?:.*\S)?$"), AfterValidator(printable)]
 
 
 class Problem(Given):

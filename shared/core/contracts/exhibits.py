@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema, model_validator
 
-from core.contracts.common import Given, Id, Name, Taken, _printable
+from core.contracts.common import Given, Id, Name, Taken, printable
 
 MAX_TAGGED_EXHIBITS, MAX_TAGS, MAX_CUSTODIANS = 1_000, 50, 50
 LOCAL_MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
@@ -44,7 +44,7 @@ Key = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=TRI
 _WRITTEN = WithJsonSchema({"type": "string", "pattern": f"^{LOCAL_MOMENT}$", "examples": ["2019-12-31T23:59:59"]})
 Moment = Annotated[datetime, BeforeValidator(_as_written), AfterValidator(_storable_moment), _WRITTEN]
 DocumentDate = Annotated[datetime, _WRITTEN]
-TagName = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=TRIMMED), AfterValidator(_printable)]
+TagName = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=TRIMMED), AfterValidator(printable)]
 
 
 class Exhibit(Given):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from sqlalchemy import event, text
@@ -232,3 +233,17 @@ def test_a_child_inserted_before_its_parent_is_locked_deadlocks(
         for caller in (left, right):
             caller.rollback()
     assert database.deadlocks() - before == expected
+
+
+@pytest.mark.parametrize("count", [3, 1500])
+def test_any_number_of_rows_is_locked_off_the_key_and_not_sorted(database: Database, count: int) -> None:
+    sent: list[tuple[str, Any]] = []
+    listen = (engine(), "before_cursor_execute", lambda _c, _k, sql, values, _x, _m: sent.append((sql, values)))
+    event.listen(*listen)
+    with session() as caller:
+        lock_accounts(caller, *range(1, count + 1))
+    event.remove(*listen)
+    with session() as caller:
+        plan = str(caller.connection().exec_driver_sql(f"EXPLAIN FORMAT=JSON {sent[-1][0]}", sent[-1][1]).scalar())
+    assert "filesort" not in plan.replace('"using_filesort": false', "")
+    assert "materialized" not in plan.lower()

@@ -47,7 +47,7 @@ def test_the_claims_commit_is_lost(effects: Effects, proxy: CommitProxy, loss: L
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_effects_commit_is_lost(effects: Effects, proxy: CommitProxy, loss: Loss) -> None:
-    attempts = []
+    attempts: list[int] = []
 
     def losing(transaction: Session) -> Answer:
         if not attempts:

@@ -139,7 +139,7 @@ def test_a_late_owner_that_fails_takes_nothing_from_its_successor(effects: Effec
 
 
 def test_an_effect_that_is_replayed_is_made_once(effects: Effects) -> None:
-    attempts = []
+    attempts: list[int] = []
 
     def disturbed(transaction: Session) -> Answer:
         attempts.append(1)
