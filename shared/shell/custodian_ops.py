@@ -13,7 +13,7 @@ from shell.utils.bulk_insert import insert_missing
 from shell.utils.column_limits import column_limits
 from shell.utils.db_helpers import acquire_lock_with_retry, insert_or_get, retry_on_db_conflict
 from shell.utils.keys import refuse_unstorable
-from shell.utils.named_rows import find_named
+from shell.utils.named_rows import find_or_add_named
 
 LINK_COLUMNS = ("exhibit_id", "custodian_id", "user_id")
 
@@ -59,15 +59,7 @@ def lock_named_custodians(session: Session, case_id: int, names: Iterable[str]) 
     InvalidInputError for a name that the column cannot hold as it is, and ConflictError (to be replayed) where the
     end of an import removed a custodian that was found a moment ago.
     """
-    wanted = sorted(set(names))
-    for name in wanted:
-        refuse_unstorable(name, column_limits("custodians")["name"])
-    found = find_named(session, case_id, {Custodians: wanted})[Custodians]
-    missing = [(case_id, name) for name in wanted if name not in found]
-    if missing:
-        insert_missing(session, Custodians, ("case_id", "name"), missing, key=2)
-        found = find_named(session, case_id, {Custodians: wanted})[Custodians]
-    ids = sorted({row.id for row in found.values()})
+    ids = sorted({row.id for row in find_or_add_named(session, Custodians, case_id, names).values()})
     if len(acquire_lock_with_retry(session, Custodians, ids, is_list_filter=True)) < len(ids):
         raise ConflictError("a custodian was removed while exhibits were linked to it")
     return ids

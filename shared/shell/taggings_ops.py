@@ -15,7 +15,7 @@ from shell.utils.bulk_insert import insert_ignore_checked, insert_missing
 from shell.utils.column_limits import column_limits
 from shell.utils.db_helpers import insert_or_get, retry_on_db_conflict
 from shell.utils.keys import refuse_unstorable
-from shell.utils.named_rows import find_named
+from shell.utils.named_rows import find_named, find_or_add_named
 
 LINK_COLUMNS = ("exhibit_id", "tag_id", "user_id")
 # Every pair by its primary key. As two IN lists, 1,000 exhibits and 50 tags are more ranges than MySQL's optimizer has
@@ -51,14 +51,7 @@ def create_np_taggings(
     name that the column cannot hold as it is, or ids that do not exist.
     """
     case_id, user_id = import_attributes["case_id"], import_attributes["user_id"]
-    wanted = sorted(set(tags))
-    for name in wanted:
-        refuse_unstorable(name, column_limits("tags")["name"])
-    found = find_named(session, case_id, {Tags: wanted})[Tags]
-    missing = [(case_id, name) for name in wanted if name not in found]
-    if missing:
-        insert_missing(session, Tags, ("case_id", "name"), missing, key=2)
-        found = find_named(session, case_id, {Tags: wanted})[Tags]
+    found = find_or_add_named(session, Tags, case_id, tags)
     pairs = {(exhibit, row.id) for exhibit in set(exhibit_ids) for row in found.values()}
     rows = [(exhibit, tag, user_id) for exhibit, tag in pairs]
     insert_ignore_checked(session, Taggings, LINK_COLUMNS, rows, key=2)

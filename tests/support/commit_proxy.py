@@ -9,7 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
 
-from sqlalchemy import URL
+import pytest
+from sqlalchemy import URL, text
+
+from shell.settings import settings
+from shell.utils import db_session
+from shell.utils.db_session import session
 
 COMMIT = b"\x03COMMIT"
 HEADER = 4
@@ -108,6 +113,22 @@ def _packets(source: socket.socket) -> Iterator[bytes]:
             while len(data) >= HEADER and len(data) >= (end := HEADER + struct.unpack("<I", data[:3] + b"\0")[0]):
                 yield data[:end]
                 data = data[end:]
+
+
+@contextmanager
+def between_application_and_database(url: URL) -> Iterator[CommitProxy]:
+    """For the block the application reaches its database through a proxy; whoever looks past it uses other engines."""
+    with commit_proxy(url) as (made, through), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DATABASE_URL", through.render_as_string(hide_password=False))
+        settings.cache_clear()
+        db_session.engine.cache_clear()
+        # Opening a connection commits too, and that is not the COMMIT which is to be lost.
+        with session() as opening:
+            opening.execute(text("SELECT 1"))
+        yield made
+        db_session.engine().dispose()
+    settings.cache_clear()
+    db_session.engine.cache_clear()
 
 
 @contextmanager

@@ -40,6 +40,17 @@ def deadlocks(world: World) -> int:
     return int(status[0][1] if status else world.query(_DEADLOCKS)[0][0])
 
 
+def statements(world: World, work: Callable[[], object]) -> int:
+    """How many statements the server counted for the work, asking left out."""
+    session_statements(world)
+    number, first = session_statements(world)
+    _, before = session_statements(world)
+    work()
+    same, after = session_statements(world)
+    assert same == number, "another connection was used"
+    return (after - before) - (before - first)
+
+
 def session_statements(world: World) -> tuple[int, int]:
     """The id of the pooled connection, and how many statements the server has counted on it, this one not counted."""
     with world.engine.connect() as connection:

@@ -65,6 +65,21 @@ def call(handler: Handler, *bodies: Mapping[str, Any]) -> bool:
     return not answer["batchItemFailures"]
 
 
+def taken_from(url: str) -> list[Message]:
+    """Take all messages from a queue."""
+    messages: list[Message] = []
+    while received := aws.sqs().receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
+        for message in received:
+            messages.append(json.loads(message["Body"]))
+            aws.sqs().delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+    return messages
+
+
+def request_messages() -> list[Message]:
+    """Take all messages from the queue of import requests."""
+    return taken_from(settings().import_requests_queue_url)
+
+
 @dataclass
 class World:
     """One bucket and its queues; cases are new for every test."""
@@ -106,13 +121,7 @@ class World:
 
     def chunk_messages(self) -> list[Message]:
         """Take all messages from the chunks' queue."""
-        messages: list[Message] = []
-        url = settings().import_chunks_queue_url
-        while received := aws.sqs().receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
-            for message in received:
-                messages.append(json.loads(message["Body"]))
-                aws.sqs().delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-        return messages
+        return taken_from(settings().import_chunks_queue_url)
 
     def run(self, data: bytes, *, shuffle: int | None = None, times: int = 1, **options: Any) -> int:
         """Import a file: every chunk delivered `times` times, in the order that the seed `shuffle` gives."""

@@ -16,6 +16,7 @@ from sqlalchemy.orm import DeclarativeBase, Session
 
 from shell.utils.bulk_insert import insert_missing
 from shell.utils.column_limits import column_limits
+from shell.utils.keys import refuse_unstorable
 
 NAMES_A_STATEMENT = 5_000
 
@@ -54,6 +55,24 @@ def _find(
         statement = " UNION ALL ".join(_equal_names(model, index) for index, model in enumerate(models))
         for row in session.execute(text(statement), {"case_id": case_id, **lists}):
             found[models[row.model]][row.wanted] = NamedRow(row.id, row.name)
+
+
+def find_or_add_named(
+    session: Session, model: type[DeclarativeBase], case_id: int, names: Iterable[str]
+) -> dict[str, NamedRow]:
+    """The rows that the names mean, by name as asked for; those that the case lacks are added.
+
+    Three statements at most for up to 5,000 names. Raises InvalidInputError for one that its column cannot hold.
+    """
+    wanted = sorted(set(names))
+    for name in wanted:
+        refuse_unstorable(name, column_limits(model.__tablename__)["name"])
+    found = find_named(session, case_id, {model: wanted})[model]
+    missing = [(case_id, name) for name in wanted if name not in found]
+    if missing:
+        insert_missing(session, model, ("case_id", "name"), missing, key=2)
+        found = find_named(session, case_id, {model: wanted})[model]
+    return found
 
 
 def add_named(

@@ -11,30 +11,19 @@ from sqlalchemy import text
 from sqlalchemy.exc import InternalError, OperationalError
 
 from core.errors import CommitOutcomeUnknownError, DatabaseUnavailableError
-from shell.settings import settings
 from shell.utils import db_session
 from shell.utils.db_errors import DbErrorClass, classify
 from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
-from tests.support.commit_proxy import CommitProxy, Loss, commit_proxy
+from tests.support.commit_proxy import CommitProxy, Loss, between_application_and_database
 from tests.support.database import Database, connection_id
 
 
 @pytest.fixture
-def proxy(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[CommitProxy]:
+def proxy(database: Database) -> Iterator[CommitProxy]:
     """The application's way to the database."""
-    with commit_proxy(database.url) as (made, through):
-        with monkeypatch.context() as patch:
-            patch.setenv("DATABASE_URL", through.render_as_string(hide_password=False))
-            settings.cache_clear()
-            db_session.engine.cache_clear()
-            # Opening a connection commits too, and that is not the COMMIT which is to be lost.
-            with session() as opening:
-                opening.execute(text("SELECT 1"))
-            yield made
-            db_session.engine().dispose()
-        settings.cache_clear()
-        db_session.engine.cache_clear()
+    with between_application_and_database(database.url) as made:
+        yield made
 
 
 def insert_payment(reference: int) -> str:

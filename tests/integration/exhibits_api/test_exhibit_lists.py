@@ -15,7 +15,7 @@ from shell.exhibit_change_ops import add_custodians, add_taggings
 from shell.exhibit_query_ops import get_exhibit, list_custodians, list_exhibits
 from shell.utils.db_session import engine
 from tests.integration.exhibits_api.conftest import CALLER, STRANGER, Cases, done, tagging
-from tests.support.watching import session_statements
+from tests.support.watching import statements
 from tests.support.world import World
 
 
@@ -199,16 +199,6 @@ def test_a_page_in_another_order_would_be_sorted(cases: Cases) -> None:
     with cases.database.admin.connect() as connection:
         naive = "EXPLAIN FORMAT=JSON SELECT * FROM exhibits ORDER BY title LIMIT 10"
         assert sorts(str(connection.exec_driver_sql(naive).scalar()).lower())
-
-
-def statements(world: World, ask: Callable[[], object]) -> int:
-    ask()
-    number, first = session_statements(world)
-    _, before = session_statements(world)
-    ask()
-    same, after = session_statements(world)
-    assert same == number, "another connection was used"
-    return (after - before) - (before - first)
 
 
 def test_statements_do_not_grow_with_what_is_read(cases: Cases, world: World) -> None:

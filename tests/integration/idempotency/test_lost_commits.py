@@ -6,36 +6,24 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
-from sqlalchemy import make_url, text
+from sqlalchemy import make_url
 from sqlalchemy.orm import Session
 
 from core.errors import CommitOutcomeUnknownError
 from core.idempotency import Answer
-from shell.settings import settings
-from shell.utils import db_session
 from shell.utils.db_session import session
 from shell.utils.idempotency import once_per_key
 from tests.integration.idempotency.conftest import Effects, asking, effect
-from tests.support.commit_proxy import CommitProxy, Loss, commit_proxy
+from tests.support.commit_proxy import CommitProxy, Loss, between_application_and_database
 
 LOSSES = [Loss.ANSWER, Loss.REQUEST, Loss.STEP, Loss.SIGHT]
 
 
 @pytest.fixture
-def proxy(effects: Effects, monkeypatch: pytest.MonkeyPatch) -> Iterator[CommitProxy]:
+def proxy(effects: Effects) -> Iterator[CommitProxy]:
     """The application's way to the database; `effects` looks from behind it."""
-    with commit_proxy(make_url(effects.world.environment["DATABASE_URL"])) as (made, through):
-        with monkeypatch.context() as patch:
-            patch.setenv("DATABASE_URL", through.render_as_string(hide_password=False))
-            settings.cache_clear()
-            db_session.engine.cache_clear()
-            # Opening a connection commits too, and that is not the COMMIT which is to be lost.
-            with session() as opening:
-                opening.execute(text("SELECT 1"))
-            yield made
-            db_session.engine().dispose()
-        settings.cache_clear()
-        db_session.engine.cache_clear()
+    with between_application_and_database(make_url(effects.world.environment["DATABASE_URL"])) as made:
+        yield made
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -7,6 +7,7 @@ import os
 import random
 import signal
 from collections.abc import Mapping
+from contextlib import suppress
 
 import pytest
 from sqlalchemy import text
@@ -35,12 +36,9 @@ def _client(environment: Mapping[str, str], seed: int) -> None:
         if fate < 0.05:
             with session() as transaction:
                 transaction.execute(text("UPDATE idempotency_keys SET lease_until = NOW(6) - INTERVAL 1 SECOND"))
-        if fate > 0.97:
-            once_per_key(_request(number), effect(f"k{number}", before=lambda: os.kill(os.getpid(), signal.SIGKILL)))
-        try:
-            once_per_key(_request(number), effect(f"k{number}"))
-        except ConflictError:
-            continue
+        before = (lambda: os.kill(os.getpid(), signal.SIGKILL)) if fate > 0.97 else (lambda: None)
+        with suppress(ConflictError):
+            once_per_key(_request(number), effect(f"k{number}", before))
 
 
 @pytest.mark.slow

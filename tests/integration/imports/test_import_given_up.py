@@ -20,7 +20,7 @@ from shell.settings import settings
 from shell.utils import aws, db_session
 from tests.integration.imports.conftest import Chunks
 from tests.support.accounts import accounts
-from tests.support.world import Message, World, call
+from tests.support.world import Message, World, call, request_messages
 
 THREE = b"Control Number,Title,Custodian\r\nA-1,one,Smith\r\nA-2,two,Jones\r\nA-3,three,Brown\r\n"
 OTHERS = b"Control Number,Title,Custodian\r\nA-1,1,Else\r\nA-2,2,Else\r\nA-3,3,Else\r\n"
@@ -32,20 +32,10 @@ def no_delay(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Messages that are sent back come at once; none is left of another test."""
     monkeypatch.setenv("REDRIVE_DELAY_SECONDS", "0")
     settings.cache_clear()
-    requests()
+    request_messages()
     yield
     monkeypatch.undo()
     settings.cache_clear()
-
-
-def requests() -> list[Message]:
-    """Take all messages from the queue of import requests."""
-    url, messages = settings().import_requests_queue_url, []
-    while received := aws.sqs().receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
-        for message in received:
-            messages.append(json.loads(message["Body"]))
-            aws.sqs().delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-    return messages
 
 
 def settle(notification: Message, redrive: int | None = None) -> None:
@@ -57,7 +47,7 @@ def settle(notification: Message, redrive: int | None = None) -> None:
 def test_a_request_that_failed_is_sent_back_once_and_nothing_is_recorded(world: World) -> None:
     notification = world.upload(THREE)
     settle(notification)
-    assert requests() == [{**notification, "redrive": 1}]
+    assert request_messages() == [{**notification, "redrive": 1}]
     for table in ("imports", "cases", "outbox_events"):
         assert world.query(f"SELECT COUNT(*) FROM {table}") == [(0,)]
     assert world.chunk_messages() == []
@@ -65,7 +55,7 @@ def test_a_request_that_failed_is_sent_back_once_and_nothing_is_recorded(world: 
 
 def test_a_request_that_was_sent_back_can_still_be_met(world: World) -> None:
     settle(world.upload(THREE))
-    for message in requests():
+    for message in request_messages():
         assert call(start_import.lambda_handler, message)
     assert len(world.chunk_messages()) == 1
     assert world.query("SELECT status, rows_seen FROM imports") == [("running", 3)]
@@ -78,7 +68,7 @@ def test_a_request_that_failed_again_is_recorded_once_with_its_reason(world: Wor
     recorded = world.query("SELECT id, status, failure_code, finished_at IS NOT NULL FROM imports")
     assert [row[1:] for row in recorded] == [("failed", "NOT_READ", 1)]
     assert [json.loads(row[0])["code"] for row in world.query(FAILED_EVENTS)] == ["NOT_READ"]
-    assert (requests(), world.chunk_messages()) == ([], [])
+    assert (request_messages(), world.chunk_messages()) == ([], [])
 
 
 def test_an_import_that_was_given_up_does_not_start_any_more(world: World) -> None:

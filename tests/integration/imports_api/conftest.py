@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.integration.imports.conftest import chunk_rows, other
-from tests.integration.imports_api.support import request_messages
 from tests.support.workers import Workers, running, start_alone
-from tests.support.world import World
+from tests.support.world import World, request_messages
 
 __all__ = ["chunk_rows", "other"]
 

@@ -14,11 +14,10 @@ from core.contracts.common import Caller
 from core.contracts.imports import ImportState, NewImport, PendingUpload
 from shell.import_control_ops import cancel_import, retry_import
 from shell.import_query_ops import get_import
-from shell.settings import settings
 from shell.upload_ops import create_import
 from shell.utils import aws
 from shell.utils.db_session import session
-from tests.support.world import Message, World, call
+from tests.support.world import Message, World, call, request_messages
 
 T = TypeVar("T")
 CALLER = Caller(tenant_id="tenant", user_id="ann@example.com")
@@ -61,16 +60,6 @@ def notification(pending: PendingUpload, version_id: str, etag: str, size: int) 
 def start(message: Message) -> bool:
     """Deliver a message to the function that starts imports; True if it was acknowledged."""
     return call(start_import.lambda_handler, message)
-
-
-def request_messages() -> list[Message]:
-    """Take all messages from the queue of import requests."""
-    url, messages = settings().import_requests_queue_url, []
-    while received := aws.sqs().receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
-        for message in received:
-            messages.append(json.loads(message["Body"]))
-            aws.sqs().delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-    return messages
 
 
 def run_chunks(world: World) -> None:

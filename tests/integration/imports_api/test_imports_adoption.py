@@ -20,14 +20,13 @@ from tests.integration.imports_api.support import (
     cancel,
     events,
     put,
-    request_messages,
     run_chunks,
     start,
     state,
 )
 from tests.support.watching import someone_waits, wait_until
 from tests.support.workers import Workers, start_alone
-from tests.support.world import Message, World
+from tests.support.world import Message, World, request_messages
 
 FULL_RACES = 20
 IMPORTS = "SELECT id, status, version_id, upload_id IS NULL, user_id FROM imports ORDER BY id"

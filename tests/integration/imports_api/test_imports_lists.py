@@ -21,14 +21,13 @@ from tests.integration.imports_api.support import (
     announce,
     cancel,
     put,
-    request_messages,
     retry,
     run_chunks,
     start,
     state,
 )
-from tests.support.watching import session_statements
-from tests.support.world import World, call
+from tests.support.watching import statements
+from tests.support.world import World, call, request_messages
 
 REJECTION = (
     "INSERT INTO import_rejections (import_id, line_no, seq, chunk_no, code, message, byte_start, byte_len) "
@@ -50,17 +49,6 @@ def pages(limit: int, case: str | None = None, status: ImportStatus | None = Non
         after = page.next
         if after is None:
             return
-
-
-def statements(world: World, work: Callable[[], object]) -> int:
-    """How many statements the server counted for it; asking costs none."""
-    session_statements(world)
-    number, first = session_statements(world)
-    _, before = session_statements(world)
-    work()
-    same, after = session_statements(world)
-    assert same == number, "another connection was used"
-    return (after - before) - (before - first)
 
 
 @pytest.mark.parametrize(("limit", "sizes"), [(1, [1] * 5), (2, [2, 2, 1]), (5, [5]), (500, [5])])

@@ -22,7 +22,6 @@ from tests.integration.imports_api.support import (
     finish,
     half_failed,
     put,
-    request_messages,
     retry,
     run_chunks,
     start,
@@ -31,7 +30,7 @@ from tests.integration.imports_api.support import (
 )
 from tests.support.watching import someone_waits, wait_until
 from tests.support.workers import start_alone
-from tests.support.world import Message, World, call
+from tests.support.world import Message, World, call, request_messages
 
 
 @pytest.fixture

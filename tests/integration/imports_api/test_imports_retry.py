@@ -23,13 +23,12 @@ from tests.integration.imports_api.support import (
     half_failed,
     put,
     reports,
-    request_messages,
     retry,
     start,
     state,
     whole,
 )
-from tests.support.world import World, call
+from tests.support.world import World, call, request_messages
 
 
 @pytest.mark.parametrize("chunk_no", [1, 2, 5])
