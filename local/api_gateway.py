@@ -10,6 +10,7 @@ requests are refused with 411.
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 import sys
 import threading
@@ -30,6 +31,7 @@ from local.wiring import ApiRoute
 
 MAX_BODY_BYTES = 10 * 1024 * 1024
 INTEGRATION_SECONDS = 30.0
+LAST_PORT = 65535
 
 # More than this is not even read to be thrown away.
 _MOST_DRAINED_BYTES = 10 * MAX_BODY_BYTES
@@ -63,7 +65,7 @@ class ApiGateway:
         try:
             self._server = _Server(("127.0.0.1", self._port), self)
         except OSError as exc:
-            raise LocalError(f"port {self._port} of 127.0.0.1 cannot be used ({exc.strerror})") from exc
+            raise _unusable(self._port, exc) from exc
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True, name="api-gateway").start()
         return self
 
@@ -87,8 +89,9 @@ class ApiGateway:
             return plain_answer(HTTPStatus.NOT_FOUND)
         try:
             claims = self._tokens.check(_token(request))
-        except InvalidTokenError:
-            return plain_answer(HTTPStatus.UNAUTHORIZED, [("www-authenticate", "Bearer")])
+        except InvalidTokenError as exc:
+            challenge = f'Bearer error="invalid_token", error_description="{exc}"'
+            return plain_answer(HTTPStatus.UNAUTHORIZED, [("www-authenticate", challenge)])
         request_id = str(uuid.uuid4())
         event = event_of(request, match, claims, request_id, datetime.now(UTC))
         answer = self._integrate(match.route.function, event)
@@ -113,6 +116,23 @@ class ApiGateway:
             return plain_answer(HTTPStatus.SERVICE_UNAVAILABLE)
         except MalformedAnswerError:
             return plain_answer(HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def refuse_taken_port(port: int) -> None:
+    """Raise LocalError where nothing can listen on a port now; 0 means any free one."""
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as exc:
+        raise _unusable(port, exc) from exc
+
+
+def _unusable(port: int, error: OSError) -> LocalError:
+    reason = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
+    other = port + 1 if port < LAST_PORT else 0
+    return LocalError(
+        f"port {port} of 127.0.0.1 {reason}; choose another with --port {other},"
+        f" or make local SERVE_ARGS='--port {other}'"
+    )
 
 
 def _token(request: HttpRequest) -> str:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from boto3.exceptions import Boto3Error
 from botocore.exceptions import BotoCoreError, ClientError
@@ -20,14 +20,16 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from local import reports, uploads
 from local.database import PrivateServer
-from local.errors import ImportStalledError, LocalError
+from local.errors import ImportStalledError, LocalError, StackBusyError
 from local.import_states import ImportState, ImportStates
 from local.lock import exclusive
 from local.progress import FileProgress, ProgressDisplay
-from local.stack import DEFAULT_TEMPLATE, REPOSITORY, LocalStack
+from local.serve import tell_unfinished, watch
+from local.stack import DEFAULT_TEMPLATE, REPOSITORY, SCHEMA, LocalStack
 from local.summary import Outcome, as_json, print_table
+from local.template import Template
 from local.time_scale import TimeScale
-from local.tokens import SECRET_FILE
+from local.tokens import SECRET_FILE, Tokens
 
 DONE, FAILED = 0, 1
 
@@ -88,6 +90,8 @@ def import_files(place: Place, request: ImportRequest) -> int:
             for file in request.files:
                 outcomes.append(_import_one(stack, states, request, file, display))
         except (LocalError, *_SERVICE_ERRORS) as exc:
+            if isinstance(exc, StackBusyError) and not request.json:
+                raise
             outcomes += [Outcome(file, None, _said(exc), 0.0) for file in request.files[len(outcomes) :]]
     if request.json:
         print(as_json(outcomes))
@@ -141,13 +145,55 @@ def database_url(place: Place) -> int:
         print("DATABASE_URL is set; this is it, as it is:", file=sys.stderr)
         print(place.database_url)
         return DONE
-    with place.stack(outlive=True) as stack:
-        url = stack.database_url
+    url, lasts = _private_url(place)
     at = make_url(url)
     client = f"mysql --protocol=tcp -h {at.host} -P {at.port} -u {at.username} {at.database}"
     print(f"With a MySQL client: {client}", file=sys.stderr)
-    print("The private server goes on running; stop it with: exhibit-ingest stop", file=sys.stderr)
+    print(lasts, file=sys.stderr)
     print(url)
+    return DONE
+
+
+def _private_url(place: Place) -> tuple[str, str]:
+    """The private server's URL, and how long it runs; started and migrated, unless another command uses it."""
+    try:
+        with place.stack(outlive=True) as stack:
+            return stack.database_url, "The private server goes on running; stop it with: exhibit-ingest stop"
+    except StackBusyError:
+        # A server that ends between the two looks has no address any more.
+        with contextlib.suppress(OSError):
+            if place.server().is_running():
+                url = place.server().url(SCHEMA)
+                return url, "Another exhibit-ingest command uses the server, and ends it if it has started it."
+        raise
+
+
+def serve(place: Place, port: int, workers: int) -> NoReturn:
+    """Serve the API until a signal ends it; raises LocalError where the port is taken, or when the stack breaks."""
+    print("starting the database, Redis, S3, SQS, SNS, the functions and the API ...", file=sys.stderr)
+    with place.stack(workers=workers, api_port=port) as stack:
+        try:
+            print(_told(stack), flush=True)
+            watch(stack)
+        finally:
+            stack.stop_work()
+            tell_unfinished(stack.database_url)
+
+
+def _told(stack: LocalStack) -> str:
+    return f"""\
+API:       {stack.api_url}
+a token:   .venv/bin/exhibit-ingest token --tenant acme --user me
+database:  {stack.database_url}
+logs:      {stack.log_directory}
+S3, SQS and SNS are in memory: uploads and messages are gone when this ends, imported rows are not.
+An import that has not finished by then never will: cancel it and upload the file again.
+Ctrl-C ends it."""
+
+
+def print_token(place: Place, tenant: str, user: str) -> int:
+    """Print a token that the API of this state directory takes for an hour, whether it is running or not."""
+    print(Tokens.of(place.state_dir, Template.load(place.template)).issue(tenant, user))
     return DONE
 
 

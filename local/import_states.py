@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import create_engine, text
+from sqlalchemy import NullPool, create_engine, text
 
 _FINISHED = ("completed", "completed_with_rejections")
 _FAILED = ("failed", "cancelled")
@@ -24,6 +24,21 @@ _SETTLED = text(
     " COALESCE(SUM(updated), 0) AS updated, COALESCE(SUM(rejected), 0) AS rejected,"
     " COALESCE(SUM(warnings), 0) AS warnings FROM import_chunks WHERE import_id = :id"
 )
+_UNFINISHED = text(
+    "SELECT id, tenant_id, status, COUNT(*) OVER () AS total FROM imports"
+    " WHERE status IN ('awaiting_upload', 'splitting', 'running') ORDER BY id LIMIT :most"
+)
+_PATIENCE_SECONDS = 2
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """An import that has not ended, one of `total` in the whole database."""
+
+    id: int
+    tenant_id: str
+    status: str
+    total: int
 
 
 @dataclass(frozen=True)
@@ -89,3 +104,11 @@ class ImportStates:
                 settled = connection.execute(_SETTLED, {"id": values["id"]}).mappings().one()
                 values |= {name: int(count) for name, count in settled.items()}
             return ImportState(**values)
+
+
+def unfinished(database_url: str, most: int) -> list[Unfinished]:
+    """The first imports of all tenants that have not ended; raises SQLAlchemyError, and rather than wait long."""
+    limits = dict.fromkeys(("connect_timeout", "read_timeout", "write_timeout"), _PATIENCE_SECONDS)
+    engine = create_engine(database_url, isolation_level="AUTOCOMMIT", poolclass=NullPool, connect_args=limits)
+    with engine.connect() as connection:
+        return [Unfinished(**row) for row in connection.execute(_UNFINISHED, {"most": most}).mappings()]

@@ -25,7 +25,8 @@ def exclusive(directory: Path) -> Iterator[None]:
             lock.seek(0)
             holder = lock.read().strip() or "unknown"
             raise StackBusyError(
-                f"another exhibit-ingest command (process {holder}) is using {directory}; wait until it ends"
+                f"another exhibit-ingest command (process {holder}) is using {directory};"
+                " end it (Ctrl-C) first, or, if it is `serve`, use its API"
             ) from exc
         lock.truncate(0)
         lock.write(str(os.getpid()))

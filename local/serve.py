@@ -1,38 +1,23 @@
-"""`serve` and `token`: the API on this machine for as long as one works with it, and tokens for it."""
+"""What `serve` does while it runs, and says when it ends."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
-from local.commands import DONE, Place
+from local.import_states import Unfinished, unfinished
 from local.stack import LocalStack
-from local.template import Template
-from local.tokens import Tokens
 
 _LOOK_SECONDS = 1.0
+_MOST_NAMED = 10
+_ADVICE = """\
+Serve again, cancel it (POST /imports/ID/cancel), then announce and upload its file again: no row is imported twice."""
 
 
-def serve(place: Place, port: int, workers: int) -> NoReturn:
-    """Serve the API until a signal ends it; raises LocalError where the port is taken, or when the stack breaks."""
-    print("starting the database, Redis, S3, SQS, SNS, the functions and the API ...", file=sys.stderr)
-    with place.stack(workers=workers, api_port=port) as stack:
-        print(_told(stack), flush=True)
-        _watch(stack)
-
-
-def _told(stack: LocalStack) -> str:
-    return f"""\
-API:       {stack.api_url}
-a token:   .venv/bin/exhibit-ingest token --tenant acme --user me
-database:  {stack.database_url}
-logs:      {stack.log_directory}
-S3, SQS and SNS are in memory: uploads and messages are gone when this ends, imported rows are not.
-Ctrl-C ends it."""
-
-
-def _watch(stack: LocalStack) -> NoReturn:
-    """Tell every invocation that failed."""
+def watch(stack: LocalStack) -> NoReturn:
+    """Tell every invocation that failed, until a signal or a failure of the stack ends it."""
     told = 0
     while True:
         stack.pause(_LOOK_SECONDS)
@@ -42,7 +27,21 @@ def _watch(stack: LocalStack) -> NoReturn:
             print(failure, file=sys.stderr)
 
 
-def print_token(place: Place, tenant: str, user: str) -> int:
-    """Print a token that the API of this state directory takes for an hour, whether it is running or not."""
-    print(Tokens.of(place.state_dir, Template.load(place.template)).issue(tenant, user))
-    return DONE
+def tell_unfinished(database_url: str) -> None:
+    """Say which imports have not ended, if that can be found out at once; never fails."""
+    # Whatever is wrong with the database or the terminal by now, the rest has still to be taken down.
+    with contextlib.suppress(Exception):
+        if left := unfinished(database_url, _MOST_NAMED):
+            print(said_of(left), file=sys.stderr)
+
+
+def said_of(left: Sequence[Unfinished]) -> str:
+    """What is told of at least one import that has not ended, and what to do about it."""
+    total = left[0].total
+    told = "1 import has not finished, and its upload ends"
+    if total > 1:
+        told = f"{total} imports have not finished, and their uploads end"
+    lines = [f"{told} with this:"]
+    lines += [f"  {each.id} ({each.status}, tenant {each.tenant_id})" for each in left]
+    lines += [f"  and {total - len(left)} more"] if total > len(left) else []
+    return "\n".join([*lines, _ADVICE])

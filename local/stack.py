@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import URL, make_url
 
-from local.api_gateway import ApiGateway
+from local.api_gateway import ApiGateway, refuse_taken_port
 from local.aws import LocalAws
 from local.database import PrivateServer
 from local.delivery import AsReceived, Delivery
@@ -77,6 +77,7 @@ class LocalStack:
         self._api: ApiGateway | None = None
         self._exit = ExitStack()
         self._undo = ExitStack()
+        self._work = ExitStack()
         self.database_url = ""
         self.redis_url = ""
         self.aws: LocalAws
@@ -151,12 +152,18 @@ class LocalStack:
         """Sleep until some invocation is done or the time is over."""
         self.pump.activity.wait(seconds)
 
+    def stop_work(self) -> None:
+        """End the API and the functions for good, before the block does: nobody but its users changes the database."""
+        self._work.close()
+
     def failures(self, after: int = 0) -> list[InvocationFailed]:
         """The failed invocations so far, without the first `after`."""
         return self.pump.activity.failures(after)
 
     def _start(self) -> None:
         self._exit.enter_context(exclusive(self.state_dir))
+        if self.template.routes:
+            refuse_taken_port(self._api_port)
         shutil.rmtree(self.log_directory, ignore_errors=True)
         self.log_directory.mkdir(parents=True)
         processes = Processes()
@@ -170,13 +177,14 @@ class LocalStack:
             self.aws.await_start()
         self.redis_url = redis.result()
         self.aws.create(self.template)
+        self._exit.enter_context(self._work)
         self._start_functions(processes)
         for function in self.template.on_deploy:
             self.invoke(function, {"RequestType": "Local"})
         self.pump.start()
         if self.template.routes:
             self._api = ApiGateway(self.template.routes, self._invoke_for_api, self.tokens, self._api_port)
-            self._exit.enter_context(self._api)
+            self._work.enter_context(self._api)
 
     def _start_redis(self) -> str:
         """Start Redis, where a function of the template asks for it; gives its URL, or nothing."""
@@ -219,7 +227,7 @@ class LocalStack:
             delivery=self._delivery,
             log=self.log_directory / "failures.log",
         )
-        self._exit.callback(self._stop_functions)
+        self._work.callback(self._stop_functions)
 
     def _function_environment(self, function: str) -> dict[str, str]:
         found = self.template.environment(function, self.aws.endpoint)

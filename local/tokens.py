@@ -29,7 +29,7 @@ _SECRET_BYTES = 32
 
 
 class InvalidTokenError(LocalError):
-    """The token is not genuine, not for this API, or no longer valid."""
+    """The token is missing, has expired or is not valid, as the message says, and may be told to whoever sent it."""
 
 
 class Tokens:
@@ -57,7 +57,12 @@ class Tokens:
         return jwt.encode(names | times, self._secret, algorithm=_ALGORITHM)
 
     def check(self, token: str) -> dict[str, Any]:
-        """The claims of a token; raises InvalidTokenError."""
+        """The claims of a token; raises InvalidTokenError.
+
+        That it has expired is said of tokens alone that were signed here; of all else, only that they are not valid.
+        """
+        if not token:
+            raise InvalidTokenError("the token is missing")
         try:
             claims: dict[str, Any] = jwt.decode(
                 token,
@@ -68,8 +73,10 @@ class Tokens:
                 leeway=0,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
+        except jwt.ExpiredSignatureError as exc:
+            raise InvalidTokenError("the token has expired") from exc
         except jwt.InvalidTokenError as exc:
-            raise InvalidTokenError(str(exc)) from exc
+            raise InvalidTokenError("the token is not valid") from exc
         return claims
 
 

@@ -11,21 +11,19 @@ import os
 import secrets
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from multiprocessing.forkserver import ensure_running
 from typing import Any
 
 import pytest
 from redis import Redis
 from sqlalchemy import URL, text
 
-from shell.settings import settings
-from shell.utils import aws, column_limits, db_session, redis_client
 from tests.support import servers
+from tests.support.caches import forget_caches, forget_redis
 from tests.support.redis_server import private_redis
+from tests.support.servers import RUN, SERVER
 from tests.support.world import Context, World
 
-SERVER = "TEST_DATABASE_SERVER"
-# Two runs on one server must not meet.
-RUN = "TEST_RUN_ID"
 _servers = ExitStack()
 SLOW_S = 5.0
 TABLES = (
@@ -103,15 +101,10 @@ def environment(schema_url: URL, aws_url: str) -> Iterator[dict[str, str]]:
         for name, value in names.items():
             patch.setenv(name, value)
         forget_caches()
+        # What processes are forked from keeps the environment of its start: not that of some test which changed it.
+        ensure_running()
         yield {**values, **names}
     forget_caches()
-
-
-def forget_caches() -> None:
-    """What the application keeps for the life of a process was made for another environment."""
-    for cached in (settings, aws.s3, aws.sqs, aws.sns, db_session.engine, column_limits.column_limits):
-        cached.cache_clear()
-    redis_client.forget()
 
 
 @pytest.fixture(scope="session")
@@ -127,11 +120,9 @@ def with_redis(redis_url: str) -> Iterator[str]:
     with Redis.from_url(redis_url) as client, pytest.MonkeyPatch.context() as patch:
         client.flushall()
         patch.setenv("REDIS_URL", redis_url)
-        settings.cache_clear()
-        redis_client.forget()
+        forget_redis()
         yield redis_url
-    settings.cache_clear()
-    redis_client.forget()
+    forget_redis()
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -20,28 +21,40 @@ from pydantic.alias_generators import to_camel
 
 import exhibits_api
 import imports_api
+from core.http_headers import ETAGS_PATTERN, KEY_PATTERN
+from shell.http_problems import MERGE_PATCH
 
 DOCUMENT = Path(__file__).parent.parent / "openapi.json"
 APPS = (imports_api.app, exhibits_api.app)
-TITLE, VERSION = "exhibit-ingest", "1.0.0"
+TITLE = "exhibit-ingest"
 _DESCRIPTION = (
     "Load files into cases, and what became of every row. Tenant and user come from the token. Every POST carries an "
     "Idempotency-Key and has one effect, however often it is repeated within 24 hours; a repetition is answered with "
     "X-Idempotent-Replayed: true. Every error of a function is a problem document (RFC 9457): script against its type."
 )
-_UNAUTHORIZED = {
-    "description": "No token, or none that is valid; API Gateway says so.",
-    "content": {
-        "application/json": {"schema": {"type": "object", "properties": {"message": {"type": "string"}}}},
-    },
+_SAID_BY_GATEWAY = {
+    "application/json": {"schema": {"type": "object", "properties": {"message": {"type": "string"}}}},
 }
+_GATEWAY = {
+    "401": "No token, or none that is valid; API Gateway says so.",
+    "413": "The body is larger than 10 MB; API Gateway says so.",
+    "429": "Too many requests; API Gateway says so. Come back in a second.",
+}
+_RETRY_AFTER = {"Retry-After": {"description": "In how many seconds to come back.", "schema": {"type": "integer"}}}
+_REPLAYED = {
+    "X-Idempotent-Replayed": {
+        "description": "Given before: this request had its effect already.",
+        "schema": {"type": "string", "enum": ["true"]},
+    }
+}
+_PATTERNS = {"Idempotency-Key": KEY_PATTERN, "If-Match": ETAGS_PATTERN}
 
 
 def document() -> dict[str, Any]:
     """The OpenAPI 3.1 document of all routes."""
     made: dict[str, Any] = {
         "openapi": "3.1.0",
-        "info": {"title": TITLE, "version": VERSION, "description": _DESCRIPTION},
+        "info": {"title": TITLE, "version": metadata.version(TITLE), "description": _DESCRIPTION},
         "servers": [{"url": "/"}],
         "security": [{"token": []}],
         "paths": {},
@@ -51,7 +64,7 @@ def document() -> dict[str, Any]:
         },
     }
     for app in APPS:
-        described = json.loads(app.get_openapi_json_schema(title=TITLE, version=VERSION))
+        described = json.loads(app.get_openapi_json_schema(title=TITLE))
         made["components"]["schemas"] |= described["components"]["schemas"]
         for route, operation in _operations(app, described):
             path = "/".join(map(_camel, route.openapi_path.split("/")))
@@ -60,7 +73,17 @@ def document() -> dict[str, Any]:
         made["components"]["schemas"] = {
             name: schema for name, schema in sorted(made["components"]["schemas"].items()) if name not in unused
         }
-    return made
+    return {key: _tidied(value) for key, value in made.items()}
+
+
+def _tidied(value: Any) -> Any:
+    """Without the titles that only repeat names, and with whole numbers written as such."""
+    if isinstance(value, list):
+        return [_tidied(each) for each in value]
+    if isinstance(value, dict):
+        is_schema = "type" in value or "anyOf" in value or "$ref" in value
+        return {key: _tidied(each) for key, each in value.items() if not (is_schema and key == "title")}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _unused(made: dict[str, Any]) -> set[str]:
@@ -76,19 +99,44 @@ def _operations(app: APIGatewayHttpResolver, described: dict[str, Any]) -> Itera
 def _completed(route: Route, operation: dict[str, Any]) -> dict[str, Any]:
     said = " ".join((route.func.__doc__ or "").split())
     first, _, rest = said.partition(". ")
-    declared = {str(code): answer for code, answer in (route.responses or {}).items()}
-    answers = {code: answer for code, answer in operation["responses"].items() if code in declared}
-    # Powertools puts its own there, which no function gives.
-    answers["500"] = {**answers["503"], "description": "Internal Server Error"}
     parameters = list(_parameters(route, operation.get("parameters", [])))
+    is_keyed = any(each["name"] == "Idempotency-Key" for each in parameters)
     return {
         "operationId": to_camel(route.func.__name__),
+        "tags": [route.openapi_path.split("/")[1]],
         "summary": first.rstrip("."),
         **({"description": rest} if rest else {}),
         **({"parameters": parameters} if parameters else {}),
-        **({"requestBody": operation["requestBody"]} if "requestBody" in operation else {}),
-        "responses": dict(sorted({**answers, "401": _UNAUTHORIZED}.items())),
+        **_body(route, operation),
+        "responses": dict(sorted(_answers(route, operation, is_keyed).items())),
     }
+
+
+def _body(route: Route, operation: dict[str, Any]) -> dict[str, Any]:
+    if "requestBody" not in operation:
+        return {}
+    content = operation["requestBody"]["content"]
+    if route.method == "PATCH":
+        content = {**content, MERGE_PATCH: content["application/json"]}
+    return {"requestBody": {**operation["requestBody"], "content": content}}
+
+
+def _answers(route: Route, operation: dict[str, Any], is_keyed: bool) -> dict[str, Any]:
+    """Those that the route declares, with the header fields that it does not, and those of API Gateway."""
+    answers = {str(code): operation["responses"][str(code)] for code in route.responses or {}}
+    # Powertools puts an answer of its own in the place of this one.
+    answers["500"] = {**answers["503"], "description": "Internal Server Error"}
+    for code, answer in answers.items():
+        if code in ("409", "503"):
+            answer["headers"] = _RETRY_AFTER
+        if is_keyed and code < "300":
+            answer["headers"] = {**answer.get("headers", {}), **_REPLAYED}
+        if code in ("404", "500", "503"):
+            answer["content"] = {**answer["content"], **_SAID_BY_GATEWAY}
+    for code, description in _GATEWAY.items():
+        if code != "413" or "requestBody" in operation:
+            answers[code] = {"description": description, "content": _SAID_BY_GATEWAY}
+    return answers
 
 
 def _parameters(route: Route, given: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -103,7 +151,7 @@ def _parameters(route: Route, given: list[dict[str, Any]]) -> Iterator[dict[str,
             name = to_camel(name)
         schema = _without_null(schema)
         described = schema.pop("description", None) or parameter.get("description")
-        schema.pop("title", None)
+        schema = {**schema, **({"pattern": _PATTERNS[name]} if name in _PATTERNS else {})}
         yield {**parameter, "name": name, "schema": schema, **({"description": described} if described else {})}
 
 

@@ -95,7 +95,7 @@ class ConflictError(ExhibitIngestError):
 class BusyError(ConflictError):
     """The same request is being worked on; try again later.
 
-    `retry_after_s` says when it will be done or given up, in whole seconds.
+    `retry_after_s` says when to ask again, in whole seconds.
     """
 
     replayable = False

@@ -20,4 +20,4 @@ def pace(rows: int, seconds: float, rows_left: int) -> Pace:
     if rows <= 0 or seconds <= 0:
         return UNKNOWN
     rate = rows / seconds
-    return Pace(rate, max(rows_left, 0) / rate)
+    return Pace(round(rate, 3), round(max(rows_left, 0) / rate, 1))

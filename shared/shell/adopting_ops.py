@@ -18,7 +18,7 @@ from core.uploads import Upload, awaited_key
 from shell.settings import settings
 from shell.tables import Imports
 from shell.upload_ops import case_of
-from shell.utils.db_helpers import insert_or_get, repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_helpers import changed_rows, insert_or_get, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 
 # A cancelled import stays cancelled; `started_at` comes before the status that it looks at is changed.
@@ -66,8 +66,7 @@ def _adopt(transaction: Session, import_id: int, upload: Upload) -> bool:
         "etag": upload.etag,
         "size": upload.size,
     }
-    adopted = transaction.execute(_ADOPT, values)
-    return bool(adopted.rowcount == 1)  # type: ignore[attr-defined]
+    return changed_rows(transaction.execute(_ADOPT, values)) == 1
 
 
 def _own_import(transaction: Session, upload: Upload, values: dict[str, Any]) -> int:

@@ -21,7 +21,7 @@ from core.reasons import Rejection
 from core.rows import Problem, Row, parse_row
 from core.statuses import ChunkStatus, ImportStatus
 from shell.chunk_writing_ops import ChunkWriter
-from shell.completion_ops import settle_chunk
+from shell.completion_ops import drop_unused_names, settle_chunk
 from shell.exhibit_ops import FittedRow, Fitter, StoredExhibit, stored_exhibits
 from shell.observability import logger
 from shell.outbox_ops import nudge_publisher
@@ -165,6 +165,9 @@ def _write(import_id: int, chunk_no: int, prepared: ChunkInput) -> str:
             counts = writer.write(transaction)
             settle_chunk(transaction, prepared.the_import, chunk_no, ChunkStatus.DONE, counts)
     except ImportNotRunningError as stopped:
+        with session() as forgetting:
+            # What was named for rows that do not come: the import is at its end, and nobody else looks after it.
+            drop_unused_names(forgetting, prepared.the_import)
         return stopped.status
     return ChunkStatus.DONE
 

@@ -22,6 +22,7 @@ from core.statuses import ChunkStatus, ImportStatus
 from shell.outbox_ops import append_events
 from shell.tables import Imports, ImportWarnings
 from shell.utils.bulk_insert import insert_new
+from shell.utils.db_helpers import changed_rows
 
 # Rows of one line are numbered from 0 by the chunk; the completion's come behind them.
 MERGED_NAMES_FROM = 1_000_000
@@ -61,51 +62,61 @@ class Counts:
     warnings: int
 
 
-def settle_chunk(session: Session, the_import: Imports, chunk_no: int, status: ChunkStatus, counts: Counts) -> None:
+def settle_chunk(
+    transaction: Session,
+    the_import: Imports,
+    chunk_no: int,
+    status: ChunkStatus,
+    counts: Counts,
+    generation: int | None = None,
+) -> None:
     """Record a chunk as `done` or `failed` and count it down; the last one completes the import.
 
-    Last in its transaction, because the import's row is what all chunks meet on. Raises
-    ImportNotRunningError, for the caller to roll back.
+    Last in its transaction, because the import's row is what all chunks meet on. Raises ImportNotRunningError, for the
+    caller to roll back, also where the import was retried since the `generation` that is given.
     """
     place = {"import_id": the_import.id, "chunk_no": chunk_no}
-    session.execute(_SETTLE, {"status": status.value, **asdict(counts), **place})
-    counted = session.execute(_COUNT_DOWN, {"import_id": the_import.id})
-    standing = session.execute(_STANDING, {"import_id": the_import.id}).one()
-    if counted.rowcount != 1:  # type: ignore[attr-defined]
+    transaction.execute(_SETTLE, {"status": status.value, **asdict(counts), **place})
+    counted = transaction.execute(_COUNT_DOWN, {"import_id": the_import.id})
+    standing = transaction.execute(_STANDING, {"import_id": the_import.id}).one()
+    # Read behind the count-down, which holds the import's row: before it, a retry could still come in between.
+    if changed_rows(counted) != 1 or generation not in (None, standing.generation):
         raise ImportNotRunningError(standing.status)
     if standing.chunks_left == 0:
-        complete_import(session, the_import, standing.generation)
+        complete_import(transaction, the_import, standing.generation)
 
 
-def complete_import(session: Session, the_import: Imports, generation: int) -> None:
+def complete_import(transaction: Session, the_import: Imports, generation: int) -> None:
     """What is done once all chunks are settled; the caller's transaction holds the import's row."""
     if generation > 1:
         # The chunks that came in since may have changed which spelling is kept, and where it is first.
-        session.execute(_FORGET_MERGED, {"import_id": the_import.id, "merged_from": MERGED_NAMES_FROM})
-    _settle_spellings(session, the_import)
-    _drop_unused_names(session, the_import)
-    totals = totals_of(session, the_import.id)
+        transaction.execute(_FORGET_MERGED, {"import_id": the_import.id, "merged_from": MERGED_NAMES_FROM})
+    _settle_spellings(transaction, the_import)
+    drop_unused_names(transaction, the_import)
+    totals = totals_of(transaction, the_import.id)
     status = ImportStatus.COMPLETED_WITH_REJECTIONS if totals["rejected"] else ImportStatus.COMPLETED
-    session.execute(_COMPLETE, {"status": status.value, "import_id": the_import.id, **totals})
+    transaction.execute(_COMPLETE, {"status": status.value, "import_id": the_import.id, **totals})
     counts = {name: value for name, value in totals.items() if name not in LINKS}
-    append_events(session, [import_completed(the_import.id, the_import.tenant_id, status.value, generation, counts)])
+    append_events(
+        transaction, [import_completed(the_import.id, the_import.tenant_id, status.value, generation, counts)]
+    )
 
 
-def totals_of(session: Session, import_id: int) -> dict[str, int]:
+def totals_of(transaction: Session, import_id: int) -> dict[str, int]:
     """What an import's settled chunks add up to, and the names it made; a plain read that locks no chunk."""
-    totals = session.execute(_TOTALS, {"import_id": import_id}).one()._mapping
+    totals = transaction.execute(_TOTALS, {"import_id": import_id}).one()._mapping
     return {name: int(value) for name, value in totals.items()}
 
 
-def _settle_spellings(session: Session, the_import: Imports) -> None:
+def _settle_spellings(transaction: Session, the_import: Imports) -> None:
     """Give the names that the import created the spelling of their lowest line, and warn of the other spellings."""
-    sightings = _sightings(session, the_import)
+    sightings = _sightings(transaction, the_import)
     for kind in LINKS:
         corrections, merged = settle_names((seen for seen in sightings if seen.kind == kind), the_import.id)
         if corrections:
             rows = json.dumps([c._asdict() for c in corrections], ensure_ascii=False)
-            session.execute(_correct(kind), {"corrections": rows})
-        _warn_of_merged(session, the_import, kind, merged)
+            transaction.execute(_correct(kind), {"corrections": rows})
+        _warn_of_merged(transaction, the_import, kind, merged)
 
 
 def _correct(kind: str) -> TextClause:
@@ -120,10 +131,10 @@ def _correct(kind: str) -> TextClause:
     """)  # noqa: S608 - our tables
 
 
-def _sightings(session: Session, the_import: Imports) -> list[Sighting]:
+def _sightings(transaction: Session, the_import: Imports) -> list[Sighting]:
     """Every spelling of every name, with its lowest line; the database says which spellings are one name."""
     statement = text(" UNION ALL ".join(map(_spellings_of, LINKS)))
-    rows = session.execute(statement, {"case_id": the_import.case_id, "import_id": the_import.id})
+    rows = transaction.execute(statement, {"case_id": the_import.case_id, "import_id": the_import.id})
     return [
         Sighting(
             *(row.kind, row.id, row.name, row.import_id, row.line_no, bytes(row.spelling).decode()),
@@ -145,7 +156,7 @@ def _spellings_of(kind: str) -> str:
     """  # noqa: S608 - our tables
 
 
-def _warn_of_merged(session: Session, the_import: Imports, kind: str, merged: list[MergedName]) -> None:
+def _warn_of_merged(transaction: Session, the_import: Imports, kind: str, merged: list[MergedName]) -> None:
     columns = (
         *("import_id", "line_no", "seq", "chunk_no", "column_name", "code", "message"),
         *("original", "original_bytes", "stored_bytes"),
@@ -166,14 +177,14 @@ def _warn_of_merged(session: Session, the_import: Imports, kind: str, merged: li
         )
         for order, name in enumerate(merged)
     ]
-    insert_new(session, ImportWarnings, columns, rows)
+    insert_new(transaction, ImportWarnings, columns, rows)
 
 
 def _merged_into(kept: str) -> str:
     return f'the database holds this name equal to "{kept}", which is kept'
 
 
-def _drop_unused_names(session: Session, the_import: Imports) -> None:
+def drop_unused_names(transaction: Session, the_import: Imports) -> None:
     """Remove names that this import created and nothing links to.
 
     They are locked before they are looked at again: a link that somebody else is about to commit holds a shared lock
@@ -183,14 +194,14 @@ def _drop_unused_names(session: Session, the_import: Imports) -> None:
         f"SELECT '{kind}' AS kind, id FROM {kind} WHERE import_id = :import_id AND {_unlinked(kind)}"  # noqa: S608
         for kind in LINKS
     )
-    candidates = session.execute(text(statement), {"import_id": the_import.id}).all()
+    candidates = transaction.execute(text(statement), {"import_id": the_import.id}).all()
     for kind in LINKS:
         ids = sorted(row.id for row in candidates if row.kind == kind)
         if ids:
             lock = text(f"SELECT id FROM {kind} WHERE id IN :ids ORDER BY id FOR UPDATE")  # noqa: S608 - our tables
             drop = text(f"DELETE FROM {kind} WHERE id IN :ids AND {_unlinked(kind)}")  # noqa: S608 - our tables
             for each in (lock, drop):
-                session.execute(each.bindparams(bindparam("ids", expanding=True)), {"ids": ids})
+                transaction.execute(each.bindparams(bindparam("ids", expanding=True)), {"ids": ids})
 
 
 def _unlinked(kind: str) -> str:

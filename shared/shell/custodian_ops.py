@@ -1,4 +1,7 @@
-"""Custodians of a case, and which exhibits they held."""
+"""Custodians of a case, and which exhibits they held.
+
+`create_custodian_exhibits` and `insert_or_get_custodian` are the interface kept for callers of the published pattern.
+"""
 
 from __future__ import annotations
 
@@ -52,23 +55,23 @@ def insert_or_get_custodian(session: Session, name: str, import_attributes: Mapp
     return custodian
 
 
-def lock_named_custodians(session: Session, case_id: int, names: Iterable[str]) -> list[int]:
+def lock_named_custodians(transaction: Session, case_id: int, names: Iterable[str]) -> list[int]:
     """The ids of the case's custodians of these names, locked; those that the case lacks are added, in sorted order.
 
     Names that the database collates equal are one. At most four statements for any number of names. Raises
     InvalidInputError for a name that the column cannot hold as it is, and ConflictError (to be replayed) where the
     end of an import removed a custodian that was found a moment ago.
     """
-    ids = sorted({row.id for row in find_or_add_named(session, Custodians, case_id, names).values()})
-    if len(acquire_lock_with_retry(session, Custodians, ids, is_list_filter=True)) < len(ids):
+    ids = sorted({row.id for row in find_or_add_named(transaction, Custodians, case_id, names).values()})
+    if len(acquire_lock_with_retry(transaction, Custodians, ids, is_list_filter=True)) < len(ids):
         raise ConflictError("a custodian was removed while exhibits were linked to it")
     return ids
 
 
-def link_custodians(session: Session, links: Iterable[tuple[int, int]], user_id: str) -> None:
+def link_custodians(transaction: Session, links: Iterable[tuple[int, int]], user_id: str) -> None:
     """Link imported exhibits; locks no custodian, for a name on every row must not serialise the chunks."""
     rows = [(exhibit, custodian, user_id) for exhibit, custodian in links]
-    insert_missing(session, CustodianExhibits, LINK_COLUMNS, rows, key=2)
+    insert_missing(transaction, CustodianExhibits, LINK_COLUMNS, rows, key=2)
 
 
 def _refuse_missing(table: str, missing: set[int]) -> None:

@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 
 from core.contracts import exhibits as contract
 from core.contracts.common import Caller
-from core.errors import InvalidInputError, NotFoundError
-from core.paging import decode_cursor, encode_cursor
+from core.errors import NotFoundError
+from core.paging import decode_cursor, not_ours, page_of
 from shell.tables import Cases, CustodianExhibits, Custodians, Exhibits, Taggings, Tags
 from shell.utils.column_limits import column_limits
 from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
@@ -50,8 +50,8 @@ def list_exhibits(
     with session() as reading:
         wanted = _exhibits_of(_case_id(reading, caller, case), custodian, tag, control_number, start)
         rows = reading.execute(wanted.limit(limit + 1)).all()
-    items = [contract.ExhibitSummary(**row._mapping) for row in rows[:limit]]
-    return contract.ExhibitPage(items=items, next=encode_cursor(items[-1].control_number) if rows[limit:] else None)
+    page, following = page_of(rows, limit, lambda row: (row.control_number,))
+    return contract.ExhibitPage(items=[contract.ExhibitSummary(**row._mapping) for row in page], next=following)
 
 
 @retry_on_db_conflict(resolve=repeating_is_harmless)
@@ -66,8 +66,8 @@ def list_custodians(caller: Caller, case: str, limit: int, after: str | None) ->
         if start is not None:
             wanted = wanted.where(Custodians.name > start)
         rows = reading.execute(wanted.order_by(Custodians.name).limit(limit + 1)).all()
-    items = [contract.Custodian(**row._mapping) for row in rows[:limit]]
-    return contract.CustodianPage(items=items, next=encode_cursor(items[-1].name) if rows[limit:] else None)
+    page, following = page_of(rows, limit, lambda row: (row.name,))
+    return contract.CustodianPage(items=[contract.Custodian(**row._mapping) for row in page], next=following)
 
 
 @retry_on_db_conflict(resolve=repeating_is_harmless)
@@ -163,7 +163,7 @@ def _start(after: str | None, table: str, column: str) -> str | None:
         return None
     key = str(decode_cursor(after, (str,))[0])
     if not _can_be_held(key, table, column):
-        raise InvalidInputError("after: take it from `next` of the previous page")
+        raise not_ours()
     return key
 
 

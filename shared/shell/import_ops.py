@@ -1,8 +1,9 @@
 """Starting an import: register the upload, settle in one pass what is per file, queue the chunks; and going on with it.
 
-Two kinds of messages come: S3's notifications, and {"import_id": n}, which a retry sends. Either way the import is read
-under a lock on its row and taken on from where it stands: split if it is to be split, and a message for every chunk
-that is pending. A request is finished only when all of them were sent. Doing any of it again is harmless.
+Two kinds of messages come: S3's notifications, and {"import_id": n, "generation": g}, which a retry sends. Either way
+the import is read under a lock on its row and taken on from where it stands: split if it is to be split, and a message
+for every chunk that is pending. A request is finished only when all of them were sent. Doing any of it again is
+harmless.
 
 Of several deliveries at once one splits the file; the others come back when it is done, or was given up. That only
 saves work: who registers first is settled by the import's row.
@@ -14,6 +15,8 @@ import contextlib
 import json
 from collections.abc import Iterator
 from typing import Any
+
+from sqlalchemy import text
 
 from core.errors import FileRefusedError, ImportBusyError, UploadRefusedError
 from core.events import upload_refused
@@ -38,7 +41,7 @@ from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
 
 MAX_OPTIONS_BYTES = 1_000_000
 # As long as the function may take.
-SPLITTING_S = 900
+SPLITTING_S, GIVING_UP_S = 900, 60
 
 
 def start_imports(message: dict[str, Any]) -> None:
@@ -69,14 +72,17 @@ def postpone_request(receipt_handle: str, seconds: int) -> None:
 def settle_failed_imports(message: dict[str, Any]) -> None:
     """For a request that failed in every attempt: send it back once, then record its imports as failed.
 
-    An import that is registered already only lacks messages for its chunks; they are sent.
+    An import that is registered already only lacks messages for its chunks; they are sent. One that was retried since
+    is left alone. Raises ImportBusyError while somebody splits the file.
     """
     if int(message.get("redrive", 0)) == 0:
+        # While the database is down nothing is sent, and the message stays where it is: an outage is no failure.
+        _ask_database()
         again = {**message, "redrive": 1}
         send_all(settings().import_requests_queue_url, [again], delay_s=settings().redrive_delay_seconds)
         return
     for import_id in _imports_of(message):
-        _give_up(import_id)
+        _give_up(import_id, int(message.get("generation", 1)))
 
 
 def _named(message: dict[str, Any]) -> int | None:
@@ -96,11 +102,18 @@ def _imports_of(message: dict[str, Any]) -> Iterator[int]:
                 yield import_of(upload)
 
 
-def _give_up(import_id: int) -> None:
+@retry_on_db_conflict(resolve=repeating_is_harmless)
+def _ask_database() -> None:
+    with session() as reading:
+        reading.execute(text("SELECT 1"))
+
+
+def _give_up(import_id: int, generation: int) -> None:
     the_import = current_import(import_id)
     if the_import is not None and the_import.status == ImportStatus.SPLITTING:
-        fail(import_id, the_import.tenant_id, FileFailure.NOT_READ, "reading the file failed in every attempt")
-        logger.error("import given up", extra={"import_id": import_id})
+        with _only_splitter(the_import, GIVING_UP_S):
+            fail(import_id, generation, FileFailure.NOT_READ, "reading the file failed in every attempt")
+        logger.error("import given up", extra={"import_id": import_id, "generation": generation})
         nudge_publisher()
     send_all(settings().import_chunks_queue_url, pending_chunks(import_id))
 
@@ -130,13 +143,20 @@ def resume_import(import_id: int) -> None:
 
 def _split(the_import: Imports) -> None:
     """Split the file, unless somebody is at it or has done it; where that cannot be told it is split once more."""
-    key = bytes(the_import.upload_key).hex()
-    with with_semaphore_lock(key, ttl=SPLITTING_S, namespace="start_import") as slot:
-        if slot.outcome is SemaphoreOutcome.SKIPPED:
-            raise ImportBusyError(retry_after_s=slot.retry_after_s)
+    with _only_splitter(the_import, SPLITTING_S):
         now = current_import(the_import.id)
         if now is not None and now.status == ImportStatus.SPLITTING:
             _split_and_register(now)
+
+
+@contextlib.contextmanager
+def _only_splitter(the_import: Imports, ttl_s: float) -> Iterator[None]:
+    """Raises ImportBusyError while somebody else is at the file; where that cannot be told, goes on."""
+    key = bytes(the_import.upload_key).hex()
+    with with_semaphore_lock(key, ttl=ttl_s, namespace="start_import") as slot:
+        if slot.outcome is SemaphoreOutcome.SKIPPED:
+            raise ImportBusyError(retry_after_s=slot.retry_after_s)
+        yield
 
 
 def _split_and_register(the_import: Imports) -> None:
@@ -147,7 +167,7 @@ def _split_and_register(the_import: Imports) -> None:
         with split_file(source, options) as split:
             register(the_import.id, split, user_id)
     except FileRefusedError as refused:
-        fail(the_import.id, the_import.tenant_id, refused.code, str(refused))
+        fail(the_import.id, the_import.generation, refused.code, str(refused))
         logger.info("import failed", extra={"import_id": the_import.id, "code": refused.code})
 
 

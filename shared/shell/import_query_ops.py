@@ -15,13 +15,25 @@ from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
 from core.contracts.common import Caller
-from core.contracts.imports import ChangedValue, ImportPage, ImportState, RejectedRow, RejectionPage, WarningPage
+from core.contracts.imports import (
+    ChangedValue,
+    ImportDetails,
+    ImportPage,
+    ImportState,
+    RejectedRow,
+    RejectionPage,
+    ReportUrls,
+    WarningPage,
+)
 from core.errors import NotFoundError
 from core.import_progress import UNKNOWN, pace
 from core.paging import MAX_NUMBER, decode_cursor, encode_cursor
+from core.reporting import report_keys, report_prefix
 from core.statuses import ImportStatus
+from shell.settings import settings
 from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
+from shell.utils.presigning import get_url
 
 _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
 _IMPORT = (
@@ -43,6 +55,7 @@ _CHUNKS = text(
     "SUM(k.rejected) AS rejected, SUM(k.warnings) AS warnings "
     "FROM import_chunks AS k JOIN imports AS i ON i.id = k.import_id WHERE k.import_id IN :ids GROUP BY k.import_id"
 ).bindparams(bindparam("ids", expanding=True))
+_CASE = text("SELECT id FROM cases WHERE tenant_id = :tenant_id AND name = :case")
 _EXISTS = text("SELECT id FROM imports WHERE id = :import_id AND tenant_id = :tenant_id")
 # As rows, (line_no, seq) > (:line_no, :seq), the servers would read all that comes before as well.
 _BEHIND = (
@@ -65,7 +78,7 @@ def list_imports(
 ) -> ImportPage:
     """The tenant's imports, newest first; of one case, or in one status, if that is asked for.
 
-    Raises InvalidInputError for an `after` that is no cursor.
+    Raises NotFoundError if the tenant has no such case, InvalidInputError for an `after` that is no cursor.
     """
     before = MAX_NUMBER if after is None else decode_cursor(after, (int,))[0]
     wanted = {"case": case, "status": None if status is None else status.value}
@@ -73,17 +86,36 @@ def list_imports(
     statement, filters = _PAGE
     page = text(statement.format(filters=" ".join(filters[name] for name in given)))
     with session() as reading:
+        if case is not None and reading.execute(_CASE, {"tenant_id": caller.tenant_id, "case": case}).first() is None:
+            raise NotFoundError("no such case")
         values = {"tenant_id": caller.tenant_id, "before": before, "most": limit + 1, **given}
         rows = reading.execute(page, values).all()
         items = _states(reading, rows[:limit])
     return ImportPage(items=items, next=encode_cursor(items[-1].id) if len(rows) > limit else None)
 
 
+def get_import(caller: Caller, import_id: int) -> ImportDetails:
+    """How far an import is, and where its report files are, with URLs that hold from now on for UPLOAD_URL_SECONDS.
+
+    Raises NotFoundError if the tenant has none of that id, StorageUnavailableError if no URL could be signed.
+    """
+    state = _read_state(caller, import_id)
+    return ImportDetails(**dict(state), reports=_report_urls(state))
+
+
 @retry_on_db_conflict(resolve=repeating_is_harmless)
-def get_import(caller: Caller, import_id: int) -> ImportState:
-    """How far an import is; raises NotFoundError if the tenant has none of that id."""
+def _read_state(caller: Caller, import_id: int) -> ImportState:
     with session() as reading:
         return state_of(reading, caller, import_id)
+
+
+def _report_urls(state: ImportState) -> ReportUrls | None:
+    if not state.reports_generation:
+        return None
+    ours = settings()
+    keys = report_keys(state.id, state.file_name, state.reports_generation)
+    urls = {name: get_url(ours.bucket, key) for name, key in keys._asdict().items()}
+    return ReportUrls(**urls, expires_in_seconds=ours.upload_url_seconds)
 
 
 def state_of(reading: Session, caller: Caller, import_id: int) -> ImportState:
@@ -162,7 +194,7 @@ def _state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
         chunks_failed=int(chunks.get("failed") or 0),
         generation=row.generation,
         reports_generation=row.reports_generation,
-        reports_prefix=f"reports/{row.id}/{row.reports_generation}/" if row.reports_generation else None,
+        reports_prefix=report_prefix(row.id, row.reports_generation) if row.reports_generation else None,
         **paced._asdict(),
         started_at=row.started_at.replace(tzinfo=UTC),
         finished_at=None if row.finished_at is None else row.finished_at.replace(tzinfo=UTC),

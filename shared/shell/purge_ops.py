@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, text
 
@@ -16,7 +16,7 @@ from shell.invocation import seconds_left
 from shell.observability import logger
 from shell.settings import settings
 from shell.upload_ops import expire_uploads
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_helpers import changed_rows, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 
 BATCH = 500
@@ -40,7 +40,9 @@ _EVENTS = (
     SELECT id FROM (SELECT id, created_at FROM outbox_events WHERE published = 1 ORDER BY id LIMIT :most) AS oldest
     WHERE created_at < NOW(6) - INTERVAL :age SECOND
     """,
-    "DELETE FROM outbox_events WHERE id IN :ids AND published = 1",
+    """
+    DELETE FROM outbox_events WHERE id IN :ids AND published = 1 AND created_at < NOW(6) - INTERVAL :age SECOND
+    """,
 )
 # A fence is the time of its semaphore's last use, in microseconds.
 _SEMAPHORES = (
@@ -59,6 +61,13 @@ _HOLDERS = (
 )
 
 
+class Step(NamedTuple):
+    """One batch: how many were found to be over, and how many of them were removed."""
+
+    found: int
+    removed: int
+
+
 def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
     """Remove what is over; returns how many of what."""
     removed = {
@@ -66,7 +75,7 @@ def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
         "events": _purge(_EVENTS, PUBLISHED_FOR),
         "semaphore_holders": _purge(_HOLDERS, SEMAPHORES_FOR),
         "semaphores": _purge(_SEMAPHORES, SEMAPHORES_FOR),
-        "awaited_uploads": _in_batches(lambda: expire_uploads(BATCH)),
+        "awaited_uploads": _in_batches(_expired),
     }
     logger.info("purged", extra=removed)
     return removed
@@ -76,23 +85,29 @@ def _purge(statements: tuple[str, str], age: timedelta) -> int:
     return _in_batches(lambda: _batch(statements, int(age.total_seconds())))
 
 
-def _in_batches(step: Callable[[], int]) -> int:
+def _expired() -> Step:
+    expired = expire_uploads(BATCH)
+    return Step(found=expired, removed=expired)
+
+
+def _in_batches(step: Callable[[], Step]) -> int:
+    """Until no more is found, none of what is found can be removed, or the time is over; returns how many went."""
     total = 0
     while seconds_left() > 0:
         done = step()
-        total += done
-        if done < BATCH:
+        total += done.removed
+        if done.found < BATCH or not done.removed:
             break
     return total
 
 
 @retry_on_db_conflict(resolve=repeating_is_harmless)
-def _batch(statements: tuple[str, str], age_s: int) -> int:
-    """Find without a lock, then remove what is still to be removed."""
+def _batch(statements: tuple[str, str], age_s: int) -> Step:
+    """Find without a lock, then remove what is still to be removed: meanwhile somebody may have claimed it anew."""
     find, remove = statements
     with session() as transaction:
         ids = sorted(transaction.execute(text(find), {"most": BATCH, "age": age_s}).scalars())
-        if ids:
-            values = {"ids": ids, "age": age_s} if ":age" in remove else {"ids": ids}
-            transaction.execute(text(remove).bindparams(bindparam("ids", expanding=True)), values)
-    return len(ids)
+        if not ids:
+            return Step(found=0, removed=0)
+        removing = text(remove).bindparams(bindparam("ids", expanding=True))
+        return Step(len(ids), changed_rows(transaction.execute(removing, {"ids": ids, "age": age_s})))

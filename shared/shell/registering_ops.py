@@ -20,7 +20,7 @@ from shell.outbox_ops import append_events
 from shell.splitting_ops import Split
 from shell.tables import ImportChunks, ImportDuplicates, Imports, ImportWarnings
 from shell.utils.bulk_insert import insert_new
-from shell.utils.db_helpers import retry_on_db_conflict
+from shell.utils.db_helpers import changed_rows, retry_on_db_conflict
 from shell.utils.db_session import session
 
 ROWS_A_STATEMENT = 5_000
@@ -33,7 +33,7 @@ _REGISTER = text(
 )
 _FAIL = text(
     "UPDATE imports SET status = 'failed', failure_code = :code, failure_message = :message, finished_at = NOW(6) "
-    "WHERE id = :import_id AND status = 'splitting'"
+    "WHERE id = :import_id AND status = 'splitting' AND generation <= :generation"
 )
 
 
@@ -62,7 +62,7 @@ def register(import_id: int, split: Split, user_id: str) -> bool:
             "chunks": len(split.chunks),
         }
         registered = transaction.execute(_REGISTER, values)
-        if registered.rowcount != 1:  # type: ignore[attr-defined]
+        if changed_rows(registered) != 1:
             return False
         _insert_parts(transaction, import_id, split)
         the_import = transaction.get_one(Imports, import_id)
@@ -91,20 +91,22 @@ def _insert_parts(transaction: Session, import_id: int, split: Split) -> None:
 
 
 @retry_on_db_conflict(resolve=_true_if_settled)
-def fail(import_id: int, tenant_id: str, code: str, message: str) -> bool:
-    """Record that the file cannot be imported, and why; unless that is settled already."""
+def fail(import_id: int, generation: int, code: str, message: str) -> bool:
+    """Record that the file cannot be imported, and why; unless that is settled, or was retried since `generation`."""
+    values = {"import_id": import_id, "generation": generation, "code": code, "message": readable(message[:1000])}
     with session() as transaction:
-        failed = transaction.execute(_FAIL, {"import_id": import_id, "code": code, "message": readable(message[:1000])})
-        if failed.rowcount == 1:  # type: ignore[attr-defined]
-            append_events(transaction, [import_failed(import_id, tenant_id, code)])
+        failed = transaction.execute(_FAIL, values)
+        if changed_rows(failed) == 1:
+            the_import = transaction.get_one(Imports, import_id)
+            append_events(transaction, [import_failed(import_id, the_import.tenant_id, code)])
     return True
 
 
 def pending_chunks(import_id: int) -> Iterator[dict[str, int]]:
     """A message for each chunk that is to be done; none unless the import runs."""
     with session() as reading:
-        numbers = reading.execute(
-            select(ImportChunks.chunk_no)
+        found = reading.execute(
+            select(ImportChunks.chunk_no, Imports.generation)
             .join(Imports, Imports.id == ImportChunks.import_id)
             .where(
                 ImportChunks.import_id == import_id,
@@ -112,6 +114,6 @@ def pending_chunks(import_id: int) -> Iterator[dict[str, int]]:
                 Imports.status == ImportStatus.RUNNING.value,
             )
             .order_by(ImportChunks.chunk_no)
-        ).scalars()
-        pending = list(numbers)
-    yield from ({"import_id": import_id, "chunk_no": chunk_no, "redrive": 0} for chunk_no in pending)
+        ).all()
+    for row in found:
+        yield {"import_id": import_id, "chunk_no": row.chunk_no, "generation": row.generation, "redrive": 0}

@@ -12,14 +12,13 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import text
 
 from core.errors import FileRefusedError
 from core.load_file.layout import Layout
-from core.reporting import Window, neutralised, reload_options, windows
+from core.reporting import Window, neutralised, reload_options, report_keys, windows
 from shell.observability import logger
 from shell.tables import Imports
 from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
@@ -48,23 +47,6 @@ _WRITTEN = text(
 )
 
 
-class ReportKeys(NamedTuple):
-    """Where the files are."""
-
-    rejected_rows: str
-    report: str
-    warnings: str
-    options: str
-
-
-def report_keys(the_import: Imports, generation: int) -> ReportKeys:
-    """The keys of an import's report files."""
-    folder = f"reports/{the_import.id}/{generation}"
-    suffix = PurePosixPath(the_import.file_name).suffix[:16]
-    names = (f"rejected_rows{suffix}", "report.csv", "warnings.csv", "options.json")
-    return ReportKeys(*(f"{folder}/{name}" for name in names))
-
-
 def write_report(message: dict[str, Any]) -> None:
     """Write the files of the import that an `import.completed` message names."""
     import_id, generation = int(message["importId"]), int(message["generation"])
@@ -76,7 +58,7 @@ def write_report(message: dict[str, Any]) -> None:
         or the_import.generation > generation
     ):
         return
-    keys = report_keys(the_import, generation)
+    keys = report_keys(the_import.id, the_import.file_name, generation)
     write_stream(
         the_import.bucket, keys.report, _csv(REPORT_HEADER, _report_lines(import_id)), "text/csv; charset=utf-8"
     )

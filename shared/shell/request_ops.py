@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -15,7 +16,8 @@ from sqlalchemy.orm import Session
 from core.errors import BusyError, PreconditionMissingError
 from core.http_headers import etag, versions
 from core.idempotency import Answer, KeyedRequest
-from shell.http_api import JSON, ApiRequest
+from shell.http_problems import JSON
+from shell.http_requests import ApiRequest
 from shell.outbox_ops import nudge_publisher
 from shell.utils.idempotency import once_per_key
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
@@ -42,27 +44,29 @@ def changed(
     key: str | None,
     effect: Callable[..., M],
     *arguments: object,
-    status: int = 200,
     headers: Callable[[M], dict[str, str]] = lambda _made: {},
     show: Callable[[str], BaseModel] | None = None,
+    at: str | None = None,
     creates: bool = False,
     announces: bool = False,
 ) -> Response[str]:
     """Answer a request whose effect, `effect(transaction, caller, *arguments)`, is made once, however often it comes.
 
     `show` completes the stored document for each answer, where a part of it must not be kept. With `creates`, a request
-    with the very same content under another key gets 409 meanwhile. With `announces`, the effect wrote events.
+    with the very same content under another key gets 409 meanwhile; `at` says so too, and that what was made is found
+    there under its id. With `announces`, the effect wrote events.
     Raises what `once_per_key` and the effect raise.
     """
-
     request = asked.keyed(key)
 
     def made(transaction: Session) -> Answer:
         result = effect(transaction, asked.caller, *arguments)
-        return Answer(status, result.model_dump_json(by_alias=True), headers(result))
+        document = result.model_dump_json(by_alias=True)
+        if at is None:
+            return Answer(200, document, headers(result))
+        return Answer(201, document, {"Location": f"{at}/{json.loads(document)['id']}", **headers(result)})
 
-    guard = partial(_one_at_a_time, request) if creates else None
-    answer = once_per_key(request, made, guard) if guard else once_per_key(request, made)
+    answer = once_per_key(request, made, partial(_one_at_a_time, request) if creates or at else nullcontext)
     if announces:
         nudge_publisher()
     body = show(answer.body).model_dump_json(by_alias=True) if show else answer.body
@@ -89,9 +93,9 @@ def allowed_versions(if_match: str | None) -> frozenset[int]:
 
 @contextmanager
 def _one_at_a_time(request: KeyedRequest) -> Iterator[None]:
-    """Two people who ask for the same thing at once, under keys of their own, get it one after the other.
+    """Of two who ask for the same thing at once, under keys of their own, the second is told to come back.
 
-    Where Redis cannot tell, the database's unique keys do: what is created twice is what was asked for twice.
+    Where Redis cannot tell, both get it: what is created twice is what was asked for twice.
     """
     place = hashlib.sha256(f"{request.tenant_id}\0{request.route}".encode()).hexdigest()[:16]
     with with_semaphore_lock(f"{place}:{request.fingerprint.hex()}", namespace="create") as slot:

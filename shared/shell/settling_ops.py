@@ -36,12 +36,12 @@ def settle_failed_chunk(message: dict[str, Any]) -> None:
     import_id, chunk_no = int(message["import_id"]), int(message["chunk_no"])
     # The visit is known by the message, not by the row: a message that comes twice is still a first visit.
     if int(message.get("redrive", 0)) == 0:
-        again = {"import_id": import_id, "chunk_no": chunk_no, "redrive": 1}
+        again = {**message, "redrive": 1}
         # First in the database: while that is down nothing is sent, and the message stays where it is.
         _note_redrive(import_id, chunk_no)
         send_all(settings().import_chunks_queue_url, [again], delay_s=settings().redrive_delay_seconds)
         return
-    if _give_up(import_id, chunk_no):
+    if _give_up(import_id, chunk_no, message.get("generation")):
         logger.error("chunk given up", extra={"import_id": import_id, "chunk_no": chunk_no})
         nudge_publisher()
 
@@ -53,8 +53,8 @@ def _note_redrive(import_id: int, chunk_no: int) -> None:
 
 
 @retry_on_db_conflict(resolve=repeating_is_harmless)
-def _give_up(import_id: int, chunk_no: int) -> bool:
-    """Mark the chunk failed; False if it is settled already, or the import is not running."""
+def _give_up(import_id: int, chunk_no: int, generation: int | None) -> bool:
+    """Mark the chunk failed; False if it is settled already, the import is not running, or it was retried since."""
     try:
         with session() as transaction:
             chunk = _locked(transaction, import_id, chunk_no)
@@ -63,7 +63,7 @@ def _give_up(import_id: int, chunk_no: int) -> bool:
             the_import = transaction.get_one(Imports, import_id)
             insert_new(transaction, ImportRejections, (*REJECTION_COLUMNS, "row_count"), [_rejection(chunk)])
             counts = Counts(0, 0, 0, rejected=chunk.row_count, warnings=0)
-            settle_chunk(transaction, the_import, chunk_no, ChunkStatus.FAILED, counts)
+            settle_chunk(transaction, the_import, chunk_no, ChunkStatus.FAILED, counts, generation)
     except ImportNotRunningError:
         return False
     return True

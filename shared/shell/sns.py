@@ -1,4 +1,7 @@
-"""Announcements on the events topic."""
+"""Announcements on the events topic.
+
+`publish_sns_message` is the interface kept for callers of the published pattern.
+"""
 
 from __future__ import annotations
 

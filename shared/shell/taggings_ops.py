@@ -1,19 +1,22 @@
-"""Tags of a case, and which exhibits carry them."""
+"""Tags of a case, and which exhibits carry them.
+
+`create_taggings` and `create_np_taggings` are the interface kept for callers of the published pattern.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import CursorResult, select, text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.errors import ConflictError
 from shell.tables import Taggings, Tags
 from shell.utils.bulk_insert import insert_ignore_checked, insert_missing
 from shell.utils.column_limits import column_limits
-from shell.utils.db_helpers import insert_or_get, retry_on_db_conflict
+from shell.utils.db_helpers import changed_rows, insert_or_get, retry_on_db_conflict
 from shell.utils.keys import refuse_unstorable
 from shell.utils.named_rows import find_named, find_or_add_named
 
@@ -57,7 +60,7 @@ def create_np_taggings(
     insert_ignore_checked(session, Taggings, LINK_COLUMNS, rows, key=2)
 
 
-def keep_named_tags(session: Session, case_id: int, names: Sequence[str]) -> list[int]:
+def keep_named_tags(transaction: Session, case_id: int, names: Sequence[str]) -> list[int]:
     """The ids of the tags that the names mean, none of which can be removed until the transaction ends.
 
     Names that no tag has are left out. Two statements. Raises InvalidInputError for a name that the column cannot
@@ -65,31 +68,31 @@ def keep_named_tags(session: Session, case_id: int, names: Sequence[str]) -> lis
     """
     for name in names:
         refuse_unstorable(name, column_limits("tags")["name"])
-    ids = sorted({row.id for row in find_named(session, case_id, {Tags: names})[Tags].values()})
+    ids = sorted({row.id for row in find_named(transaction, case_id, {Tags: names})[Tags].values()})
     # Shared, as the foreign key's own locks are: those who tag other exhibits do not wait.
     kept = select(Tags.id).where(Tags.id.in_(ids)).order_by(Tags.id).with_for_update(read=True)
     # A scan of a small table would wait for tags that others add and nobody asked for.
     kept = kept.with_hint(Tags, "FORCE INDEX (PRIMARY)", "mysql").with_hint(Tags, "FORCE INDEX (PRIMARY)", "mariadb")
-    if ids and len(session.scalars(kept).all()) < len(ids):
+    if ids and len(transaction.scalars(kept).all()) < len(ids):
         raise ConflictError("a tag was removed while exhibits were tagged with it")
     return ids
 
 
-def count_taggings(session: Session, exhibit_ids: Sequence[int], tag_ids: Sequence[int]) -> int:
+def count_taggings(transaction: Session, exhibit_ids: Sequence[int], tag_ids: Sequence[int]) -> int:
     """How many of the pairs there are; one statement."""
-    return int(session.execute(_COUNT_PAIRS, _lists(exhibit_ids, tag_ids)).scalar_one())
+    return int(transaction.execute(_COUNT_PAIRS, _lists(exhibit_ids, tag_ids)).scalar_one())
 
 
-def delete_taggings(session: Session, exhibit_ids: Sequence[int], tag_ids: Sequence[int]) -> int:
+def delete_taggings(transaction: Session, exhibit_ids: Sequence[int], tag_ids: Sequence[int]) -> int:
     """Remove those of the pairs that are there; returns how many. One statement, which locks no other pair."""
-    return cast("CursorResult[Any]", session.execute(_DELETE_PAIRS, _lists(exhibit_ids, tag_ids))).rowcount
+    return changed_rows(transaction.execute(_DELETE_PAIRS, _lists(exhibit_ids, tag_ids)))
 
 
 def _lists(exhibit_ids: Sequence[int], tag_ids: Sequence[int]) -> dict[str, str]:
     return {"exhibits": json.dumps(exhibit_ids), "tags": json.dumps(tag_ids)}
 
 
-def link_tags(session: Session, links: Iterable[tuple[int, int]], user_id: str) -> None:
+def link_tags(transaction: Session, links: Iterable[tuple[int, int]], user_id: str) -> None:
     """Tag imported exhibits; locks no tag, for a tag on every row must not serialise the chunks."""
     rows = [(exhibit, tag, user_id) for exhibit, tag in links]
-    insert_missing(session, Taggings, LINK_COLUMNS, rows, key=2)
+    insert_missing(transaction, Taggings, LINK_COLUMNS, rows, key=2)

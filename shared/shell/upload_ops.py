@@ -154,8 +154,9 @@ def signed_document(document: str) -> ImportUpload:
 def _urls(pending: PendingUpload) -> UploadUrls:
     place, expires_s = (pending.bucket, pending.object_key), settings().upload_url_seconds
     if pending.multipart_id is None or pending.size is None:
-        return UploadUrls(url=put_url(*place), expires_in_seconds=expires_s)
+        return UploadUrls(url=put_url(*place), parts=None, complete_url=None, expires_in_seconds=expires_s)
     return UploadUrls(
+        url=None,
         parts=[
             UploadPart(**part._asdict(), url=part_url(*place, pending.multipart_id, part.number))
             for part in parts_of(pending.size, pending.part_bytes)

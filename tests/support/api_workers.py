@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing.synchronize import Barrier
@@ -17,17 +17,27 @@ _FORKS.set_forkserver_preload([__name__, "imports_api", "exhibits_api"])
 _meeting: Barrier | None = None
 
 
-def _prepare(environment: Mapping[str, str], meeting: Barrier) -> None:
+def _prepare(environment: Mapping[str, str], meeting: Barrier, change: Callable[[], None]) -> None:
     global _meeting
     os.environ.update(environment)
     _meeting = meeting
+    change()
+
+
+def meet() -> None:
+    """Wait, in such a process, until all of them are there."""
+    if _meeting is not None:
+        _meeting.wait(60)
 
 
 def _post(path: str, body: Any, key: str, times: int) -> list[Reply]:
     """So many equal requests, one after the other; the first of all processes at once."""
-    if _meeting is not None:
-        _meeting.wait(60)
+    meet()
     return [Client().post(path, body, key) for _ in range(times)]
+
+
+def _as_it_is() -> None:
+    """Change nothing."""
 
 
 class Clients:
@@ -47,8 +57,8 @@ def replies(sent: Sequence[Future[list[Reply]]]) -> list[Reply]:
 
 
 @contextmanager
-def clients(environment: Mapping[str, str], count: int) -> Iterator[Clients]:
-    """So many processes for the block."""
-    arguments = (dict(environment), _FORKS.Barrier(count))
+def clients(environment: Mapping[str, str], count: int, change: Callable[[], None] = _as_it_is) -> Iterator[Clients]:
+    """So many processes for the block; `change`, which can be pickled, is what each of them does to itself first."""
+    arguments = (dict(environment), _FORKS.Barrier(count), change)
     with ProcessPoolExecutor(count, _FORKS, initializer=_prepare, initargs=arguments) as pool:
         yield Clients(pool, count)

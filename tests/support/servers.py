@@ -1,4 +1,8 @@
-"""The servers of a test run: one private database server for all workers, one moto server for each."""
+"""The servers of a test run: one private database server for all workers, one moto server for each.
+
+The process that starts the workers leaves the database server's address in the variable SERVER, and the run's own
+name in RUN: two runs on one server must not meet.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,9 @@ from moto.server import ThreadedMotoServer
 from sqlalchemy import URL, create_engine, make_url, text
 
 from local.database import PrivateServer
+
+SERVER = "TEST_DATABASE_SERVER"
+RUN = "TEST_RUN_ID"
 
 
 @contextmanager
@@ -43,6 +50,26 @@ def drop_schema(url: URL) -> None:
     with engine.connect() as connection:
         connection.execute(text(f"DROP DATABASE IF EXISTS {url.database}"))
     engine.dispose()
+
+
+def is_mysql(server_url: str) -> bool:
+    """Whether it is MySQL; MariaDB says so in its version."""
+    engine = create_engine(make_url(server_url).set(database=""))
+    with engine.connect() as connection:
+        version = str(connection.execute(text("SELECT VERSION()")).scalar())
+    engine.dispose()
+    return "MariaDB" not in version
+
+
+def user_of_our_own(server_url: str, name: str) -> URL:
+    """Another administrator of the server, whose errors are counted apart."""
+    engine = create_engine(make_url(server_url).set(database=""), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"DROP USER IF EXISTS {name}"))
+        connection.execute(text(f"CREATE USER {name} IDENTIFIED BY ''"))
+        connection.execute(text(f"GRANT ALL ON *.* TO {name}"))
+    engine.dispose()
+    return make_url(server_url).set(username=name, password=None)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from tests.support.world import Message, call
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload([__name__])
 _meeting: Barrier | None = None
+PATIENCE_S = 60
 
 
 def _prepare(environment: Mapping[str, str], meeting: Barrier | None) -> None:
@@ -30,7 +31,7 @@ def _prepare(environment: Mapping[str, str], meeting: Barrier | None) -> None:
 
 def _deliver(handler: str, messages: Sequence[Message], at_once: bool) -> list[bool]:
     if at_once and _meeting is not None:
-        _meeting.wait(timeout=60)
+        _meeting.wait(PATIENCE_S)
     function = importlib.import_module(handler).lambda_handler
     return [call(function, message) for message in messages]
 
@@ -64,6 +65,12 @@ def running(environment: Mapping[str, str], count: int) -> Iterator[Workers]:
 def _alone(environment: Mapping[str, str], handler: str, message: Message) -> None:
     _prepare(environment, None)
     _deliver(handler, [message], False)
+
+
+def ended_well(process: ForkServerProcess) -> bool:
+    """Wait for the end of a process, and tell whether it ended by itself and without an error."""
+    process.join(PATIENCE_S)
+    return process.exitcode == 0
 
 
 def start_alone(environment: Mapping[str, str], handler: str, message: Message) -> ForkServerProcess:

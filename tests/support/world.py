@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote_plus
 
 import boto3
 from sqlalchemy import Engine, text
@@ -132,6 +133,23 @@ class World:
         for message in messages:
             assert call(import_chunk.lambda_handler, message), message
         return import_id
+
+    def notification_of(self, key: str) -> Message:
+        """What S3 says of the newest version of an object."""
+        head = aws.s3().head_object(Bucket=self.bucket, Key=key)
+        stored = {"key": quote_plus(key), "versionId": head["VersionId"], "eTag": head["ETag"], "sequencer": "1"}
+        size = {"size": head["ContentLength"]}
+        record = {"eventName": "ObjectCreated:Put", "s3": {"bucket": {"name": self.bucket}, "object": stored | size}}
+        return {"Records": [record]}
+
+    def finish(self, message: Message) -> None:
+        """Deliver a request and all that follows from it, up to the reports."""
+        assert call(start_import.lambda_handler, message)
+        for chunk in self.chunk_messages():
+            assert call(import_chunk.lambda_handler, chunk)
+        completed = "SELECT payload FROM outbox_events WHERE event_type = 'import.completed' AND published = 0"
+        for (payload,) in self.query(completed):
+            assert call(write_import_report.lambda_handler, json.loads(payload))
 
     def give_up(self, message: Message) -> None:
         """What becomes of a chunk whose message reached the dead-letter queue twice."""

@@ -30,6 +30,8 @@ SHELL_LEVELS = {
     "migrations": MECHANISM,
     "sns": MECHANISM,
     "http_api": FOUNDATION,
+    "http_requests": FOUNDATION,
+    "http_problems": FOUNDATION,
 }
 HANDLER_IMPORTS = {"shell.observability", "shell.invocation", "shell.settings", "aws_lambda_powertools"}
 HANDLER_IMPORTS |= {"shell.http_api", "core.contracts"}

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from core.contracts.problems import NAMES, PROBLEM_URN
 from core.errors import ForbiddenError
 
 MAX_TENANT_CHARACTERS, MAX_USER_CHARACTERS = 64, 255
@@ -34,9 +35,12 @@ def printable(value: str) -> str:
     return value
 
 
-Id = Annotated[int, Field(ge=1, le=MAX_ID)]
+RowId = Annotated[int, Field(ge=1, le=MAX_ID)]
 # A name as it is stored: spaces around it would make another name of what looks the same.
 Name = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^\S(?:.*\S)?$"), AfterValidator(printable)]
+
+
+Next = Annotated[str | None, Field(description="Send it as `after` for the next page; null: this is the last.")]
 
 
 class Problem(Given):
@@ -45,7 +49,9 @@ class Problem(Given):
     `type` ends in the problem's name: script against that, not against the texts.
     """
 
-    type: str = Field(examples=["urn:exhibit-ingest:problem:stale-version"])
+    type: str = Field(
+        examples=[f"{PROBLEM_URN}stale-version"], json_schema_extra={"enum": [f"{PROBLEM_URN}{name}" for name in NAMES]}
+    )
     title: str
     status: int = Field(ge=400, le=599)
     detail: str
@@ -83,4 +89,5 @@ class Caller(BaseModel):
 def _is_name(value: object, most: int) -> bool:
     """Without what would end a part of an S3 key, or not be compared by the database."""
     good = isinstance(value, str) and 0 < len(value) <= most and value.isprintable()
-    return good and value == str(value).strip() and "/" not in str(value)
+    # API Gateway hands on lists and objects as text in brackets, in which other values look the same.
+    return good and value == str(value).strip() and "/" not in str(value) and not str(value).startswith(("[", "{"))

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema, model_validator
 
-from core.contracts.common import Given, Id, Name, Taken, printable
+from core.contracts.common import Given, Name, Next, RowId, Taken, printable
 
 MAX_TAGGED_EXHIBITS, MAX_TAGS, MAX_CUSTODIANS = 1_000, 50, 50
 LOCAL_MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
@@ -39,7 +39,9 @@ def _storable_moment(value: datetime) -> datetime:
 
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_without_nul)]
-Key = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(_without_nul)]
+DocumentNumber = Annotated[
+    str, StringConstraints(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(_without_nul)
+]
 # RFC 3339 has no date without an offset; a document's date has none, and is stored as the document has it.
 _WRITTEN = WithJsonSchema({"type": "string", "pattern": f"^{LOCAL_MOMENT}$", "examples": ["2019-12-31T23:59:59"]})
 Moment = Annotated[datetime, BeforeValidator(_as_written), AfterValidator(_storable_moment), _WRITTEN]
@@ -48,7 +50,7 @@ TagName = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern
 
 
 class Exhibit(Given):
-    """A document of a case. `version` is what the ETag holds: it counts changes of the fields that PATCH can change."""
+    """A document of a case. `version` is what the ETag holds: it rises with every PATCH, not with links."""
 
     id: int
     case: str
@@ -87,15 +89,15 @@ class ExhibitPage(Given):
     """Exhibits in the order of their control numbers, compared by bytes."""
 
     items: list[ExhibitSummary]
-    next: str | None = Field(description="Send it as `after` for the next page; null: this is the last.")
+    next: Next
 
 
 class ExhibitChange(Taken):
     """What to change, as a JSON merge patch (RFC 7396): null empties a field, a field left out stays."""
 
-    bates_begin: Key | None = None
-    bates_end: Key | None = None
-    parent_control_number: Key | None = None
+    bates_begin: DocumentNumber | None = None
+    bates_end: DocumentNumber | None = None
+    parent_control_number: DocumentNumber | None = None
     title: Text | None = None
     file_name: Text | None = None
     document_date: Moment | None = None
@@ -120,7 +122,7 @@ class CustodianPage(Given):
     """Custodians in the order of their names, as the database collates them."""
 
     items: list[Custodian]
-    next: str | None = Field(description="Send it as `after` for the next page; null: this is the last.")
+    next: Next
 
 
 class NewCustodians(Taken):
@@ -139,7 +141,7 @@ class ExhibitCustodians(Given):
 class TaggingRequest(Taken):
     """Every one of the exhibits, with every one of the tags. The exhibits must be of one case."""
 
-    exhibit_ids: list[Id] = Field(min_length=1, max_length=MAX_TAGGED_EXHIBITS)
+    exhibit_ids: list[RowId] = Field(min_length=1, max_length=MAX_TAGGED_EXHIBITS)
     tags: list[TagName] = Field(
         min_length=1, max_length=MAX_TAGS, description=r"A nested tag is named by its path: Hot\Really Hot."
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
-from core.contracts.common import Given, Name, Taken
+from core.contracts.common import Given, Name, Next, Taken
 from core.statuses import ImportStatus
 
 MAX_SIZE = 10_000_000_000
@@ -25,16 +25,35 @@ def _no_slash(value: str) -> str:
 FileName = Annotated[Name, AfterValidator(_no_slash)]
 
 
-class Options(Taken):
-    """What is to be said about the file; whatever is left out is detected. docs/load-files.md explains each."""
+ColumnName = Annotated[str, Field(min_length=1, max_length=1_000)]
 
-    encoding: str | None = Field(default=None, max_length=32)
-    delimiter: str | None = Field(default=None, min_length=1, max_length=16)
-    qualifier: str | None = Field(default=None, min_length=1, max_length=16)
-    newline: str | None = Field(default=None, min_length=1, max_length=16)
-    header: bool = True
-    columns: dict[str, str] = Field(default_factory=dict, max_length=MAX_OPTION_COLUMNS)
-    date_order: Literal["DMY", "MDY"] | None = None
+
+def _character(what: str) -> Any:
+    said = f"{what}: a character, its decimal code, or its name, as comma, tab, pipe, quote, thorn or concordance."
+    return Field(default=None, min_length=1, max_length=16, description=said)
+
+
+class Options(Taken):
+    """What is to be said about the file; whatever is left out is detected.
+
+    What `options.json` beside an import's rejected rows holds can be sent as it is.
+    """
+
+    # The options file beside rejected rows has the names in snake_case.
+    model_config = ConfigDict(populate_by_name=True)
+
+    encoding: str | None = Field(default=None, max_length=32, description="utf-8, utf-16 or cp1252.")
+    delimiter: str | None = _character("Between two cells")
+    qualifier: str | None = _character("Around a cell; none: there is none")
+    newline: str | None = _character("What stands for a line end within a cell; none: nothing does")
+    header: bool = Field(default=True, description="Whether the first line names the columns.")
+    columns: dict[ColumnName, str] = Field(
+        default_factory=dict,
+        max_length=MAX_OPTION_COLUMNS,
+        description="What columns mean, by name or by number from 1: control_number, title, custodians, tags, ...",
+        examples=[{"Doc ID": "control_number", "Author": "custodians"}],
+    )
+    date_order: Literal["DMY", "MDY"] | None = Field(default=None, description="Of dates with two-digit months.")
 
     def as_document(self) -> dict[str, Any]:
         """As an options file has it, without what was not given."""
@@ -70,9 +89,9 @@ class UploadUrls(Given):
     The URLs hold for `expiresInSeconds`; the same request under the same Idempotency-Key signs them anew.
     """
 
-    url: str | None = None
-    parts: list[UploadPart] | None = None
-    complete_url: str | None = None
+    url: str | None
+    parts: list[UploadPart] | None
+    complete_url: str | None
     expires_in_seconds: int
 
 
@@ -119,7 +138,7 @@ class ImportState(Given):
     case_id: int
     file_name: str
     user_id: str
-    size: int
+    size: int = Field(description="Of the uploaded version; before the upload the announced one, or 0.")
     sha256: str | None
     failure_code: str | None
     failure_message: str | None
@@ -141,15 +160,35 @@ class ImportState(Given):
     finished_at: datetime | None
 
 
+class ReportUrls(Given):
+    """Where the report files can be read; each URL holds for `expiresInSeconds`.
+
+    Mend `rejectedRows`, which are in the file's own bytes, and import them as a file of their own, with what `options`
+    holds as its options: then they are read as the whole file was.
+    """
+
+    rejected_rows: str
+    report: str
+    warnings: str
+    options: str
+    expires_in_seconds: int
+
+
+class ImportDetails(ImportState):
+    """An import with its report files, once they are written."""
+
+    reports: ReportUrls | None
+
+
 class ImportPage(Given):
     """Imports, newest first."""
 
     items: list[ImportState]
-    next: str | None = Field(description="Send it as `after` for the next page; null: this is the last.")
+    next: Next
 
 
 class RejectedRow(Given):
-    """A row that was not imported. `bytes` lie at `byteStart` of the uploaded version."""
+    """A row that was not imported; its `byteLength` bytes lie at `byteStart` of the uploaded version."""
 
     line: int
     rows: int = Field(description="1, or the rows of a part of the file that was given up as a whole.")
@@ -165,7 +204,7 @@ class RejectionPage(Given):
     """Rejected rows in the file's order."""
 
     items: list[RejectedRow]
-    next: str | None
+    next: Next
 
 
 class ChangedValue(Given):
@@ -190,4 +229,4 @@ class WarningPage(Given):
     """Warnings in the file's order."""
 
     items: list[ChangedValue]
-    next: str | None
+    next: Next

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from core import errors
 
+PROBLEM_URN = "urn:exhibit-ingest:problem:"
+
 
 @dataclass(frozen=True)
 class ProblemKind:
@@ -34,6 +36,9 @@ _KINDS: dict[type[Exception], ProblemKind] = {
     errors.ConflictError: ProblemKind("conflict", 409, "Others changed the same things at once.", retry_after_s=1),
     errors.UnavailableError: ProblemKind("unavailable", 503, "A service is not available.", retry_after_s=5),
 }
+
+
+NAMES = sorted({kind.name for kind in (INVALID, NO_ROUTE, UNSUPPORTED, FALLBACK, *_KINDS.values())})
 
 
 def kind_of(error: Exception) -> ProblemKind:

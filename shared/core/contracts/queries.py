@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from core.contracts.common import MAX_PAGE
 from core.statuses import ImportStatus
+
+
+def _in_digits(value: object) -> object:
+    """Python would read `1_0` and ` 10 ` as ten."""
+    if isinstance(value, str) and not (value.isascii() and value.isdigit()):
+        raise ValueError("a number is written in digits alone")
+    return value
 
 
 class PageQuery(BaseModel):
@@ -14,7 +23,9 @@ class PageQuery(BaseModel):
 
     model_config = ConfigDict(alias_generator=to_camel, frozen=True)
 
-    limit: int = Field(default=100, ge=1, le=MAX_PAGE, description="At most so many items.")
+    limit: Annotated[int, BeforeValidator(_in_digits)] = Field(
+        default=100, ge=1, le=MAX_PAGE, description="At most so many items."
+    )
     after: str | None = Field(
         default=None, min_length=1, max_length=4_000, description="`next` of the previous page; left out: the first."
     )

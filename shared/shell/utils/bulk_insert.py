@@ -24,7 +24,7 @@ IGNORE_BATCH = 10_000
 
 
 def insert_missing(
-    session: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Iterable[Row], key: int = 1
+    transaction: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Iterable[Row], key: int = 1
 ) -> None:
     """Insert the rows whose unique key is not there yet; the others are left untouched.
 
@@ -35,17 +35,17 @@ def insert_missing(
     ordered = sorted(rows, key=lambda row: row[:key])
     if ordered:
         same = columns[0]
-        _execute(session, f"{_insert(model, columns)} ON DUPLICATE KEY UPDATE {same} = {same}", ordered)
+        _execute(transaction, f"{_insert(model, columns)} ON DUPLICATE KEY UPDATE {same} = {same}", ordered)
 
 
-def insert_new(session: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Sequence[Row]) -> None:
+def insert_new(transaction: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Sequence[Row]) -> None:
     """Insert rows that nobody else can have inserted; a duplicate is an error."""
     if rows:
-        _execute(session, _insert(model, columns), list(rows))
+        _execute(transaction, _insert(model, columns), list(rows))
 
 
 def insert_ignore_checked(
-    session: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Iterable[Row], key: int = 1
+    transaction: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Iterable[Row], key: int = 1
 ) -> None:
     """INSERT IGNORE that refuses to damage: any warning other than a duplicate key raises InvalidInputError.
 
@@ -55,14 +55,16 @@ def insert_ignore_checked(
     """
     ordered = sorted(rows, key=lambda row: row[:key])
     for start in range(0, len(ordered), IGNORE_BATCH):
-        with session.begin_nested():
-            _insert_ignore(session, model, columns, ordered[start : start + IGNORE_BATCH])
+        with transaction.begin_nested():
+            _insert_ignore(transaction, model, columns, ordered[start : start + IGNORE_BATCH])
 
 
-def _insert_ignore(session: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Sequence[Row]) -> None:
+def _insert_ignore(
+    transaction: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Sequence[Row]
+) -> None:
     marks = ", ".join(["(" + ", ".join(["%s"] * len(columns)) + ")"] * len(rows))
     statement = _insert(model, columns).partition(" VALUES ")[0].replace("INSERT", "INSERT IGNORE", 1)
-    connection = session.connection()
+    connection = transaction.connection()
     connection.exec_driver_sql("SET SESSION max_error_count = 65535")
     connection.exec_driver_sql(f"{statement} VALUES {marks}", tuple(value for row in rows for value in row))
     damaged = [row for row in connection.exec_driver_sql("SHOW WARNINGS").all() if row[1] != DUPLICATE_ENTRY]
@@ -73,7 +75,7 @@ def _insert_ignore(session: Session, model: type[DeclarativeBase], columns: Sequ
 
 
 def insert_bisecting(
-    session: Session, insert: Callable[[Sequence[Row]], None], rows: Sequence[Row]
+    transaction: Session, insert: Callable[[Sequence[Row]], None], rows: Sequence[Row]
 ) -> list[tuple[Row, int | None]]:
     """Insert all rows that the server accepts; returns the refused ones, each with the server's error number.
 
@@ -88,14 +90,14 @@ def insert_bisecting(
     except (DBAPIError, UnicodeEncodeError) as error:
         if classify(error) is not DbErrorClass.DATA:
             raise
-    return _refused(session, insert, rows)
+    return _refused(transaction, insert, rows)
 
 
 def _refused(
-    session: Session, insert: Callable[[Sequence[Row]], None], rows: Sequence[Row]
+    transaction: Session, insert: Callable[[Sequence[Row]], None], rows: Sequence[Row]
 ) -> list[tuple[Row, int | None]]:
     try:
-        with session.begin_nested():
+        with transaction.begin_nested():
             insert(rows)
         return []
     except (DBAPIError, UnicodeEncodeError) as error:
@@ -104,7 +106,7 @@ def _refused(
         if len(rows) == 1:
             return [(rows[0], error_number(error))]
     middle = len(rows) // 2
-    return _refused(session, insert, rows[:middle]) + _refused(session, insert, rows[middle:])
+    return _refused(transaction, insert, rows[:middle]) + _refused(transaction, insert, rows[middle:])
 
 
 def _insert(model: type[DeclarativeBase], columns: Sequence[str]) -> str:
@@ -113,6 +115,6 @@ def _insert(model: type[DeclarativeBase], columns: Sequence[str]) -> str:
     return f"INSERT INTO {model.__tablename__} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
 
 
-def _execute(session: Session, statement: str, rows: list[Row]) -> None:
+def _execute(transaction: Session, statement: str, rows: list[Row]) -> None:
     """PyMySQL folds executemany of such a statement into one statement per megabyte."""
-    session.connection().exec_driver_sql(statement, rows)
+    transaction.connection().exec_driver_sql(statement, rows)

@@ -3,6 +3,7 @@
 Guaranteed: a value that fits comes back untouched; VARCHAR is measured in characters and TEXT in bytes of the column's
 character set; a cut never splits what a reader sees as one character (a grapheme cluster, UAX #29), unless that one
 alone is too long. Keys are not for these functions: a key that does not fit is rejected, never changed.
+`truncate_string` is the interface kept for callers of the published pattern.
 """
 
 from __future__ import annotations

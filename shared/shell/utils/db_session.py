@@ -120,6 +120,8 @@ def _refuse_unsafe_server(connection: Any, _record: Any) -> None:
         mode, charset = cursor.fetchone()
     if "STRICT_TRANS_TABLES" not in mode and "STRICT_ALL_TABLES" not in mode:
         raise DatabaseUnavailableError("the server's sql_mode lacks STRICT_TRANS_TABLES; values could be cut silently")
+    if "SIMULTANEOUS_ASSIGNMENT" in mode:
+        raise DatabaseUnavailableError("the server's sql_mode has SIMULTANEOUS_ASSIGNMENT; claims would go wrong")
     if charset != "utf8mb4":
         raise DatabaseUnavailableError(f"the connection's character set is {charset}, not utf8mb4")
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 import secrets
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from core.idempotency import Answer, KeyedRequest
 from shell.invocation import MARGIN_S, seconds_left
 from shell.observability import logger
 from shell.utils import answer_cache
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_helpers import changed_rows, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 
 LONGEST_LEASE_S = 60.0
@@ -96,6 +97,7 @@ def once_per_key(request: KeyedRequest, effect: Effect, guard: Guard = nullconte
     cached = answer_cache.find(request)
     if cached is not None:
         return cached.as_replay()
+    began = time.monotonic()
     claim = _claim(request, secrets.token_bytes(16), _lease_s())
     if isinstance(claim, Answer):
         return claim
@@ -108,7 +110,7 @@ def once_per_key(request: KeyedRequest, effect: Effect, guard: Guard = nullconte
     except BaseException:
         _release(claim)
         raise
-    answer_cache.keep(request, answer, age_s=0)
+    answer_cache.keep(request, answer, age_s=math.ceil(time.monotonic() - began))
     return answer
 
 
@@ -165,7 +167,7 @@ def _perform(claim: _Claim, effect: Effect) -> Answer:
                 "body": answer.body,
             },
         )
-        if completed.rowcount != 1:  # type: ignore[attr-defined]
+        if changed_rows(completed) != 1:
             raise _TakenOverError(retry_after_s=RETRY_AFTER_S)
     return answer
 

@@ -29,7 +29,7 @@ class NamedRow(NamedTuple):
 
 
 def find_named(
-    session: Session, case_id: int, wanted: Mapping[type[DeclarativeBase], Iterable[str]]
+    transaction: Session, case_id: int, wanted: Mapping[type[DeclarativeBase], Iterable[str]]
 ) -> dict[type[DeclarativeBase], dict[str, NamedRow]]:
     """The rows that the names mean, by model and by name as asked for; names that no row has are missing.
 
@@ -39,12 +39,12 @@ def find_named(
     found: dict[type[DeclarativeBase], dict[str, NamedRow]] = {model: {} for model in wanted}
     for start in range(0, max(map(len, names.values()), default=0), NAMES_A_STATEMENT):
         part = {model: asked[start : start + NAMES_A_STATEMENT] for model, asked in names.items()}
-        _find(session, case_id, {model: asked for model, asked in part.items() if asked}, found)
+        _find(transaction, case_id, {model: asked for model, asked in part.items() if asked}, found)
     return found
 
 
 def _find(
-    session: Session,
+    transaction: Session,
     case_id: int,
     names: Mapping[type[DeclarativeBase], list[str]],
     found: dict[type[DeclarativeBase], dict[str, NamedRow]],
@@ -53,12 +53,12 @@ def _find(
         models = list(names)
         lists = {f"names_{index}": json.dumps(names[model], ensure_ascii=False) for index, model in enumerate(models)}
         statement = " UNION ALL ".join(_equal_names(model, index) for index, model in enumerate(models))
-        for row in session.execute(text(statement), {"case_id": case_id, **lists}):
+        for row in transaction.execute(text(statement), {"case_id": case_id, **lists}):
             found[models[row.model]][row.wanted] = NamedRow(row.id, row.name)
 
 
 def find_or_add_named(
-    session: Session, model: type[DeclarativeBase], case_id: int, names: Iterable[str]
+    transaction: Session, model: type[DeclarativeBase], case_id: int, names: Iterable[str]
 ) -> dict[str, NamedRow]:
     """The rows that the names mean, by name as asked for; those that the case lacks are added.
 
@@ -67,20 +67,20 @@ def find_or_add_named(
     wanted = sorted(set(names))
     for name in wanted:
         refuse_unstorable(name, column_limits(model.__tablename__)["name"])
-    found = find_named(session, case_id, {model: wanted})[model]
+    found = find_named(transaction, case_id, {model: wanted})[model]
     missing = [(case_id, name) for name in wanted if name not in found]
     if missing:
-        insert_missing(session, model, ("case_id", "name"), missing, key=2)
-        found = find_named(session, case_id, {model: wanted})[model]
+        insert_missing(transaction, model, ("case_id", "name"), missing, key=2)
+        found = find_named(transaction, case_id, {model: wanted})[model]
     return found
 
 
 def add_named(
-    session: Session, model: type[DeclarativeBase], case_id: int, import_id: int, lines: Mapping[str, int]
+    transaction: Session, model: type[DeclarativeBase], case_id: int, import_id: int, lines: Mapping[str, int]
 ) -> None:
     """Add the names that are not there yet, each with the import and line of its first sight."""
     rows = [(case_id, name, import_id, line) for name, line in lines.items()]
-    insert_missing(session, model, ("case_id", "name", "import_id", "line_no"), rows, key=2)
+    insert_missing(transaction, model, ("case_id", "name", "import_id", "line_no"), rows, key=2)
 
 
 def _equal_names(model: type[DeclarativeBase], index: int) -> str:

@@ -1,4 +1,4 @@
-"""URLs with which whoever holds them may put one object, or the parts of one, for a while and with no credentials.
+"""URLs with which whoever holds them may put or get one object, or put its parts, for a while, without credentials.
 
 Guaranteed: only the host is signed, so that any HTTP client can use them without a header of its own; they name the
 bucket's own region, whose answer is never a redirect.
@@ -34,6 +34,11 @@ def put_url(bucket: str, key: str) -> str:
     return _signed("put_object", Bucket=bucket, Key=key)
 
 
+def get_url(bucket: str, key: str) -> str:
+    """Where to GET an object."""
+    return _signed("get_object", Bucket=bucket, Key=key)
+
+
 def part_url(bucket: str, key: str, multipart_id: str, number: int) -> str:
     """Where to PUT one part."""
     return _signed("upload_part", Bucket=bucket, Key=key, UploadId=multipart_id, PartNumber=number)
@@ -49,7 +54,7 @@ def _signed(operation: str, **parameters: Any) -> str:
         expires_s = settings().upload_url_seconds
         return _signer(s3()).generate_presigned_url(operation, Params=parameters, ExpiresIn=expires_s)
     except (BotoCoreError, ClientError) as exc:
-        raise StorageUnavailableError("the upload could not be signed") from exc
+        raise StorageUnavailableError("no URL could be signed") from exc
 
 
 @lru_cache(maxsize=1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.integration.api.conftest import Matter
 from tests.support.api import Client
+from tests.support.cases import Matter
 
 
 def tagging(acme: Matter, *tags: str) -> dict[str, object]:

@@ -6,15 +6,21 @@ import multiprocessing
 import os
 import signal
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 
 import pytest
 from redis import Redis
+from sqlalchemy import text
+from sqlalchemy.orm import Session
 
+from core.idempotency import Answer, KeyedRequest
+from shell import request_ops
 from shell.utils import answer_cache, redis_client
-from tests.integration.api.conftest import Matter
+from shell.utils.db_session import session
 from tests.support.api import Client, Reply
-from tests.support.api_workers import clients, replies
+from tests.support.api_workers import clients, meet, replies
+from tests.support.cases import Matter
 from tests.support.redis_server import private_redis
 
 REQUESTS = 100
@@ -53,11 +59,39 @@ def test_a_hundred_requests_with_one_key_have_one_effect(acme: Matter, processes
     assert judged(acme, answers)[201] >= 1
 
 
-def test_a_hundred_requests_with_keys_of_their_own_have_as_many_effects(acme: Matter) -> None:
-    """The naive twin: without the key nothing tells a repetition from a new request."""
-    for number in range(10):
-        assert acme.client.post("/imports", NAMES, key=f"k{number}").status == 201
-    assert imports(acme) == 10
+def _look_then_store(request: KeyedRequest, effect: Callable[[Session], Answer], _guard: object = None) -> Answer:
+    """A twin of `once_per_key`: look whether the key is there, make the effect, then store the key."""
+    place = {"t": request.tenant_id, "r": request.route, "k": (request.key or "").encode()}
+    where = "WHERE tenant_id = :t AND route = :r AND idempotency_key = :k"
+    look = text(f"SELECT status_code, response_body FROM idempotency_keys {where}")
+    with session() as transaction:
+        known = transaction.execute(look, place).one_or_none()
+    meet()
+    if known is not None:
+        return Answer(known.status_code, known.response_body).as_replay()
+    with session() as transaction:
+        answer = effect(transaction)
+        transaction.execute(_STORE, {**place, "status": answer.status_code, "body": answer.body})
+    return answer
+
+
+_STORE = text(
+    "REPLACE INTO idempotency_keys (tenant_id, route, idempotency_key, fingerprint, status, owner, attempt, "
+    "lease_until, status_code, response_body) VALUES (:t, :r, :k, '', 'completed', '', 1, NOW(6), :status, :body)"
+)
+
+
+def _use_the_twin() -> None:
+    pytest.MonkeyPatch().setattr(request_ops, "once_per_key", _look_then_store)
+
+
+def test_a_crowd_that_looks_for_the_key_and_then_stores_it_has_an_effect_each(acme: Matter) -> None:
+    with clients(acme.world.environment, 5, _use_the_twin) as crowd:
+        first = replies(crowd.begin("/imports", NAMES, "k1", 1))
+        later = replies(crowd.begin("/imports", NAMES, "k1", 1))
+    assert [(answer.status, answer.is_replay) for answer in first] == [(201, False)] * 5
+    assert {(answer.status, answer.is_replay) for answer in later} == {(201, True)}
+    assert imports(acme) == 5, "of one key"
 
 
 @pytest.mark.slow

@@ -24,18 +24,26 @@ def refused(reply: Reply, status: int, name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("path", "where"),
     [
-        ("/exhibits", "query"),
-        ("/exhibits?case=x&limit=0", "limit"),
-        ("/exhibits?case=x&limit=501", "limit"),
-        ("/exhibits?case=", "case"),
-        ("/exhibits/0", "exhibit_id"),
-        ("/exhibits/abc", "exhibit_id"),
-        ("/exhibits/9007199254740992", "exhibit_id"),
+        ("/exhibits", "query/case"),
+        ("/exhibits?case=x&limit=0", "query/limit"),
+        ("/exhibits?case=x&limit=501", "query/limit"),
+        ("/exhibits?case=x&limit=1&limit=2", "query/limit"),
+        ("/exhibits?case=", "query/case"),
+        ("/exhibits/0", "path/exhibitId"),
+        ("/exhibits/abc", "path/exhibitId"),
+        ("/exhibits/9007199254740992", "path/exhibitId"),
     ],
 )
 def test_a_parameter_that_is_wrong_is_named(acme: Matter, path: str, where: str) -> None:
     problem = refused(acme.client.get(path), 400, "invalid-request")
-    assert any(where in error["location"] for error in problem["errors"])
+    assert [error["location"] for error in problem["errors"]] == [where]
+
+
+@pytest.mark.parametrize(
+    "path", ["/exhibits?case=x&custodain=y", "/exhibits/1?case=x", "/imports?Case=x", "/imports?="]
+)
+def test_a_parameter_that_the_route_does_not_know_is_refused(acme: Matter, path: str) -> None:
+    assert "no query parameter" in refused(acme.client.get(path), 400, "invalid-request")["detail"]
 
 
 @pytest.mark.parametrize(
@@ -73,19 +81,27 @@ def test_what_was_sent_is_not_repeated(acme: Matter) -> None:
 
 
 def test_a_body_of_another_kind_is_refused(acme: Matter) -> None:
-    reply = acme.client.post("/taggings", b"<a/>", **{"content-type": "application/xml"})
-    refused(reply, 415, "unsupported-media-type")
+    for kind in ("application/xml", "multipart/form-data", "application/merge-patch+json"):
+        reply = acme.client.post("/taggings", b"{}", **{"content-type": kind})
+        refused(reply, 415, "unsupported-media-type")
+
+
+def test_a_change_may_be_sent_as_a_merge_patch(acme: Matter) -> None:
+    path, kind = f"/exhibits/{acme.exhibits[0]}", {"content-type": "application/merge-patch+json"}
+    assert acme.client.patch(path, {"title": "B"}, 1, **kind).json["title"] == "B"
 
 
 @pytest.mark.parametrize("key", ["", '""', "k" * 256, "\u00e4"])
 def test_a_key_that_is_none_is_refused(acme: Matter, key: str) -> None:
     body = {"exhibitIds": acme.exhibits, "tags": ["Hot"]}
-    refused(acme.client.call("POST", "/taggings", body, **{"Idempotency-Key": key}), 400, "invalid-request")
+    problem = refused(acme.client.call("POST", "/taggings", body, **{"Idempotency-Key": key}), 400, "invalid-request")
+    assert "1 to 255 printable ASCII characters" in problem["detail"]
 
 
 def test_a_post_without_a_key_is_refused(acme: Matter) -> None:
     problem = refused(acme.client.call("POST", "/taggings", {"exhibitIds": [1], "tags": ["a"]}), 400, "invalid-request")
-    assert problem["errors"][0]["location"].lower() == "header/idempotency-key"
+    assert problem["errors"][0]["location"] == "header/Idempotency-Key"
+    assert "a new one with every new request" in problem["errors"][0]["message"]
 
 
 @pytest.mark.parametrize("tenant", ["", "a/b", " a", "a" * 65, "a\nb"])
@@ -101,7 +117,8 @@ def test_a_change_without_a_version_is_refused(acme: Matter) -> None:
 @pytest.mark.parametrize("if_match", ["*", "1", '"1'])
 def test_an_if_match_without_an_etag_is_refused(acme: Matter, if_match: str) -> None:
     path = f"/exhibits/{acme.exhibits[0]}"
-    refused(acme.client.patch(path, {"title": "B"}, None, **{"If-Match": if_match}), 400, "invalid-request")
+    problem = refused(acme.client.patch(path, {"title": "B"}, None, **{"If-Match": if_match}), 400, "invalid-request")
+    assert "the ETag of the version that you are changing" in problem["detail"]
 
 
 def test_a_stale_version_is_answered_with_the_current_one(acme: Matter) -> None:

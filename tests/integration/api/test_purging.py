@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from sqlalchemy import event
 
 import purge_expired
-from tests.integration.api.conftest import Matter
+from tests.support.cases import Matter
 from tests.support.world import Context, World
 
 
@@ -39,7 +42,8 @@ def test_a_key_that_is_claimed_right_now_stays(world: World) -> None:
     assert purge()["idempotency_keys"] == 0
 
 
-def test_many_keys_go_in_batches(world: World) -> None:
+def many_keys(world: World) -> None:
+    """1,024 that are over."""
     key(world, "0", "completed", age_h=30)
     for _ in range(10):
         world.query(
@@ -47,7 +51,35 @@ def test_many_keys_go_in_batches(world: World) -> None:
             "lease_until, created_at) SELECT tenant_id, route, UUID(), fingerprint, status, owner, attempt, "
             "lease_until, created_at FROM idempotency_keys"
         )
+
+
+def test_many_keys_go_in_batches(world: World) -> None:
+    many_keys(world)
     assert purge()["idempotency_keys"] == 1024
+
+
+def claimed_before(world: World, statement: str) -> Callable[..., None]:
+    """Claims keys anew, on another connection, whenever keys are about to be deleted."""
+
+    def claim(_connection: object, _cursor: object, sent: str, *_: object) -> None:
+        if "DELETE FROM idempotency_keys" in sent:
+            world.query(f"UPDATE idempotency_keys SET created_at = NOW(6) {statement}")
+
+    return claim
+
+
+@pytest.mark.parametrize(("claimed", "removed"), [("ORDER BY id LIMIT 300", 724), ("", 0)])
+def test_keys_that_are_claimed_anew_meanwhile_stay_and_are_not_counted(
+    world: World, claimed: str, removed: int
+) -> None:
+    """The first batch is full and loses some of its keys, or all keys: then the next one is there, or nothing is."""
+    many_keys(world)
+    claim = claimed_before(world, claimed)
+    event.listen(world.engine, "before_cursor_execute", claim)
+    counted = purge()["idempotency_keys"]
+    event.remove(world.engine, "before_cursor_execute", claim)
+    assert counted == removed
+    assert world.query("SELECT COUNT(*) FROM idempotency_keys") == [(1024 - removed,)]
 
 
 def test_published_events_go_after_a_month_and_unpublished_ones_never(world: World) -> None:

@@ -15,35 +15,15 @@ from sqlalchemy import URL, create_engine, make_url, text
 
 from shell.settings import settings
 from shell.utils import column_limits, db_session
-from tests.conftest import RUN, SERVER
 from tests.support import servers
 from tests.support.database import Database, Toys
+from tests.support.servers import RUN, SERVER, is_mysql, user_of_our_own
 from tests.support.world import Context
 
 TABLES = (
     *("custodian_exhibits", "taggings", "exhibits", "custodians", "tags", "cases", "outbox_events"),
     *("toy_accounts", "toy_people", "toy_payments"),
 )
-
-
-def is_mysql(server_url: str) -> bool:
-    """Whether it is MySQL; MariaDB says so in its version."""
-    engine = create_engine(make_url(server_url).set(database=""))
-    with engine.connect() as connection:
-        version = str(connection.execute(text("SELECT VERSION()")).scalar())
-    engine.dispose()
-    return "MariaDB" not in version
-
-
-def user_of_our_own(server_url: str, name: str) -> URL:
-    """Another administrator of the server, whose errors are counted apart."""
-    engine = create_engine(make_url(server_url).set(database=""), isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text(f"DROP USER IF EXISTS {name}"))
-        connection.execute(text(f"CREATE USER {name} IDENTIFIED BY ''"))
-        connection.execute(text(f"GRANT ALL ON *.* TO {name}"))
-    engine.dispose()
-    return make_url(server_url).set(username=name, password=None)
 
 
 @pytest.fixture(scope="session")

@@ -25,8 +25,9 @@ from core.errors import (
 from shell.invocation import invocation_deadline, seconds_left
 from shell.observability import logger
 from shell.settings import settings
-from shell.utils import db_helpers, db_session
+from shell.utils import db_session
 from shell.utils.db_helpers import acquire_lock_with_retry, retry_on_db_conflict
+from shell.utils.replaying import retrying
 from tests.support.database import Accounts, Database, pay
 
 pytestmark = pytest.mark.usefixtures("database")
@@ -63,16 +64,16 @@ class Failing:
         return "done"
 
 
-def pauses(retrying: Retrying) -> list[float]:
+def pauses(replaying: Retrying) -> list[float]:
     """The seconds that it would sleep between the attempts of a unit that always deadlocks."""
     slept: list[float] = []
     with pytest.raises((TransactionConflictError, RetryError)):
-        retrying.copy(sleep=slept.append)(Failing(error_of(1213)))
+        replaying.copy(sleep=slept.append)(Failing(error_of(1213)))
     return slept
 
 
 def ours(attempts: int, delay: float) -> Retrying:
-    return db_helpers._retrying(attempts, delay, lambda _last, _tried: TransactionConflictError())
+    return retrying(attempts, delay, lambda _last, _tried: TransactionConflictError())
 
 
 def test_pauses_are_spread_from_the_first_one_on() -> None:

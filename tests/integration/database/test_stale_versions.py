@@ -14,9 +14,9 @@ from tenacity import RetryCallState
 from core.errors import TransactionConflictError
 from shell.settings import settings
 from shell.tables import Custodians, Exhibits, Tags
-from shell.utils import db_helpers
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.db_session import engine, session
+from shell.utils.replaying import retrying
 from tests.support.database import Database
 
 ID = 1
@@ -136,7 +136,7 @@ def pauses() -> list[float]:
     def unit() -> None:
         raise StaleDataError()
 
-    replaying = db_helpers._retrying(5, 100.0, lambda _last, _tried: TransactionConflictError())
+    replaying = retrying(5, 100.0, lambda _last, _tried: TransactionConflictError())
     with pytest.raises(TransactionConflictError):
         replaying.copy(sleep=slept.append)(unit)
     return slept
@@ -152,7 +152,7 @@ def test_pauses_start_at_a_tenth_of_a_second_and_double_with_jitter() -> None:
 
 
 def test_no_pause_is_longer_than_a_second() -> None:
-    replaying = db_helpers._retrying(5, 100.0, lambda _last, _tried: TransactionConflictError())
+    replaying = retrying(5, 100.0, lambda _last, _tried: TransactionConflictError())
     state = RetryCallState(replaying, None, (), {})
     state.attempt_number = 10
     stale = StaleDataError()

@@ -7,16 +7,19 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
-from sqlalchemy import Engine, event, update
+from sqlalchemy import Engine, event, text, update
+from sqlalchemy.exc import OperationalError
 
+import import_chunk
 from core.contracts.exhibits import Exhibit, ExhibitChange
 from core.errors import StaleVersionError
 from shell.exhibit_change_ops import patch_exhibit
 from shell.tables import Exhibits
 from shell.utils.db_helpers import retry_on_db_conflict
-from tests.integration.exhibits_api.conftest import CALLER, Cases
-from tests.support.database import barrier, outcome, together, transaction
-from tests.support.world import World, call
+from tests.integration.exhibits_api.support import CALLER
+from tests.support.cases import Cases
+from tests.support.database import PATIENCE_S, barrier, outcome, together, transaction
+from tests.support.world import Message, World, call
 
 ROUNDS = 20
 
@@ -104,21 +107,78 @@ def test_a_check_before_a_plain_update_lets_both_win(cases: Cases, clients: list
     assert cases.row(exhibit).version == 3, "two changes of version 1, of which one is lost"
 
 
-def test_a_client_and_an_import_do_not_hinder_each_other(cases: Cases, world: World) -> None:
-    import import_chunk
-
+@pytest.fixture
+def chunk(cases: Cases, world: World) -> Message:
+    """The message of a chunk with a new exhibit, and with one that the case holds, A-1, and with another title."""
     world.run(b"Control Number,Title\nA-1,Memo\n")
-    exhibit = int(cases.database.scalar("SELECT id FROM exhibits"))
     world.start(b"Control Number,Title\nA-1,Other\nA-2,Memo\n")
-    messages = world.chunk_messages()
-    meeting = barrier(1)
+    return world.chunk_messages()[0]
+
+
+def both(cases: Cases, world: World, exhibit: int) -> tuple[str, int, int]:
+    """What the client changed, and how many exhibits there are: both effects, and nothing else."""
+    row = cases.row(exhibit)
+    return row.title, row.version, world.query("SELECT COUNT(*) FROM exhibits")[0][0]
+
+
+def test_an_import_does_not_wait_for_a_client_who_changes_an_exhibit_that_it_names(
+    cases: Cases, world: World, chunk: Message
+) -> None:
+    exhibit, locked, imported = cases.database.scalar("SELECT id FROM exhibits"), threading.Event(), threading.Event()
+
+    def change(at: Engine) -> bool:
+        with transaction(at) as opened:
+            patch_exhibit(opened, CALLER, exhibit, frozenset({1}), ExhibitChange(title="Letter"))
+            locked.set()
+            return imported.wait(PATIENCE_S / 2)
+
+    def bring() -> bool:
+        assert locked.wait(PATIENCE_S)
+        done = call(import_chunk.lambda_handler, chunk)
+        imported.set()
+        return done
+
     with cases.database.environments(1) as (at,):
-        told, imported = together(
-            lambda: Client(at, meeting, "title").patch(exhibit, 1).version,
-            lambda: call(import_chunk.lambda_handler, messages[0]),
-        )
-    assert (told, imported) == (2, True)
-    assert (cases.row(exhibit).title, cases.row(exhibit).version) == ("title of 1", 2)
+        assert together(lambda: change(at), bring) == [True, True]
+    assert both(cases, world, exhibit) == ("Letter", 2, 2)
+
+
+def test_a_client_does_not_wait_for_an_import_that_names_the_exhibit(
+    cases: Cases, world: World, chunk: Message
+) -> None:
+    """The client comes when the import has written everything and has not committed."""
+    exhibit = cases.database.scalar("SELECT id FROM exhibits")
+    written, changed, met = threading.Event(), threading.Event(), []
+
+    def last(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement.startswith("UPDATE imports SET chunks_left"):
+            written.set()
+            met.append(changed.wait(PATIENCE_S / 2))
+
+    def change(at: Engine) -> int:
+        assert written.wait(PATIENCE_S)
+        version = Client(at, barrier(1), "title").patch(exhibit, 1).version
+        changed.set()
+        return version
+
+    event.listen(world.engine, "before_cursor_execute", last)
+    with cases.database.environments(1) as (at,):
+        assert together(lambda: change(at), lambda: int(call(import_chunk.lambda_handler, chunk))) == [2, 1]
+    event.remove(world.engine, "before_cursor_execute", last)
+    assert met == [True]
+    assert both(cases, world, exhibit) == ("title of 1", 2, 2)
+
+
+@pytest.mark.usefixtures("chunk")
+def test_an_import_that_writes_every_row_it_names_waits_for_the_client(cases: Cases) -> None:
+    exhibit = cases.database.scalar("SELECT id FROM exhibits")
+    naive = "INSERT INTO exhibits (case_id, control_number, import_id, line_no) SELECT case_id, 'A-1', 2, 2 "
+    naive += "FROM imports LIMIT 1 ON DUPLICATE KEY UPDATE import_id = exhibits.import_id"
+    with cases.database.environments(2) as (one, two), transaction(one) as client, transaction(two) as chunk:
+        patch_exhibit(client, CALLER, exhibit, frozenset({1}), ExhibitChange(title="Letter"))
+        chunk.execute(text("SET SESSION innodb_lock_wait_timeout = 1"))
+        with pytest.raises(OperationalError, match="Lock wait timeout"):
+            chunk.execute(text(naive))
 
 
 def test_who_came_late_reads_again_and_succeeds(cases: Cases, clients: list[Client]) -> None:

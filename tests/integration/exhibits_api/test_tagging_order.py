@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from sqlalchemy.orm import Session
 from shell.exhibit_change_ops import add_custodians, add_taggings, remove_taggings
 from shell.taggings_ops import create_np_taggings
 from shell.utils.db_session import engine
-from tests.integration.exhibits_api.conftest import CALLER, Cases, done, replayed, tagging
+from tests.integration.exhibits_api.support import CALLER, done, replayed, tagging
+from tests.support.cases import Cases
 from tests.support.database import barrier, outcome, together, transaction
 
 
@@ -65,14 +67,20 @@ def test_adding_removing_and_custodians_do_not_deadlock_each_other(counting: Cas
     with counting.database.environments(3) as engines:
         together(*(lambda e=each, n=number: work(e, n) for number, each in enumerate(engines)))
     assert counting.database.deadlocks() - before == 0
+    tagged = Counter(tag for _, tag in counting.taggings())
+    assert set(tagged.values()) <= {len(ids)}, "a tag is on all of the exhibits or on none"
+    assert counting.database.scalar("SELECT COUNT(*) FROM tags") == rounds + 1
+    links = "SELECT exhibit_id, name FROM custodian_exhibits JOIN custodians ON custodians.id = custodian_id"
+    held = {(ids[turn % 10], name) for turn in range(rounds) for name in (f"New {turn}", "Ann")}
+    assert {tuple(row) for row in counting.database.query(links)} == held
 
 
-def naive_taggings(opened: Session, ids: Sequence[int], case_id: int, met: list[object]) -> None:
+def naive_taggings(opened: Session, ids: Sequence[int], case_id: int, met: list[Callable[[], object]]) -> None:
     """A twin that locks the exhibits as they are named."""
     for exhibit in ids:
         opened.execute(text("SELECT id FROM exhibits WHERE id = :id FOR UPDATE"), {"id": exhibit})
         while met:
-            met.pop()()  # type: ignore[operator]
+            met.pop()()
     create_np_taggings(opened, ["Hot"], ids, {"case_id": case_id, "user_id": "u"})
 
 

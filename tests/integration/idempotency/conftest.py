@@ -1,71 +1,11 @@
-"""An effect that can be counted, and requests for it."""
+"""Effects that are counted."""
 
 from __future__ import annotations
 
-import json
-import multiprocessing
-import os
-import signal
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import pytest
-from sqlalchemy import text
-from sqlalchemy.orm import Session
 
-from core.idempotency import Answer, KeyedRequest
-from shell.utils.idempotency import once_per_key
+from tests.support.effects import Effects
 from tests.support.world import World
-
-
-def asking(
-    key: str | None = "k1", *, tenant: str = "acme", route: str = "POST /things", content: int = 1
-) -> KeyedRequest:
-    """A request; `content` stands for its body."""
-    return KeyedRequest(tenant, route, key, content.to_bytes(32, "big"))
-
-
-def effect(name: str = "thing", before: Callable[[], object] = lambda: None) -> Callable[[Session], Answer]:
-    """Writes a row that `Effects` counts, and answers with the row's id."""
-
-    def write(transaction: Session) -> Answer:
-        before()
-        statement = text(
-            "INSERT INTO outbox_events (aggregate_type, aggregate_id, event_type, payload) "
-            "VALUES ('thing', :name, 'made', '{}')"
-        )
-        made = transaction.execute(statement, {"name": name})
-        return Answer(201, json.dumps({"id": made.lastrowid}), {"Location": "/things/1"})  # type: ignore[attr-defined]
-
-    return write
-
-
-def _die_inside(environment: dict[str, str], request: KeyedRequest) -> None:
-    os.environ.update(environment)
-    once_per_key(request, effect(before=lambda: os.kill(os.getpid(), signal.SIGKILL)))
-
-
-def dies_inside(environment: dict[str, str], request: KeyedRequest) -> None:
-    """A process claims the key and is killed before its effect commits."""
-    process = multiprocessing.get_context("forkserver").Process(target=_die_inside, args=(dict(environment), request))
-    process.start()
-    process.join(30)
-    assert process.exitcode == -signal.SIGKILL
-
-
-@dataclass
-class Effects:
-    """What was committed, seen from a connection of its own."""
-
-    world: World
-
-    def count(self, name: str = "thing") -> int:
-        """How many effects there are."""
-        return int(self.world.query("SELECT COUNT(*) FROM outbox_events WHERE aggregate_id = :n", n=name)[0][0])
-
-    def let_leases_lapse(self) -> None:
-        """As if all owners had died a while ago."""
-        self.world.query("UPDATE idempotency_keys SET lease_until = NOW(6) - INTERVAL 1 SECOND")
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from core.errors import CommitOutcomeUnknownError
 from core.idempotency import Answer
 from shell.utils.db_session import session
 from shell.utils.idempotency import once_per_key
-from tests.integration.idempotency.conftest import Effects, asking, effect
 from tests.support.commit_proxy import CommitProxy, Loss, between_application_and_database
+from tests.support.effects import Effects, asking, effect
 
 LOSSES = [Loss.ANSWER, Loss.REQUEST, Loss.STEP, Loss.SIGHT]
 

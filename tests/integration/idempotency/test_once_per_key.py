@@ -13,7 +13,7 @@ from core.errors import BusyError, InvalidInputError, KeyReusedError
 from core.idempotency import Answer
 from shell.utils.db_session import session
 from shell.utils.idempotency import once_per_key
-from tests.integration.idempotency.conftest import Effects, asking, dies_inside, effect
+from tests.support.effects import Effects, asking, dies_inside, effect
 
 
 def failing(_transaction: Session) -> Answer:

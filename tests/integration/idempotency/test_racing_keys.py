@@ -16,7 +16,7 @@ from core.errors import ConflictError
 from core.idempotency import KeyedRequest
 from shell.utils.db_session import session
 from shell.utils.idempotency import once_per_key
-from tests.integration.idempotency.conftest import Effects, asking, effect
+from tests.support.effects import Effects, asking, effect
 
 KEYS, CLIENTS, ROUNDS = 60, 16, 4
 _FORKS = multiprocessing.get_context("forkserver")

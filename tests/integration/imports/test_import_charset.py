@@ -14,11 +14,12 @@ import migrate_database
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
 from samples.words import Alphabet
-from tests.conftest import RUN, SERVER, forget_caches
 from tests.support import servers
 from tests.support.accounts import accounts
+from tests.support.caches import forget_caches
 from tests.support.checks import assert_accounted
 from tests.support.rebuild import assert_rebuilt
+from tests.support.servers import RUN, SERVER
 from tests.support.world import Context, World
 
 WIDE_FAULTS = (FaultKind.WIDE_ID, FaultKind.WIDE_CUSTODIAN, FaultKind.EMOJI_TITLE, FaultKind.EMOJI_PROPERTY)

@@ -16,7 +16,7 @@ from tests.integration.imports.conftest import Chunks
 from tests.support.accounts import accounts
 from tests.support.checks import assert_accounted
 from tests.support.watching import someone_waits, wait_until
-from tests.support.workers import Workers, start_alone
+from tests.support.workers import Workers, ended_well, start_alone
 from tests.support.world import World, call
 
 FULL_STARTS, FULL_LAST_CHUNKS = 20, 16
@@ -168,8 +168,7 @@ def test_an_import_that_is_cancelled_while_a_chunk_is_written_gets_none_of_it(wo
     with world.engine.connect() as watching:
         wait_until(lambda: someone_waits(watching), "the chunk's wait for the import's row")
     other.commit()
-    worker.join(timeout=20)
-    assert worker.exitcode == 0
+    assert ended_well(worker)
     for table in ("exhibits", "custodian_exhibits", "import_rejections"):
         assert world.query(f"SELECT COUNT(*) FROM {table}")[0][0] == 0
     assert world.query("SELECT status FROM import_chunks") == [("pending",)]

@@ -25,7 +25,7 @@ from tests.integration.imports_api.support import (
     state,
 )
 from tests.support.watching import someone_waits, wait_until
-from tests.support.workers import Workers, start_alone
+from tests.support.workers import Workers, ended_well, start_alone
 from tests.support.world import Message, World, request_messages
 
 FULL_RACES = 20
@@ -184,8 +184,7 @@ def test_a_file_that_comes_while_its_import_is_cancelled_waits_for_what_becomes_
     with world.engine.connect() as watching:
         wait_until(lambda: someone_waits(watching), "the wait for the import's row")
     other.commit() if commits else other.rollback()
-    worker.join(timeout=20)
-    assert worker.exitcode == 0
+    assert ended_well(worker)
     assert state(pending.id).status == ("cancelled" if commits else "running")
     assert bool(world.chunk_messages()) is not commits
 
@@ -218,7 +217,7 @@ def test_a_file_is_split_where_nobody_can_tell_whether_somebody_does(world: Worl
     pending = announce()
     nowhere = {**world.environment, "REDIS_URL": "redis://127.0.0.1:1/0"}
     worker = start_alone(nowhere, "start_import", put(pending, THREE))
-    worker.join(timeout=20)
+    assert ended_well(worker)
     assert state(pending.id).status == "running"
 
 

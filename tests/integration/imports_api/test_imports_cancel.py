@@ -27,7 +27,7 @@ from tests.integration.imports_api.support import (
 )
 from tests.support.database import together
 from tests.support.watching import someone_waits, wait_until
-from tests.support.workers import Workers, start_alone
+from tests.support.workers import Workers, ended_well, start_alone
 from tests.support.world import World, call
 
 FULL_RACES = 40
@@ -101,8 +101,7 @@ def test_a_file_that_is_cancelled_while_it_is_split_gets_no_chunks(world: World,
         cancel_import(transaction, CALLER, pending.id)
         worker = start_alone(world.environment, "start_import", message)
         wait_until(lambda: someone_waits(other), "the splitter's wait for the import's row")
-    worker.join(timeout=20)
-    assert worker.exitcode == 0
+    assert ended_well(worker)
     assert (state(pending.id).status, world.chunk_messages()) == ("cancelled", [])
     assert world.query("SELECT COUNT(*) FROM import_chunks") == [(0,)]
 
@@ -114,8 +113,7 @@ def test_a_chunk_that_is_written_while_the_import_is_cancelled_does_not_commit(w
         assert cancel_import(transaction, CALLER, import_id).imported == 0
         worker = start_alone(world.environment, "import_chunk", message)
         wait_until(lambda: someone_waits(other), "the chunk's wait for the import's row")
-    worker.join(timeout=20)
-    assert worker.exitcode == 0
+    assert ended_well(worker)
     assert world.query("SELECT COUNT(*) FROM exhibits") == [(0,)]
     assert world.query("SELECT status FROM import_chunks") == [("pending",)]
 

@@ -75,13 +75,14 @@ def test_the_list_can_be_of_one_case_and_in_one_status(world: World) -> None:
     assert list(pages(10, case="Case")) == [[cancelled, ours]]
     assert list(pages(10, status=ImportStatus.AWAITING_UPLOAD)) == [[other, ours]]
     assert list(pages(10, case="Case", status=ImportStatus.CANCELLED)) == [[cancelled]]
-    assert list(pages(10, case="case")) == [[]]
 
 
-def test_a_case_of_another_tenant_is_an_empty_list(world: World) -> None:
+@pytest.mark.parametrize("case", ["case", "Theirs", "Nobody's"])
+def test_a_case_that_the_tenant_does_not_have_is_refused(world: World, case: str) -> None:
     announce(STRANGER, case="Theirs")
-    announce(case="Ours")
-    assert list(pages(10, case="Theirs")) == [[]]
+    announce(case="Case")
+    with pytest.raises(NotFoundError, match="no such case"):
+        list(pages(10, case=case))
 
 
 def test_nothing_of_another_tenant_is_told(world: World) -> None:

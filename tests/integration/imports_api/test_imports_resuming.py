@@ -29,7 +29,7 @@ from tests.integration.imports_api.support import (
     whole,
 )
 from tests.support.watching import someone_waits, wait_until
-from tests.support.workers import start_alone
+from tests.support.workers import ended_well, start_alone
 from tests.support.world import Message, World, call, request_messages
 
 
@@ -69,9 +69,9 @@ def test_the_message_of_a_retry_waits_until_the_retry_has_committed(
         assert world.chunk_messages() == []
         if not commits:
             transaction.rollback()
-    worker.join(timeout=20)
-    assert worker.exitcode == 0
-    assert world.chunk_messages() == [{"import_id": import_id, "chunk_no": 1, "redrive": 0}][: 1 if commits else 0]
+    assert ended_well(worker)
+    sent = [{"import_id": import_id, "chunk_no": 1, "generation": 2, "redrive": 0}]
+    assert world.chunk_messages() == (sent if commits else [])
     assert state(import_id).status == ("running" if commits else "completed_with_rejections")
 
 
@@ -120,7 +120,7 @@ def test_the_message_of_a_retry_that_failed_in_every_attempt_comes_back_once(
     (message,) = request_messages()
     assert call(settle_failed_import.lambda_handler, message)
     (again,) = request_messages()
-    assert again == {"import_id": import_id, "redrive": 1}
+    assert again == {"import_id": import_id, "generation": 2, "redrive": 1}
     assert call(settle_failed_import.lambda_handler, again)
     run_chunks(world)
     assert state(import_id).chunks_failed == 0
@@ -131,7 +131,7 @@ def test_a_file_that_cannot_be_read_in_its_retry_either_fails_again(world: World
     cancel(pending.id)
     assert start(put(pending, SIX))
     retry(pending.id)
-    assert call(settle_failed_import.lambda_handler, {"import_id": pending.id, "redrive": 1})
+    assert call(settle_failed_import.lambda_handler, {"import_id": pending.id, "generation": 2, "redrive": 1})
     assert (state(pending.id).status, state(pending.id).failure_code) == ("failed", "NOT_READ")
     assert retry(pending.id).generation == 3
 
@@ -150,7 +150,7 @@ def test_a_chunk_that_is_written_while_its_import_is_cancelled_and_retried_count
         wait_until(lambda: someone_waits(other), "the chunk's wait for the import's row")
         cancel_import(transaction, CALLER, pending.id)
         retry_import(transaction, CALLER, pending.id)
-    worker.join(timeout=20)
+    assert ended_well(worker)
     assert world.query("SELECT chunks_left FROM imports") == [(5,)]
     finish(world)
     assert world.dump(pending.id) == world.dump(whole(world))

@@ -206,7 +206,7 @@ def test_a_retry_cannot_be_retried_while_it_runs(world: World, chunk_rows: Chunk
     retry(import_id)
     with pytest.raises(WrongStateError, match="is running"):
         retry(import_id)
-    assert request_messages() == [{"import_id": import_id}]
+    assert request_messages() == [{"import_id": import_id, "generation": 2}]
 
 
 def kept(world: World) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import requests
 
-from local.api_gateway import MAX_BODY_BYTES, ApiGateway
+from local.api_gateway import MAX_BODY_BYTES, ApiGateway, refuse_taken_port
 from local.errors import LocalError
 from local.tokens import Tokens
 from local.wiring import ApiRoute
@@ -103,8 +103,22 @@ def test_without_a_token_that_counts_no_function_is_asked(
 ) -> None:
     answer = ask(api, headers=header)
     assert (answer.status_code, answer.json()) == (401, {"message": "Unauthorized"})
-    assert "www-authenticate" in answer.headers
+    assert answer.headers["www-authenticate"].startswith('Bearer error="invalid_token"')
     assert functions.asked == []
+
+
+@pytest.mark.parametrize(
+    ("token", "reason"),
+    [
+        ("", "the token is missing"),
+        (TOKENS.issue("acme", "ada", lifetime_s=-1), "the token has expired"),
+        (Tokens("t" * 64).issue("acme", "ada", lifetime_s=-1), "the token is not valid"),
+    ],
+    ids=["none", "expired", "expired and forged"],
+)
+def test_a_client_is_told_why_its_token_does_not_count(api: ApiGateway, token: str, reason: str) -> None:
+    challenge = ask(api, headers={"Authorization": f"Bearer {token}"}).headers["www-authenticate"]
+    assert challenge == f'Bearer error="invalid_token", error_description="{reason}"'
 
 
 @pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", ""])
@@ -210,8 +224,12 @@ def test_requests_are_answered_side_by_side(functions: Functions) -> None:
 
 def test_a_port_that_is_taken_is_named(api: ApiGateway, functions: Functions) -> None:
     port = int(api.url.rpartition(":")[2])
-    with pytest.raises(LocalError, match=str(port)), ApiGateway(ROUTES, functions, TOKENS, port):
+    said = f"port {port} of 127.0.0.1 is taken; choose another with --port"
+    with pytest.raises(LocalError, match=said), ApiGateway(ROUTES, functions, TOKENS, port):
         pass
+    with pytest.raises(LocalError, match=r"make local SERVE_ARGS='--port \d+'$"):
+        refuse_taken_port(port)
+    refuse_taken_port(0)
 
 
 def test_after_the_block_nobody_answers_and_no_connection_is_left(functions: Functions) -> None:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import secrets
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import psutil
 import pytest
 import requests
 from redis import Redis
+from sqlalchemy.orm import Session
 
+from core.statuses import ImportStatus
 from local import cli
 from local.commands import Place
 from local.errors import LocalError
+from local.import_states import unfinished
 from local.stack import LocalStack
 from local.tokens import SECRET_FILE
+from shell.tables import Imports
+from tests.support.world import World
 
 TEMPLATE = """
 Globals:
@@ -113,35 +121,70 @@ def test_a_template_without_routes_has_no_api(stack: LocalStack) -> None:
         _ = stack.api_url
 
 
-@pytest.mark.slow
-def test_serve_says_where_it_is_and_ends_with_0_at_ctrl_c(place: Place, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", _SERVE, str(tmp_path), str(place.template), str(place.database_url)]
+@contextmanager
+def serving(place: Place) -> Iterator[subprocess.Popen[str]]:
+    """`serve` in a process of its own."""
+    command = [sys.executable, "-c", _SERVE, str(place.state_dir), str(place.template), str(place.database_url)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stdout is not None
-            said = [process.stdout.readline() for _ in range(6)]
-            url = said[0].removeprefix("API:").strip()
-            assert get(f"{url}/visitors/ada", "none").status_code == 401
-            children = psutil.Process(process.pid).children(recursive=True)
-            process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=30) == 0
+            yield process
         finally:
             process.kill()
+
+
+def lines(stream: IO[str] | None, count: int) -> list[str]:
+    assert stream is not None
+    return [stream.readline().rstrip() for _ in range(count)]
+
+
+@pytest.mark.slow
+def test_serve_says_where_it_is_and_ends_with_0_at_ctrl_c(place: Place, tmp_path: Path, world: World) -> None:
+    ours = Place(tmp_path, place.template, world.environment["DATABASE_URL"])
+    [running] = imports_that_are(world, "running")
+    with serving(ours) as process:
+        said = lines(process.stdout, 7)
+        assert get(f"{said[0].removeprefix('API:').strip()}/visitors/ada", "none").status_code == 401
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=30)[1].splitlines()
+    assert process.returncode == 0
     assert "token --tenant" in said[1]
-    assert str(place.database_url) in said[2]
-    assert said[-1] == "Ctrl-C ends it.\n"
+    assert str(ours.database_url) in said[2]
+    assert said[-1] == "Ctrl-C ends it."
+    assert told[1:3] == [
+        "1 import has not finished, and its upload ends with this:",
+        f"  {running} (running, tenant acme)",
+    ]
     assert [child for child in children if child.is_running()] == []
 
 
-def test_a_port_that_is_taken_is_told_and_leaves_nothing(
+def imports_that_are(world: World, *statuses: str) -> list[int]:
+    """Their ids."""
+    row = {"tenant_id": "acme", "case_id": 1, "bucket": "b", "object_key": "k", "size": 1, "file_name": "f"}
+    with Session(world.engine) as session, session.begin():
+        made = [Imports(**row, upload_key=secrets.token_bytes(32), user_id="ada", status=each) for each in statuses]
+        session.add_all(made)
+        session.flush()
+        return [each.id for each in made]
+
+
+def test_what_has_not_ended_is_counted_over_all_and_named_up_to_a_number(world: World) -> None:
+    ids = imports_that_are(world, *ImportStatus)
+    found = unfinished(world.environment["DATABASE_URL"], 2)
+    assert [(each.id, each.status, each.total) for each in found] == [
+        (ids[0], "awaiting_upload", 3),
+        (ids[1], "splitting", 3),
+    ]
+
+
+def test_a_port_that_is_taken_is_told_before_anything_is_started(
     visitors: LocalStack, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = set(psutil.Process().children(recursive=True))
     port = visitors.api_url.rpartition(":")[2]
     other = Place(tmp_path, place.template, place.database_url)
     assert cli.main(["serve", "--port", port], other) == 1
-    assert f"port {port}" in capsys.readouterr().err
-    assert set(psutil.Process().children(recursive=True)) <= before
+    assert f"port {port} of 127.0.0.1 is taken" in capsys.readouterr().err
+    assert not (tmp_path / "logs").exists()
 
 
 def test_reset_forgets_the_secret(tmp_path: Path, place: Place) -> None:

@@ -15,8 +15,11 @@ from typing import Any
 import pytest
 from sqlalchemy import URL
 
+from local.api_gateway import ApiGateway, Invoke
 from local.stack import DEFAULT_TEMPLATE, REPOSITORY, LocalStack
+from local.template import Template
 from local.time_scale import TimeScale
+from local.tokens import Tokens
 from tests.support import servers
 
 _README = REPOSITORY / "README.md"
@@ -54,15 +57,20 @@ def folder_like_a_clone(folder: Path, state_dir: Path) -> Path:
 
 def printed(stack: LocalStack, folder: Path) -> list[dict[str, Any]]:
     """What the session prints, a JSON object a line."""
-    script = session().replace(_WRITTEN_API, f"API={stack.api_url}\n")
     clone = folder_like_a_clone(folder / "clone", stack.state_dir)
+    ended = run(stack.api_url, clone, "-eu")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert sorted(path.name for path in clone.iterdir()) == [".venv", "command.py"]
+    return [json.loads(line) for line in ended.stdout.splitlines() if line]
+
+
+def run(api_url: str, clone: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """The session's end."""
+    script = session().replace(_WRITTEN_API, f"API={api_url}\n")
     environment = os.environ | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
     bash = shutil.which("bash") or pytest.fail("the session is one of bash")
-    ended = subprocess.run(
-        [bash, "-eu", "-c", script], cwd=clone, env=environment, capture_output=True, text=True, timeout=120
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return [json.loads(line) for line in ended.stdout.splitlines() if line]
+    command = [bash, *options, "-c", script]
+    return subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, timeout=60)
 
 
 @pytest.fixture
@@ -77,10 +85,40 @@ def schema(schema_url: URL) -> Iterator[str]:
 def test_the_session_of_the_readme_does_what_it_says(tmp_path: Path, schema: str) -> None:
     scale = TimeScale(0.05, shortest_timeout=60)
     with LocalStack(tmp_path / "state", workers=1, time_scale=scale, database_url=schema) as ours:
-        state, rejections, exhibits, changed, tagged = printed(ours, tmp_path)
+        made, state, rejections, exhibits, changed, tagged = printed(ours, tmp_path)
     assert (state["status"], state["imported"], state["rejected"]) == ("completed_with_rejections", 2, 1)
-    assert state["userId"] == "ada"
+    assert (state["id"], state["userId"]) == (made["id"], "ada")
     assert [row["line"] for row in rejections["items"]] == [4]
     assert [item["controlNumber"] for item in exhibits["items"]] == ["ABC-1", "ABC-2"]
     assert (changed["title"], changed["version"]) == ("The Plan", exhibits["items"][0]["version"] + 1)
     assert tagged == {"exhibits": 1, "tags": 1, "created": 1}
+
+
+def upload_that_fails(function: str, event: dict[str, Any]) -> Any:
+    """Announced, but there is nothing where the file should go."""
+    made = {"id": 7, "upload": {"url": "http://127.0.0.1:1/nowhere"}}
+    status = {"finishedAt": None}
+    return {"statusCode": 200, "body": json.dumps(made if event["routeKey"].startswith("POST") else status)}
+
+
+def announcement_that_fails(function: str, event: dict[str, Any]) -> Any:
+    return {"statusCode": 503, "body": "out of order"}
+
+
+@pytest.mark.parametrize(
+    ("invoke", "secret_is_known", "said"),
+    [
+        (upload_that_fails, True, "127.0.0.1 port 1"),
+        (announcement_that_fails, True, "out of order"),
+        (upload_that_fails, False, "Unauthorized"),
+    ],
+)
+def test_the_session_ends_and_says_why_where_it_cannot_go_on(
+    tmp_path: Path, invoke: Invoke, secret_is_known: bool, said: str
+) -> None:
+    state_dir = tmp_path / "state"
+    template = Template.load(DEFAULT_TEMPLATE)
+    tokens = Tokens.of(state_dir if secret_is_known else tmp_path / "another", template)
+    with ApiGateway(template.routes, invoke, tokens) as api:
+        ended = run(api.url, folder_like_a_clone(tmp_path / "clone", state_dir))
+    assert said in ended.stdout + ended.stderr

@@ -18,6 +18,7 @@ import pytest
 from local import cli
 from local.commands import Place
 from local.errors import StackBusyError
+from local.lock import exclusive
 from local.stack import LocalStack
 
 _HOLD = """
@@ -90,10 +91,26 @@ def test_an_exception_in_the_block_leaves_no_process(tmp_path: Path, stack: Loca
 
 def test_a_second_command_is_told_who_is_in_the_way(stack: LocalStack) -> None:
     with (
-        pytest.raises(StackBusyError, match=f"process {os.getpid()}"),
+        pytest.raises(StackBusyError, match=rf"process {os.getpid()}.*end it \(Ctrl-C\) first.*`serve`"),
         LocalStack(stack.state_dir, template=stack.template.path),
     ):
         pass
+
+
+def test_database_url_answers_while_another_command_uses_the_private_server(
+    stack: LocalStack, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["database-url"], Place(stack.state_dir, stack.template.path)) == 0
+    assert capsys.readouterr().out.strip() == stack.database_url
+
+
+def test_database_url_refuses_where_another_command_runs_without_the_private_server(
+    tmp_path: Path, toy_template: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with exclusive(tmp_path):
+        assert cli.main(["database-url"], Place(tmp_path, toy_template)) == 1
+    said = capsys.readouterr()
+    assert (said.out, "another exhibit-ingest command" in said.err) == ("", True)
 
 
 @pytest.mark.slow

@@ -10,9 +10,10 @@ import pytest
 from redis import Redis
 
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
-from tests.integration.semaphore.conftest import Log, Store
 from tests.support.database import barrier, together
+from tests.support.log import Log
 from tests.support.semaphore import Judge, contend, inside_after_fork, start_holder
+from tests.support.semaphore_stores import Store
 from tests.support.world import World
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from shell.settings import settings
 from shell.utils import redis_client
 from shell.utils.redis_client import REST_S, RedisUnavailableError
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
-from tests.integration.semaphore.conftest import Log
+from tests.support.caches import forget_redis
 from tests.support.database import until
+from tests.support.log import Log
 from tests.support.redis_server import AnswerLosingProxy, RedisServer
 from tests.support.world import World
 
@@ -133,8 +133,7 @@ def proxy(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Answ
     """The application's way to Redis."""
     made = AnswerLosingProxy(server.url)
     monkeypatch.setenv("REDIS_URL", made.url)
-    settings.cache_clear()
-    redis_client.forget()
+    forget_redis()
     yield made
     made.close()
 

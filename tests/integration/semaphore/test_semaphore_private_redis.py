@@ -12,9 +12,8 @@ from redis import Redis
 
 from local.errors import ProcessFailedError
 from local.redis_server import PrivateRedis
-from shell.settings import settings
-from shell.utils import redis_client
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
+from tests.support.caches import forget_redis
 
 
 @pytest.fixture(params=["redis-server", "substitute"])
@@ -42,8 +41,7 @@ def test_it_forgets_everything_between_two_starts_at_one_address(private: Privat
 @pytest.mark.usefixtures("migrated")
 def test_the_semaphore_works_on_it(private: PrivateRedis, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDIS_URL", private.start())
-    settings.cache_clear()
-    redis_client.forget()
+    forget_redis()
     try:
         with with_semaphore_lock("key") as first, with_semaphore_lock("key") as second:
             assert (first.outcome, second.outcome) == (SemaphoreOutcome.ACQUIRED, SemaphoreOutcome.SKIPPED)
@@ -51,8 +49,7 @@ def test_the_semaphore_works_on_it(private: PrivateRedis, monkeypatch: pytest.Mo
             assert third.fence > first.fence
     finally:
         monkeypatch.undo()
-        settings.cache_clear()
-        redis_client.forget()
+        forget_redis()
 
 
 def test_a_program_that_does_not_come_up_is_told(tmp_path: Path) -> None:

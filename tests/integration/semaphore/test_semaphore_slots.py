@@ -15,9 +15,9 @@ from shell.settings import settings
 from shell.utils import db_session
 from shell.utils.semaphore import with_semaphore_lock
 from shell.utils.semaphore_backends import Claim, Grant, MySqlBackend
-from tests.integration.semaphore.conftest import Log, Store
 from tests.support.commit_proxy import CommitProxy, Loss, commit_proxy
 from tests.support.database import until
+from tests.support.log import Log
 from tests.support.semaphore import (
     ByOwnClock,
     Ours,
@@ -25,6 +25,7 @@ from tests.support.semaphore import (
     inside_after_a_late_release,
     inside_with_skewed_clocks,
 )
+from tests.support.semaphore_stores import Store
 from tests.support.world import World
 
 SKEWS = [(0, 60), (-60, 0), (0, -60), (60, 0)]

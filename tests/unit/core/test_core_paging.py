@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvalidInputError
-from core.paging import decode_cursor, encode_cursor
+from core.paging import decode_cursor, encode_cursor, page_of
 
 NUMBERS = st.integers(min_value=0, max_value=2**63 - 1)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=50)
@@ -59,3 +59,10 @@ def test_bytes_that_are_no_list_of_a_text_are_refused(text: str) -> None:
 def test_a_cursor_that_was_changed_on_its_way_is_refused(change: Any) -> None:
     with pytest.raises(InvalidInputError):
         decode_cursor(change(encode_cursor(7, "A-1")), (int, str))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_a_page_ends_the_list_unless_there_is_one_row_too_many(count: int) -> None:
+    page, following = page_of(["a", "b", "c"][:count], 2, lambda row: (row, 7))
+    assert page == ["a", "b"][:count]
+    assert following == (encode_cursor("b", 7) if count == 3 else None)

@@ -1,4 +1,4 @@
-"""What the command understands, waits for and says."""
+"""What the command waits for and says."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from sqlalchemy.exc import OperationalError
 
-from local import cli, uploads
+from local import cli, commands, uploads
 from local.errors import ImportStalledError, UsageError
-from local.import_states import ImportState
+from local.import_states import ImportState, Unfinished, unfinished
 from local.invocation import InvocationFailed
+from local.lock import exclusive
 from local.options import import_options
 from local.progress import ProgressDisplay
 from local.reports import Reports
+from local.serve import said_of, tell_unfinished
 from local.summary import Outcome, as_json, print_table
 
 
@@ -40,60 +43,36 @@ def state(**changes: Any) -> ImportState:
     return ImportState(**(values | changes))
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        [],
-        ["import"],
-        ["import", "nosuch.dat", "--case", "a"],
-        ["import", ".", "--case", "a"],
-        ["import", __file__],
-        ["import", __file__, "--case", "a/b"],
-        ["import", __file__, "--case", " "],
-        ["import", __file__, "--case", ".."],
-        ["import", __file__, "--case", "a", "--tenant", ""],
-        ["import", __file__, "--case", "a", "--workers", "0"],
-        ["import", __file__, "--case", "a", "--workers", "many"],
-        ["import", __file__, "--case", "a", "--delimiter", "nonsense"],
-        ["import", __file__, "--case", "a", "--encoding", "klingon"],
-        ["import", __file__, "--case", "a", "--mapping", "nosuch.json"],
-        ["export"],
-        ["serve", "--port", "65536"],
-        ["serve", "--port", "http"],
-        ["serve", "--workers", "0"],
-        ["token", "--tenant", "acme"],
-        ["token", "--tenant", "a/b", "--user", "ada"],
-        ["token", "--tenant", "acme", "--user", " "],
-    ],
-)
-def test_wrong_usage_exits_with_2_and_says_so_on_standard_error(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
+def test_an_import_while_another_command_runs_prints_no_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    try:
-        code: Any = cli.main(arguments)
-    except SystemExit as left:
-        code = left.code
+    with exclusive(tmp_path):
+        assert cli.main(["import", __file__, "--case", "a"], commands.Place(tmp_path)) == 1
     said = capsys.readouterr()
-    assert code == 2
-    assert "error:" in said.err
     assert said.out == ""
+    assert said.err.startswith("exhibit-ingest: error: another exhibit-ingest command")
 
 
-@pytest.mark.parametrize("url", ["nonsense", "mysql+pymysql://root@h:1/", "mysql://root@h:1/db", "sqlite:///x"])
-def test_a_database_url_that_cannot_be_used_is_wrong_usage(
-    url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("DATABASE_URL", url)
-    assert cli.main(["database-url"]) == 2
-    assert "mysql+pymysql://" in capsys.readouterr().err
+def test_a_program_gets_its_json_even_then(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with exclusive(tmp_path):
+        assert cli.main(["import", __file__, "--case", "a", "--json"], commands.Place(tmp_path)) == 1
+    [entry] = json.loads(capsys.readouterr().out)["imports"]
+    assert "another exhibit-ingest command" in entry["error"]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["import", "--help"]])
-def test_help_teaches_by_example(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as left:
-        cli.main(arguments)
-    assert left.value.code == 0
-    assert "exhibit-ingest import production.dat --case" in capsys.readouterr().out
+def test_imports_that_have_not_ended_are_named_with_what_to_do() -> None:
+    said = said_of([Unfinished(7, "acme", "running", 3), Unfinished(9, "zeta", "splitting", 3)]).splitlines()
+    assert said[0] == "3 imports have not finished, and their uploads end with this:"
+    assert said[1:4] == ["  7 (running, tenant acme)", "  9 (splitting, tenant zeta)", "  and 1 more"]
+    assert "cancel" in said[4]
+
+
+def test_a_database_that_does_not_answer_does_not_keep_serve_from_ending(capsys: pytest.CaptureFixture[str]) -> None:
+    nowhere = "mysql+pymysql://root@127.0.0.1:1/nothing"
+    with pytest.raises(OperationalError):
+        unfinished(nowhere, 10)
+    tell_unfinished(nowhere)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_mapping_may_be_columns_alone_and_arguments_win(tmp_path: Path) -> None:

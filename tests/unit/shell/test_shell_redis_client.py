@@ -14,9 +14,8 @@ from redis.connection import SSLConnection
 
 from core.errors import SettingsError
 from shell.observability import logger
-from shell.settings import settings
-from shell.utils import redis_client
 from shell.utils.redis_client import REST_S, Outage, RedisUnavailableError, ask, configured
+from tests.support.caches import forget_redis
 
 VARIABLES = (
     *("BUCKET", "IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "OUTBOX_NUDGE_QUEUE_URL"),
@@ -48,13 +47,11 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Use]:
 
     def set_url(url: str | None) -> None:
         monkeypatch.setenv("REDIS_URL", url or "")
-        settings.cache_clear()
-        redis_client.forget()
+        forget_redis()
 
     yield set_url
     monkeypatch.undo()
-    settings.cache_clear()
-    redis_client.forget()
+    forget_redis()
 
 
 @pytest.fixture

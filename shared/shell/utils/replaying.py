@@ -1,0 +1,196 @@
+"""Replaying a whole transaction when the database asks for that.
+
+Guaranteed: the unit of retry is the whole transaction, replayed by the outermost `retry_on_db_conflict` alone, with
+full jitter from the first attempt and never past the invocation's deadline; an unknown COMMIT is never replayed
+blindly.
+Not guaranteed: anything about effects outside the database. What a unit does besides SQL is repeated with it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any, ParamSpec, TypeVar, cast, overload
+
+from sqlalchemy.orm import Session
+from tenacity import RetryCallState, Retrying, retry_if_exception, wait_random_exponential
+
+from core.errors import (
+    CommitOutcomeUnknownError,
+    ConflictError,
+    DatabaseUnavailableError,
+    ExhibitIngestError,
+    TransactionConflictError,
+)
+from shell.invocation import seconds_left
+from shell.observability import logger
+from shell.settings import settings
+from shell.utils.db_errors import RETRYABLE, DbErrorClass, classify, error_number
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+MAX_DELAY_S = 5.0
+# A stale version means that somebody else changed the very row: soon again, and not for long.
+STALE_ATTEMPTS, STALE_DELAY_S, STALE_MAX_DELAY_S = 3, 0.1, 1.0
+_replaying: ContextVar[bool] = ContextVar("replaying", default=False)
+
+
+@overload
+def retry_on_db_conflict(unit: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def retry_on_db_conflict(*, resolve: Callable[..., Any] | None = ...) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def retry_on_db_conflict(unit: Any = None, /, *, resolve: Any = None) -> Any:
+    """Replay a function that opens, fills and commits its own transaction when the database asks for that.
+
+    The function must take plain values and read everything anew. Inside another replayed unit, or when it is handed
+    a session that is in a transaction already, it runs once: then the outermost unit replays.
+    `resolve`, called with the same arguments, answers after an unknown COMMIT: the unit's result if it took effect
+    (found by a locking read of something the transaction wrote), None if it did not; without it the error is raised.
+    A ConflictError that the function raises is replayed likewise, unless it is not `replayable`. A StaleDataError of a
+    versioned row is replayed up to three attempts in all, 0.1 s doubling to at most 1 s apart, with jitter.
+    Raises TransactionConflictError or DatabaseUnavailableError after the last of DB_DEADLOCK_RETRY_ATTEMPTS.
+    """
+    if unit is None:
+        return functools.partial(_decorate, resolve=resolve)
+    return _decorate(unit, resolve=resolve)
+
+
+def _decorate(unit: Callable[P, R], *, resolve: Callable[..., R | None] | None) -> Callable[P, R]:
+    @functools.wraps(unit)
+    def replayed(*args: P.args, **kwargs: P.kwargs) -> R:
+        given = (*args, *kwargs.values())
+        if _replaying.get() or _joins_a_transaction(given):
+            return unit(*args, **kwargs)
+        token = _replaying.set(True)
+        try:
+            return _replay(
+                functools.partial(_leaving_no_transaction, given, functools.partial(unit, *args, **kwargs)),
+                functools.partial(resolve, *args, **kwargs) if resolve else None,
+                unit.__qualname__,
+            )
+        finally:
+            _replaying.reset(token)
+
+    return replayed
+
+
+def is_replayed(session: Session) -> bool:
+    """Whether what is done in the session is part of a unit that others end and replay."""
+    return _replaying.get() or session.in_transaction()
+
+
+def _joins_a_transaction(args: Sequence[Any]) -> bool:
+    return any(isinstance(argument, Session) and argument.in_transaction() for argument in args)
+
+
+def _leaving_no_transaction(args: Sequence[Any], unit: Callable[[], R]) -> R:
+    """A session that came without a transaction is rolled back before the unit is tried again on it."""
+    try:
+        return unit()
+    except BaseException:
+        for argument in args:
+            if isinstance(argument, Session):
+                argument.rollback()
+        raise
+
+
+def _replay(unit: Callable[[], R], resolve: Callable[[], R | None] | None, name: str) -> R:
+    attempts = max(1, settings().deadlock_retry_attempts)
+    replay = retrying(attempts, settings().deadlock_retry_delay, lambda last, tried: _gave_up(name, last, tried))
+    return cast(R, replay(_settling_commits, unit, resolve))
+
+
+def retrying(attempts: int, delay: float, gave_up: Callable[[BaseException, int], Exception]) -> Retrying:
+    """Tenacity's loop: retryable database errors, full jitter, attempts and deadline."""
+    usual = wait_random_exponential(multiplier=delay, max=MAX_DELAY_S)
+    stale = wait_random_exponential(multiplier=STALE_DELAY_S, max=STALE_MAX_DELAY_S)
+
+    def wait(state: RetryCallState) -> float:
+        return (stale if classify(_error_of(state)) is DbErrorClass.STALE else usual)(state)
+
+    def stop(state: RetryCallState) -> bool:
+        fewer = {DbErrorClass.ONCE: 2, DbErrorClass.STALE: STALE_ATTEMPTS}
+        most = min(attempts, fewer.get(classify(_error_of(state)), attempts))
+        return state.attempt_number >= most or seconds_left() <= state.upcoming_sleep
+
+    def after_last(state: RetryCallState) -> Any:
+        last = _error_of(state)
+        final = gave_up(last, state.attempt_number)
+        raise final from (None if final is last else last)
+
+    return Retrying(
+        retry=retry_if_exception(_worth_replaying),
+        wait=wait,
+        stop=stop,
+        before_sleep=_log_replay,
+        retry_error_callback=after_last,
+    )
+
+
+def _settling_commits(unit: Callable[[], R], resolve: Callable[[], R | None] | None) -> R:
+    try:
+        return unit()
+    except CommitOutcomeUnknownError as unknown:
+        if resolve is None:
+            raise
+        settled = _resolve(resolve, unknown)
+        if settled is not None:
+            return settled
+        raise _DidNotCommitError() from unknown
+
+
+def _resolve(resolve: Callable[[], R | None], unknown: CommitOutcomeUnknownError) -> R | None:
+    """Ask what became of the COMMIT, as often as it takes: the answer is read, so asking again is harmless."""
+
+    def still_unknown(last: BaseException, tried: int) -> Exception:
+        logger.error("commit outcome not resolved", extra={"tried": tried, "number": error_number(last)})
+        return unknown
+
+    def worth_asking_again(error: BaseException) -> bool:
+        return _worth_replaying(error) or classify(error) is DbErrorClass.UNKNOWN_COMMIT
+
+    ours = settings()
+    asking = retrying(max(1, ours.deadlock_retry_attempts), ours.deadlock_retry_delay, still_unknown)
+    return asking.copy(retry=retry_if_exception(worth_asking_again))(resolve)
+
+
+def repeating_is_harmless(*_arguments: object) -> Any:
+    """A `resolve` for units that have the same effect once or twice: after an unknown COMMIT, run them again."""
+    return None
+
+
+class _DidNotCommitError(ExhibitIngestError):
+    """The COMMIT of unknown outcome did not take effect."""
+
+
+def _worth_replaying(error: BaseException) -> bool:
+    if isinstance(error, ConflictError):
+        return error.replayable
+    return isinstance(error, _DidNotCommitError) or classify(error) in RETRYABLE
+
+
+def _error_of(state: RetryCallState) -> BaseException:
+    error = state.outcome.exception() if state.outcome else None
+    return error or _DidNotCommitError()
+
+
+def _gave_up(name: str, last: BaseException, tried: int) -> Exception:
+    if isinstance(last, ConflictError):
+        return last
+    kind = classify(last)
+    times = f"{name} failed in {tried} attempt{'s' if tried > 1 else ''}"
+    if kind is DbErrorClass.STALE:
+        return TransactionConflictError(f"{times}; each time somebody else had changed the row")
+    if kind in (DbErrorClass.TRANSACTION, DbErrorClass.DUPLICATE):
+        return TransactionConflictError(f"{times}; the last conflict was error {error_number(last)}")
+    return DatabaseUnavailableError(f"{times}; the last error was {error_number(last)} ({kind.value})")
+
+
+def _log_replay(state: RetryCallState) -> None:
+    error = _error_of(state)
+    logger.warning(
+        "replaying a transaction",
+        extra={"number": error_number(error), "reason": classify(error).value, "attempt": state.attempt_number},
+    )

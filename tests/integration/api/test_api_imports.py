@@ -1,0 +1,105 @@
+"""An import as a client goes through it: announce, upload, follow, read what was rejected."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from typing import Any
+
+from tests.support.api import Client, Reply
+from tests.support.world import World, request_messages
+
+CLIENT = Client()
+NAMES = {"case": "Smith v. Jones", "fileName": "production.csv"}
+ROWS = b"Control Number,Title\nA-1,Plan\n,No number\nA-1,Again\n"
+
+
+def put(url: str, data: bytes) -> None:
+    # Without a type urllib says that it is a form, and moto reads it as one.
+    sent = urllib.request.Request(url, data, {"Content-Type": "text/csv"}, method="PUT")  # noqa: S310 - moto's
+    with urllib.request.urlopen(sent) as answer:  # noqa: S310 - moto's
+        assert answer.status == 200
+
+
+def read(url: str) -> bytes:
+    with urllib.request.urlopen(url) as answer:  # noqa: S310 - moto's
+        return bytes(answer.read())
+
+
+def notification(world: World, announced: Reply) -> dict[str, Any]:
+    """What S3 says of the upload; the bucket of the tests has no notifications."""
+    key = world.query("SELECT object_key FROM imports WHERE id = :i", i=announced.json["id"])[0][0]
+    return world.notification_of(key)
+
+
+def imported(world: World) -> Reply:
+    """An import that has run to its end, with its reports."""
+    announced = CLIENT.post("/imports", NAMES)
+    put(announced.json["upload"]["url"], ROWS)
+    world.finish(notification(world, announced))
+    return announced
+
+
+def test_an_announced_import_says_where_it_is(world: World) -> None:
+    announced = CLIENT.post("/imports", NAMES)
+    assert (announced.status, announced.json["status"]) == (201, "awaiting_upload")
+    assert announced.headers["location"] == f"/imports/{announced.json['id']}"
+    assert CLIENT.get(announced.headers["location"]).json["status"] == "awaiting_upload"
+
+
+def test_a_file_is_uploaded_followed_and_accounted_for(world: World) -> None:
+    announced = imported(world)
+    state = CLIENT.get(announced.headers["location"]).json
+    assert (state["status"], state["rowsSeen"], state["failureMessage"]) == ("completed_with_rejections", 3, None)
+    assert (state["imported"], state["rejected"], state["userId"]) == (1, 2, "ada")
+    rejected = CLIENT.get(f"{announced.headers['location']}/rejections").json["items"]
+    assert [(row["line"], row["code"]) for row in rejected] == [(3, "MISSING_ID"), (4, "DUPLICATE_ID")]
+
+
+def test_the_rejected_rows_can_be_fetched_and_sent_again_as_they_were_read(world: World) -> None:
+    state = CLIENT.get(imported(world).headers["location"]).json
+    reports = state["reports"]
+    assert read(reports["rejectedRows"]) == b"Control Number,Title\n,No number\nA-1,Again\n"
+    assert read(reports["report"]).decode("utf-8-sig").startswith("line,column,code")
+    options = json.loads(read(reports["options"]))
+    again = CLIENT.post("/imports", {**NAMES, "options": options})
+    assert again.status == 201, again
+
+
+def test_lists_hold_no_urls_and_nothing_of_others(world: World) -> None:
+    imported(world)
+    (listed,) = CLIENT.get("/imports?case=Smith%20v.%20Jones").json["items"]
+    assert "reports" not in listed
+    assert Client("beta").get("/imports").json["items"] == []
+    assert Client("beta").get("/imports?case=Smith%20v.%20Jones").problem == "not-found"
+    assert Client("beta").get(f"/imports/{listed['id']}").problem == "not-found"
+
+
+def test_what_is_kept_of_an_announcement_holds_no_url(world: World) -> None:
+    first = CLIENT.post("/imports", NAMES, key="k1").json["upload"]["url"]
+    (kept,) = world.query("SELECT response_body FROM idempotency_keys")
+    assert "X-Amz" not in kept[0]
+    again = CLIENT.post("/imports", NAMES, key="k1")
+    assert again.is_replay
+    assert again.json["upload"]["url"].partition("?")[0] == first.partition("?")[0]
+
+
+def test_an_announcement_with_unusable_options_is_refused_at_once(world: World) -> None:
+    for options in ({"encoding": "klingon"}, {"columns": {"A": "nonsense"}}, {"columns": {"\ud83d": "title"}}):
+        body = json.dumps({**NAMES, "options": options}).encode()
+        assert CLIENT.post("/imports", body).problem == "invalid-request"
+    assert world.query("SELECT COUNT(*) FROM imports") == [(0,)]
+
+
+def test_cancel_and_retry_are_answered_with_the_state(world: World) -> None:
+    announced = CLIENT.post("/imports", NAMES)
+    put(announced.json["upload"]["url"], ROWS)
+    place = announced.headers["location"]
+    assert CLIENT.post(f"{place}/retry").problem == "wrong-state"
+    assert CLIENT.post(f"{place}/cancel").json["status"] == "cancelled"
+    world.finish(notification(world, announced))
+    assert CLIENT.get(place).json["status"] == "cancelled"
+    assert CLIENT.post(f"{place}/retry").json["status"] == "splitting"
+    for message in request_messages():
+        world.finish(message)
+    assert CLIENT.get(place).json["status"] == "completed_with_rejections"

@@ -1,0 +1,80 @@
+"""Where a semaphore's slots are, looked at and tampered with from outside of the application."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from redis import Redis
+
+from shell.utils.semaphore_backends import Backend, MySqlBackend, RedisBackend
+from tests.support.world import World
+
+
+class Store(ABC):
+    """Where the slots are, seen from a connection that is not the application's."""
+
+    backend: Backend
+
+    @abstractmethod
+    def holders(self) -> int:
+        """How many are written down, their time over or not."""
+
+    @abstractmethod
+    def seconds_left(self) -> float:
+        """Of the one holder."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Lose everything, as after a restart."""
+
+    @abstractmethod
+    def set_fence(self, fence: int) -> None:
+        """As if the one semaphore's last fence had been this."""
+
+
+class InRedis(Store):
+    """Slots in Redis."""
+
+    def __init__(self, url: str) -> None:
+        self.backend = RedisBackend()
+        self._client = Redis.from_url(url)
+
+    def _key(self, end: str) -> bytes:
+        return next(self._client.scan_iter(f"*:{end}"), b"none")
+
+    def holders(self) -> int:
+        return self._client.zcard(self._key("holders"))
+
+    def seconds_left(self) -> float:
+        return self._client.pttl(self._key("holders")) / 1000
+
+    def forget(self) -> None:
+        self._client.flushall()
+
+    def set_fence(self, fence: int) -> None:
+        self._client.set(self._key("fence"), fence)
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class InDatabase(Store):
+    """Slots in the database."""
+
+    def __init__(self, world: World) -> None:
+        self.backend = MySqlBackend()
+        self._world = world
+
+    def holders(self) -> int:
+        return int(self._world.query("SELECT COUNT(*) FROM semaphore_holders")[0][0])
+
+    def seconds_left(self) -> float:
+        left = "SELECT TIMESTAMPDIFF(MICROSECOND, NOW(6), expires_at) FROM semaphore_holders"
+        return float(self._world.query(left)[0][0]) / 1_000_000
+
+    def forget(self) -> None:
+        self._world.query("DELETE FROM semaphore_holders")
+        self._world.query("DELETE FROM semaphores")
+
+    def set_fence(self, fence: int) -> None:
+        self._world.query("UPDATE semaphores SET fence = :fence", fence=fence)
