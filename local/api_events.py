@@ -94,7 +94,12 @@ def _context(
     return {
         "accountId": "123456789012",
         "apiId": API_ID,
-        "authorizer": {"jwt": {"claims": {name: _claim(value) for name, value in claims.items()}, "scopes": None}},
+        "authorizer": {
+            "jwt": {
+                "claims": {name: _claim(value) for name, value in claims.items() if value is not None},
+                "scopes": None,
+            }
+        },
         "domainName": request.header("host"),
         "domainPrefix": request.header("host").partition(".")[0],
         "http": {

@@ -26,11 +26,12 @@ from core.contracts.exhibits import (
 from core.errors import InvalidInputError, StaleVersionError
 from shell.custodian_ops import create_custodian_exhibits, lock_named_custodians
 from shell.exhibit_query_ops import custodians_of, described, load_exhibit, not_found
-from shell.tables import Cases, Exhibits
+from shell.tables import Cases, Exhibits, Tags
 from shell.taggings_ops import count_taggings, create_np_taggings, delete_taggings, keep_named_tags
 from shell.utils.column_limits import column_limits
 from shell.utils.db_helpers import among
 from shell.utils.keys import refuse_unstorable, unstorable
+from shell.utils.named_rows import find_or_add_named
 
 _BY_KEY = "FORCE INDEX (PRIMARY)"
 
@@ -80,6 +81,8 @@ def add_taggings(transaction: Session, caller: Caller, request: TaggingRequest) 
     _refuse_unstorable_user(caller, "taggings")
     exhibits = sorted(set(request.exhibit_ids))
     case_id = _lock_exhibits(transaction, caller, exhibits)
+    # First, so that all of them are kept: one that somebody else adds and removes meanwhile would be found and be gone.
+    find_or_add_named(transaction, Tags, case_id, request.tags)
     before = count_taggings(transaction, exhibits, keep_named_tags(transaction, case_id, request.tags))
     create_np_taggings(transaction, request.tags, exhibits, {"case_id": case_id, "user_id": caller.user_id})
     tags = keep_named_tags(transaction, case_id, request.tags)

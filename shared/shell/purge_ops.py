@@ -56,8 +56,9 @@ _SEMAPHORES = (
     """,
 )
 _HOLDERS = (
-    "SELECT token FROM semaphore_holders WHERE expires_at < NOW(6) - INTERVAL :age SECOND LIMIT :most",
-    "DELETE FROM semaphore_holders WHERE token IN :ids AND expires_at < NOW(6) - INTERVAL :age SECOND",
+    "SELECT name, token FROM semaphore_holders WHERE expires_at < NOW(6) - INTERVAL :age SECOND LIMIT :most",
+    # One by one: by tokens alone it would go over the times, and wait for holders that are at work.
+    "DELETE FROM semaphore_holders WHERE name = :name AND token = :token",
 )
 
 
@@ -73,7 +74,7 @@ def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
     removed = {
         "idempotency_keys": _purge(_KEYS, timedelta(hours=settings().idempotency_ttl_hours)),
         "events": _purge(_EVENTS, PUBLISHED_FOR),
-        "semaphore_holders": _purge(_HOLDERS, SEMAPHORES_FOR),
+        "semaphore_holders": _in_batches(_holders),
         "semaphores": _purge(_SEMAPHORES, SEMAPHORES_FOR),
         "awaited_uploads": _in_batches(_expired),
     }
@@ -83,6 +84,16 @@ def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
 
 def _purge(statements: tuple[str, str], age: timedelta) -> int:
     return _in_batches(lambda: _batch(statements, int(age.total_seconds())))
+
+
+@retry_on_db_conflict(resolve=repeating_is_harmless)
+def _holders() -> Step:
+    find, remove = _HOLDERS
+    with session() as transaction:
+        over = transaction.execute(text(find), {"most": BATCH, "age": int(SEMAPHORES_FOR.total_seconds())}).all()
+        for row in over:
+            transaction.execute(text(remove), {"name": row.name, "token": row.token})
+    return Step(len(over), len(over))
 
 
 def _expired() -> Step:

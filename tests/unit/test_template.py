@@ -238,11 +238,11 @@ def test_the_access_log_holds_neither_query_nor_headers(template: Template) -> N
     assert not re.search(r"\$context\.(path\b|authorizer\.claims|identity\.user)|querystring|header", logged)
 
 
-def test_presigned_addresses_can_upload_and_do_nothing_else(template: Template) -> None:
+def test_presigned_addresses_can_upload_and_read_reports_and_do_nothing_else(template: Template) -> None:
     policies = [policy for policy in template.functions["ImportsApiFunction"]["Policies"] if isinstance(policy, dict)]
     statements = [statement for policy in policies for statement in policy.get("Statement", [])]
-    assert [statement["Action"] for statement in statements] == [["s3:PutObject", "s3:AbortMultipartUpload"]]
-    assert statements[0]["Resource"].endswith("-evidence/imports/*")
+    allowed = [(statement["Action"], statement["Resource"].rpartition("-evidence")[2]) for statement in statements]
+    assert allowed == [(["s3:PutObject", "s3:AbortMultipartUpload"], "/imports/*"), ("s3:GetObject", "/reports/*")]
     assert not any("S3" in name for policy in policies for name in policy)
 
 

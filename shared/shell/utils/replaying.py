@@ -113,7 +113,9 @@ def retrying(attempts: int, delay: float, gave_up: Callable[[BaseException, int]
     def stop(state: RetryCallState) -> bool:
         fewer = {DbErrorClass.ONCE: 2, DbErrorClass.STALE: STALE_ATTEMPTS}
         most = min(attempts, fewer.get(classify(_error_of(state)), attempts))
-        return state.attempt_number >= most or seconds_left() <= state.upcoming_sleep
+        # Another attempt may take as long as those before it: one that waits for a lock takes the whole lock wait.
+        each = (state.seconds_since_start or 0.0) / state.attempt_number
+        return state.attempt_number >= most or seconds_left() <= state.upcoming_sleep + each
 
     def after_last(state: RetryCallState) -> Any:
         last = _error_of(state)

@@ -85,6 +85,7 @@ def _use_the_twin() -> None:
     pytest.MonkeyPatch().setattr(request_ops, "once_per_key", _look_then_store)
 
 
+@pytest.mark.slow
 def test_a_crowd_that_looks_for_the_key_and_then_stores_it_has_an_effect_each(acme: Matter) -> None:
     with clients(acme.world.environment, 5, _use_the_twin) as crowd:
         first = replies(crowd.begin("/imports", NAMES, "k1", 1))

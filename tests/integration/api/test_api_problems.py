@@ -28,6 +28,8 @@ def refused(reply: Reply, status: int, name: str) -> dict[str, Any]:
         ("/exhibits?case=x&limit=0", "query/limit"),
         ("/exhibits?case=x&limit=501", "query/limit"),
         ("/exhibits?case=x&limit=1&limit=2", "query/limit"),
+        ("/exhibits?case=x&limit=1_0", "query/limit"),
+        ("/exhibits?case=x&case=", "query/case"),
         ("/exhibits?case=", "query/case"),
         ("/exhibits/0", "path/exhibitId"),
         ("/exhibits/abc", "path/exhibitId"),
@@ -44,6 +46,11 @@ def test_a_parameter_that_is_wrong_is_named(acme: Matter, path: str, where: str)
 )
 def test_a_parameter_that_the_route_does_not_know_is_refused(acme: Matter, path: str) -> None:
     assert "no query parameter" in refused(acme.client.get(path), 400, "invalid-request")["detail"]
+
+
+@pytest.mark.parametrize("spelling", ["+{}", "0{}", "{}.0", "%20{}", "{}%0A", "{}_0"])
+def test_an_id_has_one_spelling(acme: Matter, spelling: str) -> None:
+    refused(acme.client.get(f"/exhibits/{spelling.format(acme.exhibits[0])}"), 400, "invalid-request")
 
 
 @pytest.mark.parametrize(
@@ -64,6 +71,10 @@ def test_a_parameter_that_the_route_does_not_know_is_refused(acme: Matter, path:
         b'{"exhibitIds": [1], "tags": ["a"], "tenantId": "beta"}',
         b'{"exhibitIds": [1], "tags": ["' + b"a" * 501 + b'"]}',
         b"[" * 5000 + b"]" * 5000,
+        b'{"exhibitIds": [' + b"1" * 5000 + b'], "tags": ["a"]}',
+        b'{"exhibitIds": [1], "exhibitIds": [2], "tags": ["a"]}',
+        b'{"exhibitIds": [true], "tags": ["a"]}',
+        b'{"exhibitIds": [1.0], "tags": ["a"]}',
     ],
 )
 def test_a_body_that_is_wrong_is_refused(acme: Matter, body: bytes) -> None:
@@ -75,9 +86,14 @@ def test_too_many_are_refused(acme: Matter) -> None:
     refused(acme.client.post("/taggings", too_many), 400, "invalid-request")
 
 
-def test_what_was_sent_is_not_repeated(acme: Matter) -> None:
+def test_values_that_were_sent_are_not_repeated(acme: Matter) -> None:
     reply = acme.client.post("/taggings", {"exhibitIds": ["privileged"], "tags": ["a"]})
     assert "privileged" not in json.dumps(reply.json)
+
+
+def test_a_name_that_was_sent_is_repeated_shortened(acme: Matter) -> None:
+    reply = acme.client.post("/taggings", {"exhibitIds": [1], "tags": ["a"], "n" * 100_000: 1})
+    assert len(json.dumps(refused(reply, 400, "invalid-request"))) < 1_000
 
 
 def test_a_body_of_another_kind_is_refused(acme: Matter) -> None:
@@ -104,7 +120,7 @@ def test_a_post_without_a_key_is_refused(acme: Matter) -> None:
     assert "a new one with every new request" in problem["errors"][0]["message"]
 
 
-@pytest.mark.parametrize("tenant", ["", "a/b", " a", "a" * 65, "a\nb"])
+@pytest.mark.parametrize("tenant", ["", "a/b", " a", "a" * 65, "a\nb", "[a b]", "{}"])
 def test_a_token_without_a_usable_tenant_is_refused(acme: Matter, tenant: str) -> None:
     refused(Client(tenant).get("/exhibits?case=x"), 403, "forbidden")
 

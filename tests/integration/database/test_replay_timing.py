@@ -27,6 +27,7 @@ from shell.observability import logger
 from shell.settings import settings
 from shell.utils import db_session
 from shell.utils.db_helpers import acquire_lock_with_retry, retry_on_db_conflict
+from shell.utils.db_session import session
 from shell.utils.replaying import retrying
 from tests.support.database import Accounts, Database, pay
 
@@ -237,3 +238,21 @@ def test_a_pause_inside_the_transaction_keeps_its_rows(database: Database, watch
     naive = Retrying(stop=stop_after_attempt(3), before_sleep=lambda _: logger.warning("pause"))
     with db_session.session() as caller, pytest.raises(OperationalError, match=r"1205|3572"):
         naive(fail_twice, caller, [])
+
+
+def test_no_attempt_begins_that_would_wait_for_its_lock_past_the_deadline(database: Database) -> None:
+    database.accounts(0)
+    attempts: list[int] = []
+
+    @retry_on_db_conflict
+    def unit() -> None:
+        attempts.append(1)
+        with session() as caller:
+            caller.execute(text("SET SESSION innodb_lock_wait_timeout = 1"))
+            pay(caller, 1, 1)
+
+    with database.environments(1) as (other,), Session(other) as holder:
+        pay(holder, 1, 1)
+        with invocation_deadline(Left(3600)), pytest.raises(TransactionConflictError):
+            unit()
+    assert attempts == [1], "1.6 seconds may be spent, and an attempt waits for one"

@@ -10,8 +10,8 @@ import pytest
 import import_chunk
 import settle_failed_chunk
 import settle_failed_import
-from shell import chunk_ops, import_ops
-from tests.conftest import forget_caches
+from shell import chunk_ops
+from shell.splitting_ops import split_file
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports_api.support import (
     SIX,
@@ -26,6 +26,7 @@ from tests.integration.imports_api.support import (
     start,
     state,
 )
+from tests.support.caches import forget_caches
 from tests.support.world import World, call, request_messages
 
 
@@ -86,13 +87,13 @@ def test_a_request_that_failed_before_a_retry_does_not_end_it(world: World) -> N
 def test_a_file_that_somebody_is_splitting_is_not_given_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     pending = announce()
     request = put(pending, SIX)
-    split, answers = import_ops.split_file, []
+    answers: list[bool] = []
 
     def meanwhile(*arguments: Any) -> Any:
         answers.append(call(settle_failed_import.lambda_handler, {**request, "redrive": 1}))
-        return split(*arguments)
+        return split_file(*arguments)
 
-    monkeypatch.setattr(import_ops, "split_file", meanwhile)
+    monkeypatch.setattr("shell.import_ops.split_file", meanwhile)
     assert start(request)
     assert answers == [False]
     run_chunks(world)
