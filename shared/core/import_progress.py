@@ -20,4 +20,9 @@ def pace(rows: int, seconds: float, rows_left: int) -> Pace:
     if rows <= 0 or seconds <= 0:
         return UNKNOWN
     rate = rows / seconds
-    return Pace(round(rate, 3), round(max(rows_left, 0) / rate, 1))
+    return Pace(_rounded(rate), _rounded(max(rows_left, 0) / rate))
+
+
+def _rounded(value: float) -> float:
+    """To four digits, which is more than an estimate is worth."""
+    return float(f"{value:.4g}")
