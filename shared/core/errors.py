@@ -143,7 +143,7 @@ class DatabaseUnavailableError(UnavailableError):
 
 
 class CommitOutcomeUnknownError(UnavailableError):
-    """The connection was lost during COMMIT; whether it took effect is not known."""
+    """The connection was lost during COMMIT; whether it took effect is not known: look, or repeat it with its key."""
 
 
 class ChunkBusyError(UnavailableError):

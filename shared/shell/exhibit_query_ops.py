@@ -29,6 +29,7 @@ SUMMARY = tuple(contract.ExhibitSummary.model_fields)
 # Read from the row as they stand; the others are looked up or have another form.
 PLAIN = tuple(name for name in contract.Exhibit.model_fields if name in Exhibits.__table__.columns)
 _IN_ORDER = "FORCE INDEX (uq_exhibits_control_number)"
+NO_SUCH_CASE = "you have no case of this name; names of cases are compared character by character"
 
 
 @retry_on_db_conflict(resolve=repeating_is_harmless)
@@ -89,7 +90,7 @@ def load_exhibit(reading: Session, caller: Caller, exhibit_id: int) -> tuple[Exh
 
 def not_found(ids: list[int]) -> NotFoundError:
     """The error for exhibits that the tenant does not have; it names the first 20."""
-    return NotFoundError(f"no such exhibits: {', '.join(map(str, ids[:20]))}")
+    return NotFoundError(f"you have no exhibits of these ids: {', '.join(map(str, ids[:20]))}")
 
 
 def described(reading: Session, exhibit: Exhibits, case: str) -> contract.Exhibit:
@@ -121,7 +122,7 @@ def _case_id(reading: Session, caller: Caller, name: str) -> int:
     wanted = select(Cases.id).where(Cases.tenant_id == caller.tenant_id, Cases.name == name)
     found = reading.scalars(wanted).one_or_none() if _can_be_held(name, "cases", "name") else None
     if found is None:
-        raise NotFoundError("no such case")
+        raise NotFoundError(NO_SUCH_CASE)
     return found
 
 

@@ -27,9 +27,10 @@ from core.contracts.imports import (
 )
 from core.errors import NotFoundError
 from core.import_progress import UNKNOWN, pace
-from core.paging import MAX_NUMBER, decode_cursor, encode_cursor
+from core.paging import MAX_NUMBER, decode_cursor, page_of
 from core.reporting import report_keys, report_prefix
 from core.statuses import ImportStatus
+from shell.exhibit_query_ops import NO_SUCH_CASE
 from shell.settings import settings
 from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
@@ -87,11 +88,10 @@ def list_imports(
     page = text(statement.format(filters=" ".join(filters[name] for name in given)))
     with session() as reading:
         if case is not None and reading.execute(_CASE, {"tenant_id": caller.tenant_id, "case": case}).first() is None:
-            raise NotFoundError("no such case")
+            raise NotFoundError(NO_SUCH_CASE)
         values = {"tenant_id": caller.tenant_id, "before": before, "most": limit + 1, **given}
-        rows = reading.execute(page, values).all()
-        items = _states(reading, rows[:limit])
-    return ImportPage(items=items, next=encode_cursor(items[-1].id) if len(rows) > limit else None)
+        rows, behind = page_of(reading.execute(page, values).all(), limit, lambda row: (row.id,))
+        return ImportPage(items=_states(reading, rows), next=behind)
 
 
 def get_import(caller: Caller, import_id: int) -> ImportDetails:
@@ -128,7 +128,7 @@ def state_of(reading: Session, caller: Caller, import_id: int) -> ImportState:
 
 def no_such_import() -> NotFoundError:
     """The same for one that is missing and one of another tenant."""
-    return NotFoundError("there is no such import")
+    return NotFoundError("you have no such import; GET /imports lists yours")
 
 
 @retry_on_db_conflict(resolve=repeating_is_harmless)
@@ -137,29 +137,26 @@ def list_rejections(caller: Caller, import_id: int, limit: int, after: str | Non
 
     Raises NotFoundError if the tenant has no such import, InvalidInputError for an `after` that is no cursor.
     """
-    rows = _page(_REJECTIONS, caller, import_id, limit, after)
-    return RejectionPage(items=[_rejected(row) for row in rows[:limit]], next=_next(rows, limit))
+    rows, behind = _page(_REJECTIONS, caller, import_id, limit, after)
+    return RejectionPage(items=[_rejected(row) for row in rows], next=behind)
 
 
 @retry_on_db_conflict(resolve=repeating_is_harmless)
 def list_warnings(caller: Caller, import_id: int, limit: int, after: str | None) -> WarningPage:
     """What was changed in imported rows, or decided for the file, in the file's order; raises as `list_rejections`."""
-    rows = _page(_WARNINGS, caller, import_id, limit, after)
-    return WarningPage(items=[_changed(row) for row in rows[:limit]], next=_next(rows, limit))
+    rows, behind = _page(_WARNINGS, caller, import_id, limit, after)
+    return WarningPage(items=[_changed(row) for row in rows], next=behind)
 
 
-def _page(statement: Any, caller: Caller, import_id: int, limit: int, after: str | None) -> Sequence[Any]:
-    """One row more than asked for, if there is one."""
+def _page(
+    statement: Any, caller: Caller, import_id: int, limit: int, after: str | None
+) -> tuple[Sequence[Any], str | None]:
     line_no, seq = (0, -1) if after is None else decode_cursor(after, (int, int))
     with session() as reading:
         if reading.execute(_EXISTS, {"import_id": import_id, "tenant_id": caller.tenant_id}).first() is None:
             raise no_such_import()
         place = {"import_id": import_id, "line_no": line_no, "seq": seq, "most": limit + 1}
-        return reading.execute(statement, place).all()
-
-
-def _next(rows: Sequence[Any], limit: int) -> str | None:
-    return encode_cursor(rows[limit - 1].line_no, rows[limit - 1].seq) if len(rows) > limit else None
+        return page_of(reading.execute(statement, place).all(), limit, lambda row: (row.line_no, row.seq))
 
 
 def _states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:

@@ -127,7 +127,7 @@ def test_another_tenants_exhibit_is_as_unknown_as_none(cases: Cases) -> None:
             with pytest.raises(NotFoundError) as refused:
                 op(exhibit)
             messages.append(str(refused.value).replace(str(exhibit), "ID"))
-    assert set(messages) == {"no such exhibits: ID"}
+    assert set(messages) == {"you have no exhibits of these ids: ID"}
     assert cases.row(theirs).title == "Memo"
     assert cases.database.scalar("SELECT COUNT(*) FROM custodians") == 0
 

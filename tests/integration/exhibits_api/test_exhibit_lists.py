@@ -12,7 +12,7 @@ from core.contracts.exhibits import ExhibitPage
 from core.errors import InvalidInputError, NotFoundError
 from core.paging import encode_cursor
 from shell.exhibit_change_ops import add_custodians, add_taggings
-from shell.exhibit_query_ops import get_exhibit, list_custodians, list_exhibits
+from shell.exhibit_query_ops import NO_SUCH_CASE, get_exhibit, list_custodians, list_exhibits
 from shell.utils.db_session import engine
 from tests.integration.exhibits_api.support import CALLER, STRANGER, done, tagging
 from tests.support.cases import Cases
@@ -139,7 +139,7 @@ def test_a_case_of_another_tenant_is_no_case(cases: Cases, name: str) -> None:
         with pytest.raises(NotFoundError) as refused:
             ask()
         errors.append(str(refused.value))
-    assert set(errors) == {"no such case"}
+    assert set(errors) == {NO_SUCH_CASE}
 
 
 def test_cases_of_one_name_are_each_tenants_own(cases: Cases) -> None:

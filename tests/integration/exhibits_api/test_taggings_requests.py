@@ -60,7 +60,7 @@ def test_foreign_and_missing_exhibits_are_refused_alike_and_nothing_is_done(
     done(add_taggings, CALLER, tagging(mine, "Hot"))
     with pytest.raises(NotFoundError) as refused:
         done(op, CALLER, tagging([*missing, *mine, theirs], "Hot", "New"))
-    assert str(refused.value) == f"no such exhibits: {', '.join(map(str, [theirs, *missing][:20]))}"
+    assert str(refused.value) == f"you have no exhibits of these ids: {', '.join(map(str, [theirs, *missing][:20]))}"
     assert len(cases.taggings()) == 30
     assert cases.database.scalar("SELECT COUNT(*) FROM tags") == 1
 

@@ -81,7 +81,7 @@ def test_the_list_can_be_of_one_case_and_in_one_status(world: World) -> None:
 def test_a_case_that_the_tenant_does_not_have_is_refused(world: World, case: str) -> None:
     announce(STRANGER, case="Theirs")
     announce(case="Case")
-    with pytest.raises(NotFoundError, match="no such case"):
+    with pytest.raises(NotFoundError, match="you have no case of this name"):
         list(pages(10, case=case))
 
 
