@@ -6,7 +6,15 @@ import re
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
 
 from core.contracts.common import Given, Name, Next, RowId, Taken, printable
 
@@ -95,6 +103,8 @@ class ExhibitPage(Given):
 class ExhibitChange(Taken):
     """What to change, as a JSON merge patch (RFC 7396): null empties a field, a field left out stays."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"title": "The Plan", "documentDate": None}]})
+
     bates_begin: DocumentNumber | None = None
     bates_end: DocumentNumber | None = None
     parent_control_number: DocumentNumber | None = None
@@ -128,6 +138,8 @@ class CustodianPage(Given):
 class NewCustodians(Taken):
     """Who held an exhibit; a name that the case lacks is added."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"custodians": ["Ada Lovelace"]}]})
+
     custodians: list[Name] = Field(min_length=1, max_length=MAX_CUSTODIANS)
 
 
@@ -140,6 +152,10 @@ class ExhibitCustodians(Given):
 
 class TaggingRequest(Taken):
     """Every one of the exhibits, with every one of the tags. The exhibits must be of one case."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"exhibitIds": [17, 18], "tags": ["Hot", "Hot\\Really Hot"]}]}
+    )
 
     exhibit_ids: list[RowId] = Field(min_length=1, max_length=MAX_TAGGED_EXHIBITS)
     tags: list[TagName] = Field(

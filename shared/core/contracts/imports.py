@@ -63,6 +63,10 @@ class Options(Taken):
 class NewImport(Taken):
     """A load file that is about to be uploaded."""
 
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"case": "Smith v. Jones", "fileName": "production.dat"}]}
+    )
+
     case: FileName = Field(description="The name of the case; it is made if there is none.")
     file_name: FileName
     size: int | None = Field(
