@@ -15,6 +15,7 @@ from sqlalchemy import URL, text
 from shell.settings import settings
 from shell.utils import db_session
 from shell.utils.db_session import session
+from tests.support.tcp_proxy import TcpProxy
 
 COMMIT = b"\x03COMMIT"
 HEADER = 4
@@ -31,41 +32,20 @@ class Loss(Enum):
     SIGHT = "the client sees the connection end before the server executes it"
 
 
-class CommitProxy:
+class CommitProxy(TcpProxy):
     """Forwards everything; the loss that is set happens to one COMMIT, and both connections are closed."""
 
     def __init__(self, host: str, port: int) -> None:
-        self._server = (host, port)
-        self._listener = socket.create_server(("127.0.0.1", 0))
         self._loss = Loss.NONE
         self.lost = 0
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    @property
-    def port(self) -> int:
-        """Where it listens on 127.0.0.1."""
-        return int(self._listener.getsockname()[1])
+        super().__init__(host, port)
 
     def lose_next(self, loss: Loss) -> None:
         """What shall become of the next COMMIT."""
         self._loss = loss
 
-    def close(self) -> None:
-        """Accept nobody any more."""
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = self._listener.accept()
-                server = socket.create_connection(self._server)
-                for end in (client, server):
-                    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                threading.Thread(target=self._serve, args=(client, server), daemon=True).start()
-
-    def _serve(self, client: socket.socket, server: socket.socket) -> None:
+    def serve(self, client: socket.socket, server: socket.socket) -> None:
+        """Requests here, answers in a thread of their own."""
         muted = threading.Event()
         answers = threading.Thread(target=_answers, args=(server, client, muted), daemon=True)
         answers.start()
@@ -75,8 +55,6 @@ class CommitProxy:
             server.shutdown(socket.SHUT_WR)
         # The server ends its side when it has executed what it got.
         answers.join()
-        client.close()
-        server.close()
 
     def _requests(self, client: socket.socket, server: socket.socket, muted: threading.Event) -> None:
         for packet in _packets(client):

@@ -21,7 +21,7 @@ from shell.utils import db_session
 
 T = TypeVar("T")
 Step = Callable[[], object]
-PATIENCE_S = 20.0
+PATIENCE_S = 60
 LEAST = 10**12
 
 

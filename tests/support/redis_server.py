@@ -7,15 +7,15 @@ import shutil
 import signal
 import socket
 import tempfile
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from redis import Redis
 
 from local.redis_server import PrivateRedis
+from tests.support.tcp_proxy import TcpProxy
 
 
 class RedisServer:
@@ -58,45 +58,30 @@ def private_redis() -> Iterator[RedisServer]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-class AnswerLosingProxy:
+class AnswerLosingProxy(TcpProxy):
     """A way to a Redis on which one answer can get lost, and its connection with it."""
 
     def __init__(self, url: str) -> None:
         address = urlsplit(url)
-        self._server = (address.hostname or "", address.port or 0)
-        self._listener = socket.create_server(("127.0.0.1", 0))
         self._lose_next = False
         self.lost = 0
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__init__(address.hostname or "", address.port or 0)
 
     @property
     def url(self) -> str:
         """Where it listens."""
-        return f"redis://127.0.0.1:{self._listener.getsockname()[1]}/0"
+        return f"redis://127.0.0.1:{self.port}/0"
 
     def lose_next(self) -> None:
         """The next command is executed, and its connection is closed instead of an answer."""
         self._lose_next = True
 
-    def close(self) -> None:
-        """Accept nobody any more."""
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = self._listener.accept()
-                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
-
-    def _serve(self, client: socket.socket) -> None:
+    def serve(self, client: socket.socket, server: socket.socket) -> None:
         """Question and answer in turn, each in one piece: that is how our scripts are asked."""
-        with client, socket.create_connection(self._server) as server, suppress(OSError):
-            while question := client.recv(65536):
-                server.sendall(question)
-                answer = server.recv(65536)
-                if self._lose_next:
-                    self._lose_next, self.lost = False, self.lost + 1
-                    return
-                client.sendall(answer)
+        while question := client.recv(65536):
+            server.sendall(question)
+            answer = server.recv(65536)
+            if self._lose_next:
+                self._lose_next, self.lost = False, self.lost + 1
+                return
+            client.sendall(answer)
