@@ -56,9 +56,8 @@ def test_a_retry_waits_for_no_row_of_a_chunk_that_is_being_written(cancelled: in
 
 def test_rejections_that_are_removed_by_their_chunk_are_waited_for(cancelled: int) -> None:
     """The naive twin: without the whole primary key the server reads, and locks, what others write."""
-    listed: dict[str, Any] = {"id": cancelled}
-    with pytest.raises(OperationalError, match="Lock wait timeout"), session() as transaction:
+    naive = text("DELETE FROM import_rejections WHERE import_id = :id AND code = 'CHUNK_FAILED'")
+    with session() as transaction:
         impatient(transaction)
-        transaction.execute(
-            text("DELETE FROM import_rejections WHERE import_id = :id AND code = 'CHUNK_FAILED'"), listed
-        )
+        with pytest.raises(OperationalError, match="Lock wait timeout"):
+            transaction.execute(naive, {"id": cancelled})
