@@ -1,4 +1,5 @@
-"""Servers and a clean world for the tests that ask for them; nothing is skipped for want of a server.
+"""Servers and a clean world for the tests that ask for them; nothing is skipped for want of a database,
+and three tests for want of a redis-server.
 
 The database is DATABASE_URL's server if that is set (any MySQL 8 or MariaDB 10.6 and newer, with a schema of the tests'
 own beside the one it names), else a private one that lives as long as the run. Two xdist workers share the server and
