@@ -71,45 +71,45 @@ class ChunkWriter:
         self.held = held
         self.named: dict[str, dict[str, NamedRow]] = {}
 
-    def add_names(self, session: Session) -> None:
+    def add_names(self, transaction: Session) -> None:
         """Find the custodians and tags of the rows, and add those that the case lacks, lowest line first."""
         lines = {model: self._first_lines(kind) for kind, model in MODELS.items()}
-        found = find_named(session, self.the_import.case_id, lines)
+        found = find_named(transaction, self.the_import.case_id, lines)
         missing = {
             model: {name: line for name, line in lines[model].items() if name not in found[model]} for model in lines
         }
         if any(missing.values()):
             for model, names in missing.items():
-                add_named(session, model, self.the_import.case_id, self.the_import.id, names)
-            added = find_named(session, self.the_import.case_id, missing)
+                add_named(transaction, model, self.the_import.case_id, self.the_import.id, names)
+            added = find_named(transaction, self.the_import.case_id, missing)
             found = {model: found[model] | added[model] for model in lines}
         self.named = {kind: found[model] for kind, model in MODELS.items()}
 
-    def write(self, session: Session) -> Counts:
+    def write(self, transaction: Session) -> Counts:
         """Write all rows of the chunk; the caller holds the chunk's row and commits."""
-        outcome = self._write_exhibits(session)
-        self._write_links(session, outcome.inserted)
-        insert_new(session, ImportRejections, REJECTION_COLUMNS, list(self._rejection_rows(outcome)))
+        outcome = self._write_exhibits(transaction)
+        self._write_links(transaction, outcome.inserted)
+        insert_new(transaction, ImportRejections, REJECTION_COLUMNS, list(self._rejection_rows(outcome)))
         warnings = list(self._warning_rows(outcome))
-        insert_new(session, ImportWarnings, WARNING_COLUMNS, warnings)
-        insert_new(session, ImportNames, NAME_COLUMNS, list(self._name_rows(outcome)))
-        append_events(session, self._warning_events(outcome))
+        insert_new(transaction, ImportWarnings, WARNING_COLUMNS, warnings)
+        insert_new(transaction, ImportNames, NAME_COLUMNS, list(self._name_rows(outcome)))
+        append_events(transaction, self._warning_events(outcome))
         return Counts(len(outcome.inserted), len(outcome.unchanged), 0, len(outcome.rejected), len(warnings))
 
-    def _write_exhibits(self, session: Session) -> _Outcome:
+    def _write_exhibits(self, transaction: Session) -> _Outcome:
         outcome = _Outcome()
         outcome.rejected = [(row, row.row.problems) for row in self.rejected]
         new = [row for row in self.sound if row.row.control_number not in self.held]
-        refused = insert_exhibits(session, new)
+        refused = insert_exhibits(transaction, new)
         outcome.rejected += [(row, [_refused(number)]) for row, number in refused]
         lines_refused = {row.row.source.line_no for row, _ in refused}
         rows = [row for row in self.sound if row.row.source.line_no not in lines_refused]
-        stored = stored_exhibits(session, self.the_import.case_id, [str(row.row.control_number) for row in rows])
-        self._sort_out(session, rows, stored, outcome)
+        stored = stored_exhibits(transaction, self.the_import.case_id, [str(row.row.control_number) for row in rows])
+        self._sort_out(transaction, rows, stored, outcome)
         return outcome
 
     def _sort_out(
-        self, session: Session, rows: Sequence[FittedRow], stored: Mapping[str, StoredExhibit], outcome: _Outcome
+        self, transaction: Session, rows: Sequence[FittedRow], stored: Mapping[str, StoredExhibit], outcome: _Outcome
     ) -> None:
         equal: list[tuple[FittedRow, int]] = []
         for row in rows:
@@ -122,7 +122,7 @@ class ChunkWriter:
                 equal.append((row, exhibit.id))
             else:
                 outcome.rejected.append((row, [_differs("its values differ")]))
-        links = stored_links(session, [exhibit_id for _, exhibit_id in equal])
+        links = stored_links(transaction, [exhibit_id for _, exhibit_id in equal])
         for row, exhibit_id in equal:
             if self._links_of(row, exhibit_id) <= links:
                 outcome.unchanged.append((row, exhibit_id))
@@ -135,12 +135,12 @@ class ChunkWriter:
         except KeyError as error:
             raise ConflictError(_MEANWHILE) from error
 
-    def _write_links(self, session: Session, inserted: Iterable[tuple[FittedRow, int]]) -> None:
+    def _write_links(self, transaction: Session, inserted: Iterable[tuple[FittedRow, int]]) -> None:
         links = [link for row, exhibit_id in inserted for link in self._links_of(row, exhibit_id)]
         user_id = self.the_import.user_id
         try:
-            link_custodians(session, [link[1:] for link in links if link[0] == "custodians"], user_id)
-            link_tags(session, [link[1:] for link in links if link[0] == "tags"], user_id)
+            link_custodians(transaction, [link[1:] for link in links if link[0] == "custodians"], user_id)
+            link_tags(transaction, [link[1:] for link in links if link[0] == "tags"], user_id)
         except IntegrityError as error:
             if error_number(error) == NO_SUCH_PARENT:
                 raise ConflictError("a custodian or tag was removed while the chunk was written") from error

@@ -117,18 +117,18 @@ class Fitter:
         return self.layout.names[columns[0]] if columns else None
 
 
-def stored_exhibits(session: Session, case_id: int, control_numbers: Sequence[str]) -> dict[str, StoredExhibit]:
+def stored_exhibits(transaction: Session, case_id: int, control_numbers: Sequence[str]) -> dict[str, StoredExhibit]:
     """What the case holds under these control numbers, by control number."""
     if not control_numbers:
         return {}
     statement = "SELECT control_number, id, import_id, line_no, row_hash FROM exhibits WHERE case_id = %s"
-    rows = session.connection().exec_driver_sql(
+    rows = transaction.connection().exec_driver_sql(
         f"{statement} AND control_number IN ({_marks(control_numbers)})", (case_id, *control_numbers)
     )
     return {row[0]: StoredExhibit(*row[1:]) for row in rows}
 
 
-def insert_exhibits(session: Session, rows: Sequence[FittedRow]) -> list[tuple[FittedRow, int | None]]:
+def insert_exhibits(transaction: Session, rows: Sequence[FittedRow]) -> list[tuple[FittedRow, int | None]]:
     """Insert what the case does not hold yet; returns the rows whose values the server refused, with its error number.
 
     The first attempt is one statement a megabyte; only after an error that blames a value are rows tried apart.
@@ -136,20 +136,20 @@ def insert_exhibits(session: Session, rows: Sequence[FittedRow]) -> list[tuple[F
     by_line = {fitted.values[_LINE_NO]: fitted for fitted in rows}
 
     def insert(values: Sequence[tuple[Any, ...]]) -> None:
-        insert_missing(session, Exhibits, COLUMNS, values, key=_CONTROL_NUMBER + 1)
+        insert_missing(transaction, Exhibits, COLUMNS, values, key=_CONTROL_NUMBER + 1)
 
-    refused = insert_bisecting(session, insert, [fitted.values for fitted in rows])
+    refused = insert_bisecting(transaction, insert, [fitted.values for fitted in rows])
     return [(by_line[values[_LINE_NO]], number) for values, number in refused]
 
 
-def stored_links(session: Session, exhibit_ids: Sequence[int]) -> set[tuple[str, int, int]]:
+def stored_links(transaction: Session, exhibit_ids: Sequence[int]) -> set[tuple[str, int, int]]:
     """The exhibits' links, as ("custodians" or "tags", exhibit id, id of the custodian or tag)."""
     if not exhibit_ids:
         return set()
     ids = tuple(exhibit_ids)
     custodians = "SELECT 'custodians', exhibit_id, custodian_id FROM custodian_exhibits WHERE exhibit_id IN"
     tags = "SELECT 'tags', exhibit_id, tag_id FROM taggings WHERE exhibit_id IN"
-    rows = session.connection().exec_driver_sql(
+    rows = transaction.connection().exec_driver_sql(
         f"{custodians} ({_marks(ids)}) UNION ALL {tags} ({_marks(ids)})", (*ids, *ids)
     )
     return {(row[0], row[1], row[2]) for row in rows}
