@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import create_engine, event, text
+from sqlalchemy.pool import NullPool
 
 import purge_expired
+from shell.utils.db_session import session
 from tests.support.cases import Matter
 from tests.support.world import Context, World
 
@@ -127,3 +129,21 @@ def test_a_purged_key_is_as_new(acme: Matter) -> None:
 @pytest.mark.usefixtures("world")
 def test_nothing_to_remove_is_no_error() -> None:
     assert set(purge().values()) == {0}
+
+
+def test_the_purge_waits_for_no_holder_that_is_at_work(world: World) -> None:
+    for name, age_s in ((b"dead", 90_000), (b"alive", -5)):
+        world.query(
+            "INSERT INTO semaphore_holders (name, token, expires_at) VALUES (:n, :t, NOW(6) - INTERVAL :a SECOND)",
+            n=name.ljust(32),
+            t=name.ljust(16),
+            a=age_s,
+        )
+    engine = create_engine(world.engine.url, poolclass=NullPool, isolation_level="READ COMMITTED")
+    at_work = {"n": b"alive".ljust(32), "t": b"alive".ljust(16)}
+    with engine.connect() as other:
+        other.execute(text("SELECT 1 FROM semaphore_holders WHERE name = :n AND token = :t FOR UPDATE"), at_work)
+        with session() as impatient:
+            impatient.execute(text("SET SESSION innodb_lock_wait_timeout = 1"))
+        assert purge()["semaphore_holders"] == 1
+        other.rollback()

@@ -21,6 +21,7 @@ from shell.utils.db_errors import DbErrorClass, classify
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.db_session import engine, session
 from tests.support.database import Database, connection_id, pay
+from tests.support.servers import is_mysql
 
 CONTENT = "Smith v. Jones, privileged"
 
@@ -70,6 +71,14 @@ def test_a_server_that_is_not_strict_is_refused(database: Database) -> None:
         connection.execute(text("INSERT INTO toy_accounts (id, note) VALUES (1, 'too long for it')"))
     naive.dispose()
     assert database.scalar("SELECT note FROM toy_accounts") == "too long f", "the naive connection cut it"
+
+
+def test_a_server_whose_assignments_do_not_see_each_other_is_refused(database: Database) -> None:
+    mode = "STRICT_TRANS_TABLES,SIMULTANEOUS_ASSIGNMENT"
+    if is_mysql(database.url.render_as_string(hide_password=False)):
+        pytest.skip("MySQL has no such mode")
+    with pytest.raises(DatabaseUnavailableError, match="SIMULTANEOUS_ASSIGNMENT"):
+        with_init(database.url, f"SET SESSION sql_mode = '{mode}'").connect()
 
 
 EMOJI = text("INSERT INTO toy_accounts (id, note) VALUES (1, '👩')")
