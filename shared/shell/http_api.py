@@ -19,12 +19,11 @@ from core.contracts.problems import NO_ROUTE, UNSUPPORTED
 from core.contracts.queries import CaseQuery, ExhibitQuery, ImportQuery, PageQuery
 from core.errors import ExhibitIngestError
 from core.http_headers import MAX_KEY_CHARACTERS
-from shell.http_problems import PROBLEM, answers, of_invalid, of_ours, of_unexpected, problem
+from shell.http_problems import PROBLEM, of_invalid, of_ours, of_unexpected, problem
+from shell.http_problems import answers as answers
 from shell.http_requests import ApiRequest, asked, json_of, readable, refusal
 from shell.invocation import invocation_deadline
 from shell.observability import logger
-
-__all__ = ["answers"]
 
 Answered = Response[str]
 Handler = Callable[[dict[str, Any], Any], Any]
@@ -42,8 +41,6 @@ Page = Annotated[PageQuery, Query()]
 WhichImports = Annotated[ImportQuery, Query()]
 WhichExhibits = Annotated[ExhibitQuery, Query()]
 OfCase = Annotated[CaseQuery, Query()]
-
-
 Asked = Annotated[ApiRequest, Depends(asked)]
 
 
