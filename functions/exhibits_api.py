@@ -23,7 +23,7 @@ def get_exhibit(exhibit_id: api.PathId, asked: api.Asked) -> api.Answered:
     return shown(exhibit_query_ops.get_exhibit(asked.caller, exhibit_id))
 
 
-@app.patch("/exhibits/<exhibit_id>", responses=api.answers(200, its.Exhibit, 404, 409, 412, 422, 428, etag=True))
+@app.patch("/exhibits/<exhibit_id>", responses=api.answers(200, its.Exhibit, *api.VERSIONED, etag=True))
 def change_exhibit(
     exhibit_id: api.PathId,
     body: its.ExhibitChange,

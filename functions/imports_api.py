@@ -11,7 +11,7 @@ app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
-@app.post("/imports", responses=api.answers(201, its.ImportUpload, 409, 422))
+@app.post("/imports", responses=api.answers(201, its.ImportUpload, 409, 422, location=True))
 def announce_import(body: its.NewImport, asked: api.Asked, key: api.Key) -> api.Answered:
     """Announce a load file; the answer says where to upload it. The import starts by itself once it is there."""
     return changed(asked, key, upload_ops.create_import, body, at="/imports", show=upload_ops.signed_document)

@@ -28,6 +28,7 @@ from tests.support.world import Context, World
 _servers = ExitStack()
 SLOW_S = 5.0
 TABLES = (
+    *("custody_changes", "custody_periods", "devices"),
     *("custodian_exhibits", "taggings", "exhibits", "custodians", "tags", "import_names", "import_warnings"),
     *("import_rejections", "import_duplicates", "import_chunks", "imports", "cases", "outbox_events"),
     *("idempotency_keys", "semaphore_holders", "semaphores"),

@@ -19,13 +19,14 @@ from aws_lambda_powertools.event_handler.api_gateway import Route
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
+import custody_api
 import exhibits_api
 import imports_api
 from core.http_headers import ETAGS_PATTERN, KEY_PATTERN
 from shell.http_problems import MERGE_PATCH
 
 DOCUMENT = Path(__file__).parent.parent / "openapi.json"
-APPS = (imports_api.app, exhibits_api.app)
+APPS = (imports_api.app, exhibits_api.app, custody_api.app)
 TITLE = "exhibit-ingest"
 _DESCRIPTION = (
     "Load files into cases, and what became of every row. Tenant and user come from the token. Every POST carries an "

@@ -14,6 +14,7 @@
     │   ├── BusyError               the same thing is being done right now: come back (HTTP 409, Retry-After)
     │   └── FinalConflictError      a replay would change nothing
     │       ├── StaleVersionError   the client saw an older version (HTTP 412); carries the current one
+    │       ├── OverlapError        periods of custody overlap (HTTP 409); carries every conflict
     │       └── WrongStateError     the thing is not in a state in which this can be done (HTTP 409)
     └── UnavailableError            not now: raise, so that the queue delivers again (HTTP 503)
         ├── DatabaseUnavailableError
@@ -30,6 +31,12 @@ The first line of a class's docstring is its default message.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.custody import Conflict
 
 
 class ExhibitIngestError(Exception):
@@ -120,6 +127,17 @@ class StaleVersionError(FinalConflictError):
     def __init__(self, current_version: int) -> None:
         super().__init__()
         self.current_version = current_version
+
+
+class OverlapError(FinalConflictError):
+    """Periods of custody of one device overlap; nothing was recorded.
+
+    `conflicts` are all of them, or the first so many, as the message says.
+    """
+
+    def __init__(self, message: str, conflicts: Sequence[Conflict]) -> None:
+        super().__init__(message)
+        self.conflicts = tuple(conflicts)
 
 
 class WrongStateError(FinalConflictError):

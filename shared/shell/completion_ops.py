@@ -26,7 +26,11 @@ from shell.utils.db_helpers import changed_rows
 
 # Rows of one line are numbered from 0 by the chunk; the completion's come behind them.
 MERGED_NAMES_FROM = 1_000_000
-LINKS = {"custodians": ("custodian_exhibits", "custodian_id"), "tags": ("taggings", "tag_id")}
+# What refers to a name, by which column.
+LINKS = {
+    "custodians": dict.fromkeys(("custodian_exhibits", "custody_periods", "custody_changes"), "custodian_id"),
+    "tags": {"taggings": "tag_id"},
+}
 
 _SETTLE = text(
     "UPDATE import_chunks SET status = :status, imported = :imported, unchanged = :unchanged, updated = :updated, "
@@ -205,5 +209,5 @@ def drop_unused_names(transaction: Session, the_import: Imports) -> None:
 
 
 def _unlinked(kind: str) -> str:
-    table, column = LINKS[kind]
-    return f"NOT EXISTS (SELECT 1 FROM {table} WHERE {table}.{column} = {kind}.id)"  # noqa: S608 - our tables
+    links = [f"SELECT 1 FROM {table} WHERE {table}.{column} = {kind}.id" for table, column in LINKS[kind].items()]  # noqa: S608
+    return " AND ".join(f"NOT EXISTS ({link})" for link in links)

@@ -12,11 +12,12 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.depends import Depends
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestUnsupportedContentType, RequestValidationError
-from aws_lambda_powertools.event_handler.openapi.params import Header, Path, Query
+from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path, Query
 
 from core.contracts.common import MAX_ID
+from core.contracts.custody import MAX_PERIODS, NewPeriod
 from core.contracts.problems import NO_ROUTE, UNSUPPORTED
-from core.contracts.queries import CaseQuery, ExhibitQuery, ImportQuery, PageQuery
+from core.contracts.queries import CaseQuery, DeviceQuery, ExhibitQuery, ImportQuery, PageQuery, PeriodQuery
 from core.errors import ExhibitIngestError
 from core.http_headers import MAX_KEY_CHARACTERS
 from shell.http_problems import PROBLEM, of_invalid, of_ours, of_unexpected, problem
@@ -41,6 +42,12 @@ Page = Annotated[PageQuery, Query()]
 WhichImports = Annotated[ImportQuery, Query()]
 WhichExhibits = Annotated[ExhibitQuery, Query()]
 OfCase = Annotated[CaseQuery, Query()]
+OfDevice = Annotated[DeviceQuery, Query()]
+# A body that is an array is taken for a query parameter unless it says so.
+Periods = Annotated[list[NewPeriod], Body(min_length=1, max_length=MAX_PERIODS)]
+WhichPeriods = Annotated[PeriodQuery, Query()]
+# What may become of a change of something that has versions, beside what any route may answer.
+VERSIONED = (404, 409, 412, 422, 428)
 Asked = Annotated[ApiRequest, Depends(asked)]
 
 

@@ -16,21 +16,24 @@ from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from core.contracts.common import FieldProblem, Problem
+from core.contracts.common import CustodyConflict, FieldProblem, Problem
 from core.contracts.problems import FALLBACK, INVALID, PROBLEM_URN, ProblemKind, kind_of
-from core.errors import ExhibitIngestError, StaleVersionError
+from core.custody import Conflict, given_end
+from core.errors import ExhibitIngestError, OverlapError, StaleVersionError
 from shell.invocation import log_failure
 
 JSON, PROBLEM, MERGE_PATCH = "application/json", "application/problem+json", "application/merge-patch+json"
 LONGEST_NAME = 64
 
 
-def answers(status: int, model: type[BaseModel], *problems: int, etag: bool = False) -> dict[int, OpenAPIResponse]:
+def answers(
+    status: int, model: type[BaseModel], *problems: int, etag: bool = False, location: bool = False
+) -> dict[int, OpenAPIResponse]:
     """What a route answers, for the OpenAPI document: the model, and the problems beside those that any route has."""
     good: OpenAPIResponse = {"description": HTTPStatus(status).phrase, "content": {JSON: {"model": model}}}
     if etag:
         good["headers"] = {"ETag": {"description": "The version, for If-Match.", "schema": {"type": "string"}}}
-    if status == HTTPStatus.CREATED:
+    if location:
         good["headers"] = {"Location": {"description": "Where it is found from now on.", "schema": {"type": "string"}}}
     documents = {status: good}
     for code in sorted({400, 403, 415, 500, 503, *problems}):
@@ -44,6 +47,7 @@ def problem(
     *,
     errors: list[FieldProblem] | None = None,
     current_version: int | None = None,
+    conflicts: list[CustodyConflict] | None = None,
     retry_after_s: int | None = None,
 ) -> Response[str]:
     """A problem document as an answer."""
@@ -55,6 +59,7 @@ def problem(
         detail=detail,
         errors=errors,
         current_version=current_version,
+        conflicts=conflicts,
     )
     headers: Mapping[str, Any] = {} if retry_after is None else {"Retry-After": str(retry_after)}
     body = document.model_dump_json(by_alias=True, exclude_none=True)
@@ -67,8 +72,21 @@ def of_ours(error: ExhibitIngestError) -> Response[str]:
     if kind.status >= 500:
         log_failure(error)
     current = error.current_version if isinstance(error, StaleVersionError) else None
+    overlaps = list(map(_overlap, error.conflicts)) if isinstance(error, OverlapError) else None
     detail = str(error) if kind is not FALLBACK else FALLBACK.title
-    return problem(kind, detail, current_version=current, retry_after_s=getattr(error, "retry_after_s", None))
+    retry_after_s = getattr(error, "retry_after_s", None)
+    return problem(kind, detail, current_version=current, conflicts=overlaps, retry_after_s=retry_after_s)
+
+
+def _overlap(conflict: Conflict) -> CustodyConflict:
+    other = conflict.other
+    return CustodyConflict(
+        element=conflict.element,
+        device_id=other.device_id,
+        **{"period_id" if conflict.is_recorded else "other_element": other.id},
+        begin=other.begin,
+        end=given_end(other.end),
+    )
 
 
 def of_unexpected(error: Exception) -> Response[str]:
@@ -102,4 +120,4 @@ def _location(parts: Sequence[Any]) -> str:
 def _message(error: Mapping[str, Any]) -> str:
     if error["type"] == "missing" and error["loc"][0] == "header":
         return "send a new one with every new request, and the same one with a repetition"
-    return str(error.get("msg", error["type"]))
+    return str(error.get("msg", error["type"])).removeprefix("Value error, ")

@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_origin
 from urllib.parse import parse_qs
 
 from aws_lambda_powertools.event_handler import Request, Response
@@ -56,6 +56,7 @@ def asked(request: Request) -> ApiRequest:
     does not know: a misspelt condition that is ignored would answer another question.
     """
     _refuse_odd_ids(request)
+    _refuse_an_array_for_an_object(request)
     _refuse_unknown_parameters(request)
     context = request.resolved_event.get("requestContext") or {}
     claims = ((context.get("authorizer") or {}).get("jwt") or {}).get("claims") or {}
@@ -69,6 +70,13 @@ def _refuse_odd_ids(request: Request) -> None:
     odd = [part for part, sent in parts if part.startswith("{") and not _ID.fullmatch(sent)]
     if odd:
         raise InvalidInputError(f"{to_camel(odd[0][1:-1])} in the path is a number from 1, written in digits alone")
+
+
+def _refuse_an_array_for_an_object(request: Request) -> None:
+    """Powertools would take an array's first element for the body, and the others for nothing."""
+    fields = request.context["_route"].dependant.body_params
+    if fields and get_origin(fields[0].type_) is not list and str(request.body or "").lstrip().startswith("["):
+        raise InvalidInputError("the body is one JSON object, not an array of them")
 
 
 def _refuse_unknown_parameters(request: Request) -> None:

@@ -37,6 +37,7 @@ class Settings:
     tenant_claim: str
     idempotency_ttl_hours: int
     upload_url_seconds: int
+    custody_locking: str
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
@@ -62,6 +63,7 @@ class Settings:
             tenant_claim=environment.get("TENANT_CLAIM", "custom:tenant_id"),
             idempotency_ttl_hours=_integer(environment, "IDEMPOTENCY_TTL_HOURS", "24"),
             upload_url_seconds=_integer(environment, "UPLOAD_URL_SECONDS", "3600"),
+            custody_locking=_locking(environment.get("CUSTODY_LOCKING", "pessimistic")),
         )
 
 
@@ -93,4 +95,10 @@ def _integer(environment: Mapping[str, str], name: str, default: str) -> int:
 def _charset(name: str) -> str:
     if name not in ("utf8mb3", "utf8mb4"):
         raise SettingsError(f"environment variable DB_CHARSET is {name!r}; it must be utf8mb3 or utf8mb4")
+    return name
+
+
+def _locking(name: str) -> str:
+    if name not in ("pessimistic", "optimistic"):
+        raise SettingsError(f"environment variable CUSTODY_LOCKING is {name!r}; it must be pessimistic or optimistic")
     return name

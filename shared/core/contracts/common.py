@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from core.contracts.problems import NAMES, PROBLEM_URN
+from core.custody import written
 from core.errors import ForbiddenError
 
 MAX_TENANT_CHARACTERS, MAX_USER_CHARACTERS = 64, 255
@@ -40,6 +42,19 @@ RowId = Annotated[int, Field(ge=1, le=MAX_ID)]
 Name = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^\S(?:.*\S)?$"), AfterValidator(printable)]
 
 
+def without_nul(value: str) -> str:
+    """The value, unless it holds the character NUL, which other programs end a text at; raises ValueError."""
+    if "\0" in value:
+        raise ValueError("the character NUL is not allowed")
+    return value
+
+
+# Written as in the answers of all times of ours: the offset says that it is UTC.
+UtcMoment = Annotated[
+    datetime,
+    PlainSerializer(written, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-11-21T15:00:00Z"]}),
+]
 Next = Annotated[str | None, Field(description="Send it as `after` for the next page; null: this is the last.")]
 
 
@@ -57,6 +72,9 @@ class Problem(Given):
     detail: str
     errors: list[FieldProblem] | None = Field(default=None, description="Each part of the request that is wrong.")
     current_version: int | None = Field(default=None, description="With stale-version: the version to read again.")
+    conflicts: list[CustodyConflict] | None = Field(
+        default=None, description="With overlap: every element of the request that overlaps, with what."
+    )
 
 
 class FieldProblem(Given):
@@ -64,6 +82,20 @@ class FieldProblem(Given):
 
     location: str
     message: str
+
+
+class CustodyConflict(Given):
+    """A period that was asked for overlaps a recorded one (`periodId`) or another element (`otherElement`).
+
+    `begin` and `end` are of what it overlaps; without `end` the device is still held.
+    """
+
+    element: int = Field(ge=0, description="Where in the request's array it stands, from 0.")
+    device_id: int
+    period_id: int | None = None
+    other_element: int | None = None
+    begin: UtcMoment
+    end: UtcMoment | None = None
 
 
 class Caller(BaseModel):

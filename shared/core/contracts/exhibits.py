@@ -16,19 +16,13 @@ from pydantic import (
     model_validator,
 )
 
-from core.contracts.common import Given, Name, Next, RowId, Taken, printable
+from core.contracts.common import Given, Name, Next, RowId, Taken, printable, without_nul
 
 MAX_TAGGED_EXHIBITS, MAX_TAGS, MAX_CUSTODIANS = 1_000, 50, 50
 LOCAL_MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
 TRIMMED = r"^\S(?:.*\S)?$"
 # What a DATETIME column promises to hold.
 FIRST_YEAR = 1000
-
-
-def _without_nul(value: str) -> str:
-    if "\0" in value:
-        raise ValueError("the character NUL is not allowed")
-    return value
 
 
 def _as_written(value: object) -> object:
@@ -46,9 +40,9 @@ def _storable_moment(value: datetime) -> datetime:
     return value
 
 
-Text = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_without_nul)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(without_nul)]
 DocumentNumber = Annotated[
-    str, StringConstraints(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(_without_nul)
+    str, StringConstraints(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(without_nul)
 ]
 # RFC 3339 has no date without an offset; a document's date has none, and is stored as the document has it.
 _WRITTEN = WithJsonSchema({"type": "string", "pattern": f"^{LOCAL_MOMENT}$", "examples": ["2019-12-31T23:59:59"]})

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from core.contracts.common import MAX_PAGE
+from core.contracts.common import MAX_ID, MAX_PAGE
+from core.custody import parse_moment
 from core.statuses import ImportStatus
 
 
@@ -16,6 +18,10 @@ def _in_digits(value: object) -> object:
     if isinstance(value, str) and not (value.isascii() and value.isdigit()):
         raise ValueError("a number is written in digits alone")
     return value
+
+
+def _moment(value: object) -> object:
+    return parse_moment(value) if isinstance(value, str) else value
 
 
 class PageQuery(BaseModel):
@@ -52,3 +58,21 @@ class ExhibitQuery(CaseQuery):
     control_number: str | None = Field(
         default=None, min_length=1, max_length=255, description="The one of this number."
     )
+
+
+class DeviceQuery(PageQuery):
+    """What belongs to one device."""
+
+    device_id: Annotated[int, BeforeValidator(_in_digits)] = Field(ge=1, le=MAX_ID, description="The device.")
+
+
+def _bound(alias: str, description: str) -> Any:
+    schema: dict[str, Any] = {"type": "string", "format": "date-time"}
+    return Field(default=None, alias=alias, description=description, json_schema_extra=schema)
+
+
+class PeriodQuery(DeviceQuery):
+    """Which periods of a device; those that overlap `[from, to)`."""
+
+    begin: Annotated[datetime | None, BeforeValidator(_moment)] = _bound("from", "Those that end after this moment.")
+    end: Annotated[datetime | None, BeforeValidator(_moment)] = _bound("to", "Those that begin before this moment.")

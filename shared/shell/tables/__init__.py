@@ -9,6 +9,7 @@ later to an exclusive one, deadlocks the chunks against each other.
 from __future__ import annotations
 
 from shell.tables.base import Base
+from shell.tables.custody import CustodyChanges, CustodyPeriods, Devices
 from shell.tables.exhibits import CustodianExhibits, Custodians, Exhibits, Taggings, Tags
 from shell.tables.imports import (
     Cases,
@@ -26,6 +27,9 @@ __all__ = [
     "Cases",
     "CustodianExhibits",
     "Custodians",
+    "CustodyChanges",
+    "CustodyPeriods",
+    "Devices",
     "Exhibits",
     "IdempotencyKeys",
     "ImportChunks",

@@ -35,6 +35,7 @@ MAX_DELAY_S = 5.0
 # A stale version means that somebody else changed the very row: soon again, and not for long.
 STALE_ATTEMPTS, STALE_DELAY_S, STALE_MAX_DELAY_S = 3, 0.1, 1.0
 _replaying: ContextVar[bool] = ContextVar("replaying", default=False)
+_attempt: ContextVar[int] = ContextVar("attempt", default=1)
 
 
 @overload
@@ -63,7 +64,7 @@ def _decorate(unit: Callable[P, R], *, resolve: Callable[..., R | None] | None) 
         given = (*args, *kwargs.values())
         if _replaying.get() or _joins_a_transaction(given):
             return unit(*args, **kwargs)
-        token = _replaying.set(True)
+        token, counter = _replaying.set(True), _attempt.set(0)
         try:
             return _replay(
                 functools.partial(_leaving_no_transaction, given, functools.partial(unit, *args, **kwargs)),
@@ -72,6 +73,7 @@ def _decorate(unit: Callable[P, R], *, resolve: Callable[..., R | None] | None) 
             )
         finally:
             _replaying.reset(token)
+            _attempt.reset(counter)
 
     return replayed
 
@@ -79,6 +81,11 @@ def _decorate(unit: Callable[P, R], *, resolve: Callable[..., R | None] | None) 
 def is_replayed(session: Session) -> bool:
     """Whether what is done in the session is part of a unit that others end and replay."""
     return _replaying.get() or session.in_transaction()
+
+
+def attempt_number() -> int:
+    """Which attempt of the replayed unit this is, from 1: for one that goes another way once it has failed."""
+    return _attempt.get()
 
 
 def _joins_a_transaction(args: Sequence[Any]) -> bool:
@@ -132,6 +139,7 @@ def retrying(attempts: int, delay: float, gave_up: Callable[[BaseException, int]
 
 
 def _settling_commits(unit: Callable[[], R], resolve: Callable[[], R | None] | None) -> R:
+    _attempt.set(_attempt.get() + 1)
     try:
         return unit()
     except CommitOutcomeUnknownError as unknown:

@@ -21,6 +21,7 @@ from tests.support.servers import RUN, SERVER, is_mysql, user_of_our_own
 from tests.support.world import Context
 
 TABLES = (
+    *("custody_changes", "custody_periods", "devices"),
     *("custodian_exhibits", "taggings", "exhibits", "custodians", "tags", "cases", "outbox_events"),
     *("toy_accounts", "toy_people", "toy_payments"),
 )

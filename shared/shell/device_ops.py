@@ -1,0 +1,104 @@
+"""Evidence devices: the rows on which everybody meets who writes the custody periods of one.
+
+Guaranteed: of all transactions that change a device's periods and go through `held`, each sees what those before it
+committed and nothing of those after it, whichever way each of them takes: `pessimistic` locks the devices, in the order
+of their ids; `optimistic` reads their versions first and compares them last, so that of two who overlap in time one
+fails and is replayed. Both raise the versions, which is what lets them be mixed. From its third attempt on an
+optimistic unit locks as well, so that nobody is outrun for ever.
+Under READ COMMITTED nothing less will do: no lock on a range of rows keeps another row out of it, and of two statements
+that each look before they insert, neither sees the other's row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+from sqlalchemy.orm.exc import StaleDataError
+
+from shell.settings import settings
+from shell.tables import Devices
+from shell.utils.bulk_insert import insert_missing
+from shell.utils.db_helpers import (
+    acquire_lock_with_retry,
+    among,
+    changed_rows,
+    repeating_is_harmless,
+    retry_on_db_conflict,
+)
+from shell.utils.db_session import session
+from shell.utils.replaying import attempt_number
+
+OPTIMISTIC_ATTEMPTS = 2
+
+# In the order of the ids, which is that of the document.
+_RAISE = text("""
+    UPDATE JSON_TABLE(:devices, '$[*]' COLUMNS (id BIGINT PATH '$[0]', version INT PATH '$[1]')) AS held
+    STRAIGHT_JOIN devices AS device ON device.id = held.id
+    SET device.version = device.version + 1
+    WHERE device.version = held.version
+""")
+
+
+def find_devices(transaction: Session, tenant_id: str, numbers: Sequence[int]) -> dict[int, int]:
+    """The ids of the tenant's devices of these numbers, by number; a number that no device has is missing."""
+    wanted = select(Devices.number, Devices.id).where(Devices.tenant_id == tenant_id)
+    return {row.number: row.id for row in transaction.execute(wanted.where(among(Devices.number, numbers)))}
+
+
+def find_or_add_devices(transaction: Session, tenant_id: str, numbers: Sequence[int]) -> dict[int, int]:
+    """The ids of the tenant's devices of these numbers, by number; those that there are not are added.
+
+    They are added in a transaction of their own, before the caller's holds any lock: a row that another transaction has
+    not committed cannot be met on. One statement where all of them are there, and two and a transaction of one where
+    not. A device without periods means nothing.
+    """
+    found = find_devices(transaction, tenant_id, numbers)
+    missing = sorted(set(numbers) - found.keys())
+    if missing:
+        _add(tenant_id, missing)
+        found = find_devices(transaction, tenant_id, numbers)
+    return found
+
+
+@retry_on_db_conflict(resolve=repeating_is_harmless)
+def _add(tenant_id: str, numbers: Sequence[int]) -> None:
+    with session() as adding:
+        rows = [(tenant_id, number) for number in numbers]
+        insert_missing(adding, Devices, ("tenant_id", "number"), rows, key=2)
+
+
+def is_locking() -> bool:
+    """Whether this attempt holds devices by locks; if not, what it read of them may be outdated when it ends."""
+    return settings().custody_locking == "pessimistic" or attempt_number() > OPTIMISTIC_ATTEMPTS
+
+
+@contextmanager
+def held(transaction: Session, device_ids: Sequence[int]) -> Iterator[None]:
+    """Everything in the block is done as if nobody else changed the devices' periods meanwhile, or not at all.
+
+    What decides is read in the block. Two statements for any number of devices. Raises StaleDataError, to be replayed,
+    where somebody else did.
+    """
+    versions = _locked(transaction, device_ids) if is_locking() else _read(transaction, device_ids)
+    if len(versions) != len(device_ids):
+        raise StaleDataError("a device is not there to be met on")
+    yield
+    transaction.flush()
+    expected = json.dumps(sorted(versions.items()))
+    if changed_rows(transaction.execute(_RAISE, {"devices": expected})) != len(versions):
+        raise StaleDataError("another transaction changed the custody of a device")
+
+
+def _locked(transaction: Session, device_ids: Sequence[int]) -> Mapping[int, int]:
+    return {
+        row.id: row.version for row in acquire_lock_with_retry(transaction, Devices, device_ids, is_list_filter=True)
+    }
+
+
+def _read(transaction: Session, device_ids: Sequence[int]) -> Mapping[int, int]:
+    wanted = select(Devices.id, Devices.version).where(among(Devices.id, device_ids))
+    return {row.id: row.version for row in transaction.execute(wanted)}
