@@ -11,15 +11,18 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import BigInteger, CheckConstraint, Engine, String, UniqueConstraint, create_engine, text
 from sqlalchemy.engine import URL, Connection
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from shell.utils import db_session
+from shell.utils.replaying import retry_on_db_conflict
 
+P = ParamSpec("P")
 T = TypeVar("T")
+R = TypeVar("R")
 Step = Callable[[], object]
 PATIENCE_S = 60
 LEAST = 10**12
@@ -170,6 +173,18 @@ def transaction(engine: Engine) -> Iterator[Session]:
     """A session of that environment in a transaction, committed at the end."""
     with Session(engine, expire_on_commit=False) as opened, opened.begin():
         yield opened
+
+
+@retry_on_db_conflict
+def replayed(at: Engine, op: Callable[Concatenate[Session, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Run an operation as a request does: in a transaction of its own, replayed as a whole."""
+    with transaction(at) as opened:
+        return op(opened, *args, **kwargs)
+
+
+def done(op: Callable[Concatenate[Session, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """The same on the application's own engine."""
+    return replayed(db_session.engine(), op, *args, **kwargs)
 
 
 def connection_id(session: Session | Connection) -> int:

@@ -14,8 +14,9 @@ from shell.exhibit_change_ops import add_custodians, patch_exhibit
 from shell.exhibit_query_ops import get_exhibit
 from shell.utils.db_session import engine
 from shell.utils.document_properties import store
-from tests.integration.exhibits_api.support import CALLER, STRANGER, done
+from tests.integration.exhibits_api.support import CALLER, STRANGER
 from tests.support.cases import Cases
+from tests.support.database import done
 from tests.support.world import World
 
 HEAD = "Control Number,Title\n"

@@ -14,8 +14,9 @@ from core.paging import encode_cursor
 from shell.exhibit_change_ops import add_custodians, add_taggings
 from shell.exhibit_query_ops import NO_SUCH_CASE, get_exhibit, list_custodians, list_exhibits
 from shell.utils.db_session import engine
-from tests.integration.exhibits_api.support import CALLER, STRANGER, done, tagging
+from tests.integration.exhibits_api.support import CALLER, STRANGER, tagging
 from tests.support.cases import Cases
+from tests.support.database import done
 from tests.support.watching import statements
 from tests.support.world import World
 

@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 from shell.exhibit_change_ops import add_custodians, add_taggings, remove_taggings
 from shell.taggings_ops import create_np_taggings
 from shell.utils.db_session import engine
-from tests.integration.exhibits_api.support import CALLER, done, replayed, tagging
+from tests.integration.exhibits_api.support import CALLER, tagging
 from tests.support.cases import Cases
-from tests.support.database import barrier, outcome, together, transaction
+from tests.support.database import barrier, done, outcome, replayed, together, transaction
 
 
 def test_overlapping_requests_in_opposite_orders_do_not_deadlock(counting: Cases, race_counts: int) -> None:

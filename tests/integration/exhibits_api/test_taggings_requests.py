@@ -15,9 +15,9 @@ from core.errors import InvalidInputError, NotFoundError
 from shell.exhibit_change_ops import add_custodians, add_taggings, remove_taggings
 from shell.taggings_ops import create_np_taggings
 from shell.utils.db_session import session
-from tests.integration.exhibits_api.support import CALLER, done, replayed, tagging
+from tests.integration.exhibits_api.support import CALLER, tagging
 from tests.support.cases import Cases
-from tests.support.database import together
+from tests.support.database import done, replayed, together
 
 FIVE = ("Hot", r"Hot\Really Hot", "Privileged", "Responsive", "Redact")
 

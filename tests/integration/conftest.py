@@ -1,4 +1,4 @@
-"""Cases with exhibits in the schema of all tests, and in one whose deadlocks are counted."""
+"""Cases in the schema of all tests, and in one whose deadlocks are counted for us alone."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ from tests.support.cases import Cases
 from tests.support.database import Database
 from tests.support.servers import RUN, SERVER, is_mysql, user_of_our_own
 from tests.support.world import Context, World
+
+TABLES = (
+    *("custody_changes", "custody_periods", "devices"),
+    *("custodian_exhibits", "taggings", "exhibits", "custodians", "tags", "cases"),
+)
 
 
 @pytest.fixture
@@ -48,7 +53,7 @@ def counting(counting_url: tuple[str, bool], monkeypatch: pytest.MonkeyPatch) ->
     forget_caches()
     migrate_database.lambda_handler({"RequestType": "Local"}, Context())
     database = Database(make_url(counting_url[0]), counting_url[1])
-    for table in ("custodian_exhibits", "taggings", "exhibits", "custodians", "tags", "cases"):
+    for table in TABLES:
         database.query(f"DELETE FROM {table}")
     yield Cases(database)
     engine().dispose()
