@@ -2,8 +2,8 @@
 
 Guaranteed: for a device no two periods overlap, whoever writes at once; a request's periods are all recorded or none;
 a change is made to the version that the client saw, or not at all; every change leaves a record of what it left.
-Custodians are locked first, then devices, then periods, each in the order of their ids. The transaction is the
-caller's: a StaleDataError or deadlock in it means that `retry_on_db_conflict` has to replay it.
+Custodians are locked first, then devices, then periods, each in one order. The transaction is the caller's: a
+StaleDataError or deadlock in it means that `retry_on_db_conflict` has to replay it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def add_periods(transaction: Session, caller: Caller, periods: Sequence[NewPerio
     keep_custodians(transaction, caller, [each.custodian_id for each in periods])
     devices = find_or_add_devices(transaction, caller.tenant_id, sorted({each.device_id for each in periods}))
     wanted = [_wanted(place, each, devices[each.device_id]) for place, each in enumerate(periods)]
-    with held(transaction, list(devices.values())):
+    with held(transaction, caller.tenant_id, devices):
         ids = insert_periods(transaction, caller, wanted)
     return CustodyPeriods(items=described(transaction, caller, ids))
 
@@ -55,11 +55,11 @@ def change_period(
     a period that would not end after its begin or a custodian that the tenant does not have.
     """
     keep_custodians(transaction, caller, [change.custodian_id])
-    device = load_period(transaction, caller, period_id)[0].device_id
-    with held(transaction, [device]):
-        period, number = _at_version(transaction, caller, period_id, versions)
+    _, number = load_period(transaction, caller, period_id)
+    with held(transaction, caller.tenant_id, [number]):
+        period = _at_version(transaction, caller, period_id, versions)
         span = _revised(period, number, change)
-        refuse_overlaps(transaction, [WantedPeriod(span, device, None, None)], but=period_id)
+        refuse_overlaps(transaction, [WantedPeriod(span, period.device_id, None, None)], but=period_id)
         period.begin_at, period.end_at = span.begin, span.end
         for field in change.model_fields_set & {"custodian_id", "note"}:
             setattr(period, field, getattr(change, field))
@@ -72,9 +72,9 @@ def remove_period(transaction: Session, caller: Caller, period_id: int, versions
 
     Raises NotFoundError, and StaleVersionError with the version to be read again.
     """
-    device = load_period(transaction, caller, period_id)[0].device_id
-    with held(transaction, [device]):
-        period, _number = _at_version(transaction, caller, period_id, versions)
+    _, number = load_period(transaction, caller, period_id)
+    with held(transaction, caller.tenant_id, [number]):
+        period = _at_version(transaction, caller, period_id, versions)
         removed = described(transaction, caller, [period_id])[0]
         record_changes(transaction, caller, CustodyAction.REMOVED, [period_id])
         transaction.delete(period)
@@ -92,7 +92,7 @@ def transfer(transaction: Session, caller: Caller, body: NewTransfer) -> Custody
     device = find_devices(transaction, caller.tenant_id, [body.device_id]).get(body.device_id)
     if device is None:
         raise _held_by_nobody(body)
-    with held(transaction, [device]):
+    with held(transaction, caller.tenant_id, [body.device_id]):
         ending = _ending(transaction, device, body)
         ending.end_at = body.at
         _write(transaction, caller, ending)
@@ -118,12 +118,12 @@ def _revised(period: tables.CustodyPeriods, number: int, change: Revision) -> Sp
 
 def _at_version(
     transaction: Session, caller: Caller, period_id: int, versions: frozenset[int]
-) -> tuple[tables.CustodyPeriods, int]:
+) -> tables.CustodyPeriods:
     """Read again, now that the device is held."""
-    period, number = load_period(transaction, caller, period_id)
+    period, _ = load_period(transaction, caller, period_id)
     if period.version not in versions:
         raise StaleVersionError(period.version)
-    return period, number
+    return period
 
 
 def _ending(transaction: Session, device: int, body: NewTransfer) -> tables.CustodyPeriods:

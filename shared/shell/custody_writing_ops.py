@@ -28,7 +28,8 @@ from shell.utils.db_session import session
 
 MOST_CONFLICTS = 10_000
 
-# Our own text; every value is a parameter.
+# Our own text; every value is a parameter. The note is wider than its column, which so refuses what is too long for it:
+# here it would be cut, or become NULL, without an error.
 _WANTED = """
     JSON_TABLE(:rows, '$[*]' COLUMNS (
       position FOR ORDINALITY,
@@ -36,16 +37,23 @@ _WANTED = """
       begin_at DATETIME(6) PATH '$[1]',
       end_at DATETIME(6) PATH '$[2]',
       custodian_id BIGINT PATH '$[3]',
-      note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[4]'
+      note VARCHAR(2000) CHARACTER SET utf8mb4 PATH '$[4]'
     )) AS wanted
 """
 _INSERT = f"""
     INSERT INTO custody_periods (device_id, begin_at, end_at, custodian_id, note)
     SELECT wanted.device_id, wanted.begin_at, wanted.end_at, wanted.custodian_id, wanted.note FROM {_WANTED}
 """  # noqa: S608
+# Of one device the range that the request spans; joined by OR, those of all devices are one scan of ranges.
+_RANGE = "(device_id = :device_{0} AND end_at > :begin_{0} AND begin_at < :end_{0})"
+_IN_RANGES = (
+    "SELECT id, device_id, begin_at, end_at FROM custody_periods FORCE INDEX (ix_custody_periods_overlap) WHERE "
+)
+# The LIMIT keeps what is in the ranges a table of its own, read once: else each element would read its device's history
+# from the beginning.
 _WHERE_FREE = """
     WHERE NOT EXISTS (
-      SELECT 1 FROM custody_periods AS kept FORCE INDEX (ix_custody_periods_overlap)
+      SELECT 1 FROM ({0} LIMIT 18446744073709551615) AS kept
       WHERE kept.device_id = wanted.device_id AND kept.end_at > wanted.begin_at AND kept.begin_at < wanted.end_at
     )
 """
@@ -55,11 +63,6 @@ _IDS = text(f"""
       ON made.device_id = wanted.device_id AND made.end_at = wanted.end_at AND made.begin_at = wanted.begin_at
     ORDER BY wanted.position
 """)  # noqa: S608
-# What one device's range is; joined by OR, as many as there are devices make one scan of ranges.
-_RANGE = "(device_id = :device_{0} AND end_at > :begin_{0} AND begin_at < :end_{0})"
-_OVERLAPPING = (
-    "SELECT id, device_id, begin_at, end_at FROM custody_periods FORCE INDEX (ix_custody_periods_overlap) WHERE "
-)
 _RECORD = text("""
     INSERT INTO custody_changes
       (period_id, version, action, user_id, device_id, begin_at, end_at, custodian_id, note)
@@ -112,8 +115,9 @@ def insert_periods(transaction: Session, caller: Caller, wanted: Sequence[Wanted
     if is_locking() or any(conflicts_within([each.span for each in wanted])):
         refuse_overlaps(transaction, wanted)
     rows = {"rows": json.dumps([_row(each) for each in wanted], ensure_ascii=False)}
-    inserted = transaction.execute(text(_INSERT if is_locking() else _INSERT + _WHERE_FREE), rows)
-    if changed_rows(inserted) != len(wanted):
+    ranges, bounds = _in_ranges(wanted)
+    insert, values = (_INSERT, rows) if is_locking() else (_INSERT + _WHERE_FREE.format(ranges), {**rows, **bounds})
+    if changed_rows(transaction.execute(text(insert), values)) != len(wanted):
         # On a connection of its own, which sees what is committed and not what was inserted here a moment ago.
         with session() as looking:
             refuse_overlaps(looking, wanted, but=ending)
@@ -152,12 +156,16 @@ def _said(found: Sequence[Conflict]) -> str:
 def _recorded(transaction: Session, wanted: Sequence[WantedPeriod], but: int) -> list[Span]:
     """The recorded periods between the first begin and the last end of each device's."""
     numbers = {each.row_id: each.span.device_id for each in wanted}
+    statement, bounds = _in_ranges(wanted)
+    return list(_spans(numbers, transaction.execute(text(statement), bounds).all(), but))
+
+
+def _in_ranges(wanted: Sequence[WantedPeriod]) -> tuple[str, dict[str, int | datetime]]:
     ranges = envelopes(each.span._replace(device_id=each.row_id) for each in wanted)
-    values: dict[str, int | datetime] = {}
+    bounds: dict[str, int | datetime] = {}
     for place, (device, (begin, end)) in enumerate(ranges.items()):
-        values |= {f"device_{place}": device, f"begin_{place}": begin, f"end_{place}": end}
-    statement = text(_OVERLAPPING + " OR ".join(_RANGE.format(place) for place in range(len(ranges))))
-    return list(_spans(numbers, transaction.execute(statement, values).all(), but))
+        bounds |= {f"device_{place}": device, f"begin_{place}": begin, f"end_{place}": end}
+    return _IN_RANGES + " OR ".join(_RANGE.format(place) for place in range(len(ranges))), bounds
 
 
 def _spans(numbers: Mapping[int, int], rows: Sequence[tuple[int, int, datetime, datetime]], but: int) -> Iterator[Span]:

@@ -1,10 +1,10 @@
 """Evidence devices: the rows on which everybody meets who writes the custody periods of one.
 
 Guaranteed: of all transactions that change a device's periods and go through `held`, each sees what those before it
-committed and nothing of those after it, whichever way each of them takes: `pessimistic` locks the devices, in the order
-of their ids; `optimistic` reads their versions first and compares them last, so that of two who overlap in time one
-fails and is replayed. Both raise the versions, which is what lets them be mixed. From its third attempt on an
-optimistic unit locks as well, so that nobody is outrun for ever.
+committed and nothing of those after it, whichever way each of them takes: `pessimistic` locks the devices; `optimistic`
+reads their versions first and compares them last, so that of two who overlap in time one fails and is replayed. Both
+raise the versions, which is what lets them be mixed. From its third attempt on an optimistic unit locks as well, so
+that nobody is outrun for ever. Whoever locks several devices does so in the order of their numbers, also who adds them.
 Under READ COMMITTED nothing less will do: no lock on a range of rows keeps another row out of it, and of two statements
 that each look before they insert, neither sees the other's row.
 """
@@ -12,32 +12,26 @@ that each look before they insert, neither sees the other's row.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from sqlalchemy import select, text
+from sqlalchemy import Select, select, text
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.exc import StaleDataError
 
 from shell.settings import settings
 from shell.tables import Devices
 from shell.utils.bulk_insert import insert_missing
-from shell.utils.db_helpers import (
-    acquire_lock_with_retry,
-    among,
-    changed_rows,
-    repeating_is_harmless,
-    retry_on_db_conflict,
-)
+from shell.utils.db_helpers import among, changed_rows, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 from shell.utils.replaying import attempt_number
 
 OPTIMISTIC_ATTEMPTS = 2
 
-# In the order of the ids, which is that of the document.
+# In the order of the document; a scan of a small table would wait for devices that nobody asked about.
 _RAISE = text("""
     UPDATE JSON_TABLE(:devices, '$[*]' COLUMNS (id BIGINT PATH '$[0]', version INT PATH '$[1]')) AS held
-    STRAIGHT_JOIN devices AS device ON device.id = held.id
+    STRAIGHT_JOIN devices AS device FORCE INDEX (PRIMARY) ON device.id = held.id
     SET device.version = device.version + 1
     WHERE device.version = held.version
 """)
@@ -77,28 +71,37 @@ def is_locking() -> bool:
 
 
 @contextmanager
-def held(transaction: Session, device_ids: Sequence[int]) -> Iterator[None]:
+def held(transaction: Session, tenant_id: str, numbers: Iterable[int]) -> Iterator[None]:
     """Everything in the block is done as if nobody else changed the devices' periods meanwhile, or not at all.
 
-    What decides is read in the block. Two statements for any number of devices. Raises StaleDataError, to be replayed,
-    where somebody else did.
+    What decides is read in the block. Two statements for any number of devices, all of which must be there. Raises
+    StaleDataError, to be replayed, where somebody else did.
     """
-    versions = _locked(transaction, device_ids) if is_locking() else _read(transaction, device_ids)
-    if len(versions) != len(device_ids):
+    wanted = sorted(set(numbers))
+    versions = (_locked if is_locking() else _read)(transaction, tenant_id, wanted)
+    if len(versions) != len(wanted):
         raise StaleDataError("a device is not there to be met on")
     yield
     transaction.flush()
-    expected = json.dumps(sorted(versions.items()))
-    if changed_rows(transaction.execute(_RAISE, {"devices": expected})) != len(versions):
+    if changed_rows(transaction.execute(_RAISE, {"devices": json.dumps(versions)})) != len(versions):
         raise StaleDataError("another transaction changed the custody of a device")
 
 
-def _locked(transaction: Session, device_ids: Sequence[int]) -> Mapping[int, int]:
-    return {
-        row.id: row.version for row in acquire_lock_with_retry(transaction, Devices, device_ids, is_list_filter=True)
-    }
+def _locked(transaction: Session, tenant_id: str, numbers: Sequence[int]) -> list[tuple[int, int]]:
+    return _versions(transaction, _by_number(tenant_id, numbers).with_for_update())
 
 
-def _read(transaction: Session, device_ids: Sequence[int]) -> Mapping[int, int]:
-    wanted = select(Devices.id, Devices.version).where(among(Devices.id, device_ids))
-    return {row.id: row.version for row in transaction.execute(wanted)}
+def _read(transaction: Session, tenant_id: str, numbers: Sequence[int]) -> list[tuple[int, int]]:
+    return _versions(transaction, _by_number(tenant_id, numbers))
+
+
+def _by_number(tenant_id: str, numbers: Sequence[int]) -> Select[int, int]:
+    mine = (Devices.tenant_id == tenant_id, among(Devices.number, numbers))
+    wanted = select(Devices.id, Devices.version).where(*mine).order_by(Devices.number)
+    for dialect in ("mysql", "mariadb"):
+        wanted = wanted.with_hint(Devices, "FORCE INDEX (uq_devices_number)", dialect)
+    return wanted
+
+
+def _versions(transaction: Session, wanted: Select[int, int]) -> list[tuple[int, int]]:
+    return [(row.id, row.version) for row in transaction.execute(wanted)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Self
+from unicodedata import category
 
 from pydantic import (
     AfterValidator,
@@ -16,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from core.contracts.common import Given, Next, RowId, Taken, UtcMoment, without_nul
+from core.contracts.common import Given, Next, RowId, Taken, UtcMoment
 from core.custody import MOMENT, kept_end, parse_moment
 
 MAX_PERIODS = 1_000
@@ -24,6 +25,12 @@ MAX_PERIODS = 1_000
 
 def _as_written(value: object) -> object:
     return parse_moment(value) if isinstance(value, str) else value
+
+
+def _readable(value: str) -> str:
+    if any(category(each) == "Cc" and each not in "\r\n\t" for each in value):
+        raise ValueError("control characters other than line ends and tabs are not allowed")
+    return value
 
 
 # RFC 3339 with minutes alone allowed; a time without an offset would be another moment for every reader.
@@ -34,7 +41,7 @@ Moment = Annotated[
         {"type": "string", "pattern": f"^{MOMENT}$", "examples": ["2026-11-21T15:00:00Z", "2026-11-21T16:00:00+01:00"]}
     ),
 ]
-Note = Annotated[str, StringConstraints(min_length=1, max_length=1_000), AfterValidator(without_nul)]
+Note = Annotated[str, StringConstraints(min_length=1, max_length=1_000), AfterValidator(_readable)]
 DeviceId = Annotated[RowId, Field(description="Your own number of the device; another tenant's is another.")]
 HolderId = Annotated[RowId | None, Field(description="Who holds it, as GET /custodians gives it; null: not recorded.")]
 
