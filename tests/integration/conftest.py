@@ -37,7 +37,8 @@ def counting_url(worker_id: str, environment: dict[str, str]) -> Iterator[tuple[
     given, schema = os.environ[SERVER], f"exhibits_api_{os.environ[RUN]}_{worker_id}"
     with ExitStack() as stack:
         if is_mysql(given):
-            server = user_of_our_own(given, schema).render_as_string(hide_password=False)
+            ours = stack.enter_context(user_of_our_own(given, schema))
+            server = ours.render_as_string(hide_password=False)
         else:
             server = stack.enter_context(servers.private_database())
         url = servers.fresh_schema(server, schema)

@@ -61,15 +61,20 @@ def is_mysql(server_url: str) -> bool:
     return "MariaDB" not in version
 
 
-def user_of_our_own(server_url: str, name: str) -> URL:
-    """Another administrator of the server, whose errors are counted apart."""
+@contextmanager
+def user_of_our_own(server_url: str, name: str) -> Iterator[URL]:
+    """Another administrator of the server for the block, whose errors are counted apart."""
     engine = create_engine(make_url(server_url).set(database=""), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text(f"DROP USER IF EXISTS {name}"))
         connection.execute(text(f"CREATE USER {name} IDENTIFIED BY ''"))
         connection.execute(text(f"GRANT ALL ON *.* TO {name}"))
-    engine.dispose()
-    return make_url(server_url).set(username=name, password=None)
+    try:
+        yield make_url(server_url).set(username=name, password=None)
+    finally:
+        with engine.connect() as connection:
+            connection.execute(text(f"DROP USER {name}"))
+        engine.dispose()
 
 
 @contextmanager

@@ -34,8 +34,8 @@ def database_url(worker_id: str, environment: dict[str, str]) -> Iterator[tuple[
     schema = f"exhibits_races_{os.environ[RUN]}_{worker_id}"
     with ExitStack() as stack:
         if is_mysql(given):
-            url = user_of_our_own(given, schema).render_as_string(hide_password=False)
-            stack.callback(_execute, given, f"DROP USER {schema}", f"DROP DATABASE {schema}")
+            url = stack.enter_context(user_of_our_own(given, schema)).render_as_string(hide_password=False)
+            stack.callback(_execute, given, f"DROP DATABASE {schema}")
         else:
             url = stack.enter_context(servers.private_database())
             # Nothing here has to outlive the machine.
