@@ -100,10 +100,10 @@ def conflicts_with(wanted: Sequence[Span], recorded: Sequence[Span]) -> Iterator
         for span in spans:
             while first < len(periods) and periods[first].end <= span.begin:
                 first += 1
-            for period in periods[first:]:
-                if period.begin >= span.end:
-                    break
-                yield Conflict(span.id, period, is_recorded=True)
+            place = first
+            while place < len(periods) and periods[place].begin < span.end:
+                yield Conflict(span.id, periods[place], is_recorded=True)
+                place += 1
 
 
 def _by_device(spans: Sequence[Span]) -> Mapping[int, list[Span]]:

@@ -2,8 +2,9 @@
 
 Guaranteed: for a device no two periods overlap, whoever writes at once; a request's periods are all recorded or none;
 a change is made to the version that the client saw, or not at all; every change leaves a record of what it left.
-Custodians are locked first, then devices, then periods, each in one order. The transaction is the caller's: a
-StaleDataError or deadlock in it means that `retry_on_db_conflict` has to replay it.
+Custodians are locked first, then devices, then periods, each in one order; where versions are compared instead, devices
+come last. The transaction is the caller's: a StaleDataError or deadlock in it means that `retry_on_db_conflict` has to
+replay it.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ def add_periods(transaction: Session, caller: Caller, periods: Sequence[NewPerio
     The number of statements does not depend on that of periods. Raises OverlapError with every conflict, and
     InvalidInputError for custodians that the tenant does not have.
     """
-    keep_custodians(transaction, caller, [each.custodian_id for each in periods])
     devices = find_or_add_devices(transaction, caller.tenant_id, sorted({each.device_id for each in periods}))
+    keep_custodians(transaction, caller, [each.custodian_id for each in periods])
     wanted = [_wanted(place, each, devices[each.device_id]) for place, each in enumerate(periods)]
     with held(transaction, caller.tenant_id, devices):
         ids = insert_periods(transaction, caller, wanted)
@@ -112,7 +113,7 @@ def _revised(period: tables.CustodyPeriods, number: int, change: Revision) -> Sp
     begin = change.begin or period.begin_at
     end = kept_end(change.end) if "end" in change.model_fields_set else period.end_at
     if begin >= end:
-        raise InvalidInputError("end must be after begin; a period holds its begin and not its end")
+        raise InvalidInputError("end must be after begin: a period holds its begin and not its end")
     return Span(0, number, begin, end)
 
 
@@ -134,9 +135,9 @@ def _ending(transaction: Session, device: int, body: NewTransfer) -> tables.Cust
     if found is None:
         raise _held_by_nobody(body)
     if found.begin_at == body.at:
-        raise WrongStateError(f"device {body.device_id} has been held by period {found.id} since then; change that one")
+        raise WrongStateError(f"period {found.id} begins at that very moment; correct it with PATCH")
     if body.from_period_id not in (None, found.id):
-        raise WrongStateError(f"device {body.device_id} is held then by period {found.id}, not by the one named")
+        raise WrongStateError(f"at that moment it is period {found.id}, and not the fromPeriodId that you sent")
     return found
 
 

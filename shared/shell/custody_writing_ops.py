@@ -130,7 +130,10 @@ def insert_periods(transaction: Session, caller: Caller, wanted: Sequence[Wanted
 
 
 def record_changes(transaction: Session, caller: Caller, action: CustodyAction, ids: Sequence[int]) -> None:
-    """Keep what the periods are now, as what this change left; before those to be removed are."""
+    """Copy the periods as they are now to what is known of all changes.
+
+    For a removal, which counts as one more version, before the rows are deleted.
+    """
     ahead = int(action is CustodyAction.REMOVED)
     values = {"action": action.value, "ahead": ahead, "user_id": caller.user_id, "ids": json.dumps(list(ids))}
     transaction.execute(_RECORD, values)

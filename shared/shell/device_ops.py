@@ -3,8 +3,8 @@
 Guaranteed: of all transactions that change a device's periods and go through `held`, each sees what those before it
 committed and nothing of those after it, whichever way each of them takes: `pessimistic` locks the devices; `optimistic`
 reads their versions first and compares them last, so that of two who overlap in time one fails and is replayed. Both
-raise the versions, which is what lets them be mixed. From its third attempt on an optimistic unit locks as well, so
-that nobody is outrun for ever. Whoever locks several devices does so in the order of their numbers, also who adds them.
+raise the versions, which is what lets them be mixed. The third and last attempt of an optimistic unit locks as well,
+so that nobody is outrun for ever. Whoever locks or adds several devices does so in the order of their numbers.
 Under READ COMMITTED nothing less will do: no lock on a range of rows keeps another row out of it, and of two statements
 that each look before they insert, neither sees the other's row.
 """
@@ -22,11 +22,12 @@ from sqlalchemy.orm.exc import StaleDataError
 from shell.settings import settings
 from shell.tables import Devices
 from shell.utils.bulk_insert import insert_missing
-from shell.utils.db_helpers import among, changed_rows, repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_helpers import among, changed_rows
 from shell.utils.db_session import session
-from shell.utils.replaying import attempt_number
+from shell.utils.replaying import STALE_ATTEMPTS, attempt_number
 
-OPTIMISTIC_ATTEMPTS = 2
+# The last attempt after a failed comparison takes the lock.
+OPTIMISTIC_ATTEMPTS = STALE_ATTEMPTS - 1
 
 # In the order of the document; a scan of a small table would wait for devices that nobody asked about.
 _RAISE = text("""
@@ -46,9 +47,9 @@ def find_devices(transaction: Session, tenant_id: str, numbers: Sequence[int]) -
 def find_or_add_devices(transaction: Session, tenant_id: str, numbers: Sequence[int]) -> dict[int, int]:
     """The ids of the tenant's devices of these numbers, by number; those that there are not are added.
 
-    They are added in a transaction of their own, before the caller's holds any lock: a row that another transaction has
-    not committed cannot be met on. One statement where all of them are there, and two and a transaction of one where
-    not. A device without periods means nothing.
+    They are added in a transaction of their own, for a row that is not committed cannot be met on; call it before the
+    transaction holds any lock. One statement where all of them are there, and two and a transaction of one where not. A
+    device without periods means nothing.
     """
     found = find_devices(transaction, tenant_id, numbers)
     missing = sorted(set(numbers) - found.keys())
@@ -58,7 +59,6 @@ def find_or_add_devices(transaction: Session, tenant_id: str, numbers: Sequence[
     return found
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
 def _add(tenant_id: str, numbers: Sequence[int]) -> None:
     with session() as adding:
         rows = [(tenant_id, number) for number in numbers]

@@ -46,9 +46,9 @@ DeviceId = Annotated[RowId, Field(description="Your own number of the device; an
 HolderId = Annotated[RowId | None, Field(description="Who holds it, as GET /custodians gives it; null: not recorded.")]
 
 
-def _begins_before_it_ends(begin: datetime, end: datetime | None) -> None:
+def _begins_before_it_ends(begin: datetime, end: datetime | None, name: str = "begin") -> None:
     if begin >= kept_end(end):
-        raise ValueError("end must be after begin; a period holds its begin and not its end")
+        raise ValueError(f"end must be after {name}: a period holds its begin and not its end")
 
 
 class NewPeriod(Taken):
@@ -135,7 +135,7 @@ class NewTransfer(Taken):
 
     @model_validator(mode="after")
     def _is_a_period(self) -> Self:
-        _begins_before_it_ends(self.at, self.end)
+        _begins_before_it_ends(self.at, self.end, "at")
         return self
 
 
@@ -155,7 +155,7 @@ class CustodyAction(StrEnum):
 
 
 class CustodyChange(Given):
-    """A period as it was left by one change; of a removed one, as it was."""
+    """A period as it was left by one change; a removed one as it was, with the version that it would have got."""
 
     period_id: int
     version: int

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from core.contracts.common import MAX_ID, MAX_PAGE
@@ -76,3 +76,9 @@ class PeriodQuery(DeviceQuery):
 
     begin: Annotated[datetime | None, BeforeValidator(_moment)] = _bound("from", "Those that end after this moment.")
     end: Annotated[datetime | None, BeforeValidator(_moment)] = _bound("to", "Those that begin before this moment.")
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> Self:
+        if self.begin is not None and self.end is not None and self.begin >= self.end:
+            raise ValueError("to must be after from")
+        return self

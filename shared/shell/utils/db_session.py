@@ -3,7 +3,8 @@
 Guaranteed: importing opens nothing; a connection whose server is not in strict mode, or does not speak utf8mb4, is
 refused, for there values could be damaged silently; a connection that met a server turned read-only is not used
 again; an error inside COMMIT that leaves the outcome open is raised as CommitOutcomeUnknownError.
-Not guaranteed: that two sessions of one process run at once (the pool holds two connections: one at work, one spare).
+Not guaranteed: that more than two sessions of one process run at once. The pool holds two connections: one at work, and
+one for what is committed or looked at beside it.
 """
 
 from __future__ import annotations
