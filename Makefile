@@ -6,6 +6,7 @@ TESTS ?= tests/unit tests/integration
 WORKERS ?= 2
 PYTEST_ARGS ?=
 SERVE_ARGS ?=
+BENCH_ARGS ?=
 # How many times the tests of races run their race: a tenth of the stated counts, or the full ones.
 RACE_COUNTS ?= tenth
 
@@ -13,7 +14,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo local openapi test test-full check format build clean lock
+.PHONY: help setup demo local openapi test test-full bench check format build clean lock
 
 DEV := .venv/.installed
 SAM := .venv-sam/.installed
@@ -41,6 +42,7 @@ help:
 	@echo 'make test       unit and integration tests; DATABASE_URL=mysql+pymysql://... runs them on that server,'
 	@echo '                TESTS=path::name only some, PYTEST_ARGS=... adds options'
 	@echo 'make test-full  the same tests with the full number of races'
+	@echo 'make bench      both ways of locking custody, measured for two minutes; BENCH_ARGS="--rounds 9"'
 	@echo 'make check      ruff, mypy and the template'
 	@echo 'make openapi    write the OpenAPI document of the API again'
 	@echo 'make format     let ruff put the code in order'
@@ -68,6 +70,9 @@ test: $(DEV)
 
 test-full: RACE_COUNTS := full
 test-full: test
+
+bench: $(DEV)
+	@.venv/bin/python -m benchmarks.custody $(BENCH_ARGS)
 
 check: $(DEV) $(SAM)
 	@echo 'Checking style (ruff) and types (mypy --strict).'

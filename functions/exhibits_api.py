@@ -36,12 +36,6 @@ def change_exhibit(
     return changed(asked, key, exhibit_change_ops.patch_exhibit, exhibit_id, versions, body, headers=etag_of)
 
 
-@app.get("/custodians", responses=api.answers(200, its.CustodianPage, 404))
-def list_custodians(asked: api.Asked, which: api.OfCase) -> its.CustodianPage:
-    """List a case's custodians in the order of their names."""
-    return exhibit_query_ops.list_custodians(asked.caller, **which.model_dump())
-
-
 @app.post("/exhibits/<exhibit_id>/custodians", responses=api.answers(200, its.ExhibitCustodians, 404, 409, 422))
 def add_custodians(exhibit_id: api.PathId, body: its.NewCustodians, asked: api.Asked, key: api.Key) -> api.Answered:
     """Say who held an exhibit; who is named already stays."""

@@ -19,6 +19,7 @@ from aws_lambda_powertools.event_handler.api_gateway import Route
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
+import custodians_api
 import custody_api
 import exhibits_api
 import imports_api
@@ -26,12 +27,13 @@ from core.http_headers import ETAGS_PATTERN, KEY_PATTERN
 from shell.http_problems import MERGE_PATCH
 
 DOCUMENT = Path(__file__).parent.parent / "openapi.json"
-APPS = (imports_api.app, exhibits_api.app, custody_api.app)
+APPS = (imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app)
 TITLE = "exhibit-ingest"
 _DESCRIPTION = (
-    "Load files into cases, and what became of every row. Tenant and user come from the token. Every POST carries an "
-    "Idempotency-Key and has one effect, however often it is repeated within 24 hours; a repetition is answered with "
-    "X-Idempotent-Replayed: true. Every error of a function is a problem document (RFC 9457): script against its type."
+    "Load files into cases, and what became of every row; who held which evidence device. Tenant and user come from "
+    "the token. Every POST carries an Idempotency-Key and has one effect, however often it is repeated within 24 "
+    "hours; a repetition is answered with X-Idempotent-Replayed: true. Every error of a function is a problem document "
+    "(RFC 9457): script against its type."
 )
 _SAID_BY_GATEWAY = {
     "application/json": {"schema": {"type": "object", "properties": {"message": {"type": "string"}}}},

@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 
 from core.statuses import ImportStatus
 from core.uploads import Upload, awaited_key
+from shell.case_ops import case_of
 from shell.settings import settings
 from shell.tables import Imports
-from shell.upload_ops import case_of
 from shell.utils.db_helpers import changed_rows, insert_or_get, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 

@@ -1,5 +1,7 @@
 """Custodians of a case, and which exhibits they held.
 
+Guaranteed: one who was asked for stays, also where an import saw the name first and then imports no row that has it.
+
 `create_custodian_exhibits` and `insert_or_get_custodian` are the interface kept for callers of the published pattern.
 """
 
@@ -8,9 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from core.contracts.common import Caller
+from core.contracts.exhibits import Custodian, NewCustodian
 from core.errors import ConflictError, InvalidInputError
+from shell.case_ops import case_of
 from shell.tables import CustodianExhibits, Custodians, Exhibits
 from shell.utils.bulk_insert import insert_missing
 from shell.utils.column_limits import column_limits
@@ -19,6 +25,12 @@ from shell.utils.keys import refuse_unstorable
 from shell.utils.named_rows import find_or_add_named
 
 LINK_COLUMNS = ("exhibit_id", "custodian_id", "user_id")
+# What nothing refers to would go when the import that made it ends.
+_KEEP = text(
+    "UPDATE custodians SET import_id = NULL, line_no = NULL, version = version + 1 "
+    "WHERE id = :id AND import_id IS NOT NULL "
+    "AND NOT EXISTS (SELECT 1 FROM custodian_exhibits AS link WHERE link.custodian_id = custodians.id)"
+)
 
 
 @retry_on_db_conflict
@@ -53,6 +65,19 @@ def insert_or_get_custodian(session: Session, name: str, import_attributes: Mapp
     first_sight = {"import_id": import_attributes.get("import_id"), "line_no": import_attributes.get("line_no")}
     custodian, _created = insert_or_get(session, Custodians, key, first_sight, unique_key="uq_custodians_name")
     return custodian
+
+
+def add_custodian(transaction: Session, caller: Caller, body: NewCustodian) -> Custodian:
+    """The case's custodian of that name, in the spelling that is stored; both are made if there are none.
+
+    Names that the database collates equal are one. Raises InvalidInputError for a name that the column cannot hold as
+    it is.
+    """
+    case_id = case_of(transaction, caller.tenant_id, body.case)
+    [custodian_id] = lock_named_custodians(transaction, case_id, [body.name])
+    transaction.execute(_KEEP, {"id": custodian_id})
+    kept = transaction.get_one(Custodians, custodian_id, populate_existing=True)
+    return Custodian(id=kept.id, name=kept.name)
 
 
 def lock_named_custodians(transaction: Session, case_id: int, names: Iterable[str]) -> list[int]:

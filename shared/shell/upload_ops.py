@@ -29,11 +29,12 @@ from core.import_options import parse_options
 from core.reasons import FileFailure
 from core.statuses import ImportStatus
 from core.uploads import awaited_key, object_key, parts_of
+from shell.case_ops import case_of
 from shell.outbox_ops import append_events
 from shell.settings import settings
-from shell.tables import Cases, Imports
+from shell.tables import Imports
 from shell.utils.column_limits import column_limits
-from shell.utils.db_helpers import insert_or_get, repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 from shell.utils.keys import unstorable
 from shell.utils.presigning import begin_multipart, complete_url, part_url, put_url
@@ -41,7 +42,6 @@ from shell.utils.presigning import begin_multipart, complete_url, part_url, put_
 EXPIRE_AFTER_DAYS = 7
 EXPIRE_AT_ONCE = 100
 
-_CASE = text("SELECT id FROM cases WHERE tenant_id = :tenant_id AND name = :name")
 _OVERDUE = text(
     "SELECT id FROM imports WHERE status = 'awaiting_upload' AND started_at < NOW(6) - INTERVAL :days DAY "
     "ORDER BY id LIMIT :most"
@@ -118,19 +118,6 @@ def _refuse_unstorable_user(caller: Caller) -> None:
     reason = unstorable(caller.user_id, column_limits("taggings")["user_id"])
     if reason:
         raise InvalidInputError(f"the token's user cannot be stored with links: {reason[1]}")
-
-
-def case_of(transaction: Session, tenant_id: str, name: str) -> int:
-    """The id of the tenant's case of that name, which is made if there is none.
-
-    One that is there is not locked: its importers would wait for each other, or deadlock on what their failed INSERTs
-    leave locked.
-    """
-    key = {"tenant_id": tenant_id, "name": name}
-    found: int | None = transaction.execute(_CASE, key).scalar()
-    if found is not None:
-        return found
-    return insert_or_get(transaction, Cases, key, {}, unique_key="uq_cases_tenant_name")[0].id
 
 
 def signed(pending: PendingUpload) -> ImportUpload:

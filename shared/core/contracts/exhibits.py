@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from core.contracts.common import Given, Name, Next, RowId, Taken, printable, without_nul
+from core.contracts.imports import FileName
 
 MAX_TAGGED_EXHIBITS, MAX_TAGS, MAX_CUSTODIANS = 1_000, 50, 50
 LOCAL_MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
@@ -115,8 +116,17 @@ class ExhibitChange(Taken):
         return self
 
 
+class NewCustodian(Taken):
+    """Somebody who holds documents or devices of a case, by name."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"case": "Smith v. Jones", "name": "Evidence room 2"}]})
+
+    case: FileName = Field(description="The name of the case; it is made if there is none.")
+    name: Name
+
+
 class Custodian(Given):
-    """Somebody who held documents of the case."""
+    """Somebody who held documents or devices of the case."""
 
     id: int
     name: str

@@ -1,16 +1,56 @@
-"""A tenant's case with exhibits, for whoever calls the API."""
+"""A tenant's case with exhibits, and a device with periods of custody, for whoever calls the API."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from tests.support.cases import Matter, matter
 from tests.support.world import World
 
-__all__ = ["Matter"]
+__all__ = ["Held", "Matter"]
+
+FIRST_HELD = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+@dataclass
+class Held:
+    """A device of the tenant that was held every other hundred hours, and somebody who may hold it."""
+
+    matter: Matter
+    number: int
+    custodian: int
+
+    def period(self) -> tuple[int, int]:
+        """Id and version of its newest period; of a new one where all are removed."""
+        page = self.matter.client.get(f"/custody-periods?deviceId={self.number}&limit=500").json
+        newest = max(page["items"] or self._held(), key=lambda each: each["id"])
+        return newest["id"], newest["version"]
+
+    def _held(self) -> list[dict[str, Any]]:
+        spans = [{"begin": moment(hour), "end": moment(hour + 100)} for hour in (0, 200, 400, 600)]
+        made = self.matter.client.post("/custody-periods", [{"deviceId": self.number, **each} for each in spans])
+        return list(made.json["items"])
+
+
+def moment(hours: float) -> str:
+    """So many hours from when a device was held first, as a client writes it."""
+    return (FIRST_HELD + timedelta(hours=hours)).isoformat()
 
 
 @pytest.fixture
 def acme(world: World) -> Matter:
     """A case with three exhibits."""
     return matter(world, 3)
+
+
+@pytest.fixture
+def held(acme: Matter) -> Held:
+    """Its device 100, and a lab."""
+    lab = acme.client.post("/custodians", {"case": acme.name, "name": "Lab"}).json["id"]
+    device = Held(acme, 100, lab)
+    device.period()
+    return device

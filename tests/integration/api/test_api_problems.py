@@ -81,6 +81,25 @@ def test_a_body_that_is_wrong_is_refused(acme: Matter, body: bytes) -> None:
     refused(acme.client.post("/taggings", body), 400, "invalid-request")
 
 
+@pytest.mark.parametrize("body", ["[{0}]", " \n[{0}]", "[{0}, {0}]"])
+def test_an_array_is_not_taken_for_the_object_that_is_its_first(acme: Matter, body: str) -> None:
+    sound = {
+        "/imports": {"case": acme.name, "fileName": "a.csv"},
+        "/taggings": {"exhibitIds": acme.exhibits, "tags": ["Hot"]},
+    }
+    for path, each in sound.items():
+        reply = acme.client.post(path, body.format(json.dumps(each)).encode())
+        assert "one JSON object" in refused(reply, 400, "invalid-request")["detail"]
+    assert acme.world.query("SELECT id FROM imports UNION ALL SELECT exhibit_id FROM taggings") == []
+    assert [acme.client.post(path, each).status for path, each in sound.items()] == [201, 200]
+
+
+def test_an_object_is_not_taken_for_an_array_of_one(acme: Matter) -> None:
+    period = {"deviceId": 100, "begin": "2026-11-21T15:00:00Z", "end": None}
+    refused(acme.client.post("/custody-periods", period), 400, "invalid-request")
+    assert acme.client.post("/custody-periods", [period]).status == 201
+
+
 def test_too_many_are_refused(acme: Matter) -> None:
     too_many = {"exhibitIds": list(range(1, 1002)), "tags": ["a"]}
     refused(acme.client.post("/taggings", too_many), 400, "invalid-request")

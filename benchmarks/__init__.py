@@ -1,0 +1,1 @@
+"""Measurements that decisions rest on; nothing here is deployed."""

@@ -1,0 +1,133 @@
+"""Figures of a measurement: medians over its rounds, what was counted as totals, and the ratio of the two ways."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any, NamedTuple
+
+from benchmarks.clients import Work
+from benchmarks.workload import Contention
+
+PESSIMISTIC, OPTIMISTIC = WAYS = ("pessimistic", "optimistic")
+COMPARED = ("requests_per_s", "p50_ms", "p99_ms")
+_COUNTED = ("requests", "deadlocks", "retries", "overlaps", "refused", "gave_up")
+
+
+class Cell(NamedTuple):
+    """What is measured at a time."""
+
+    clients: int
+    contention: Contention
+    strategy: str
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Of one cell in one round, or of several."""
+
+    requests_per_s: float
+    p50_ms: float
+    p99_ms: float
+    requests: int
+    deadlocks: int
+    retries: int
+    overlaps: int
+    refused: int
+    gave_up: int
+
+
+Rounds = dict[Cell, list[Figures]]
+Shown = Callable[[Figures], str]
+_COMPARED_AS: dict[str, Shown] = {
+    "requests/s": lambda each: f"{each.requests_per_s:.0f}",
+    "p50 ms": lambda each: f"{each.p50_ms:.1f}",
+    "p99 ms": lambda each: f"{each.p99_ms:.1f}",
+}
+_COUNTED_AS: dict[str, Shown] = {
+    "retries per 100": lambda each: f"{100 * each.retries / each.requests:.1f}",
+    "refused per 100": lambda each: f"{100 * each.refused / each.requests:.1f}",
+    "gave up": lambda each: str(each.gave_up),
+    "deadlocks": lambda each: str(each.deadlocks),
+    "overlaps": lambda each: str(each.overlaps),
+}
+
+
+def figures_of(works: Sequence[Work], deadlocks: int, overlaps: int) -> Figures:
+    """What clients who worked at the same time did, of which the database tells the rest."""
+    latencies = sorted(each for work in works for each in work.latencies)
+    return Figures(
+        requests_per_s=sum(len(work.latencies) / work.seconds for work in works),
+        p50_ms=_percentile(latencies, 0.5),
+        p99_ms=_percentile(latencies, 0.99),
+        requests=len(latencies),
+        deadlocks=deadlocks,
+        retries=sum(work.attempts for work in works) - len(latencies),
+        overlaps=overlaps,
+        refused=sum(work.refused for work in works),
+        gave_up=sum(work.gave_up for work in works),
+    )
+
+
+def together(figures: Sequence[Figures]) -> Figures:
+    """Their medians, and the totals of what was counted."""
+    values = {name: [getattr(each, name) for each in figures] for name in (*COMPARED, *_COUNTED)}
+    medians: dict[str, Any] = {name: median(values[name]) for name in COMPARED}
+    return Figures(**medians, **{name: sum(values[name]) for name in _COUNTED})
+
+
+def ratios(rounds: Rounds, clients: int, contention: Contention) -> dict[str, float]:
+    """Optimistic to pessimistic: the median of the rounds' own ratios, for a machine is not as fast all the time."""
+    pairs = list(zip(*(rounds[Cell(clients, contention, way)] for way in (OPTIMISTIC, PESSIMISTIC)), strict=True))
+    return {name: round(median(getattr(o, name) / getattr(p, name) for o, p in pairs), 3) for name in COMPARED}
+
+
+def overlaps(rounds: Rounds) -> int:
+    """How many were found in all."""
+    return sum(figure.overlaps for figures in rounds.values() for figure in figures)
+
+
+def report(rounds: Rounds) -> dict[str, object]:
+    """The figures of every cell and of each way over all its cells, and the ratios."""
+    cells = {cell: together(figures) for cell, figures in rounds.items()}
+    return {
+        "cells": [cell._asdict() | _rounded(figures) for cell, figures in cells.items()],
+        "ratios": [
+            {"clients": cell.clients, "contention": cell.contention, **ratios(rounds, cell.clients, cell.contention)}
+            for cell in cells
+            if cell.strategy == OPTIMISTIC
+        ],
+        "strategies": {
+            way: _rounded(together([figures for cell, figures in cells.items() if cell.strategy == way]))
+            for way in WAYS
+        },
+    }
+
+
+def table(rounds: Rounds) -> str:
+    """As Markdown, both ways in a row."""
+    rows = [["contention", "clients", *_COMPARED_AS, *_COUNTED_AS]]
+    rows += [_row(rounds, cell) for cell in rounds if cell.strategy == OPTIMISTIC]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]])
+
+
+def _row(rounds: Rounds, cell: Cell) -> list[str]:
+    both = [together(rounds[cell._replace(strategy=way)]) for way in WAYS]
+    ratio = ratios(rounds, cell.clients, cell.contention).values()
+    compared = [" / ".join(map(shown, both)) for shown in _COMPARED_AS.values()]
+    counted = [" / ".join(map(shown, both)) for shown in _COUNTED_AS.values()]
+    with_ratios = [f"{pair} ({times:.2f})" for pair, times in zip(compared, ratio, strict=True)]
+    return [cell.contention, str(cell.clients), *with_ratios, *counted]
+
+
+def _rounded(figures: Figures) -> dict[str, float]:
+    return {name: round(value, 2) for name, value in asdict(figures).items()}
+
+
+def _percentile(latencies: Sequence[float], share: float) -> float:
+    """The nearest rank, in milliseconds."""
+    return 1000 * latencies[math.ceil(share * len(latencies)) - 1]

@@ -1,0 +1,245 @@
+"""What custody must do, said as simply as can be, and random requests that are to be asked of it.
+
+Hours are numbers, and an end that is None has not come. Every request has a label and names what it makes by that and
+by the place in it, so that the names do not depend on who came first. What is recorded is a tuple that nobody changes:
+to go back to an earlier state is to have kept it. Nothing here comes from the application.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from hypothesis import strategies as st
+
+Name = tuple[str, int]
+NOBODYS: Name = ("nobody's", 0)
+NEVER = 10**6
+DEVICES, HOURS = st.sampled_from([1, 1, 2]), st.integers(0, 11)
+NOTES = st.sampled_from([None, "a", "b"])
+# Short, so that many periods touch and many overlap; some have no end, and a few end too soon.
+DURATIONS = st.sampled_from([2, 2, 2, 1, 1, 3, 3, 4, 4, None, None, 0])
+
+
+class Period(NamedTuple):
+    """A period that is recorded, or was."""
+
+    name: Name
+    device: int
+    begin: int
+    end: int | None
+    note: str | None
+    version: int = 1
+
+
+class Element(NamedTuple):
+    """What is wanted of one device."""
+
+    device: int
+    begin: int
+    end: int | None
+    note: str | None
+
+
+class Add(NamedTuple):
+    """Record all of these, or none."""
+
+    label: str
+    elements: Sequence[Element]
+
+
+class Change(NamedTuple):
+    """Give the period another begin, end or note, if it is at one of these versions."""
+
+    label: str
+    name: Name
+    versions: frozenset[int]
+    values: dict[str, Any]
+
+
+class Remove(NamedTuple):
+    """Remove the period, if it is at one of these versions."""
+
+    label: str
+    name: Name
+    versions: frozenset[int]
+
+
+class Transfer(NamedTuple):
+    """End the period around `at`, which must be `source` if that is given, and begin another."""
+
+    label: str
+    device: int
+    at: int
+    end: int | None
+    note: str | None
+    source: Name | None
+
+
+class Outcome(NamedTuple):
+    """Its kind; beside `ok` the periods it left or removed, `overlap` the conflicts, `stale` the version to be read.
+
+    A conflict is the place of an element with what it overlaps: a period, from its name to its end, or another place.
+    """
+
+    kind: str
+    told: Any = None
+
+
+class RefusedError(Exception):
+    """Nothing was recorded."""
+
+    def __init__(self, kind: str, told: object = None) -> None:
+        super().__init__(kind)
+        self.outcome = Outcome(kind, told)
+
+
+Request = Add | Change | Remove | Transfer
+State = tuple[Period, ...]
+NOTHING: State = ()
+
+
+def answer(state: State, request: Request) -> tuple[State, Outcome]:
+    """What is recorded after the request, and what is answered."""
+    try:
+        after, told = _applied(state, request)
+    except RefusedError as refused:
+        return state, refused.outcome
+    return after, Outcome("ok", told)
+
+
+def _applied(state: State, request: Request) -> tuple[State, State]:
+    match request:
+        case Add():
+            return _add(state, request)
+        case Change():
+            return _change(state, request)
+        case Remove():
+            found = _at_version(state, request)
+            return _without(state, found), (found,)
+        case Transfer():
+            return _transfer(state, request)
+
+
+def _add(state: State, request: Add) -> tuple[State, State]:
+    made = tuple(Period((request.label, place), *each) for place, each in enumerate(request.elements))
+    _refuse_empty(made)
+    _refuse_overlaps(made, state)
+    return state + made, made
+
+
+def _change(state: State, request: Change) -> tuple[State, State]:
+    found = _at_version(state, request)
+    others, changed = _without(state, found), found._replace(version=found.version + 1, **request.values)
+    _refuse_empty([changed])
+    _refuse_overlaps([changed], others)
+    return (*others, changed), (changed,)
+
+
+def _transfer(state: State, request: Transfer) -> tuple[State, State]:
+    begun = Period((request.label, 0), request.device, request.at, request.end, request.note)
+    _refuse_empty([begun])
+    around = [each for each in state if each.device == request.device and each.begin < request.at < _end(each)]
+    if not around or request.source not in (None, around[0].name):
+        raise RefusedError("wrong_state")
+    others, ended = _without(state, around[0]), around[0]._replace(end=request.at, version=around[0].version + 1)
+    _refuse_overlaps([begun], others)
+    return (*others, ended, begun), (ended, begun)
+
+
+def _at_version(state: State, request: Change | Remove) -> Period:
+    for each in state:
+        if each.name == request.name:
+            if each.version not in request.versions:
+                raise RefusedError("stale", each.version)
+            return each
+    raise RefusedError("not_found")
+
+
+def _refuse_empty(wanted: Iterable[Period]) -> None:
+    if any(each.begin >= _end(each) for each in wanted):
+        raise RefusedError("invalid")
+
+
+def _refuse_overlaps(wanted: Sequence[Period], others: State) -> None:
+    places = range(len(wanted))
+    recorded = {(place, *other[:4]) for place in places for other in others if _overlap(wanted[place], other)}
+    within = {(one, two) for one, two in combinations(places, 2) if _overlap(wanted[one], wanted[two])}
+    if recorded or within:
+        raise RefusedError("overlap", frozenset(recorded | within))
+
+
+def _overlap(one: Period, two: Period) -> bool:
+    return one.device == two.device and one.begin < _end(two) and two.begin < _end(one)
+
+
+def _end(period: Period) -> int:
+    return NEVER if period.end is None else period.end
+
+
+def _without(state: State, period: Period) -> State:
+    return tuple(each for each in state if each != period)
+
+
+def scripts(least: int, most: int, label: str = "", state: State = NOTHING) -> st.SearchStrategy[list[Request]]:
+    """Requests of one client that begins with what it knows of `state`, and learns from its answers."""
+    return st.integers(least, most).flatmap(lambda length: _scripts(length, label, state))
+
+
+def batches() -> st.SearchStrategy[tuple[list[Request], list[list[Request]]]]:
+    """What is asked first, and then at once, by clients who all know what that came to."""
+    return scripts(3, 5, "first").flatmap(lambda first: st.tuples(st.just(first), _clients(first)))
+
+
+def recorded(requests: Iterable[Request], state: State = NOTHING) -> State:
+    """What is recorded after all of them."""
+    for each in requests:
+        state = answer(state, each)[0]
+    return state
+
+
+@st.composite
+def _clients(draw: st.DrawFn, first: Sequence[Request]) -> list[list[Request]]:
+    state = recorded(first)
+    return [draw(scripts(1, 2, f"client {number}, ", state)) for number in range(draw(st.integers(3, 4)))]
+
+
+@st.composite
+def _scripts(draw: st.DrawFn, length: int, label: str, state: State) -> list[Request]:
+    known, made = {each.name: each for each in state}, []
+    for number in range(length):
+        made.append(draw(_requests([*state, *state, *known.values()], f"{label}{number}")))
+        state, outcome = answer(state, made[-1])
+        if outcome.kind == "ok":
+            known |= {each.name: each for each in outcome.told}
+    return made
+
+
+@st.composite
+def _requests(draw: st.DrawFn, known: Sequence[Period], label: str) -> Request:
+    kind = draw(st.sampled_from([Add, Add, Change, Change, Remove, Transfer, Transfer]))
+    if kind is Add or not known:
+        return Add(label, draw(st.lists(_elements(), min_size=1, max_size=3)))
+    period = draw(st.sampled_from([*known, Period(NOBODYS, 1, 1, 2, None)]))
+    rightly = {period.version}
+    versions = frozenset(draw(st.sampled_from([rightly, rightly, rightly, {1, 2, 3, *rightly}, {period.version + 1}])))
+    if kind is Remove:
+        return Remove(label, period.name, versions)
+    if kind is Change:
+        return Change(label, period.name, versions, draw(_values()))
+    around = _elements(st.just(period.device), st.sampled_from([period.begin + hours for hours in (1, 1, 2, 0)]))
+    return Transfer(label, *draw(around), draw(st.sampled_from([None, None, period.name, period.name, NOBODYS])))
+
+
+@st.composite
+def _elements(
+    draw: st.DrawFn, devices: st.SearchStrategy[int] = DEVICES, begins: st.SearchStrategy[int] = HOURS
+) -> Element:
+    begin, hours = draw(begins), draw(DURATIONS)
+    return Element(draw(devices), begin, None if hours is None else begin + hours, draw(NOTES))
+
+
+def _values() -> st.SearchStrategy[dict[str, Any]]:
+    ends = st.one_of(HOURS, HOURS, st.none())
+    return st.fixed_dictionaries({}, optional={"begin": HOURS, "end": ends, "note": NOTES}).filter(bool)

@@ -1,0 +1,208 @@
+"""Periods are listed in the order of time, changes in theirs, each once; a cursor is good for the list that gave it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from sqlalchemy import event
+
+from core.paging import encode_cursor
+from shell.utils.db_session import engine
+from tests.integration.custody.support import CALLER, add, at, wanted
+from tests.support.api import Client, Reply
+from tests.support.cases import Cases, matter
+from tests.support.watching import statements
+from tests.support.world import World
+
+PERIODS, CHANGES = "/custody-periods", "/custody-changes"
+ME = Client(CALLER.tenant_id, CALLER.user_id)
+DEVICE = 1
+
+
+def ask(path: str = PERIODS, device: object = DEVICE, /, **more: object) -> Reply:
+    """A list of the device; in a query string a plus is %2B."""
+    query = "".join(f"&{name}={quote(str(value))}" for name, value in more.items())
+    return ME.get(f"{path}?deviceId={device}{query}")
+
+
+def hours(reply: Reply) -> list[int]:
+    """When the periods of the page begin."""
+    assert reply.status == 200, reply
+    return [int(each["begin"][11:13]) for each in reply.json["items"]]
+
+
+def walked(limit: int, between: Callable[[], object] = lambda: None, /, **more: object) -> Iterator[int]:
+    """When the periods of all pages begin; `between` is called after each page."""
+    page = ask(limit=limit, **more)
+    while True:
+        yield from hours(page)
+        if page.json["next"] is None:
+            return
+        between()
+        page = ask(limit=limit, after=page.json["next"], **more)
+
+
+def put(*begins: int) -> None:
+    """Periods of an hour each, recorded as they are given, and one of another device."""
+    add(*(wanted(DEVICE, hour, hour + 1) for hour in begins), wanted(begins[0] + 10, 0, None))
+
+
+TWELVE = (7, 3, 11, 1, 9, 5, 0, 8, 2, 10, 4, 6)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 11, 12, 500])
+def test_pages_hold_every_period_once_in_the_order_of_time(world: World, limit: int) -> None:
+    put(*TWELVE)
+    assert list(walked(limit)) == list(range(12))
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+def test_bounds_hold_on_every_page(world: World, limit: int) -> None:
+    put(*TWELVE)
+    assert list(walked(limit, **{"from": at(2.5), "to": at(9)})) == [2, 3, 4, 5, 6, 7, 8]
+
+
+def test_a_bound_holds_with_the_cursor_of_a_list_without_it(world: World) -> None:
+    put(*TWELVE)
+    after = ask(limit=1).json["next"]
+    assert hours(ask(after=after, **{"from": at(9)})) == [9, 10, 11]
+
+
+def test_what_others_add_meanwhile_hides_nothing_and_repeats_nothing(world: World) -> None:
+    put(*range(4, 14))
+    further = iter([(3, 20), (2, 21), (1, 22), (0, 23)])
+    assert list(walked(3, lambda: put(*next(further)))) == [*range(4, 14), 20, 21, 22, 23]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 500])
+def test_pages_hold_every_change_once_in_its_order(world: World, limit: int) -> None:
+    put(9)
+    period = ask().json["items"][0]["id"]
+    for version in range(1, 6):
+        ME.patch(f"{PERIODS}/{period}", {"note": f"{version}"}, version)
+    seen: list[int] = []
+    page = ask(CHANGES, limit=limit)
+    while page.json["next"] is not None:
+        seen += [each["version"] for each in page.json["items"]]
+        page = ask(CHANGES, limit=limit, after=page.json["next"])
+    assert [*seen, *(each["version"] for each in page.json["items"])] == [1, 2, 3, 4, 5, 6]
+
+
+BOUNDS: list[tuple[dict[str, Any], list[int]]] = [
+    ({}, [9, 12, 18]),
+    ({"from": at(12)}, [12, 18]),
+    ({"from": at(11.999)}, [9, 12, 18]),
+    ({"to": at(12)}, [9]),
+    ({"to": at(12.001)}, [9, 12]),
+    ({"from": at(12), "to": at(18)}, [12]),
+    ({"from": at(13), "to": at(14)}, [12]),
+    ({"from": at(15), "to": at(18)}, []),
+    ({"from": at(20), "to": at(21)}, [18]),
+    ({"from": "2026-11-21T13:00:00+01:00", "to": "2026-11-21T19:00:00+01:00"}, [12]),
+    ({"from": "9998-12-31T23:59:59.999999Z"}, [18]),
+    ({"to": "1000-01-01T00:00Z"}, []),
+]
+
+
+def test_bounds_are_half_open_as_periods_are(world: World) -> None:
+    add(wanted(DEVICE, 9, 12), wanted(DEVICE, 12, 15), wanted(DEVICE, 18, None))
+    for bounds, expected in BOUNDS:
+        assert hours(ask(**bounds)) == expected, bounds
+
+
+def test_a_period_in_a_list_is_told_as_it_is_alone(world: World) -> None:
+    made = add(wanted(DEVICE, 9, 12, note="👍"), wanted(DEVICE, 12, None))
+    listed = ask().json["items"]
+    assert listed == [ME.get(f"{PERIODS}/{each.id}").json for each in made.items]
+    assert (listed[0]["note"], listed[1]["end"]) == ("👍", None)
+
+
+@pytest.mark.parametrize("path", [PERIODS, CHANGES])
+def test_a_device_that_nobody_knows_has_an_empty_list(world: World, path: str) -> None:
+    put(9)
+    for device in (DEVICE + 2, 2**53 - 1):
+        assert ask(path, device).json == {"items": [], "next": None}
+
+
+NO_DEVICES = ["", "0", "-1", "+1", "%2B1", "1.0", "1_0", "%201", "1%20", "one", "0x1", "1e0", "%D9%A1", str(2**53)]
+
+
+@pytest.mark.parametrize("path", [PERIODS, CHANGES])
+def test_what_is_no_device_is_refused(world: World, path: str) -> None:
+    for device in NO_DEVICES:
+        refused = ask(path, device)
+        assert (refused.status, [each["location"] for each in refused.json["errors"]]) == (400, ["query/deviceId"])
+    assert ME.get(path).json["errors"][0]["location"] == "query/deviceId"
+    for twice in ("&deviceId=1", "&tenantId=other"):
+        assert ME.get(f"{path}?deviceId=1{twice}").status == 400
+
+
+NO_BOUNDS = ["2026-11-21T15:00", "2026-11-21", "", "now", "9999-01-01T00:00Z", "2026-02-30T00:00Z", "1795273200"]
+
+
+@pytest.mark.parametrize("bound", ["from", "to"])
+def test_a_bound_that_is_no_moment_is_refused(world: World, bound: str) -> None:
+    for text in NO_BOUNDS:
+        refused = ask(**{bound: text})
+        assert (refused.status, [each["location"] for each in refused.json["errors"]]) == (400, [f"query/{bound}"])
+    bare_plus = ME.get(f"{PERIODS}?deviceId=1&{bound}=2026-11-21T15:00+01:00")
+    assert "%2B" in bare_plus.json["errors"][0]["message"]
+
+
+@pytest.mark.parametrize("limit", ["0", "501", "-1", "1.5", "%2B5", ""])
+def test_a_page_has_some_items_and_not_too_many(world: World, limit: str) -> None:
+    for path in (PERIODS, CHANGES):
+        assert ME.get(f"{path}?deviceId=1&limit={limit}").json["errors"][0]["location"] == "query/limit"
+
+
+NO_CURSORS = ["x", encode_cursor(5, 6), encode_cursor("a"), encode_cursor("2026-11-21"), encode_cursor("")]
+NO_CURSORS += [encode_cursor(f"2026-11-21T15:00:00{rest}") for rest in ("Z", "+00:00", ".5", ".000000", "x")]
+
+
+def test_a_cursor_that_was_not_given_out_is_refused(world: World) -> None:
+    put(*TWELVE)
+    ours = ask(limit=1).json["next"]
+    for after in (*NO_CURSORS, f"{ours}=", ours[:-1], f" {ours}", ours.swapcase()):
+        refused = ask(after=after)
+        assert (refused.status, "after: take it from `next`" in refused.json["detail"]) == (400, True), after
+
+
+def test_a_cursor_of_another_list_is_refused(world: World) -> None:
+    put(*TWELVE)
+    exhibits = ME.get(f"/exhibits?case={quote(matter(world, 2).name)}&limit=1").json["next"]
+    periods, changes = (ask(path, limit=1).json["next"] for path in (PERIODS, CHANGES))
+    for path, foreign in ((PERIODS, [exhibits, changes]), (CHANGES, [exhibits, periods])):
+        assert [ask(path, after=each).status for each in foreign] == [400, 400]
+    assert [ask(PERIODS, after=periods).status, ask(CHANGES, after=changes).status] == [200, 200]
+
+
+def test_statements_do_not_grow_with_what_is_listed(world: World) -> None:
+    put(*TWELVE)
+    for path in (PERIODS, CHANGES):
+        counts = [statements(world, partial(ask, path, limit=limit)) for limit in (1, 12)]
+        assert counts[0] == counts[1] <= 2, path
+
+
+def extras(cases: Cases, statement: str, values: Any) -> str:
+    """What the server would do beside reading, for each table."""
+    with cases.database.admin.connect() as connection:
+        rows = connection.exec_driver_sql(f"EXPLAIN FORMAT=TRADITIONAL {statement}", values).all()
+    assert "ix_custody_periods_overlap" in {row.key for row in rows}
+    return "; ".join(str(row.Extra) for row in rows)
+
+
+def test_a_page_is_read_off_the_index_and_not_sorted(cases: Cases) -> None:
+    put(*TWELVE)
+    sent: list[tuple[str, Any]] = []
+    listen = (engine(), "before_cursor_execute", lambda _c, _k, sql, values, _x, _m: sent.append((sql, values)))
+    event.listen(*listen)
+    ask(limit=5, **{"from": at(2), "to": at(9)})
+    event.remove(*listen)
+    statement, values = sent[-1]
+    assert "filesort" not in extras(cases, statement, values)
+    by_begin = statement.replace("ORDER BY custody_periods.end_at", "ORDER BY custody_periods.begin_at")
+    assert "filesort" in extras(cases, by_begin, values), "another order would be sorted"

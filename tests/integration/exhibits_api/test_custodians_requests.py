@@ -1,0 +1,147 @@
+"""A custodian asked for by name: the one that is there, or a new one, and one that stays."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import IntegrityError
+
+from core.contracts.exhibits import NewCustodian
+from custodians_api import lambda_handler
+from shell.completion_ops import drop_unused_names
+from shell.custodian_ops import add_custodian
+from shell.tables import Imports
+from tests.integration.exhibits_api.support import CALLER
+from tests.support.api import Client, Reply
+from tests.support.cases import Cases
+from tests.support.database import barrier, done, outcome, replayed, together, transaction
+from tests.support.world import Context, World
+
+EVENT = Path(__file__).parents[3] / "events" / "custodians_api.json"
+AN_IMPORT = 7
+
+
+def asked_for(name: str, case: str = "Case", tenant: str = "tenant", **headers: str) -> Reply:
+    return Client(tenant).post("/custodians", {"case": case, "name": name}, **headers)
+
+
+def given(name: str, case: str = "Case", tenant: str = "tenant") -> dict[str, Any]:
+    """The answer to what is well asked."""
+    reply = asked_for(name, case, tenant)
+    assert reply.status == 200, reply
+    return dict(reply.json)
+
+
+def seen_by_an_import(cases: Cases, name: str) -> int:
+    """A custodian that an import has added, and not linked to anything so far."""
+    row = "INSERT INTO custodians (case_id, name, import_id, line_no) VALUES (:case, :name, :import, 3)"
+    cases.database.query(row, case=cases.case("Case"), name=name, **{"import": AN_IMPORT})
+    return int(cases.database.scalar("SELECT id FROM custodians WHERE name = :name", name=name))
+
+
+def test_a_custodian_and_a_case_that_there_are_not_are_made(cases: Cases) -> None:
+    made = given("Evidence room 2", "Smith v. Jones")
+    assert made == {"id": made["id"], "name": "Evidence room 2"}
+    listed = Client("tenant").get(f"/custodians?case={quote('Smith v. Jones')}")
+    assert listed.json == {"items": [made], "next": None}
+    assert cases.database.query("SELECT tenant_id, name FROM cases") == [("tenant", "Smith v. Jones")]
+
+
+@pytest.mark.parametrize("spelling", ["Åsa Lind", "ASA LIND", "asa lind", "Ása Lind"])
+def test_one_that_is_there_is_given_in_its_own_spelling(cases: Cases, spelling: str) -> None:
+    first = given("Åsa Lind")
+    assert given(spelling) == first == {"id": first["id"], "name": "Åsa Lind"}
+    assert cases.database.scalar("SELECT COUNT(*) FROM custodians") == 1
+
+
+def test_another_case_and_another_tenants_case_have_their_own(cases: Cases) -> None:
+    ids = {given(name, *where)["id"] for name, *where in (("Lab",), ("Lab", "Case 2"), ("Lab", "Case", "other"))}
+    assert len(ids) == 3
+    owners = cases.database.query("SELECT tenant_id, name FROM cases ORDER BY 1, 2")
+    assert [tuple(row) for row in owners] == [("other", "Case"), ("tenant", "Case"), ("tenant", "Case 2")]
+
+
+def test_a_repetition_is_answered_as_the_first(cases: Cases) -> None:
+    first, again = (asked_for("Lab", key="k1") for _ in range(2))
+    assert (again.status, again.json, again.is_replay) == (200, first.json, True)
+    assert asked_for("Another lab", key="k1").problem == "idempotency-key-reused"
+    assert cases.database.scalar("SELECT COUNT(*) FROM custodians") == 1
+
+
+@pytest.mark.parametrize("name", ["👍", "x" * 256, "", " Lab", "Lab ", "L\0b", "L\nb", None, 5])
+def test_a_name_that_cannot_be_stored_is_refused_and_makes_nothing(cases: Cases, name: Any) -> None:
+    reply = asked_for(name)
+    assert (reply.status, reply.problem) == (400, "invalid-request")
+    assert cases.database.query("SELECT name FROM cases UNION ALL SELECT name FROM custodians") == []
+
+
+@pytest.mark.parametrize("case", ["x" * 256, "", " Case", "Case/2", None])
+def test_a_name_that_no_case_can_have_is_refused(cases: Cases, case: Any) -> None:
+    assert asked_for("Lab", case).status == 400
+    assert cases.database.query("SELECT name FROM cases") == []
+
+
+def test_two_who_ask_at_once_get_the_same_and_do_not_deadlock(counting: Cases, race_counts: int) -> None:
+    counting.case("Case")
+    before, rounds, meeting = counting.database.deadlocks(), 300 // race_counts, barrier(2)
+
+    def ask(at: Engine) -> list[int]:
+        ids = []
+        for number in range(rounds):
+            meeting.wait()
+            # Of two rounds the first is about a new name, the second about one that is there.
+            ids.append(replayed(at, add_custodian, CALLER, NewCustodian(case="Case", name=f"Lab {number // 2}")).id)
+        return ids
+
+    with counting.database.environments(2) as (one, two):
+        left, right = together(lambda: ask(one), lambda: ask(two))
+    assert left == right
+    assert len(set(left)) == counting.database.scalar("SELECT COUNT(*) FROM custodians") == (rounds + 1) // 2
+    assert counting.database.deadlocks() == before
+
+
+def test_two_who_insert_first_and_look_then_deadlock(counting: Cases) -> None:
+    seen_by_an_import(counting, "Lab")
+    meeting, before = barrier(2), counting.database.deadlocks()
+    insert = text("INSERT INTO custodians (case_id, name) VALUES (:case, 'Lab')")
+    look = text("SELECT id FROM custodians WHERE case_id = :case AND name = 'Lab' FOR UPDATE")
+
+    def naive(at: Engine) -> None:
+        with transaction(at) as opened:
+            case = {"case": opened.scalar(text("SELECT id FROM cases"))}
+            with suppress(IntegrityError), opened.begin_nested():
+                opened.execute(insert, case)
+            meeting.wait()
+            opened.execute(look, case)
+
+    with counting.database.environments(2) as (one, two):
+        together(outcome(lambda: naive(one)), outcome(lambda: naive(two)))
+    assert counting.database.deadlocks() - before == 1
+
+
+def test_one_who_was_asked_for_stays_when_the_import_that_saw_him_first_ends(cases: Cases) -> None:
+    lab, clerk = (seen_by_an_import(cases, name) for name in ("Lab", "Clerk"))
+    assert given("LAB") == {"id": lab, "name": "Lab"}
+    done(drop_unused_names, Imports(id=AN_IMPORT))
+    assert cases.database.query("SELECT id FROM custodians") == [(lab,)], f"{clerk} was asked for by nobody"
+
+
+def test_where_a_name_was_seen_first_is_kept_while_something_is_linked_to_it(cases: Cases) -> None:
+    lab = seen_by_an_import(cases, "Lab")
+    link = "INSERT INTO custodian_exhibits (exhibit_id, custodian_id, user_id) VALUES (:exhibit, :lab, 'u')"
+    cases.database.query(link, exhibit=cases.exhibit("A-1"), lab=lab)
+    assert given("Lab")["id"] == lab
+    assert cases.database.query("SELECT import_id, line_no FROM custodians") == [(AN_IMPORT, 3)]
+
+
+def test_the_event_asks_for_a_custodian(world: World) -> None:
+    answer = lambda_handler(json.loads(EVENT.read_text()), Context())
+    assert answer["statusCode"] == 200
+    rows = world.query("SELECT cu.id, cu.name, ca.name, tenant_id FROM custodians cu JOIN cases ca ON ca.id = case_id")
+    assert rows == [(json.loads(answer["body"])["id"], "Evidence room 2", "Smith v. Jones", "acme")]

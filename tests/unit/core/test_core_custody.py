@@ -1,0 +1,204 @@
+"""Moments are read as the instants they name, or refused; overlaps are found exactly as the definition has them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import combinations, pairwise, product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.custody import (
+    FIRST_YEAR,
+    LAST_YEAR,
+    MOMENT,
+    STILL_HELD,
+    Span,
+    conflicts_with,
+    conflicts_within,
+    envelopes,
+    given_end,
+    kept_end,
+    parse_moment,
+    written,
+)
+
+THREE = datetime(2026, 11, 21, 15)
+MOMENTS = [
+    ("2026-11-21T15:00:00Z", THREE),
+    ("2026-11-21T15:00Z", THREE),
+    ("2026-11-21T16:00+01:00", THREE),
+    ("2026-11-21T20:45:00+05:45", THREE),
+    ("2026-11-22T05:00+14:00", THREE),
+    ("2026-11-21T03:00-12:00", THREE),
+    ("2026-11-21T15:00-00:00", THREE),
+    *((f"2026-11-21T15:00:00.{'5' * n}Z", THREE.replace(microsecond=int(f"{'5' * n:0<6}"))) for n in range(1, 7)),
+    ("2026-11-21T15:00:00.000001Z", THREE.replace(microsecond=1)),
+    ("2024-02-29T00:00Z", datetime(2024, 2, 29)),
+    ("1000-01-01T00:00Z", datetime(1000, 1, 1)),
+    ("0999-12-31T23:30-01:00", datetime(1000, 1, 1, 0, 30)),
+    ("9998-12-31T23:59:59.999999Z", datetime(9998, 12, 31, 23, 59, 59, 999_999)),
+    ("9999-01-01T00:30+01:00", datetime(9998, 12, 31, 23, 30)),
+]
+
+
+@pytest.mark.parametrize(("text", "moment"), MOMENTS)
+def test_a_moment_is_the_instant_that_its_offset_makes_it(text: str, moment: datetime) -> None:
+    assert parse_moment(text) == moment
+
+
+NO_FORM = [
+    *("", "soon", "2026", "2026-11-21", "1795273200", "20261121T150000Z", "2026-W47-6T15:00Z"),
+    *("2026-11-21T15:00", "2026-11-21T15:00:00.5", "2026-11-21T15Z", "2026-11-21T15:00:00.Z", "2026-11-21T15:00:00,5Z"),
+    *("2026-11-21T15:00:00.1234567Z", "2026-11-21T15:00+01", "2026-11-21T15:00+0100", "2026-11-21T15:00+01:00:30"),
+    *("2026-11-21t15:00z", " 2026-11-21T15:00Z", "2026-11-21T15:00Z\n", "12026-11-21T15:00Z", "-2026-11-21T15:00Z"),
+    *("2026-11-21T15:00−01:00", "２０２６-11-21T15:00Z", "2026-11-2١T15:00Z"),
+    # What no clock shows; Python would read some of it as another moment.
+    *("2026-11-21T24:00Z", "2026-11-21T24:00:00Z", "2026-11-21T25:00Z", "2026-11-21T15:60Z", "2026-12-31T23:59:60Z"),
+    *("2026-11-21T15:00+24:00", "2026-11-21T15:00+05:60", "2026-11-21T15:00-00:99"),
+]
+NO_MOMENT = [
+    *("2026-02-30T00:00Z", "2025-02-29T00:00Z", "2026-13-01T00:00Z", "2026-00-10T00:00Z", "2026-11-00T00:00Z"),
+    *("0000-01-01T00:00Z", "0001-01-01T00:00+14:00", "9999-12-31T23:30-01:00"),
+]
+NO_YEAR = ["9999-01-01T00:00Z", "9998-12-31T23:30-01:00", "0999-12-31T23:59:59Z", "1000-01-01T00:30+01:00"]
+
+
+@pytest.mark.parametrize("text", NO_FORM)
+def test_what_is_not_written_as_a_moment_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^write a moment as 2026-11-21T15:00:00Z or "):
+        parse_moment(text)
+
+
+@pytest.mark.parametrize("text", NO_MOMENT)
+def test_a_moment_that_no_calendar_has_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^there is no such moment; write "):
+        parse_moment(text)
+
+
+@pytest.mark.parametrize("text", NO_YEAR)
+def test_a_year_that_cannot_be_recorded_is_refused_by_what_it_is_in_utc(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^moments from the year 1000 to 9998 \(UTC\)"):
+        parse_moment(text)
+
+
+@pytest.mark.parametrize(("text", "is_told"), [("2026-11-21T15:00 01:00", True), ("2026-11-21T15:00", False)])
+def test_a_plus_that_became_a_space_is_told(text: str, is_told: bool) -> None:
+    with pytest.raises(ValueError, match="write a moment") as refused:
+        parse_moment(text)
+    assert ("%2B" in str(refused.value)) == is_told
+
+
+def test_the_hour_that_the_clocks_show_twice_is_two_hours() -> None:
+    summer, winter = parse_moment("2026-10-25T02:30+02:00"), parse_moment("2026-10-25T02:30+01:00")
+    assert (written(summer), written(winter)) == ("2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z")
+
+
+RECORDABLE = st.datetimes(datetime(FIRST_YEAR, 1, 2), datetime(LAST_YEAR, 12, 30))
+
+
+@settings(max_examples=100, deadline=None)
+@given(RECORDABLE, st.integers(-1_439, 1_439))
+def test_every_moment_is_read_back_to_the_microsecond_from_any_offset(moment: datetime, minutes: int) -> None:
+    there = moment.replace(tzinfo=UTC).astimezone(timezone(timedelta(minutes=minutes)))
+    assert parse_moment(there.isoformat()) == moment
+    assert parse_moment(written(moment)) == moment
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.from_regex(MOMENT, fullmatch=True) | st.text(max_size=30))
+def test_a_text_gives_a_moment_that_can_be_recorded_or_a_value_error(text: str) -> None:
+    with suppress(ValueError):
+        assert FIRST_YEAR <= parse_moment(text).year <= LAST_YEAR
+
+
+def test_a_device_that_is_still_held_ends_after_every_moment() -> None:
+    assert (kept_end(None), given_end(STILL_HELD)) == (STILL_HELD, None)
+    assert kept_end(THREE) == given_end(THREE) == THREE
+    assert parse_moment(f"{LAST_YEAR}-12-31T23:59:59.999999Z") < STILL_HELD
+
+
+GAPS, LENGTHS = (st.integers(least, 4).map(lambda days: timedelta(days=days)) for least in (0, 1))
+BEGINS = st.integers(0, 12).map(lambda days: THREE + timedelta(days=days))
+DEVICES = (1, 2)
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> list[Span]:
+    """Elements of a request, which may overlap each other; some are still held."""
+    spans = st.tuples(st.sampled_from(DEVICES), BEGINS, LENGTHS | st.none())
+    drawn = enumerate(draw(st.lists(spans, max_size=12)))
+    return [Span(n, device, begin, begin + length if length else STILL_HELD) for n, (device, begin, length) in drawn]
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> list[Span]:
+    """Recorded periods, of which none of a device overlap; some touch. In no order."""
+    found: list[Span] = []
+    for device in DEVICES:
+        end = THREE
+        for gap, length in draw(st.lists(st.tuples(GAPS, LENGTHS), max_size=4)):
+            begin, end = end + gap, end + gap + length
+            found.append(Span(100 + len(found), device, begin, end))
+        if end > THREE and draw(st.booleans()):
+            found.append(found.pop()._replace(end=STILL_HELD))
+    return draw(st.permutations(found))
+
+
+def overlap(a: Span, b: Span) -> bool:
+    """The definition."""
+    return a.device_id == b.device_id and a.begin < b.end and b.begin < a.end
+
+
+@settings(max_examples=200, deadline=None)
+@given(requests())
+def test_each_pair_of_elements_that_overlap_is_found_once(wanted: list[Span]) -> None:
+    found = list(conflicts_within(wanted))
+    pairs = Counter(frozenset((each.element, each.other.id)) for each in found)
+    assert pairs == Counter(frozenset((a.id, b.id)) for a, b in combinations(wanted, 2) if overlap(a, b))
+    assert all(wanted[each.other.id] == each.other and not each.is_recorded for each in found)
+    assert all(wanted[each.element].begin >= each.other.begin for each in found)
+
+
+@settings(max_examples=200, deadline=None)
+@given(requests(), tables())
+def test_each_recorded_period_that_an_element_overlaps_is_found_once(wanted: list[Span], kept: list[Span]) -> None:
+    found = list(conflicts_with(wanted, kept))
+    pairs = Counter((each.element, each.other) for each in found)
+    assert pairs == Counter((a.id, b) for a, b in product(wanted, kept) if overlap(a, b))
+    assert all(each.is_recorded for each in found)
+
+
+@settings(max_examples=100, deadline=None)
+@given(requests(), tables())
+def test_nothing_outside_of_the_envelopes_overlaps(wanted: list[Span], kept: list[Span]) -> None:
+    around = envelopes(wanted)
+    for device, (begin, end) in around.items():
+        ours = [each for each in wanted if each.device_id == device]
+        assert (begin, end) == (min(each.begin for each in ours), max(each.end for each in ours))
+    near = [each for each in kept if any(overlap(each, Span(0, device, *edges)) for device, edges in around.items())]
+    assert Counter(conflicts_with(wanted, near)) == Counter(conflicts_with(wanted, kept))
+
+
+def days(number: int, first: int, last: int) -> Span:
+    return Span(number, 1, THREE + timedelta(days=first), THREE + timedelta(days=last))
+
+
+def test_touching_and_separate_periods_are_no_conflict() -> None:
+    spans = [days(0, 0, 2), days(1, 2, 4), days(2, 6, 7), days(3, 0, 9)._replace(device_id=2)]
+    assert list(conflicts_within(spans)) == list(conflicts_with(spans[:1], spans[1:])) == []
+
+
+def naive_conflicts(spans: Sequence[Span]) -> list[tuple[int, int]]:
+    """A twin that compares each with the one before it."""
+    return [(b.id, a.id) for a, b in pairwise(sorted(spans, key=lambda each: each.begin)) if overlap(a, b)]
+
+
+def test_comparing_neighbours_alone_misses_what_a_long_period_holds() -> None:
+    spans = [days(0, 0, 9), days(1, 1, 2), days(2, 3, 4)]
+    assert [(each.element, each.other.id) for each in conflicts_within(spans)] == [(1, 0), (2, 0)]
+    assert naive_conflicts(spans) == [(1, 0)]
