@@ -192,7 +192,7 @@ def drop_unused_names(transaction: Session, the_import: Imports) -> None:
     """Remove names that this import created and nothing links to.
 
     They are locked before they are looked at again: a link that somebody else is about to commit holds a shared lock
-    on its name.
+    on its name, and somebody may have asked for it by name meanwhile, so that it is the import's no longer.
     """
     statement = " UNION ALL ".join(
         f"SELECT '{kind}' AS kind, id FROM {kind} WHERE import_id = :import_id AND {_unlinked(kind)}"  # noqa: S608
@@ -203,11 +203,12 @@ def drop_unused_names(transaction: Session, the_import: Imports) -> None:
         ids = sorted(row.id for row in candidates if row.kind == kind)
         if ids:
             # Off the key: a scan of a small table would wait for names that nobody asked about.
-            rows = f"FROM {kind} FORCE INDEX (PRIMARY) WHERE id IN :ids"
+            rows = f"FROM {kind} FORCE INDEX (PRIMARY) WHERE id IN :ids AND import_id = :import_id"
             lock = text(f"SELECT id {rows} ORDER BY id FOR UPDATE")
             drop = text(f"DELETE {kind} {rows} AND {_unlinked(kind)}")
             for each in (lock, drop):
-                transaction.execute(each.bindparams(bindparam("ids", expanding=True)), {"ids": ids})
+                values = {"ids": ids, "import_id": the_import.id}
+                transaction.execute(each.bindparams(bindparam("ids", expanding=True)), values)
 
 
 def _unlinked(kind: str) -> str:

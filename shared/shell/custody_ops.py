@@ -77,7 +77,7 @@ def remove_period(transaction: Session, caller: Caller, period_id: int, versions
     with held(transaction, caller.tenant_id, [number]):
         period = _at_version(transaction, caller, period_id, versions)
         removed = described(transaction, caller, [period_id])[0]
-        record_changes(transaction, caller, CustodyAction.REMOVED, [period_id])
+        _write(transaction, caller, period, CustodyAction.REMOVED)
         transaction.delete(period)
     return removed
 
@@ -145,8 +145,13 @@ def _held_by_nobody(body: NewTransfer) -> WrongStateError:
     return WrongStateError(f"nobody holds device {body.device_id} at {written(body.at)}; record a period instead")
 
 
-def _write(transaction: Session, caller: Caller, period: tables.CustodyPeriods) -> None:
+def _write(
+    transaction: Session,
+    caller: Caller,
+    period: tables.CustodyPeriods,
+    action: CustodyAction = CustodyAction.CHANGED,
+) -> None:
     # Without a net change there would be no UPDATE, and nothing would compare the version.
     flag_modified(period, "note")
     transaction.flush()
-    record_changes(transaction, caller, CustodyAction.CHANGED, [period.id])
+    record_changes(transaction, caller, action, [period.id])

@@ -66,7 +66,7 @@ _IDS = text(f"""
 _RECORD = text("""
     INSERT INTO custody_changes
       (period_id, version, action, user_id, device_id, begin_at, end_at, custodian_id, note)
-    SELECT period.id, period.version + :ahead, :action, :user_id,
+    SELECT period.id, period.version, :action, :user_id,
       period.device_id, period.begin_at, period.end_at, period.custodian_id, period.note
     FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS made
     STRAIGHT_JOIN custody_periods AS period ON period.id = made.id
@@ -132,10 +132,10 @@ def insert_periods(transaction: Session, caller: Caller, wanted: Sequence[Wanted
 def record_changes(transaction: Session, caller: Caller, action: CustodyAction, ids: Sequence[int]) -> None:
     """Copy the periods as they are now to what is known of all changes.
 
-    For a removal, which counts as one more version, before the rows are deleted.
+    Their rows are locked by then, as the same record's writers wait for them and not for each other's record. A removal
+    is one more version, recorded before the rows are deleted.
     """
-    ahead = int(action is CustodyAction.REMOVED)
-    values = {"action": action.value, "ahead": ahead, "user_id": caller.user_id, "ids": json.dumps(list(ids))}
+    values = {"action": action.value, "user_id": caller.user_id, "ids": json.dumps(list(ids))}
     transaction.execute(_RECORD, values)
 
 

@@ -37,9 +37,10 @@ class DbErrorClass(Enum):
 DEADLOCK, LOCK_WAIT_TIMEOUT, NOWAIT, SAVEPOINT_GONE, READ_ONLY = 1213, 1205, 3572, 1305, 1290
 COMMANDS_OUT_OF_SYNC = 2014
 
+# 1467 is how MariaDB tells a deadlock's victim that it waited for the next generated id.
 NUMBERS: dict[DbErrorClass, frozenset[int]] = {
     DbErrorClass.TRANSACTION: frozenset(
-        {DEADLOCK, LOCK_WAIT_TIMEOUT, NOWAIT, 1020, 1180, 1206, 1317, 1412, 1613, 1614, 1615, 1689, 3058, 3101}
+        {DEADLOCK, LOCK_WAIT_TIMEOUT, NOWAIT, 1020, 1180, 1206, 1317, 1412, 1467, 1613, 1614, 1615, 1689, 3058, 3101}
     ),
     DbErrorClass.ONCE: frozenset({1030, 1105, 1815, 1969, 3024}),
     DbErrorClass.CONNECTION: frozenset(

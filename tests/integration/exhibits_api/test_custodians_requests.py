@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
 from core.contracts.exhibits import NewCustodian
 from custodians_api import lambda_handler
@@ -130,6 +131,19 @@ def test_one_who_was_asked_for_stays_when_the_import_that_saw_him_first_ends(cas
     assert given("LAB") == {"id": lab, "name": "Lab"}
     done(drop_unused_names, Imports(id=AN_IMPORT))
     assert cases.database.query("SELECT id FROM custodians") == [(lab,)], f"{clerk} was asked for by nobody"
+
+
+def test_one_who_is_asked_for_while_that_import_ends_stays(counting: Cases) -> None:
+    lab = seen_by_an_import(counting, "Lab")
+    with counting.database.environments(2) as (one, two), Session(one) as asking:
+        add_custodian(asking, CALLER, NewCustodian(case="Case", name="Lab"))
+
+        def commit() -> None:
+            counting.database.until_waiting(1)
+            asking.commit()
+
+        together(lambda: replayed(two, drop_unused_names, Imports(id=AN_IMPORT)), commit)
+    assert counting.database.query("SELECT id FROM custodians") == [(lab,)]
 
 
 def test_where_a_name_was_seen_first_is_kept_while_something_is_linked_to_it(cases: Cases) -> None:
