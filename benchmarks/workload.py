@@ -11,7 +11,7 @@ from enum import StrEnum
 from pydantic import TypeAdapter
 
 from core.contracts.custody import NewPeriod
-from core.custody import written
+from core.moments import written
 
 ELEMENTS = 3
 # Of requests under high contention, so many reach back into the period that somebody else asks for just then.

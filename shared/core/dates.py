@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 
+from core.moments import FIRST_YEAR
+
 EVIDENCE_CHARACTERS = 6
-FIRST_YEAR = 1000
 
 _TIME = (
     r"(?:[T ]\s*(?:at )?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,6})\d*)?)?"

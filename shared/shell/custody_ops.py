@@ -25,12 +25,13 @@ from core.contracts.custody import (
     NewTransfer,
     Revision,
 )
-from core.custody import Span, kept_end, written
+from core.custody import Span, kept_end
 from core.errors import InvalidInputError, StaleVersionError, WrongStateError
+from core.moments import written
 from shell import tables
 from shell.custody_query_ops import described, load_period
 from shell.custody_writing_ops import WantedPeriod, insert_periods, keep_custodians, record_changes, refuse_overlaps
-from shell.device_ops import find_devices, find_or_add_devices, held
+from shell.device_ops import find_devices, find_or_add_devices, serialised
 
 
 def add_periods(transaction: Session, caller: Caller, periods: Sequence[NewPeriod]) -> CustodyPeriods:
@@ -42,7 +43,7 @@ def add_periods(transaction: Session, caller: Caller, periods: Sequence[NewPerio
     devices = find_or_add_devices(transaction, caller.tenant_id, sorted({each.device_id for each in periods}))
     keep_custodians(transaction, caller, [each.custodian_id for each in periods])
     wanted = [_wanted(place, each, devices[each.device_id]) for place, each in enumerate(periods)]
-    with held(transaction, caller.tenant_id, devices):
+    with serialised(transaction, caller.tenant_id, devices):
         ids = insert_periods(transaction, caller, wanted)
     return CustodyPeriods(items=described(transaction, caller, ids))
 
@@ -57,7 +58,7 @@ def change_period(
     """
     keep_custodians(transaction, caller, [change.custodian_id])
     _, number = load_period(transaction, caller, period_id)
-    with held(transaction, caller.tenant_id, [number]):
+    with serialised(transaction, caller.tenant_id, [number]):
         period = _at_version(transaction, caller, period_id, versions)
         span = _revised(period, number, change)
         refuse_overlaps(transaction, [WantedPeriod(span, period.device_id, None, None)], but=period_id)
@@ -74,7 +75,7 @@ def remove_period(transaction: Session, caller: Caller, period_id: int, versions
     Raises NotFoundError, and StaleVersionError with the version to be read again.
     """
     _, number = load_period(transaction, caller, period_id)
-    with held(transaction, caller.tenant_id, [number]):
+    with serialised(transaction, caller.tenant_id, [number]):
         period = _at_version(transaction, caller, period_id, versions)
         removed = described(transaction, caller, [period_id])[0]
         _write(transaction, caller, period, CustodyAction.REMOVED)
@@ -93,7 +94,7 @@ def transfer(transaction: Session, caller: Caller, body: NewTransfer) -> Custody
     device = find_devices(transaction, caller.tenant_id, [body.device_id]).get(body.device_id)
     if device is None:
         raise _held_by_nobody(body)
-    with held(transaction, caller.tenant_id, [body.device_id]):
+    with serialised(transaction, caller.tenant_id, [body.device_id]):
         ending = _ending(transaction, device, body)
         ending.end_at = body.at
         _write(transaction, caller, ending)
@@ -120,7 +121,7 @@ def _revised(period: tables.CustodyPeriods, number: int, change: Revision) -> Sp
 def _at_version(
     transaction: Session, caller: Caller, period_id: int, versions: frozenset[int]
 ) -> tables.CustodyPeriods:
-    """Read again, now that the device is held."""
+    """Read again, now that nobody else changes the device's periods."""
     period, _ = load_period(transaction, caller, period_id)
     if period.version not in versions:
         raise StaleVersionError(period.version)

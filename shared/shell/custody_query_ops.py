@@ -21,10 +21,8 @@ from core.custody import given_end
 from core.errors import NotFoundError
 from core.paging import decode_cursor, not_ours, page_of
 from shell.tables import Custodians, CustodyChanges, CustodyPeriods, Devices
-from shell.utils.db_helpers import among, repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_helpers import among, forced, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
-
-_IN_ORDER = "FORCE INDEX (ix_custody_periods_overlap)"
 
 
 @retry_on_db_conflict(resolve=repeating_is_harmless)
@@ -41,8 +39,7 @@ def list_periods(
         wanted = wanted.where(CustodyPeriods.end_at > start)
     if end is not None:
         wanted = wanted.where(CustodyPeriods.begin_at < end)
-    for dialect in ("mysql", "mariadb"):
-        wanted = wanted.with_hint(CustodyPeriods, _IN_ORDER, dialect)
+    wanted = forced(wanted, CustodyPeriods, "ix_custody_periods_overlap")
     with session() as reading:
         rows = reading.execute(wanted.order_by(CustodyPeriods.end_at).limit(limit + 1)).all()
     page, following = page_of(rows, limit, lambda row: (row.end_at.isoformat(),))

@@ -1,6 +1,6 @@
-"""Writing custody periods of devices that are held: what overlaps is refused, and every change is recorded.
+"""Writing custody periods where writers are serialised: what overlaps is refused, and every change is recorded.
 
-Guaranteed: under `device_ops.held`, no period is inserted that overlaps another of its device; a conflict that is
+Guaranteed: under `device_ops.serialised`, no period is inserted that overlaps another of its device; a conflict that is
 told is with a committed period or with another element of the same request; for every change there is a row that
 says what it left, and by whom. The number of statements does not depend on the number of periods.
 """
@@ -23,7 +23,7 @@ from core.custody import Conflict, Span, conflicts_with, conflicts_within, envel
 from core.errors import InvalidInputError, OverlapError
 from shell.device_ops import is_locking
 from shell.tables import Cases, Custodians
-from shell.utils.db_helpers import among, changed_rows
+from shell.utils.db_helpers import among, changed_rows, forced
 from shell.utils.db_session import session
 
 MOST_CONFLICTS = 10_000
@@ -77,7 +77,7 @@ class WantedPeriod(NamedTuple):
     """A period to be inserted: its place in the request, the device by number and by row, and what is said of it."""
 
     span: Span
-    row_id: int
+    device_row: int
     custodian_id: int | None
     note: str | None
 
@@ -95,8 +95,7 @@ def keep_custodians(transaction: Session, caller: Caller, ids: Sequence[int | No
     found = set(transaction.scalars(mine.where(among(Custodians.id, wanted))))
     if len(found) == len(wanted):
         kept = select(Custodians.id).where(among(Custodians.id, wanted)).order_by(Custodians.id)
-        for dialect in ("mysql", "mariadb"):
-            kept = kept.with_hint(Custodians, "FORCE INDEX (PRIMARY)", dialect)
+        kept = forced(kept, Custodians, "PRIMARY")
         found = set(transaction.scalars(kept.with_for_update(read=True)))
     missing = [each for each in wanted if each not in found]
     if missing:
@@ -106,27 +105,33 @@ def keep_custodians(transaction: Session, caller: Caller, ids: Sequence[int | No
 
 
 def insert_periods(transaction: Session, caller: Caller, wanted: Sequence[WantedPeriod], ending: int = 0) -> list[int]:
-    """Insert periods of devices that are held; their ids, in order. All of them, or OverlapError with every conflict.
+    """Insert periods of serialised devices, all of them, or raise OverlapError with every conflict; ids in order.
 
     `ending` is the id of a period that this very transaction has cut short. Four statements at most where nothing
     overlaps. Raises StaleDataError, to be replayed, where what overlapped is gone again.
     """
+    rows = {"rows": json.dumps([_row(each) for each in wanted], ensure_ascii=False)}
     # The statement that looks for itself sees what is recorded, not the other elements.
     if is_locking() or any(conflicts_within([each.span for each in wanted])):
         refuse_overlaps(transaction, wanted)
-    rows = {"rows": json.dumps([_row(each) for each in wanted], ensure_ascii=False)}
-    ranges, bounds = _in_ranges(wanted)
-    insert, values = (_INSERT, rows) if is_locking() else (_INSERT + _WHERE_FREE.format(ranges), {**rows, **bounds})
-    if changed_rows(transaction.execute(text(insert), values)) != len(wanted):
-        # On a connection of its own, which sees what is committed and not what was inserted here a moment ago.
-        with session() as looking:
-            refuse_overlaps(looking, wanted, but=ending)
-        raise StaleDataError("what overlapped was removed meanwhile")
+        transaction.execute(text(_INSERT), rows)
+    else:
+        _insert_free(transaction, wanted, rows, ending)
     ids = list(transaction.scalars(_IDS, rows))
     if len(ids) != len(wanted):
         raise StaleDataError("somebody else recorded the same periods meanwhile")
     record_changes(transaction, caller, CustodyAction.ADDED, ids)
     return ids
+
+
+def _insert_free(transaction: Session, wanted: Sequence[WantedPeriod], rows: Mapping[str, str], ending: int) -> None:
+    ranges, bounds = _in_ranges(wanted)
+    inserted = transaction.execute(text(_INSERT + _WHERE_FREE.format(ranges)), {**rows, **bounds})
+    if changed_rows(inserted) != len(wanted):
+        # On a connection of its own, which sees what is committed and not what was inserted here a moment ago.
+        with session() as looking:
+            refuse_overlaps(looking, wanted, but=ending)
+        raise StaleDataError("what overlapped was removed meanwhile")
 
 
 def record_changes(transaction: Session, caller: Caller, action: CustodyAction, ids: Sequence[int]) -> None:
@@ -158,13 +163,13 @@ def _said(found: Sequence[Conflict]) -> str:
 
 def _recorded(transaction: Session, wanted: Sequence[WantedPeriod], but: int) -> list[Span]:
     """The recorded periods between the first begin and the last end of each device's."""
-    numbers = {each.row_id: each.span.device_id for each in wanted}
+    numbers = {each.device_row: each.span.device_id for each in wanted}
     statement, bounds = _in_ranges(wanted)
     return list(_spans(numbers, transaction.execute(text(statement), bounds).all(), but))
 
 
 def _in_ranges(wanted: Sequence[WantedPeriod]) -> tuple[str, dict[str, int | datetime]]:
-    ranges = envelopes(each.span._replace(device_id=each.row_id) for each in wanted)
+    ranges = envelopes(each.span._replace(device_id=each.device_row) for each in wanted)
     bounds: dict[str, int | datetime] = {}
     for place, (device, (begin, end)) in enumerate(ranges.items()):
         bounds |= {f"device_{place}": device, f"begin_{place}": begin, f"end_{place}": end}
@@ -179,4 +184,4 @@ def _spans(numbers: Mapping[int, int], rows: Sequence[tuple[int, int, datetime, 
 
 def _row(wanted: WantedPeriod) -> list[object]:
     begin, end = wanted.span.begin.isoformat(" "), wanted.span.end.isoformat(" ")
-    return [wanted.row_id, begin, end, wanted.custodian_id, wanted.note]
+    return [wanted.device_row, begin, end, wanted.custodian_id, wanted.note]

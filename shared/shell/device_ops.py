@@ -1,10 +1,11 @@
 """Evidence devices: the rows on which everybody meets who writes the custody periods of one.
 
-Guaranteed: of all transactions that change a device's periods and go through `held`, each sees what those before it
-committed and nothing of those after it, whichever way each of them takes: `pessimistic` locks the devices; `optimistic`
-reads their versions first and compares them last, so that of two who overlap in time one fails and is replayed. Both
-raise the versions, which is what lets them be mixed. The third and last attempt of an optimistic unit locks as well,
-so that nobody is outrun for ever. Whoever locks or adds several devices does so in the order of their numbers.
+Guaranteed: of all transactions that change a device's periods and go through `serialised`, each sees what those before
+it committed and nothing of those after it, whichever way each of them takes: `pessimistic` locks the devices;
+`optimistic` reads their versions first and compares them last, so that of two who overlap in time one fails and is
+replayed. Both raise the versions, which is what lets them be mixed. The third and last attempt of an optimistic unit
+locks as well, so that nobody is outrun for ever. Whoever locks or adds several devices does so in the order of their
+numbers.
 Under READ COMMITTED nothing less will do: no lock on a range of rows keeps another row out of it, and of two statements
 that each look before they insert, neither sees the other's row.
 """
@@ -22,7 +23,7 @@ from sqlalchemy.orm.exc import StaleDataError
 from shell.settings import settings
 from shell.tables import Devices
 from shell.utils.bulk_insert import insert_missing
-from shell.utils.db_helpers import among, changed_rows
+from shell.utils.db_helpers import among, changed_rows, forced
 from shell.utils.db_session import session
 from shell.utils.replaying import STALE_ATTEMPTS, attempt_number
 
@@ -71,7 +72,7 @@ def is_locking() -> bool:
 
 
 @contextmanager
-def held(transaction: Session, tenant_id: str, numbers: Iterable[int]) -> Iterator[None]:
+def serialised(transaction: Session, tenant_id: str, numbers: Iterable[int]) -> Iterator[None]:
     """Everything in the block is done as if nobody else changed the devices' periods meanwhile, or not at all.
 
     What decides is read in the block. Two statements for any number of devices, all of which must be there. Raises
@@ -98,9 +99,7 @@ def _read(transaction: Session, tenant_id: str, numbers: Sequence[int]) -> list[
 def _by_number(tenant_id: str, numbers: Sequence[int]) -> Select[int, int]:
     mine = (Devices.tenant_id == tenant_id, among(Devices.number, numbers))
     wanted = select(Devices.id, Devices.version).where(*mine).order_by(Devices.number)
-    for dialect in ("mysql", "mariadb"):
-        wanted = wanted.with_hint(Devices, "FORCE INDEX (uq_devices_number)", dialect)
-    return wanted
+    return forced(wanted, Devices, "uq_devices_number")
 
 
 def _versions(transaction: Session, wanted: Select[int, int]) -> list[tuple[int, int]]:

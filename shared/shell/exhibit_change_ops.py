@@ -29,11 +29,9 @@ from shell.exhibit_query_ops import custodians_of, described, load_exhibit, not_
 from shell.tables import Cases, Exhibits, Tags
 from shell.taggings_ops import count_taggings, create_np_taggings, delete_taggings, keep_named_tags
 from shell.utils.column_limits import column_limits
-from shell.utils.db_helpers import among
+from shell.utils.db_helpers import among, forced
 from shell.utils.keys import refuse_unstorable, unstorable
 from shell.utils.named_rows import find_or_add_named
-
-_BY_KEY = "FORCE INDEX (PRIMARY)"
 
 
 def patch_exhibit(
@@ -119,7 +117,7 @@ def _lock_exhibits(transaction: Session, caller: Caller, ids: Sequence[int]) -> 
 def _locking(ids: Sequence[int]) -> Select[int]:
     """Off the primary key, which is the order of the locks; nothing but ids, for an exhibit may have 64 KB of text."""
     wanted = select(Exhibits.id).where(among(Exhibits.id, ids)).order_by(Exhibits.id).with_for_update()
-    return wanted.with_hint(Exhibits, _BY_KEY, "mysql").with_hint(Exhibits, _BY_KEY, "mariadb")
+    return forced(wanted, Exhibits, "PRIMARY")
 
 
 def _refuse_unstorable_texts(change: ExhibitChange) -> None:

@@ -20,7 +20,7 @@ from core.errors import NotFoundError
 from core.paging import decode_cursor, not_ours, page_of
 from shell.tables import Cases, CustodianExhibits, Custodians, Exhibits, Taggings, Tags
 from shell.utils.column_limits import column_limits
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_helpers import forced, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 from shell.utils.document_properties import load
 from shell.utils.keys import unstorable
@@ -28,7 +28,6 @@ from shell.utils.keys import unstorable
 SUMMARY = tuple(contract.ExhibitSummary.model_fields)
 # Read from the row as they stand; the others are looked up or have another form.
 PLAIN = tuple(name for name in contract.Exhibit.model_fields if name in Exhibits.__table__.columns)
-_IN_ORDER = "FORCE INDEX (uq_exhibits_control_number)"
 NO_SUCH_CASE = "you have no case of this name; names of cases are compared character by character"
 
 
@@ -137,7 +136,7 @@ def _exhibits_of(
     if filters:
         return wanted.where(*filters)
     # Of a case that is most of a small table the server would read all rows, and sort them for every page.
-    return wanted.with_hint(Exhibits, _IN_ORDER, "mysql").with_hint(Exhibits, _IN_ORDER, "mariadb")
+    return forced(wanted, Exhibits, "uq_exhibits_control_number")
 
 
 def _filters(

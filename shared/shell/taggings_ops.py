@@ -16,7 +16,7 @@ from core.errors import ConflictError
 from shell.tables import Taggings, Tags
 from shell.utils.bulk_insert import insert_ignore_checked, insert_missing
 from shell.utils.column_limits import column_limits
-from shell.utils.db_helpers import changed_rows, insert_or_get, retry_on_db_conflict
+from shell.utils.db_helpers import changed_rows, forced, insert_or_get, retry_on_db_conflict
 from shell.utils.keys import refuse_unstorable
 from shell.utils.named_rows import find_named, find_or_add_named
 
@@ -72,7 +72,7 @@ def keep_named_tags(transaction: Session, case_id: int, names: Sequence[str]) ->
     # Shared, as the foreign key's own locks are: those who tag other exhibits do not wait.
     kept = select(Tags.id).where(Tags.id.in_(ids)).order_by(Tags.id).with_for_update(read=True)
     # A scan of a small table would wait for tags that others add and nobody asked for.
-    kept = kept.with_hint(Tags, "FORCE INDEX (PRIMARY)", "mysql").with_hint(Tags, "FORCE INDEX (PRIMARY)", "mariadb")
+    kept = forced(kept, Tags, "PRIMARY")
     if ids and len(transaction.scalars(kept).all()) < len(ids):
         raise ConflictError("a tag was removed while exhibits were tagged with it")
     return ids

@@ -9,8 +9,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializ
 from pydantic.alias_generators import to_camel
 
 from core.contracts.problems import NAMES, PROBLEM_URN
-from core.custody import written
 from core.errors import ForbiddenError
+from core.moments import written
 
 MAX_TENANT_CHARACTERS, MAX_USER_CHARACTERS = 64, 255
 # What every JSON reader holds exactly (RFC 8259, section 6).

@@ -18,7 +18,8 @@ from pydantic import (
 )
 
 from core.contracts.common import Given, Next, RowId, Taken, UtcMoment
-from core.custody import MOMENT, kept_end, parse_moment
+from core.custody import kept_end
+from core.moments import MOMENT, parse_moment
 
 MAX_PERIODS = 1_000
 

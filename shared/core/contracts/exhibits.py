@@ -18,12 +18,11 @@ from pydantic import (
 
 from core.contracts.common import Given, Name, Next, RowId, Taken, printable, without_nul
 from core.contracts.imports import FileName
+from core.moments import FIRST_YEAR
 
 MAX_TAGGED_EXHIBITS, MAX_TAGS, MAX_CUSTODIANS = 1_000, 50, 50
 LOCAL_MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
 TRIMMED = r"^\S(?:.*\S)?$"
-# What a DATETIME column promises to hold.
-FIRST_YEAR = 1000
 
 
 def _as_written(value: object) -> object:

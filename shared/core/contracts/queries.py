@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from pydantic.alias_generators import to_camel
 
 from core.contracts.common import MAX_ID, MAX_PAGE
-from core.custody import parse_moment
+from core.moments import parse_moment
 from core.statuses import ImportStatus
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import ColumnElement, CursorResult, Result, inspect, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import DeclarativeBase, QueryableAttribute, Session
+from sqlalchemy.sql.selectable import HasHints
 
 from core.errors import ConflictError, LockNotAcquiredError
 from shell.settings import settings
@@ -22,12 +23,14 @@ __all__ = [
     "acquire_lock_with_retry",
     "among",
     "changed_rows",
+    "forced",
     "insert_or_get",
     "repeating_is_harmless",
     "retry_on_db_conflict",
 ]
 
 M = TypeVar("M", bound=DeclarativeBase)
+S = TypeVar("S", bound=HasHints)
 
 INSERT_OR_GET_ROUNDS = 5
 # From a thousand values on MariaDB makes a join of its own out of an IN list, and locks in the order of that.
@@ -84,14 +87,20 @@ def _locked_rows(session: Session, model: type[M], field_name: str, values: Sequ
     )
     if primary == [field_name]:
         # A scan of a small table would wait for rows that others hold and nobody asked for.
-        statement = statement.with_hint(model, "FORCE INDEX (PRIMARY)", "mysql")
-        statement = statement.with_hint(model, "FORCE INDEX (PRIMARY)", "mariadb")
+        statement = forced(statement, model, "PRIMARY")
     return list(session.scalars(statement))
 
 
 def changed_rows(result: Result[Any]) -> int:
     """How many rows an UPDATE found, also those that had its values already, or a DELETE removed."""
     return cast("CursorResult[Any]", result).rowcount
+
+
+def forced(statement: S, model: type[DeclarativeBase], index: str) -> S:
+    """The SELECT, made to use that index of the model's table on MySQL and MariaDB alike."""
+    for dialect in ("mysql", "mariadb"):
+        statement = statement.with_hint(model, f"FORCE INDEX ({index})", dialect)
+    return statement
 
 
 def among(column: QueryableAttribute[Any], values: Sequence[Any]) -> ColumnElement[bool]:

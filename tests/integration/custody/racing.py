@@ -19,8 +19,9 @@ from sqlalchemy.orm import Session
 
 from core.contracts.common import Caller
 from core.contracts.custody import CustodyPeriods, CustodyTransfer, NewPeriod, NewTransfer, Revision
-from core.custody import Conflict, Span, kept_end, written
+from core.custody import Conflict, Span, kept_end
 from core.errors import NotFoundError, OverlapError, StaleVersionError, WrongStateError
+from core.moments import written
 from shell.custody_ops import add_periods, change_period, remove_period, transfer
 from shell.utils import db_session, replaying
 from tests.integration.custody.support import CALLER, WAYS, at, periods, wanted

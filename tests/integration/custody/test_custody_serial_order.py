@@ -143,7 +143,7 @@ def test_devices_that_nobody_holds_give_what_no_order_does(
 ) -> None:
     clients = Clients(cases)
     clients.ask(engines[0], APART[0])
-    monkeypatch.setattr(custody_ops, "held", lambda *_: nullcontext())
+    monkeypatch.setattr(custody_ops, "serialised", lambda *_: nullcontext())
     monkeypatch.setattr(custody_ops, write, meeting_after(getattr(custody_ops, write)))
     histories = at_once(clients, engines, [[each] for each in requests])
     assert [outcome.kind for history in histories for _, outcome in history] == ["ok", "ok"]

@@ -12,20 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.custody import (
-    FIRST_YEAR,
-    LAST_YEAR,
-    MOMENT,
-    STILL_HELD,
-    Span,
-    conflicts_with,
-    conflicts_within,
-    envelopes,
-    given_end,
-    kept_end,
-    parse_moment,
-    written,
-)
+from core.custody import STILL_HELD, Span, conflicts_with, conflicts_within, envelopes, given_end, kept_end
+from core.moments import FIRST_YEAR, LAST_YEAR, MOMENT, parse_moment, written
 
 THREE = datetime(2026, 11, 21, 15)
 MOMENTS = [
