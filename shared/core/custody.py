@@ -74,7 +74,8 @@ def conflicts_with(wanted: Sequence[Span], recorded: Sequence[Span]) -> Iterator
                 first += 1
             place = first
             while place < len(periods) and periods[place].begin < span.end:
-                yield Conflict(span.id, periods[place], is_recorded=True)
+                if periods[place].end > span.begin:
+                    yield Conflict(span.id, periods[place], is_recorded=True)
                 place += 1
 
 

@@ -38,8 +38,9 @@ def engine(url: URL | None = None) -> Engine:
         isolation_level="READ COMMITTED",
         # A statement's parameters are the contents of documents: no error message shows them.
         hide_parameters=True,
-        pool_size=1,
-        max_overflow=1,
+        # The second one is opened only by who needs it, and then kept: to make one costs as much as a small request.
+        pool_size=2,
+        max_overflow=0,
         pool_pre_ping=True,
         # Sessions end every transaction themselves; a ROLLBACK after each would be a round trip for nothing.
         pool_reset_on_return=None,

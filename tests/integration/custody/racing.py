@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from itertools import pairwise
+from itertools import cycle, pairwise
 from random import Random
 from typing import Any, NamedTuple
 
@@ -212,7 +212,8 @@ class Mix:
     def play(self, engines: Sequence[Engine], chosen: Random) -> None:
         """Each client does something, all at once."""
         live = list(recorded_rows(self.database).values())
-        for answer in at_once(engines, *(partial(_act, _anything(chosen, live)) for _ in engines)):
+        acts = [partial(_act, way, _anything(chosen, live)) for _, way in zip(engines, cycle(WAYS), strict=False)]
+        for answer in at_once(engines, *acts):
             if isinstance(answer, Exception):
                 self.refused.append(answer)
             else:
@@ -243,7 +244,8 @@ def _anything(chosen: Random, live: Sequence[tuple[Any, ...]]) -> Act:
     return transfer, [NewTransfer.model_validate({"deviceId": number, **moment, **named})]
 
 
-def _act(act: Act, on: Engine) -> list[Done]:
+def _act(way: str, act: Act, on: Engine) -> list[Done]:
+    GOING.set(way)
     op, arguments = act
     made = replayed(on, op, CALLER, *arguments)
     if isinstance(made, CustodyPeriods):

@@ -49,10 +49,14 @@ def test_whoever_wins_nothing_overlaps(way: str, counting: Cases, race_counts: i
     assert deadlocks == 0 or way == "optimistic"
 
 
-def test_nothing_overlaps_where_clients_go_different_ways(
-    counting: Cases, race_counts: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def different_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every other client of a race locks, and those between compare versions."""
     monkeypatch.setattr(device_ops, "settings", lambda: replace(settings(), custody_locking=GOING.get()))
+
+
+@pytest.mark.usefixtures("different_ways")
+def test_nothing_overlaps_where_clients_go_different_ways(counting: Cases, race_counts: int) -> None:
     race = Race(counting.database)
     deadlocks = race.run(DEVICES // race_counts)
     print(f"mixed: {race.told()}, {deadlocks} deadlocks")
@@ -149,17 +153,27 @@ def test_of_who_records_and_who_hands_on_one_has_the_future(pair: Pair, devices:
         assert_names(lost, won)
 
 
-def test_whatever_is_done_at_once_every_change_is_recorded(way: str, counting: Cases, race_counts: int) -> None:
-    mix, chosen = Mix(counting.database), Random(7)
-    before = counting.database.deadlocks()
-    with clients(counting.database, CLIENTS) as engines:
-        for _ in range(ROUNDS // race_counts):
+def played(database: Database, rounds: int) -> int:
+    """How many deadlocks there were while everything was done at once."""
+    mix, chosen, before = Mix(database), Random(7), database.deadlocks()
+    with clients(database, CLIENTS) as engines:
+        for _ in range(rounds):
             mix.play(engines, chosen)
-    deadlocks = counting.database.deadlocks() - before
-    print(f"{way}: {mix.told()}, {deadlocks} deadlocks")
-    assert overlaps(counting.database) == []
+    deadlocks = database.deadlocks() - before
+    print(f"{mix.told()}, {deadlocks} deadlocks")
+    assert overlaps(database) == []
     assert_every_change_is_recorded(mix)
+    return deadlocks
+
+
+def test_whatever_is_done_at_once_every_change_is_recorded(way: str, counting: Cases, race_counts: int) -> None:
+    deadlocks = played(counting.database, ROUNDS // race_counts)
     assert deadlocks == 0 or way == "optimistic"
+
+
+@pytest.mark.usefixtures("different_ways")
+def test_whatever_is_done_at_once_in_different_ways_is_recorded(counting: Cases, race_counts: int) -> None:
+    played(counting.database, ROUNDS // race_counts)
 
 
 class Rival:
