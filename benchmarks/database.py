@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, make_url, text
 
-from local.database import PrivateServer
+from local.database import temporary_server
 from shell.migration_ops import migrate
 from shell.settings import settings
 from shell.utils.db_session import engine
@@ -77,21 +74,10 @@ class Database:
 def own_database(server: str | None) -> Iterator[Database]:
     """A schema of our own with the application's tables, dropped in the end; without a server, on a private one."""
     with ExitStack() as stack:
-        url = make_url(server or stack.enter_context(_private_server()))
+        url = make_url(server or stack.enter_context(temporary_server()))
         database = Database(*stack.enter_context(_own_schema(url)))
         _migrate(database)
         yield database
-
-
-@contextmanager
-def _private_server() -> Iterator[str]:
-    directory = Path(tempfile.mkdtemp(prefix="exhibit-ingest-"))
-    server = PrivateServer(directory)
-    try:
-        yield server.start()
-    finally:
-        server.stop()
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 @contextmanager

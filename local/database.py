@@ -17,6 +17,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -251,3 +252,15 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def temporary_server() -> Iterator[str]:
+    """The address of a private server, without a schema, that goes with its data when the block ends."""
+    directory = Path(tempfile.mkdtemp(prefix="exhibit-ingest-"))
+    server = PrivateServer(directory)
+    try:
+        yield server.start()
+    finally:
+        server.stop()
+        shutil.rmtree(directory, ignore_errors=True)

@@ -19,6 +19,7 @@ import pytest
 from redis import Redis
 from sqlalchemy import URL, text
 
+from local.database import temporary_server
 from tests.support import servers
 from tests.support.caches import forget_caches, forget_redis
 from tests.support.redis_server import private_redis
@@ -42,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ[RUN] = secrets.token_hex(4)
     only_units = bool(config.args) and all("unit" in argument for argument in config.args)
     if not only_units and not config.option.collectonly:
-        os.environ[SERVER] = os.environ.get("DATABASE_URL") or _servers.enter_context(servers.private_database())
+        os.environ[SERVER] = os.environ.get("DATABASE_URL") or _servers.enter_context(temporary_server())
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import make_url
 
 import migrate_database
+from local.database import temporary_server
 from shell.utils.db_session import engine
 from tests.support import servers
 from tests.support.caches import forget_caches
@@ -40,7 +41,7 @@ def counting_url(worker_id: str, environment: dict[str, str]) -> Iterator[tuple[
             ours = stack.enter_context(user_of_our_own(given, schema))
             server = ours.render_as_string(hide_password=False)
         else:
-            server = stack.enter_context(servers.private_database())
+            server = stack.enter_context(temporary_server())
         url = servers.fresh_schema(server, schema)
         stack.callback(servers.drop_schema, url)
         yield url.render_as_string(hide_password=False), is_mysql(server)

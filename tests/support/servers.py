@@ -6,31 +6,14 @@ name in RUN: two runs on one server must not meet.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from moto.server import ThreadedMotoServer
 from sqlalchemy import URL, create_engine, make_url, text
 
-from local.database import PrivateServer
-
 SERVER = "TEST_DATABASE_SERVER"
 RUN = "TEST_RUN_ID"
-
-
-@contextmanager
-def private_database() -> Iterator[str]:
-    """The address of a database server that lives as long as the block, without a schema."""
-    directory = Path(tempfile.mkdtemp(prefix="exhibit-ingest-"))
-    server = PrivateServer(directory)
-    try:
-        yield server.start()
-    finally:
-        server.stop()
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def fresh_schema(server_url: str, name: str) -> URL:

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 import pytest
 from sqlalchemy import URL, create_engine, make_url, text
 
+from local.database import temporary_server
 from shell.settings import settings
 from shell.utils import column_limits, db_session
 from tests.support import servers
@@ -37,7 +38,7 @@ def database_url(worker_id: str, environment: dict[str, str]) -> Iterator[tuple[
             url = stack.enter_context(user_of_our_own(given, schema)).render_as_string(hide_password=False)
             stack.callback(_execute, given, f"DROP DATABASE {schema}")
         else:
-            url = stack.enter_context(servers.private_database())
+            url = stack.enter_context(temporary_server())
             # Nothing here has to outlive the machine.
             _execute(url, "SET GLOBAL innodb_flush_log_at_trx_commit = 0")
         # To make ready for TLS that nobody uses here takes longer than all else that a connection does.

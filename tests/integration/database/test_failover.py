@@ -10,6 +10,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from core.errors import CommitOutcomeUnknownError
+from local.database import temporary_server
 from shell.utils import db_session
 from shell.utils.db_errors import error_number
 from shell.utils.db_helpers import retry_on_db_conflict
@@ -63,7 +64,7 @@ def make_read_only(engine: Engine) -> None:
 @pytest.fixture(scope="module")
 def demoted_server() -> Iterator[tuple[URL, Engine]]:
     """A server of its own that can be made read-only, seen by somebody without special rights and by its root."""
-    with servers.private_database() as address:
+    with temporary_server() as address:
         url = servers.fresh_schema(address, "failover")
         root = create_engine(url, isolation_level="AUTOCOMMIT")
         with root.connect() as connection:
