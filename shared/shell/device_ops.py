@@ -20,6 +20,7 @@ from sqlalchemy import Select, select, text
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.exc import StaleDataError
 
+from core.errors import FinalConflictError
 from shell.settings import settings
 from shell.tables import Devices
 from shell.utils.bulk_insert import insert_missing
@@ -82,7 +83,13 @@ def serialised(transaction: Session, tenant_id: str, numbers: Iterable[int]) -> 
     versions = (_locked if is_locking() else _read)(transaction, tenant_id, wanted)
     if len(versions) != len(wanted):
         raise StaleDataError("a device is not there to be met on")
-    yield
+    try:
+        yield
+    except FinalConflictError:
+        # It was decided by several readings, which are of one moment only if nobody wrote between them.
+        if not is_locking() and _read(transaction, tenant_id, wanted) != versions:
+            raise StaleDataError("another transaction changed the custody of a device") from None
+        raise
     transaction.flush()
     if changed_rows(transaction.execute(_RAISE, {"devices": json.dumps(versions)})) != len(versions):
         raise StaleDataError("another transaction changed the custody of a device")

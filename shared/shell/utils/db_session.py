@@ -38,9 +38,10 @@ def engine(url: URL | None = None) -> Engine:
         isolation_level="READ COMMITTED",
         # A statement's parameters are the contents of documents: no error message shows them.
         hide_parameters=True,
-        # The second one is opened only by who needs it, and then kept: to make one costs as much as a small request.
+        # The second one is opened and used only by who needs it, and kept: to make one costs as much as a request.
         pool_size=2,
         max_overflow=0,
+        pool_use_lifo=True,
         pool_pre_ping=True,
         # Sessions end every transaction themselves; a ROLLBACK after each would be a round trip for nothing.
         pool_reset_on_return=None,

@@ -14,6 +14,7 @@ from hypothesis import Phase, given, settings
 from sqlalchemy import Engine
 
 from shell import custody_ops
+from shell.custody_writing_ops import refuse_overlaps
 from shell.utils import replaying
 from tests.integration.custody.oracle import (
     Add,
@@ -23,6 +24,7 @@ from tests.integration.custody.oracle import (
     Period,
     Request,
     State,
+    Transfer,
     answer,
     batches,
     recorded,
@@ -148,3 +150,21 @@ def test_devices_that_nobody_holds_give_what_no_order_does(
     histories = at_once(clients, engines, [[each] for each in requests])
     assert [outcome.kind for history in histories for _, outcome in history] == ["ok", "ok"]
     assert not in_some_order(recorded(APART), histories, clients.recorded())
+
+
+@pytest.mark.parametrize("way", ["optimistic"], indirect=True)
+def test_what_is_refused_is_refused_by_what_was_so_at_one_moment(
+    way: str, cases: Cases, engines: list[Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clients, looked = Clients(cases), refuse_overlaps
+    clients.ask(engines[0], Add("first", [Element(1, 8, None, None)]))
+
+    def looking_late(*arguments: Any, **named: Any) -> None:
+        monkeypatch.setattr(custody_ops, "refuse_overlaps", looked)
+        clients.ask(engines[1], Transfer("other", 1, 10, None, None, None))
+        looked(*arguments, **named)
+
+    monkeypatch.setattr(custody_ops, "refuse_overlaps", looking_late)
+    # As it was read, it would overlap what the transfer began; as it is now, it would not.
+    refusal = clients.ask(engines[0], Change("one", ("first", 0), frozenset({1}), {"begin": 5}))
+    assert clients.said(refusal) == Outcome("stale", 2)
