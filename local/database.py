@@ -124,9 +124,10 @@ class PrivateServer:
         else:
             program = [str(binaries.installer), "--no-defaults", "--auth-root-authentication-method=normal"]
             program += ["--skip-test-db", "--skip-name-resolve"]
-        command = [*program, f"--datadir={fresh}", *_user()]
         environment = {**os.environ, "TMPDIR": str(self._temporary())}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        with _without_spaces(self._directory) as directory:
+            command = [*program, f"--datadir={directory / fresh.name}", *_user()]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         if done.returncode:
             said = (done.stdout + done.stderr + tail(self._log)).strip()[-2000:]
             raise DatabaseServerError(f"{' '.join(command)} failed:\n{said}")
@@ -252,6 +253,15 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def _without_spaces(directory: Path) -> Iterator[Path]:
+    """The folder by another path: for root, MariaDB's installer changes owners, and takes a space for a path's end."""
+    with tempfile.TemporaryDirectory(prefix="exhibit-ingest-") as place:
+        link = Path(place, "directory")
+        link.symlink_to(directory)
+        yield link
 
 
 @contextlib.contextmanager

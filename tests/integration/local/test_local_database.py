@@ -16,8 +16,8 @@ from local.errors import DatabaseServerError
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    # Too long for a socket inside it, as directories of users may be.
-    return tmp_path_factory.mktemp("server") / ("long" * 25)
+    # Too long for a socket inside it, and with spaces, as directories of users may be.
+    return tmp_path_factory.mktemp("server") / ("long " * 20).strip()
 
 
 @pytest.fixture(scope="module")
