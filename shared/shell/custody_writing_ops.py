@@ -99,9 +99,8 @@ def keep_custodians(transaction: Session, caller: Caller, ids: Sequence[int | No
         found = set(transaction.scalars(kept.with_for_update(read=True)))
     missing = [each for each in wanted if each not in found]
     if missing:
-        raise InvalidInputError(
-            f"custodianId: you have no custodians of these ids: {', '.join(map(str, missing[:20]))}"
-        )
+        named = ", ".join(map(str, missing[:20]))
+        raise InvalidInputError(f"custodianId: you have no custodians of these ids: {named}; see GET /custodians")
 
 
 def insert_periods(transaction: Session, caller: Caller, wanted: Sequence[WantedPeriod], ending: int = 0) -> list[int]:
@@ -137,8 +136,8 @@ def _insert_free(transaction: Session, wanted: Sequence[WantedPeriod], rows: Map
 def record_changes(transaction: Session, caller: Caller, action: CustodyAction, ids: Sequence[int]) -> None:
     """Copy the periods as they are now to what is known of all changes.
 
-    Their rows are locked by then, as the same record's writers wait for them and not for each other's record. A removal
-    is one more version, recorded before the rows are deleted.
+    Call it when their rows are written, and so locked: two writers of one period then meet there, and never in the
+    middle of their records. A removal is one more version, recorded before the rows are deleted.
     """
     values = {"action": action.value, "user_id": caller.user_id, "ids": json.dumps(list(ids))}
     transaction.execute(_RECORD, values)
@@ -155,10 +154,8 @@ def refuse_overlaps(transaction: Session, wanted: Sequence[WantedPeriod], but: i
 
 def _said(found: Sequence[Conflict]) -> str:
     if len(found) > MOST_CONFLICTS:
-        return (
-            f"Nothing was recorded: there are more than {MOST_CONFLICTS:,} overlaps, of which `conflicts` has so many."
-        )
-    return f"Nothing was recorded: `conflicts` has each of the {len(found):,} overlaps; touching periods are none."
+        return f"Nothing was changed. There are more than {MOST_CONFLICTS:,} overlaps; `conflicts` has so many."
+    return f"Nothing was changed. Overlaps: {len(found):,}, all in `conflicts`; periods that only touch are none."
 
 
 def _recorded(transaction: Session, wanted: Sequence[WantedPeriod], but: int) -> list[Span]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from core.contracts import problems
 from core.contracts.problems import ProblemKind
+from core.custody import Conflict, Span
 from core.field_mapping import FIELDS
 from core.import_options import ImportOptions
 from core.reasons import FileFailure, Rejection, WarningCode
 from local.cli import main
+from shell import custody_writing_ops
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -59,6 +63,14 @@ def test_every_field_and_option_is_explained(name: str) -> None:
 def test_every_problem_is_explained() -> None:
     kinds = [*problems._KINDS.values(), *(kind for kind in vars(problems).values() if isinstance(kind, ProblemKind))]
     assert [kind for kind in kinds if f"| `{kind.name}` | {kind.status} |" not in API] == []
+
+
+def test_a_refusal_of_custody_says_what_the_example_says() -> None:
+    examples = map(json.loads, re.findall(r"```json\n(.*?)```", API, flags=re.DOTALL))
+    [example] = [each for each in examples if each.get("type", "").endswith(":overlap")]
+    moment = datetime(2026, 11, 21, 15)
+    conflicts = [Conflict(0, Span(1, 100, moment, moment), is_recorded=True)] * len(example["conflicts"])
+    assert custody_writing_ops._said(conflicts) == example["detail"]
 
 
 def test_every_link_of_the_readme_leads_somewhere() -> None:

@@ -42,13 +42,6 @@ RowId = Annotated[int, Field(ge=1, le=MAX_ID)]
 Name = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^\S(?:.*\S)?$"), AfterValidator(printable)]
 
 
-def without_nul(value: str) -> str:
-    """The value, unless it holds the character NUL, which other programs end a text at; raises ValueError."""
-    if "\0" in value:
-        raise ValueError("the character NUL is not allowed")
-    return value
-
-
 # Written as in the answers of all times of ours: the offset says that it is UTC.
 UtcMoment = Annotated[
     datetime,

@@ -16,13 +16,19 @@ from pydantic import (
     model_validator,
 )
 
-from core.contracts.common import Given, Name, Next, RowId, Taken, printable, without_nul
+from core.contracts.common import Given, Name, Next, RowId, Taken, printable
 from core.contracts.imports import FileName
 from core.moments import FIRST_YEAR
 
 MAX_TAGGED_EXHIBITS, MAX_TAGS, MAX_CUSTODIANS = 1_000, 50, 50
 LOCAL_MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
 TRIMMED = r"^\S(?:.*\S)?$"
+
+
+def _without_nul(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("the character NUL is not allowed")
+    return value
 
 
 def _as_written(value: object) -> object:
@@ -40,9 +46,9 @@ def _storable_moment(value: datetime) -> datetime:
     return value
 
 
-Text = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(without_nul)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_without_nul)]
 DocumentNumber = Annotated[
-    str, StringConstraints(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(without_nul)
+    str, StringConstraints(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(_without_nul)
 ]
 # RFC 3339 has no date without an offset; a document's date has none, and is stored as the document has it.
 _WRITTEN = WithJsonSchema({"type": "string", "pattern": f"^{LOCAL_MOMENT}$", "examples": ["2019-12-31T23:59:59"]})

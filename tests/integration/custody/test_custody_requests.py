@@ -202,7 +202,9 @@ def test_custodians_that_are_none_of_the_tenants_are_refused_by_their_ids(way: s
     mine, theirs = custodian(world, "Ann"), custodian(world, "Eve", "other")
     refused = ME.post(PATH, [wanted(1, n, n + 1, custodianId=who) for n, who in enumerate((theirs, mine, 10**9))])
     assert (refused.status, refused.problem) == (400, "invalid-request")
-    assert refused.json["detail"].endswith(f"you have no custodians of these ids: {theirs}, {10**9}")
+    assert refused.json["detail"].endswith(
+        f"you have no custodians of these ids: {theirs}, {10**9}; see GET /custodians"
+    )
     assert world.query("SELECT id FROM custody_periods") == world.query("SELECT id FROM custody_changes") == []
 
 
