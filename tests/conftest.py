@@ -32,7 +32,8 @@ TABLES = (
     *("custody_changes", "custody_periods", "devices"),
     *("custodian_exhibits", "taggings", "exhibits", "custodians", "tags", "import_names", "import_warnings"),
     *("import_rejections", "import_duplicates", "import_chunks", "imports", "cases", "outbox_events"),
-    *("idempotency_keys", "semaphore_holders", "semaphores"),
+    *("idempotency_keys", "semaphore_holders", "semaphores", "insert_destinations"),
+    *("production_documents", "production_steps", "productions", "bates_sequences"),
 )
 
 

@@ -21,6 +21,7 @@ from tests.support.world import Context, World
 
 TABLES = (
     *("custody_changes", "custody_periods", "devices"),
+    *("production_documents", "production_steps", "productions", "bates_sequences", "insert_destinations"),
     *("custodian_exhibits", "taggings", "exhibits", "custodians", "tags", "cases"),
 )
 

@@ -20,10 +20,19 @@ from shell.tables.imports import (
     Imports,
     ImportWarnings,
 )
-from shell.tables.mechanisms import IdempotencyKeys, OutboxEvents, SemaphoreHolders, Semaphores
+from shell.tables.mechanisms import (
+    IdempotencyKeys,
+    InsertDestinations,
+    OutboxEvents,
+    OutboxState,
+    SemaphoreHolders,
+    Semaphores,
+)
+from shell.tables.productions import BatesSequences, ProductionDocuments, Productions, ProductionSteps
 
 __all__ = [
     "Base",
+    "BatesSequences",
     "Cases",
     "CustodianExhibits",
     "Custodians",
@@ -38,7 +47,12 @@ __all__ = [
     "ImportRejections",
     "ImportWarnings",
     "Imports",
+    "InsertDestinations",
     "OutboxEvents",
+    "OutboxState",
+    "ProductionDocuments",
+    "ProductionSteps",
+    "Productions",
     "SemaphoreHolders",
     "Semaphores",
     "Taggings",

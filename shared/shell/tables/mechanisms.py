@@ -25,7 +25,10 @@ class OutboxEvents(Base):
     """A fact committed with the data it tells of, waiting to be published."""
 
     __tablename__ = "outbox_events"
-    __table_args__ = (Index("ix_outbox_events_unpublished", "published", "id"),)
+    __table_args__ = (
+        Index("ix_outbox_events_unpublished", "published", "id"),
+        Index("ix_outbox_events_aggregate", "aggregate_type", "aggregate_id", "published"),
+    )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     aggregate_type: Mapped[str] = mapped_column(String(64))
@@ -37,6 +40,36 @@ class OutboxEvents(Base):
     claim_token: Mapped[str | None] = mapped_column(String(32))
     lease_until: Mapped[datetime | None] = mapped_column(Moment)
     attempts: Mapped[int] = mapped_column(Integer, server_default="0")
+    sequence: Mapped[int | None] = mapped_column(BigInteger)
+    failures: Mapped[int] = mapped_column(Integer, server_default="0")
+
+
+class OutboxState(Base):
+    """The one row that publishers lock while they claim, and the last sequence that they gave out."""
+
+    __tablename__ = "outbox_state"
+
+    id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    last_sequence: Mapped[int] = mapped_column(BigInteger)
+
+
+class InsertDestinations(Base):
+    """Something that many append to, such as a volume: its lock's id, its next free position, its last holder.
+
+    `epoch` is raised by every holder of the lock, who appends only while it is still theirs.
+    """
+
+    __tablename__ = "insert_destinations"
+    __table_args__ = (
+        UniqueConstraint("name", name="uq_insert_destinations_name"),
+        UniqueConstraint("advisory_id", name="uq_insert_destinations_advisory"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    name: Mapped[str] = mapped_column(String(255))
+    advisory_id: Mapped[int] = mapped_column(BigInteger)
+    next_position: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    epoch: Mapped[int] = mapped_column(BigInteger, server_default="0")
 
 
 class IdempotencyKeys(Base):

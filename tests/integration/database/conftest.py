@@ -23,6 +23,7 @@ from tests.support.world import Context
 
 TABLES = (
     *("custody_changes", "custody_periods", "devices"),
+    *("production_documents", "production_steps", "productions", "bates_sequences", "insert_destinations"),
     *("custodian_exhibits", "taggings", "exhibits", "custodians", "tags", "cases", "outbox_events"),
     *("toy_accounts", "toy_people", "toy_payments"),
 )

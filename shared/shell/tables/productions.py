@@ -1,0 +1,102 @@
+"""Productions: what was handed to the other side, under which Bates numbers, in which volume, and how far it got."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, Index, Integer, SmallInteger, String, UniqueConstraint
+from sqlalchemy.dialects.mysql import MEDIUMTEXT
+from sqlalchemy.orm import Mapped, mapped_column
+
+from shell.tables.base import NOW, Base, Moment
+
+
+class BatesSequences(Base):
+    """The next Bates number of a prefix within a case; prefixes that differ by case alone are one."""
+
+    __tablename__ = "bates_sequences"
+    __table_args__ = (UniqueConstraint("case_id", "prefix", name="uq_bates_sequences_prefix"),)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    case_id: Mapped[int] = mapped_column(BigInteger)
+    prefix: Mapped[str] = mapped_column(String(64, collation="ascii_general_ci"))
+    digits: Mapped[int] = mapped_column(SmallInteger)
+    next_number: Mapped[int] = mapped_column(BigInteger, server_default="1")
+    version: Mapped[int] = mapped_column(Integer, server_default="1")
+
+    __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own form
+
+
+class Productions(Base):
+    """A set of exhibits that is handed over as one; `selection` and `properties` are JSON, as they were asked for."""
+
+    __tablename__ = "productions"
+    __table_args__ = (
+        Index("ix_productions_case", "tenant_id", "case_id", "id"),
+        Index("ix_productions_status", "status", "updated_at"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    tenant_id: Mapped[str] = mapped_column(String(64))
+    case_id: Mapped[int] = mapped_column(BigInteger)
+    user_id: Mapped[str] = mapped_column(String(255))
+    volume: Mapped[str] = mapped_column(String(64))
+    prefix: Mapped[str] = mapped_column(String(64))
+    digits: Mapped[int] = mapped_column(SmallInteger)
+    start_at: Mapped[int | None] = mapped_column(BigInteger)
+    numbering: Mapped[str] = mapped_column(String(16))
+    selection: Mapped[str] = mapped_column(MEDIUMTEXT)
+    properties: Mapped[str] = mapped_column(MEDIUMTEXT)
+    status: Mapped[str] = mapped_column(String(16))
+    cancel_requested: Mapped[int] = mapped_column(SmallInteger, server_default="0")
+    generation: Mapped[int] = mapped_column(Integer, server_default="1")
+    execution_arn: Mapped[str | None] = mapped_column(String(512))
+    failed_step: Mapped[str | None] = mapped_column(String(32))
+    reason: Mapped[str | None] = mapped_column(String(1000))
+    documents: Mapped[int | None] = mapped_column(Integer)
+    sequence_id: Mapped[int | None] = mapped_column(BigInteger)
+    first_number: Mapped[int | None] = mapped_column(BigInteger)
+    last_number: Mapped[int | None] = mapped_column(BigInteger)
+    created_at: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
+    updated_at: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
+    version: Mapped[int] = mapped_column(Integer, server_default="1")
+
+    __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own form
+
+
+class ProductionSteps(Base):
+    """How far a step of a production got; `reason` says why it failed, or why what undoes it did."""
+
+    __tablename__ = "production_steps"
+
+    production_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    name: Mapped[str] = mapped_column(String(32), primary_key=True)
+    place: Mapped[int] = mapped_column(SmallInteger)
+    status: Mapped[str] = mapped_column(String(16))
+    reason: Mapped[str | None] = mapped_column(String(1000))
+    updated_at: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
+
+
+class ProductionDocuments(Base):
+    """An exhibit's Bates numbers in a production, and its place in the volume: reserved, then produced or void.
+
+    Void rows stay: their numbers were given out once and are never given out again.
+    """
+
+    __tablename__ = "production_documents"
+    __table_args__ = (
+        UniqueConstraint("destination_id", "position", name="uq_production_documents_position"),
+        UniqueConstraint("sequence_id", "first_number", name="uq_production_documents_number"),
+        UniqueConstraint("production_id", "exhibit_id", name="uq_production_documents_exhibit"),
+        Index("ix_production_documents_exhibit", "exhibit_id"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    production_id: Mapped[int] = mapped_column(BigInteger)
+    exhibit_id: Mapped[int] = mapped_column(BigInteger)
+    destination_id: Mapped[int] = mapped_column(BigInteger)
+    position: Mapped[int] = mapped_column(BigInteger)
+    sequence_id: Mapped[int] = mapped_column(BigInteger)
+    first_number: Mapped[int] = mapped_column(BigInteger)
+    last_number: Mapped[int] = mapped_column(BigInteger)
+    status: Mapped[str] = mapped_column(String(16))
