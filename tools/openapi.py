@@ -23,11 +23,12 @@ import custodians_api
 import custody_api
 import exhibits_api
 import imports_api
+import productions_api
 from core.http_headers import ETAGS_PATTERN, KEY_PATTERN
 from shell.http_problems import MERGE_PATCH
 
 DOCUMENT = Path(__file__).parent.parent / "openapi.json"
-APPS = (imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app)
+APPS = (imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app, productions_api.app)
 TITLE = "exhibit-ingest"
 _DESCRIPTION = (
     "Load files into cases, and what became of every row; who held which evidence device. Tenant and user come from "

@@ -7,7 +7,9 @@
     │   ├── ForbiddenError          the caller's token does not say for whom it speaks (HTTP 403)
     │   ├── NotFoundError           no such thing in the caller's tenant (HTTP 404)
     │   ├── KeyReusedError          an idempotency key that came with another request (HTTP 422)
-    │   └── PreconditionMissingError  a change without If-Match (HTTP 428)
+    │   ├── PreconditionMissingError  a change without If-Match (HTTP 428)
+    │   ├── NothingToProduceError   a production's selection matches no exhibit
+    │   └── FilesMissingError       files of a production that are not in the bucket
     ├── ConflictError               somebody else was faster: replay the whole unit, then HTTP 409
     │   ├── LockNotAcquiredError    a row lock was not to be had in the attempts allowed
     │   ├── TransactionConflictError  deadlocks, duplicates or stale versions, attempt after attempt
@@ -15,6 +17,8 @@
     │   └── FinalConflictError      a replay would change nothing
     │       ├── StaleVersionError   the client saw an older version (HTTP 412); carries the current one
     │       ├── OverlapError        periods of custody overlap (HTTP 409); carries every conflict
+    │       ├── SequenceExhaustedError  a prefix has fewer Bates numbers left than are asked for (HTTP 409)
+    │       ├── CancelledError      a production is to be cancelled, or is being so: no step of it goes on
     │       └── WrongStateError     the thing is not in a state in which this can be done (HTTP 409)
     └── UnavailableError            not now: raise, so that the queue delivers again (HTTP 503)
         ├── DatabaseUnavailableError
@@ -22,10 +26,13 @@
         ├── ChunkBusyError          another worker holds this chunk
         ├── ImportBusyError         another worker is splitting this upload; carries when to come back
         ├── QueueUnavailableError   a message was not accepted
+        ├── TopicUnavailableError   an announcement was not accepted
+        ├── FunctionUnavailableError  an execution could not be started or looked up
         └── StorageUnavailableError an object could not be read or written
 
-Beside the families stand SettingsError (the deployment is incomplete: mend it) and ImportNotRunningError (an import was
-cancelled or has ended: stop, without an error to anybody).
+Beside the families stand SettingsError (the deployment is incomplete: mend it), ImportNotRunningError (an import was
+cancelled or has ended: stop, without an error to anybody) and SagaStepError (a step of a saga failed for good: what was
+done before it is to be undone).
 
 The first line of a class's docstring is its default message.
 """
@@ -56,6 +63,15 @@ class ImportNotRunningError(ExhibitIngestError):
     def __init__(self, status: str) -> None:
         super().__init__(f"the import is {status}")
         self.status = status
+
+
+class SagaStepError(ExhibitIngestError):
+    """A step of a saga failed for good; `step` is its name, `reason` why, without anything of a document."""
+
+    def __init__(self, step: str, reason: str) -> None:
+        super().__init__(f"{step}: {reason}")
+        self.step = step
+        self.reason = reason
 
 
 class InvalidInputError(ExhibitIngestError):
@@ -91,6 +107,14 @@ class KeyReusedError(InvalidInputError):
 
 class PreconditionMissingError(InvalidInputError):
     """Send If-Match with the ETag of the version that you are changing."""
+
+
+class NothingToProduceError(InvalidInputError):
+    """No exhibit of the case matches the selection."""
+
+
+class FilesMissingError(InvalidInputError):
+    """Files that exhibits name are not in the bucket; put them there, or take the exhibits out of the selection."""
 
 
 class ConflictError(ExhibitIngestError):
@@ -140,6 +164,19 @@ class OverlapError(FinalConflictError):
         self.conflicts = tuple(conflicts)
 
 
+class SequenceExhaustedError(FinalConflictError):
+    """The prefix has fewer Bates numbers left than are asked for."""
+
+    def __init__(self, requested: int, available: int) -> None:
+        super().__init__(f"sequence exhausted: requested {requested}, available {available}; use another prefix")
+        self.requested = requested
+        self.available = available
+
+
+class CancelledError(FinalConflictError):
+    """The production is cancelled, or is to be."""
+
+
 class WrongStateError(FinalConflictError):
     """This cannot be done in the state in which it is."""
 
@@ -185,3 +222,11 @@ class QueueUnavailableError(UnavailableError):
 
 class StorageUnavailableError(UnavailableError):
     """The object could not be read or written."""
+
+
+class TopicUnavailableError(UnavailableError):
+    """The topic did not accept the message."""
+
+
+class FunctionUnavailableError(UnavailableError):
+    """The execution could not be started or looked up."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,8 +52,47 @@ def upload_refused(tenant_id: str, upload_key: str) -> Event:
 
 
 def rows_changed(import_id: int, chunk_no: int, code: WarningCode, count: int, first_line: int) -> Event:
-    """Values of a chunk were changed to be stored, all for one reason; published as a WARNING."""
-    return _of_import("WARNING", import_id, chunkNo=chunk_no, code=code.value, count=count, firstLine=first_line)
+    """Values of a chunk were changed to be stored, all for one reason; published as a WARNING.
+
+    Of the chunk, not of the import: an import has thousands of them, and no order among them that anybody needs.
+    """
+    changed = {"chunkNo": chunk_no, "code": code.value, "count": count, "firstLine": first_line}
+    return Event("WARNING", "chunk", f"{import_id}/{chunk_no}", {"importId": import_id, **changed})
+
+
+def production_requested(production_id: int, tenant_id: str, generation: int) -> Event:
+    """A production is to be made, or gone on with: in its first execution or, by `generation`, a later one."""
+    return _of_production("production.requested", production_id, tenantId=tenant_id, generation=generation)
+
+
+def production_confirmed(production_id: int, tenant_id: str, documents: int, first: int, last: int) -> Event:
+    """A production's numbers are in use and its volume is complete; nothing takes that back."""
+    return _of_production(
+        "production.confirmed",
+        production_id,
+        tenantId=tenant_id,
+        documents=documents,
+        firstNumber=first,
+        lastNumber=last,
+    )
+
+
+def production_cancelled(production_id: int, tenant_id: str, failed_step: str | None, void: int) -> Event:
+    """A production was undone: no object of it is left, and its numbers, so many, are void."""
+    return _of_production(
+        "production.cancelled", production_id, tenantId=tenant_id, failedStep=failed_step, voidDocuments=void
+    )
+
+
+def production_needs_attention(production_id: int, tenant_id: str, left: Sequence[str]) -> Event:
+    """A production can neither be completed nor undone without somebody's help; `left` are the steps to see to."""
+    return _of_production(
+        "production.needs_attention", production_id, tenantId=tenant_id, severity="critical", left=list(left)
+    )
+
+
+def _of_production(event_type: str, production_id: int, **payload: Any) -> Event:
+    return Event(event_type, "production", str(production_id), {"productionId": production_id, **payload})
 
 
 def _of_import(event_type: str, import_id: int, **payload: Any) -> Event:

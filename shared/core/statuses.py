@@ -1,4 +1,4 @@
-"""Where an import and a chunk of it can stand; the values are what the tables hold."""
+"""Where imports, chunks, productions and their documents can stand; the values are what the tables hold."""
 
 from __future__ import annotations
 
@@ -23,3 +23,22 @@ class ChunkStatus(StrEnum):
     PENDING = "pending"
     DONE = "done"
     FAILED = "failed"
+
+
+class ProductionStatus(StrEnum):
+    """A production is requested, runs, and ends confirmed or cancelled; or somebody has to see to it."""
+
+    REQUESTED = "requested"
+    RUNNING = "running"
+    CONFIRMED = "confirmed"
+    CANCELLING = "cancelling"
+    CANCELLED = "cancelled"
+    NEEDS_ATTENTION = "needs_attention"
+
+
+class DocumentStatus(StrEnum):
+    """A document's numbers are reserved, then produced, or void: given out, and never to be used."""
+
+    RESERVED = "reserved"
+    PRODUCED = "produced"
+    VOID = "void"

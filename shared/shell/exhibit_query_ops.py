@@ -48,7 +48,7 @@ def list_exhibits(
     """
     start = _start(after, "exhibits", "control_number")
     with session() as reading:
-        wanted = _exhibits_of(_case_id(reading, caller, case), custodian, tag, control_number, start)
+        wanted = _exhibits_of(case_id_of(reading, caller, case), custodian, tag, control_number, start)
         rows = reading.execute(wanted.limit(limit + 1)).all()
     page, following = page_of(rows, limit, lambda row: (row.control_number,))
     return contract.ExhibitPage(items=[contract.ExhibitSummary(**row._mapping) for row in page], next=following)
@@ -62,7 +62,7 @@ def list_custodians(caller: Caller, case: str, limit: int, after: str | None) ->
     """
     start = _start(after, "custodians", "name")
     with session() as reading:
-        wanted = select(Custodians.id, Custodians.name).where(Custodians.case_id == _case_id(reading, caller, case))
+        wanted = select(Custodians.id, Custodians.name).where(Custodians.case_id == case_id_of(reading, caller, case))
         if start is not None:
             wanted = wanted.where(Custodians.name > start)
         rows = reading.execute(wanted.order_by(Custodians.name).limit(limit + 1)).all()
@@ -117,7 +117,8 @@ def _tags_of(reading: Session, exhibit_id: int) -> list[str]:
     return list(reading.scalars(wanted.where(Taggings.exhibit_id == exhibit_id).order_by(Tags.name)))
 
 
-def _case_id(reading: Session, caller: Caller, name: str) -> int:
+def case_id_of(reading: Session, caller: Caller, name: str) -> int:
+    """The id of the tenant's case of that name; raises NotFoundError."""
     wanted = select(Cases.id).where(Cases.tenant_id == caller.tenant_id, Cases.name == name)
     found = reading.scalars(wanted).one_or_none() if _can_be_held(name, "cases", "name") else None
     if found is None:
@@ -132,16 +133,17 @@ def _exhibits_of(
     wanted = select(*columns).where(Exhibits.case_id == case_id).order_by(Exhibits.control_number)
     if start is not None:
         wanted = wanted.where(Exhibits.control_number > start)
-    filters = list(_filters(case_id, custodian, tag, control_number))
+    filters = list(matching(case_id, custodian, tag, control_number))
     if filters:
         return wanted.where(*filters)
     # Of a case that is most of a small table the server would read all rows, and sort them for every page.
     return forced(wanted, Exhibits, "uq_exhibits_control_number")
 
 
-def _filters(
+def matching(
     case_id: int, custodian: str | None, tag: str | None, control_number: str | None
 ) -> Iterator[ColumnElement[bool]]:
+    """What must hold of the case's exhibits; a value that no row can hold matches none."""
     if control_number is not None:
         known = _can_be_held(control_number, "exhibits", "control_number")
         yield Exhibits.control_number == control_number if known else false()

@@ -17,7 +17,15 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Pat
 from core.contracts.common import MAX_ID
 from core.contracts.custody import MAX_PERIODS, NewPeriod
 from core.contracts.problems import NO_ROUTE, UNSUPPORTED
-from core.contracts.queries import CaseQuery, DeviceQuery, ExhibitQuery, ImportQuery, PageQuery, PeriodQuery
+from core.contracts.queries import (
+    CaseQuery,
+    DeviceQuery,
+    ExhibitQuery,
+    ImportQuery,
+    PageQuery,
+    PeriodQuery,
+    ProductionQuery,
+)
 from core.errors import ExhibitIngestError
 from core.http_headers import MAX_KEY_CHARACTERS
 from shell.http_problems import PROBLEM, of_invalid, of_ours, of_unexpected, problem
@@ -45,6 +53,7 @@ OfCase = Annotated[CaseQuery, Query()]
 OfDevice = Annotated[DeviceQuery, Query()]
 # A body that is an array is taken for a query parameter unless it says so.
 Periods = Annotated[list[NewPeriod], Body(min_length=1, max_length=MAX_PERIODS)]
+WhichProductions = Annotated[ProductionQuery, Query()]
 WhichPeriods = Annotated[PeriodQuery, Query()]
 # What may become of a change of something that has versions, beside what any route may answer.
 VERSIONED = (404, 409, 412, 422, 428)

@@ -1,51 +1,60 @@
 """Events that commit with the data they tell of, and their publication.
 
-Guaranteed: an event is published at least once if and only if its transaction committed; events are claimed and
-published in the order of their ids. Each carries `eventId` and `sequence`, both its id: a consumer that saw an event
-before skips it by the first, and one that keeps only the latest state drops what is older by the second.
+Guaranteed: an event is published at least once if and only if its transaction committed. The first publications of an
+aggregate's events are in the order of their `sequence`, which rises in each aggregate; an event that is repeated keeps
+its `eventId` and its `sequence`. So a consumer skips what it saw before by the first, and one that keeps the latest
+state alone drops what is older by the second. An outage costs time, however long it is. An event that SNS refuses for
+what it is, MOST_REFUSALS times, is parked: it stays and holds up nobody, and `release_parked` has it tried again, late
+and under the sequence that it had.
 Not guaranteed: order of arrival (an SNS topic has none), or that an event arrives once.
 """
 
 from __future__ import annotations
 
 import json
-import secrets
+from collections import deque
 from collections.abc import Iterable
-from datetime import timedelta
+from typing import NamedTuple
 
+from aws_lambda_powertools.metrics import MetricUnit
 from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
 from core.events import Event
+from shell.claiming_ops import Claim, Claimed, Outcome, claim, settle
 from shell.invocation import seconds_left
-from shell.observability import logger
+from shell.observability import logger, metrics
 from shell.settings import settings
-from shell.sns import publish_messages
+from shell.sns import MAX_BATCH, MAX_BATCH_BYTES, Answer, Message, publish_batch
 from shell.tables import OutboxEvents
 from shell.utils.bulk_insert import insert_new
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_helpers import changed_rows, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 from shell.utils.queues import nudge
 
-CLAIM = 100
-LEASE = timedelta(seconds=60)
+# A lease that is over sooner is not used any more: a call may take as long.
+SAFE_S = 10.0
+RELEASED_AT_ONCE = 500
 _COLUMNS = ("aggregate_type", "aggregate_id", "event_type", "payload")
 
-_FREE = text(
-    "SELECT id, event_type, payload FROM outbox_events "
-    "WHERE published = 0 AND (lease_until IS NULL OR lease_until < NOW(6)) "
-    "ORDER BY id LIMIT :most FOR UPDATE SKIP LOCKED"
+_WAITING = text(
+    "SELECT published, COUNT(*) AS events, TIMESTAMPDIFF(MICROSECOND, MIN(created_at), NOW(6)) / 1000000 AS age "
+    "FROM outbox_events FORCE INDEX (ix_outbox_events_unpublished) WHERE published IN (0, 2) GROUP BY published"
 )
-_CLAIM = text(
-    "UPDATE outbox_events SET claim_token = :token, attempts = attempts + 1, "
-    "lease_until = NOW(6) + INTERVAL :lease SECOND WHERE id IN :ids"
+_PARKED = text("SELECT id FROM outbox_events WHERE published = 2 ORDER BY id LIMIT :most")
+_FREE_PARKED = text(
+    "UPDATE outbox_events FORCE INDEX (PRIMARY) SET published = 0, failures = 0 WHERE id IN :ids AND published = 2"
 ).bindparams(bindparam("ids", expanding=True))
-_MARK = text("UPDATE outbox_events SET published = 1 WHERE id IN :ids AND claim_token = :token").bindparams(
-    bindparam("ids", expanding=True)
-)
-_RELEASE = text(
-    "UPDATE outbox_events SET lease_until = NULL WHERE id IN :ids AND claim_token = :token AND published = 0"
-).bindparams(bindparam("ids", expanding=True))
+
+Queues = dict[tuple[str, str], deque[Claimed]]
+
+
+class Waiting(NamedTuple):
+    """How many events wait, how long the oldest has waited in seconds, and how many are parked."""
+
+    events: int
+    oldest_s: float
+    parked: int
 
 
 def append_events(transaction: Session, events: Iterable[Event]) -> None:
@@ -60,45 +69,103 @@ def nudge_publisher() -> None:
 
 
 def publish_pending() -> int:
-    """Publish what is waiting, oldest first, until nothing is left or time is short; returns how many.
-
-    Events that SNS did not accept are free again at once and are tried by the next caller.
-    """
-    published = 0
-    while seconds_left() > 0:
-        token = secrets.token_hex(16)
-        claimed = _claim(token)
-        if not claimed:
+    """Publish what is free, oldest first, until nothing is left, time is short or SNS is out; returns how many."""
+    published, reachable = 0, True
+    while reachable and seconds_left() > 0:
+        claimed = claim()
+        if not claimed.events:
             break
-        accepted = publish_messages([(str(event_id), message) for event_id, message in claimed])
-        published += _settle(token, [event_id for event_id, _ in claimed], {int(key) for key in accepted})
-        if len(accepted) < len(claimed):
-            logger.warning("events left for later", extra={"count": len(claimed) - len(accepted)})
-            break
+        outcomes, reachable = _publish(claimed)
+        settle(claimed, outcomes)
+        accepted = sum(outcome is Outcome.ACCEPTED for outcome in outcomes.values())
+        published += accepted
+        if accepted < len(outcomes):
+            logger.warning("events left for later", extra={"count": len(outcomes) - accepted})
     return published
 
 
+def _publish(claimed: Claim) -> tuple[dict[int, Outcome], bool]:
+    """Each event by its outcome, and whether SNS can be reached.
+
+    No two events of an aggregate are in one call, and none follows one of its aggregate that was not taken: a call is
+    taken in part, and what comes later would be ahead of what failed.
+    """
+    outcomes = dict.fromkeys((event.id for event in claimed.events), Outcome.UNTRIED)
+    queues: Queues = {}
+    for event in claimed.events:
+        queues.setdefault(event.aggregate, deque()).append(event)
+    reachable = True
+    while queues and reachable and seconds_left() > 0 and claimed.seconds_left() > SAFE_S:
+        answer = _publish_heads(queues, outcomes)
+        reachable = answer.reachable
+    return outcomes, reachable
+
+
+def _publish_heads(queues: Queues, outcomes: dict[int, Outcome]) -> Answer:
+    """Publish the first event of as many aggregates as one call takes, and drop those whose event was not taken."""
+    batch = _next_batch(queues)
+    answer = publish_batch([Message(str(e.id), e.event_type, e.body) for e in batch if e.body is not None])
+    for event in batch:
+        outcomes[event.id] = _outcome(event, answer)
+        if outcomes[event.id] is Outcome.ACCEPTED:
+            queues[event.aggregate].popleft()
+        if outcomes[event.id] is not Outcome.ACCEPTED or not queues[event.aggregate]:
+            del queues[event.aggregate]
+    return answer
+
+
+def _next_batch(queues: Queues) -> list[Claimed]:
+    batch: list[Claimed] = []
+    size = 0
+    for event in sorted((queue[0] for queue in queues.values()), key=lambda head: head.sequence)[:MAX_BATCH]:
+        size += len(event.body or "")
+        if batch and size > MAX_BATCH_BYTES:
+            break
+        batch.append(event)
+    return batch
+
+
+def _outcome(event: Claimed, answer: Answer) -> Outcome:
+    if str(event.id) in answer.accepted:
+        return Outcome.ACCEPTED
+    return Outcome.REFUSED if event.body is None or str(event.id) in answer.refused else Outcome.FAILED
+
+
+def release_parked() -> int:
+    """Let everything that is parked be tried again, MOST_REFUSALS times; returns how many events."""
+    released = 0
+    while seconds_left() > 0:
+        freed = _release_some()
+        released += freed
+        if not freed:
+            break
+    return released
+
+
 @retry_on_db_conflict(resolve=repeating_is_harmless)
-def _claim(token: str) -> list[tuple[int, dict[str, object]]]:
-    """Lease the oldest free events under the token, committed, so that no lock is held while publishing."""
+def _release_some() -> int:
     with session() as transaction:
-        rows = transaction.execute(_FREE, {"most": CLAIM}).all()
-        if rows:
-            ids = [row.id for row in rows]
-            transaction.execute(_CLAIM, {"token": token, "lease": int(LEASE.total_seconds()), "ids": ids})
-    return [
-        (row.id, {"eventType": row.event_type, "eventId": row.id, "sequence": row.id, **json.loads(row.payload)})
-        for row in rows
-    ]
+        ids = transaction.execute(_PARKED, {"most": RELEASED_AT_ONCE}).scalars().all()
+        return changed_rows(transaction.execute(_FREE_PARKED, {"ids": ids})) if ids else 0
 
 
-@retry_on_db_conflict(resolve=lambda token, claimed, accepted: len(accepted))
-def _settle(token: str, claimed: list[int], accepted: set[int]) -> int:
-    """Mark what was accepted and free the rest; both only where our lease was not taken over."""
-    refused = [event_id for event_id in claimed if event_id not in accepted]
+def report_waiting() -> Waiting:
+    """Put into the metrics what waits, for how long, and what is parked; returns it."""
+    found = _waiting()
+    metrics.add_metric("OutboxLagSeconds", MetricUnit.Seconds, found.oldest_s)
+    metrics.add_metric("OutboxWaiting", MetricUnit.Count, found.events)
+    metrics.add_metric("OutboxParked", MetricUnit.Count, found.parked)
+    metrics.flush_metrics()
+    return found
+
+
+@retry_on_db_conflict
+def _waiting() -> Waiting:
     with session() as transaction:
-        if accepted:
-            transaction.execute(_MARK, {"token": token, "ids": sorted(accepted)})
-        if refused:
-            transaction.execute(_RELEASE, {"token": token, "ids": refused})
-    return len(accepted)
+        rows = {row.published: row for row in transaction.execute(_WAITING)}
+    waiting, parked = rows.get(0), rows.get(2)
+    return Waiting(
+        events=waiting.events if waiting else 0,
+        oldest_s=max(0.0, float(waiting.age)) if waiting else 0.0,
+        parked=parked.events if parked else 0,
+    )

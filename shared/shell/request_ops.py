@@ -47,7 +47,7 @@ def changed(
     headers: Callable[[M], dict[str, str]] = lambda _made: {},
     show: Callable[[str], BaseModel] | None = None,
     at: str | None = None,
-    status: int = 200,
+    status: int | None = None,
     creates: bool = False,
     announces: bool = False,
 ) -> Response[str]:
@@ -55,7 +55,7 @@ def changed(
 
     `show` completes the stored document for each answer, where a part of it must not be kept. With `creates`, a request
     with the very same content under another key gets 409 meanwhile; `at` says so too, and that what was made is found
-    there under its id (201). With `announces`, the effect wrote events.
+    there under its id (`status` 201 if it is not given, 200 otherwise). With `announces`, the effect wrote events.
     Raises what `once_per_key` and the effect raise.
     """
     request = asked.keyed(key)
@@ -64,8 +64,8 @@ def changed(
         result = effect(transaction, asked.caller, *arguments)
         document = result.model_dump_json(by_alias=True)
         if at is None:
-            return Answer(status, document, headers(result))
-        return Answer(201, document, {"Location": f"{at}/{json.loads(document)['id']}", **headers(result)})
+            return Answer(status or 200, document, headers(result))
+        return Answer(status or 201, document, {"Location": f"{at}/{json.loads(document)['id']}", **headers(result)})
 
     answer = once_per_key(request, made, partial(_one_at_a_time, request) if creates or at else nullcontext)
     if announces:

@@ -29,6 +29,7 @@ class Settings:
     import_chunks_queue_url: str
     outbox_nudge_queue_url: str
     events_topic_arn: str
+    produce_function_arn: str
     default_user_id: str
     chunk_rows: int
     max_file_bytes: int
@@ -55,6 +56,7 @@ class Settings:
             import_chunks_queue_url=_required(environment, "IMPORT_CHUNKS_QUEUE_URL"),
             outbox_nudge_queue_url=_required(environment, "OUTBOX_NUDGE_QUEUE_URL"),
             events_topic_arn=_required(environment, "EVENTS_TOPIC_ARN"),
+            produce_function_arn=environment.get("PRODUCE_FUNCTION_ARN", ""),
             default_user_id=environment.get("DEFAULT_USER_ID", "load-file-import"),
             chunk_rows=_integer(environment, "CHUNK_ROWS", "1000"),
             max_file_bytes=_integer(environment, "MAX_FILE_BYTES", "10000000000"),

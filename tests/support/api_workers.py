@@ -13,7 +13,9 @@ from typing import Any
 from tests.support.api import Client, Reply
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload([__name__, "imports_api", "exhibits_api", "custodians_api", "custody_api"])
+_FORKS.set_forkserver_preload(
+    [__name__, "imports_api", "exhibits_api", "custodians_api", "custody_api", "productions_api"]
+)
 _meeting: Barrier | None = None
 
 

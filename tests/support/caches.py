@@ -8,7 +8,7 @@ from shell.utils import aws, column_limits, db_session, redis_client
 
 def forget_caches() -> None:
     """Everything: settings, clients, the engine and what is known of the columns."""
-    for cached in (aws.s3, aws.sqs, aws.sns, db_session.engine, column_limits.column_limits):
+    for cached in (aws.s3, aws.sqs, aws.sns, aws.functions, db_session.engine, column_limits.column_limits):
         cached.cache_clear()
     forget_redis()
 

@@ -26,6 +26,7 @@ SHELL_LEVELS = {
     "settings": FOUNDATION,
     "observability": FOUNDATION,
     "invocation": FOUNDATION,
+    "durable": FOUNDATION,
     "utils": MECHANISM,
     "migrations": MECHANISM,
     "sns": MECHANISM,
@@ -33,7 +34,13 @@ SHELL_LEVELS = {
     "http_requests": FOUNDATION,
     "http_problems": FOUNDATION,
 }
-HANDLER_IMPORTS = {"shell.observability", "shell.invocation", "shell.settings", "aws_lambda_powertools"}
+HANDLER_IMPORTS = {
+    "shell.observability",
+    "shell.invocation",
+    "shell.durable",
+    "shell.settings",
+    "aws_lambda_powertools",
+}
 HANDLER_IMPORTS |= {"shell.http_api", "core.contracts"}
 CORE_IMPORTS = {"core", "regex", "pydantic"}
 CORE_NEVER = {"os", "time", "random", "secrets", "socket", "subprocess", "http", "urllib.request", "sqlite3"}

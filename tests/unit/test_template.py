@@ -101,7 +101,7 @@ def of_type(source: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:
     return {name: resource.get("Properties", {}) for name, resource in resources.items() if resource["Type"] == kind}
 
 
-def test_every_import_queue_has_its_consumer(template: Template) -> None:
+def test_every_queue_has_its_consumer(template: Template) -> None:
     assert {(consumer.queue, consumer.function) for consumer in template.consumers} == {
         ("ImportRequestsQueue", "StartImportFunction"),
         ("ImportRequestsDeadLetterQueue", "SettleFailedImportFunction"),
@@ -109,6 +109,7 @@ def test_every_import_queue_has_its_consumer(template: Template) -> None:
         ("ImportChunksDeadLetterQueue", "SettleFailedChunkFunction"),
         ("OutboxNudgeQueue", "PublishOutboxFunction"),
         ("ImportReportsQueue", "WriteImportReportFunction"),
+        ("ProductionRequestsQueue", "StartProductionFunction"),
     }
 
 
@@ -197,8 +198,8 @@ def test_there_is_no_other_way_in(template: Template) -> None:
 
 def test_a_function_of_the_api_gives_up_before_api_gateway_does(template: Template) -> None:
     timeouts = {name: template.functions[name]["Timeout"] for name in {r.partition(".")[0] for r in template.routes()}}
-    names = ("ImportsApiFunction", "ExhibitsApiFunction", "CustodiansApiFunction", "CustodyApiFunction")
-    assert timeouts == dict.fromkeys(names, 25)
+    names = ("Imports", "Exhibits", "Custodians", "Custody", "Productions")
+    assert timeouts == {f"{name}ApiFunction": 25 for name in names}
 
 
 @pytest.mark.parametrize("name", ["UserPool", "UserPoolClient"])

@@ -33,6 +33,7 @@ _KINDS: dict[type[Exception], ProblemKind] = {
     errors.PreconditionMissingError: ProblemKind("precondition-missing", 428, "If-Match is missing."),
     errors.BusyError: ProblemKind("in-progress", 409, "The same request is being worked on."),
     errors.OverlapError: ProblemKind("overlap", 409, "Periods of custody overlap."),
+    errors.SequenceExhaustedError: ProblemKind("sequence-exhausted", 409, "Too few Bates numbers are left."),
     errors.WrongStateError: ProblemKind("wrong-state", 409, "Its state does not allow this."),
     errors.ConflictError: ProblemKind("conflict", 409, "Others changed the same things at once.", retry_after_s=1),
     errors.UnavailableError: ProblemKind("unavailable", 503, "A service is not available.", retry_after_s=5),

@@ -60,6 +60,12 @@ class ExhibitQuery(CaseQuery):
     )
 
 
+class ProductionQuery(PageQuery):
+    """Which productions."""
+
+    case: str | None = Field(default=None, min_length=1, max_length=255, description="Those of the case of this name.")
+
+
 class DeviceQuery(PageQuery):
     """What belongs to one device."""
 

@@ -28,12 +28,15 @@ class BatesSequences(Base):
 
 
 class Productions(Base):
-    """A set of exhibits that is handed over as one; `selection` and `properties` are JSON, as they were asked for."""
+    """A set of exhibits that is handed over as one; `selection` and `properties` are JSON, as they were asked for.
+
+    While `is_open` an execution is at work, or should be; `execution_arn` is the last one's.
+    """
 
     __tablename__ = "productions"
     __table_args__ = (
         Index("ix_productions_case", "tenant_id", "case_id", "id"),
-        Index("ix_productions_status", "status", "updated_at"),
+        Index("ix_productions_open", "is_open", "updated_at"),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
@@ -48,6 +51,7 @@ class Productions(Base):
     selection: Mapped[str] = mapped_column(MEDIUMTEXT)
     properties: Mapped[str] = mapped_column(MEDIUMTEXT)
     status: Mapped[str] = mapped_column(String(16))
+    is_open: Mapped[int] = mapped_column(SmallInteger, server_default="1")
     cancel_requested: Mapped[int] = mapped_column(SmallInteger, server_default="0")
     generation: Mapped[int] = mapped_column(Integer, server_default="1")
     execution_arn: Mapped[str | None] = mapped_column(String(512))

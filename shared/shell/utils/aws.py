@@ -9,6 +9,7 @@ import boto3
 from botocore.config import Config
 
 if TYPE_CHECKING:
+    from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
@@ -32,3 +33,9 @@ def sqs() -> SQSClient:
 def sns() -> SNSClient:
     """The SNS client."""
     return boto3.client("sns", config=_CONFIG)
+
+
+@lru_cache(maxsize=1)
+def functions() -> LambdaClient:
+    """The Lambda client."""
+    return boto3.client("lambda", config=_CONFIG)

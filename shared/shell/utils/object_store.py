@@ -1,4 +1,4 @@
-"""Reading one fixed version of an object in S3, by range.
+"""Reading one fixed version of an object in S3, by range; and writing, copying and deleting objects.
 
 Guaranteed: every read names the version (or, where the bucket has none, the ETag), so that all readers of an upload
 see the same bytes or an error. A version that is gone raises FileRefusedError (SOURCE_GONE); anything else that goes
@@ -19,6 +19,8 @@ from core.reasons import FileFailure
 from shell.utils.aws import s3
 
 BLOCK_BYTES = 8_000_000
+# What S3 copies in one request.
+LARGEST_COPY = 5_000_000_000
 _GONE = frozenset({"404", "NoSuchKey", "NoSuchVersion", "PreconditionFailed", "412"})
 
 
@@ -92,6 +94,47 @@ def write_stream(bucket: str, key: str, pieces: Iterable[bytes], content_type: s
         s3().upload_fileobj(cast("IO[bytes]", _Pieces(pieces)), bucket, key, ExtraArgs={"ContentType": content_type})
     except (BotoCoreError, ClientError) as exc:
         raise StorageUnavailableError() from exc
+
+
+def copy_object(bucket: str, source: str, target: str) -> bool:
+    """Copy the current version of an object within its bucket, inside S3; False if there is no such object."""
+    try:
+        head = s3().head_object(Bucket=bucket, Key=source)
+        version = {"VersionId": head["VersionId"]} if "VersionId" in head else {}
+        origin = cast("Any", {"Bucket": bucket, "Key": source, **version})
+        if head["ContentLength"] > LARGEST_COPY:
+            s3().copy(origin, bucket, target)
+        else:
+            # An object's tags are ours, and reading them would take a permission of its own.
+            s3().copy_object(CopySource=origin, Bucket=bucket, Key=target, TaggingDirective="REPLACE")
+    except ClientError as exc:
+        if exc.response["Error"]["Code"] in _GONE:
+            return False
+        raise StorageUnavailableError(f"S3 answered {exc.response['Error']['Code']}") from exc
+    except BotoCoreError as exc:
+        raise StorageUnavailableError() from exc
+    return True
+
+
+def delete_all(bucket: str, prefix: str) -> int:
+    """Delete every version of every object whose key begins so, until there is none; returns how many."""
+    deleted = 0
+    try:
+        for page in s3().get_paginator("list_object_versions").paginate(Bucket=bucket, Prefix=prefix):
+            found = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
+            doomed = [{"Key": each["Key"], "VersionId": each["VersionId"]} for each in found]
+            if doomed:
+                _delete(bucket, doomed)
+            deleted += len(doomed)
+    except (BotoCoreError, ClientError) as exc:
+        raise StorageUnavailableError() from exc
+    return deleted
+
+
+def _delete(bucket: str, doomed: list[dict[str, str]]) -> None:
+    answer = s3().delete_objects(Bucket=bucket, Delete=cast("Any", {"Objects": doomed, "Quiet": True}))
+    if answer.get("Errors"):
+        raise StorageUnavailableError(f"{len(answer['Errors'])} of {len(doomed)} objects were not deleted")
 
 
 class _Pieces(RawIOBase):

@@ -12,7 +12,7 @@ from local.errors import TemplateError
 from local.intrinsics import load_document
 from local.stack import DEFAULT_TEMPLATE
 from local.template import Template
-from local.wiring import ApiRoute, EventSource, Notification, Redrive
+from local.wiring import ApiRoute, Durable, EventSource, Notification, Redrive
 
 ENDPOINT = "http://127.0.0.1:1"
 
@@ -49,6 +49,23 @@ def write(tmp_path: Path) -> Write:
         return path
 
     return write
+
+
+DURABLE = """
+Resources:
+  Saga:
+    Type: AWS::Serverless::Function
+    Properties:
+      Handler: saga.handler
+      CodeUri: code/
+      AutoPublishAlias: live
+      AutoPublishAliasAllProperties: true
+      DurableConfig: {ExecutionTimeout: 3600, RetentionPeriodInDays: 7}
+      Environment: {Variables: {SAGA: !Ref Saga.Alias}}
+  Shared:
+    Type: AWS::Serverless::LayerVersion
+    Properties: {ContentUri: code/, PublishLambdaVersion: true}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +155,7 @@ def test_our_own_wiring_is_understood(ours: Template) -> None:
     assert ours.buckets["EvidenceBucket"].notifications == (
         Notification("s3:ObjectCreated:*", "ImportRequestsQueue", "imports/"),
     )
-    assert [schedule.every for schedule in ours.schedules] == [60.0, 3600.0]
+    assert [schedule.every for schedule in ours.schedules] == [60.0, 300.0, 3600.0]
     assert ApiRoute("ImportsApiFunction", "GET", "/imports/{importId}") in ours.routes
     assert ours.on_deploy == ("MigrateDatabaseFunction",)
     assert {root.name for root in ours.import_roots} >= {"functions", "shared"}
@@ -150,3 +167,35 @@ def test_the_private_server_has_the_settings_of_the_deployed_cluster() -> None:
     common = deployed.keys() & SETTINGS.keys()
     assert common == {"transaction-isolation", "sql-mode", "character-set-server", "innodb-lock-wait-timeout"}
     assert {name: deployed[name] for name in common} == {name: SETTINGS[name] for name in common}
+
+
+def test_a_durable_function_has_its_times_and_its_alias(write: Write) -> None:
+    template = Template.load(write(DURABLE))
+    assert (template.functions["Saga"].durable, template.durable_functions()) == (Durable(3600, 7), ("Saga",))
+    alias = "arn:aws:lambda:us-east-1:123456789012:function:Saga:live"
+    assert template.environment("Saga", ENDPOINT) == {"SAGA": alias}
+
+
+@pytest.mark.parametrize(
+    ("known", "unknown", "named"),
+    [
+        ("RetentionPeriodInDays", "AllowInvokeLatest", "AllowInvokeLatest"),
+        ("ExecutionTimeout: 3600, ", "", "ExecutionTimeout"),
+        ("ExecutionTimeout: 3600", "ExecutionTimeout: long", "ExecutionTimeout"),
+        ("AutoPublishAlias: live", "AutoPublishAlias: [live]", "AutoPublishAlias"),
+        (
+            "CodeUri",
+            "Events: {Tick: {Type: Schedule, Properties: {Schedule: rate(1 minute)}}}\n      CodeUri",
+            "events",
+        ),
+    ],
+)
+def test_a_durable_function_that_is_not_understood_is_named(write: Write, known: str, unknown: str, named: str) -> None:
+    with pytest.raises(TemplateError, match=named):
+        Template.load(write(DURABLE.replace(known, unknown, 1)))
+
+
+def test_an_alias_that_is_not_published_is_not_resolved(write: Write) -> None:
+    template = Template.load(write(DURABLE.replace("AutoPublishAlias: live", "Timeout: 5")))
+    with pytest.raises(TemplateError, match=r"Saga\.Alias"):
+        template.environment("Saga", ENDPOINT)

@@ -45,6 +45,7 @@ STATEMENTS = (
       selection MEDIUMTEXT NOT NULL,
       properties MEDIUMTEXT NOT NULL,
       status VARCHAR(16) NOT NULL,
+      is_open SMALLINT NOT NULL DEFAULT 1,
       cancel_requested SMALLINT NOT NULL DEFAULT 0,
       generation INT NOT NULL DEFAULT 1,
       execution_arn VARCHAR(512),
@@ -58,7 +59,7 @@ STATEMENTS = (
       updated_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
       version INT NOT NULL DEFAULT 1,
       KEY ix_productions_case (tenant_id, case_id, id),
-      KEY ix_productions_status (status, updated_at)
+      KEY ix_productions_open (is_open, updated_at)
     ) {OURS}
     """,
     f"""
@@ -104,7 +105,7 @@ STATEMENTS = (
     ALTER TABLE outbox_events
       ADD COLUMN sequence BIGINT,
       ADD COLUMN failures INT NOT NULL DEFAULT 0,
-      ADD KEY ix_outbox_events_aggregate (aggregate_type, aggregate_id, published)
+      ADD KEY ix_outbox_events_aggregate (aggregate_type, aggregate_id, published, sequence)
     """,
 )
 

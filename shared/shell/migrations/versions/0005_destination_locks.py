@@ -14,6 +14,10 @@ _COLUMNS = text(
     "SELECT COUNT(*) FROM information_schema.columns "
     "WHERE table_schema = DATABASE() AND table_name = 'insert_destinations' AND column_name = 'advisory_id'"
 )
+_KEYS = text(
+    "SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = DATABASE() "
+    "AND table_name = 'insert_destinations' AND index_name = 'uq_insert_destinations_advisory'"
+)
 _WITHOUT = text("SELECT id FROM insert_destinations WHERE advisory_id IS NULL")
 _MINT = text("UPDATE insert_destinations SET advisory_id = :minted WHERE id = :id")
 
@@ -22,17 +26,19 @@ def upgrade() -> None:
     """Nullable column, an id for each destination that has none, then NOT NULL; on an empty table nothing to mint.
 
     DDL commits by itself, and a migration may die between two statements: each looks at what is there already. Ids that
-    were minted before are kept, for workers may hold locks by them.
+    were minted before are kept, for workers may hold locks by them. The last statement is all or nothing, so its key
+    says that it was executed; only the revision's number may be missing then.
     """
     connection = op.get_bind()
     if not connection.execute(_COLUMNS).scalar():
         op.execute("ALTER TABLE insert_destinations ADD COLUMN advisory_id BIGINT")
     for row in connection.execute(_WITHOUT).all():
         connection.execute(_MINT, {"minted": secrets.randbits(63), "id": row.id})
-    op.execute(
-        """
-        ALTER TABLE insert_destinations
-          MODIFY COLUMN advisory_id BIGINT NOT NULL,
-          ADD UNIQUE KEY uq_insert_destinations_advisory (advisory_id)
-        """
-    )
+    if not connection.execute(_KEYS).scalar():
+        op.execute(
+            """
+            ALTER TABLE insert_destinations
+              MODIFY COLUMN advisory_id BIGINT NOT NULL,
+              ADD UNIQUE KEY uq_insert_destinations_advisory (advisory_id)
+            """
+        )

@@ -1,0 +1,177 @@
+"""Appending to destinations: rows with and without the lock, by this process and by others, and what came of it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from itertools import groupby
+from multiprocessing.context import ForkServerProcess
+from multiprocessing.synchronize import Barrier, Event
+from typing import Any
+
+from sqlalchemy import BigInteger, text
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from shell.utils.advisory_lock import NAME_IN_DATABASE, InsertLock, insert_lock_name, next_positions, table_insert_lock
+from shell.utils.db_session import session
+from shell.utils.replaying import retry_on_db_conflict
+
+# Processes are forked from a server that has imported what this module imports.
+from tests.support.database import Database, Toys, until
+from tests.support.workers import PATIENCE_S
+
+STATEMENTS, ROWS = 5, 10
+_FORKS = multiprocessing.get_context("forkserver")
+_meeting: Barrier | None = None
+_INSERT = text("INSERT INTO toy_appends (destination_id, batch, position) VALUES (:destination_id, :batch, :position)")
+_FREE = text("SELECT COALESCE(MAX(position) + 1, 0) FROM toy_appends WHERE destination_id = :id")
+
+
+class Appends(Toys):
+    """What was appended; nothing in the table hinders a position from being taken twice."""
+
+    __tablename__ = "toy_appends"
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    destination_id: Mapped[int] = mapped_column(BigInteger, index=True)
+    batch: Mapped[int] = mapped_column(BigInteger)
+    position: Mapped[int] = mapped_column(BigInteger)
+
+
+def insert(transaction: Session, destination_id: int, batch: int, first: int, count: int = ROWS) -> None:
+    """One statement that inserts so many rows at positions from `first` on."""
+    row = {"destination_id": destination_id, "batch": batch}
+    transaction.execute(_INSERT, [{**row, "position": first + index} for index in range(count)])
+
+
+@retry_on_db_conflict
+def append(destination: str, batch: int) -> InsertLock:
+    """Append a batch in several statements, as an operation does; returns the lock."""
+    with table_insert_lock(destination) as lock, session() as transaction:
+        first = next_positions(transaction, lock, STATEMENTS * ROWS)
+        for statement in range(STATEMENTS):
+            insert(transaction, lock.destination_id, batch, first + statement * ROWS)
+    return lock
+
+
+def append_all(destination: str, batches: Sequence[int]) -> float:
+    """Append batches one after the other; returns the seconds that it took."""
+    began = time.monotonic()
+    for batch in batches:
+        append(destination, batch)
+    return time.monotonic() - began
+
+
+def append_all_without_lock(destination_id: int, batches: Sequence[int], meeting: bool = True) -> float:
+    """The naive twin, at the first free position that it sees; all who run it are half-way through the first batch."""
+    began = time.monotonic()
+    for batch in batches:
+        with session() as transaction:
+            first = free_position(transaction, destination_id)
+            for statement in range(STATEMENTS):
+                insert(transaction, destination_id, batch, first + statement * ROWS)
+                if meeting and batch == batches[0] and statement == 0:
+                    meet()
+    return time.monotonic() - began
+
+
+def free_position(transaction: Session, destination_id: int) -> int:
+    """The first position that no row has, as far as the transaction can see."""
+    return int(transaction.execute(_FREE, {"id": destination_id}).scalar_one())
+
+
+def lock_of(destination: str) -> InsertLock:
+    """Take the lock and give it back."""
+    with table_insert_lock(destination) as lock:
+        return lock
+
+
+def runs(database: Database, order: str, destination_id: int) -> int:
+    """How many times in that order the batch changes, the first one counted: as many as batches if none mix."""
+    rows = database.query(
+        f"SELECT batch FROM toy_appends WHERE destination_id = :id ORDER BY {order}", id=destination_id
+    )
+    return sum(1 for _ in groupby(row.batch for row in rows))
+
+
+def positions(database: Database, destination_id: int) -> list[int]:
+    """All positions of a destination in their order."""
+    found = "SELECT position FROM toy_appends WHERE destination_id = :id ORDER BY position"
+    return [row.position for row in database.query(found, id=destination_id)]
+
+
+def holder(database: Database, lock: InsertLock) -> int | None:
+    """The connection that holds the lock, as the server says."""
+    held = database.scalar(f"SELECT IS_USED_LOCK({NAME_IN_DATABASE})", name=insert_lock_name(lock.advisory_id))
+    return None if held is None else int(held)
+
+
+def kill_holder(database: Database, lock: InsertLock) -> None:
+    """End the connection that holds the lock; returns once it holds it no longer."""
+    victim = holder(database, lock)
+    database.query("KILL :victim", victim=victim)
+    until(lambda: holder(database, lock) != victim)
+
+
+def until_queueing(database: Database, count: int = 1) -> None:
+    """Return once so many connections of this database wait for a lock by name."""
+    waiting = "SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User lock' AND db = DATABASE()"
+    until(lambda: int(database.scalar(waiting)) >= count)
+
+
+def meet() -> None:
+    """Wait, in one of the processes, until all of them are there."""
+    if _meeting is not None:
+        _meeting.wait(PATIENCE_S)
+
+
+def _prepare(environment: Mapping[str, str], meeting: Barrier | None) -> None:
+    global _meeting
+    os.environ.update(environment)
+    _meeting = meeting
+
+
+def _met(work: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    meet()
+    return work(*arguments)
+
+
+class Appenders:
+    """Processes that do the same thing at once."""
+
+    def __init__(self, pool: ProcessPoolExecutor) -> None:
+        self._pool = pool
+
+    def at_once(self, work: Callable[..., Any], *each: Sequence[Any]) -> list[Any]:
+        """Call it with these arguments, one list for each process, when all are ready; the results in order."""
+        futures: list[Future[Any]] = [self._pool.submit(_met, work, arguments) for arguments in each]
+        return [future.result(2 * PATIENCE_S) for future in futures]
+
+
+@contextmanager
+def appenders(count: int) -> Iterator[Appenders]:
+    """So many processes for the block, each with an engine of its own."""
+    arguments = (dict(os.environ), _FORKS.Barrier(count))
+    with ProcessPoolExecutor(count, _FORKS, initializer=_prepare, initargs=arguments) as pool:
+        yield Appenders(pool)
+
+
+def _hold(environment: Mapping[str, str], destination: str, batch: int, half_way: Event) -> None:
+    _prepare(environment, None)
+    with table_insert_lock(destination) as lock, session() as transaction:
+        insert(transaction, lock.destination_id, batch, next_positions(transaction, lock, 2 * ROWS))
+        half_way.set()
+        _FORKS.Event().wait()
+
+
+def half_way_process(destination: str, batch: int) -> ForkServerProcess:
+    """A process that holds the lock, has inserted half a batch and goes no further; to be killed."""
+    half_way = _FORKS.Event()
+    process = _FORKS.Process(target=_hold, args=(dict(os.environ), destination, batch, half_way), daemon=True)
+    process.start()
+    assert half_way.wait(PATIENCE_S), "the holder never came half-way"
+    return process
