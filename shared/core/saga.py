@@ -74,7 +74,8 @@ class SagaStep:
     """A step: `execute` gives what is merged into the context, `compensate` undoes all that `execute` may have done.
 
     Both get the context with `key`, the saga's id and the step's name. A long step has `parts`, each checkpointed: the
-    context then holds `part`, from 0. After the step that `is_pivot`, nothing is undone any more.
+    context then holds `part`, from 0. After the step that `is_pivot`, nothing is undone any more; when that one itself
+    failed, `took_effect` says whether it happened before it did.
     """
 
     name: str
@@ -82,6 +83,7 @@ class SagaStep:
     compensate: Callable[[SagaContext], object] | None = None
     parts: Callable[[SagaContext], int] = _one_part
     is_pivot: bool = False
+    took_effect: Callable[[SagaContext], bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -132,13 +134,28 @@ class SagaOrchestrator:
             try:
                 context = self._execute(step, context)
             except SagaStepError as error:
-                self._failed(step, SagaEventKind.FAILED, error.reason)
-                if past_pivot:
-                    return self._ended(context, step.name, error.reason, (step.name,))
-                return self._backward(context, registered, step.name, error.reason)
+                if not self._took_effect(step, context):
+                    self._failed(step, SagaEventKind.FAILED, error.reason)
+                    if past_pivot:
+                        return self._ended(context, step.name, error.reason, (step.name,))
+                    return self._backward(context, registered, step.name, error.reason)
             self._statuses[step.name] = SagaStepStatus.COMPLETED
             past_pivot = past_pivot or step.is_pivot
         return self._ended(context, None, None, ())
+
+    def _took_effect(self, step: SagaStep, context: SagaContext) -> bool:
+        """Of a pivot that failed nothing may be undone before it is known whether it happened all the same."""
+        if step.took_effect is None:
+            return False
+        asked = step.took_effect
+
+        def work() -> SagaContext:
+            happened = asked({**context, KEY: self._key(step)})
+            if happened:
+                self._journal.tell(SagaEvent(SagaEventKind.COMPLETED, step.name))
+            return {"happened": happened}
+
+        return bool(self._journal.checkpointed(f"{step.name}:outcome", work)["happened"])
 
     def _execute(self, step: SagaStep, context: SagaContext) -> SagaContext:
         parts = step.parts(context)

@@ -20,7 +20,7 @@ STEPS = (
     SagaStep("begin", steps.begin, steps.cancel),
     SagaStep("reserve", steps.reserve, steps.void),
     SagaStep("copy", steps.copy, steps.delete, parts=steps.copy_parts),
-    SagaStep("confirm", steps.confirm, is_pivot=True),
+    SagaStep("confirm", steps.confirm, is_pivot=True, took_effect=steps.is_confirmed),
     SagaStep("notify", steps.notify),
 )
 

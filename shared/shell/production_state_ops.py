@@ -47,8 +47,10 @@ def locked(transaction: Session, production_id: int) -> Productions:
 def going_on(transaction: Session, production_id: int) -> Productions:
     """The production, held, of which a step is to be done now; raises CancelledError where that is over."""
     production = locked(transaction, production_id)
-    if production.cancel_requested or production.status not in GOING_ON:
-        raise CancelledError()
+    if production.cancel_requested:
+        raise CancelledError("the production was cancelled on request")
+    if production.status not in GOING_ON:
+        raise CancelledError(f"the production is {production.status}: no step of it goes on")
     return production
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from core.bates import BatesFormat, ranges
-from core.errors import CancelledError, TopicUnavailableError
+from core.errors import TopicUnavailableError, WrongStateError
 from core.events import production_cancelled, production_confirmed
 from core.saga import KEY, PART, SagaContext
 from core.statuses import DocumentStatus, ProductionStatus
@@ -22,7 +22,7 @@ from shell.bates_ops import take_numbers
 from shell.load_file_ops import write_load_files
 from shell.outbox_ops import append_events, nudge_publisher
 from shell.produced_ops import count_parts, produced_part
-from shell.production_state_ops import being_undone, going_on, is_being_undone, locked, refuse_cancelled
+from shell.production_state_ops import being_undone, going_on, is_being_undone, locked, refuse_cancelled, state_of
 from shell.selecting_ops import Selected, selected
 from shell.settings import settings
 from shell.sns import publish_sns_message
@@ -179,13 +179,18 @@ def _confirm(production_id: int) -> None:
         production = going_on(transaction, production_id)
         produced = {"production_id": production_id, "status": DocumentStatus.PRODUCED.value}
         if changed_rows(transaction.execute(_SETTLE, produced)) != production.documents:
-            raise CancelledError("the production's documents are not the ones that were reserved")
+            raise WrongStateError("the production's documents are not those whose numbers were reserved")
         production.status, production.updated_at = ProductionStatus.CONFIRMED, func.now(6)
         numbers = (production.first_number or 0, production.last_number or 0)
         append_events(
             transaction,
             [production_confirmed(production_id, production.tenant_id, production.documents or 0, *numbers)],
         )
+
+
+def is_confirmed(context: SagaContext) -> bool:
+    """Whether the numbers are in use."""
+    return bool(state_of(context[PRODUCTION])["status"] == ProductionStatus.CONFIRMED)
 
 
 def notify(context: SagaContext) -> SagaContext:
