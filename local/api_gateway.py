@@ -9,10 +9,8 @@ requests are refused with 411.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import socket
-import sys
 import threading
 import uuid
 from collections.abc import Callable, Sequence
@@ -20,12 +18,13 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from datetime import UTC, datetime
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Self
 
 from local.api_events import HttpAnswer, HttpRequest, MalformedAnswerError, answer_of, event_of, plain_answer
 from local.api_routes import find_route
 from local.errors import LocalError
+from local.servers import HangingUpServer
 from local.tokens import InvalidTokenError, Tokens
 from local.wiring import ApiRoute
 
@@ -141,40 +140,10 @@ def _token(request: HttpRequest) -> str:
     return rest.strip() if scheme.lower() == "bearer" else scheme
 
 
-class _Server(ThreadingHTTPServer):
-    """A thread for each connection; `hang_up` ends those that are kept alive."""
-
-    daemon_threads = True
-    # A burst of clients is not refused: the standard library's queue holds five.
-    request_queue_size = 128
-
+class _Server(HangingUpServer):
     def __init__(self, address: tuple[str, int], gateway: ApiGateway) -> None:
         self.gateway = gateway
-        self._connections: set[socket.socket] = set()
-        self._lock = threading.Lock()
         super().__init__(address, _Handler)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        with self._lock:
-            self._connections.add(request)
-        super().process_request(request, client_address)
-
-    def shutdown_request(self, request: Any) -> None:
-        with self._lock:
-            self._connections.discard(request)
-        super().shutdown_request(request)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say what went wrong here; a client that goes away in the middle is no news."""
-        if not isinstance(sys.exception(), OSError):
-            super().handle_error(request, client_address)
-
-    def hang_up(self) -> None:
-        """Close every connection that is still open."""
-        with self._lock:
-            for connection in self._connections:
-                with contextlib.suppress(OSError):
-                    connection.shutdown(socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):

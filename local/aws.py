@@ -28,6 +28,7 @@ from local.time_scale import TimeScale
 from local.wiring import Bucket, Notification, Queue, Subscription
 
 if TYPE_CHECKING:
+    from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
@@ -90,6 +91,10 @@ class LocalAws:
     def sns(self) -> SNSClient:
         """A client for the local SNS."""
         return self._session.client("sns", **self._client_options)
+
+    def lambda_client(self, endpoint: str) -> LambdaClient:
+        """A client for the local Lambda, which is a server of its own."""
+        return self._session.client("lambda", **self._client_options | {"endpoint_url": endpoint})
 
     @cached_property
     def _session(self) -> boto3.Session:

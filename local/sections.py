@@ -11,6 +11,7 @@ from local.errors import TemplateError
 from local.intrinsics import target_of
 from local.wiring import (
     Bucket,
+    Durable,
     EventSource,
     Function,
     Notification,
@@ -28,6 +29,7 @@ _FUNCTION_TIMEOUT = 3
 _MEMORY_MB = 128
 _BATCH_SIZE = 10
 _VISIBILITY = 30
+_RETENTION_DAYS = 14
 
 _UNIT_SECONDS = {"minute": 60, "hour": 3600, "day": 86400}
 _RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
@@ -47,6 +49,28 @@ def function(name: str, properties: Properties, defaults: Properties) -> Functio
         timeout=float(properties.get("Timeout", defaults.get("Timeout", _FUNCTION_TIMEOUT))),
         memory_mb=int(properties.get("MemorySize", defaults.get("MemorySize", _MEMORY_MB))),
         environment=_variables(defaults) | _variables(properties),
+        alias=_alias(name, properties.get("AutoPublishAlias", defaults.get("AutoPublishAlias"))),
+        durable=_durable(name, properties.get("DurableConfig", defaults.get("DurableConfig"))),
+    )
+
+
+def _alias(name: str, alias: object) -> str | None:
+    if alias is not None and not isinstance(alias, str):
+        raise TemplateError(f"{name}: AutoPublishAlias must rest on parameters alone, not on {alias!r}")
+    return alias
+
+
+def _durable(name: str, config: Properties | None) -> Durable | None:
+    if config is None:
+        return None
+    label = f"{name}.DurableConfig"
+    _only(label, config, ("ExecutionTimeout", "RetentionPeriodInDays", "KMSKeyArn"))
+    if "ExecutionTimeout" not in config:
+        raise TemplateError(f"{label} has no ExecutionTimeout")
+    retention = config.get("RetentionPeriodInDays", _RETENTION_DAYS)
+    return Durable(
+        execution_timeout=_whole_number(label, "ExecutionTimeout", config["ExecutionTimeout"]),
+        retention_days=_whole_number(label, "RetentionPeriodInDays", retention),
     )
 
 

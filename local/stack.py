@@ -23,6 +23,7 @@ from local.aws import LocalAws
 from local.database import PrivateServer
 from local.delivery import AsReceived, Delivery
 from local.errors import LocalError
+from local.functions import RunningFunctions
 from local.invocation import InvocationFailed
 from local.lock import exclusive
 from local.processes import Processes
@@ -34,6 +35,7 @@ from local.time_scale import TimeScale
 from local.tokens import Tokens
 
 if TYPE_CHECKING:
+    from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
@@ -81,6 +83,7 @@ class LocalStack:
         self.database_url = ""
         self.redis_url = ""
         self.aws: LocalAws
+        self._functions: RunningFunctions
         self.runtime: Runtime
         self.pump: Pump
 
@@ -114,6 +117,11 @@ class LocalStack:
         return self.aws.sns
 
     @property
+    def lambda_client(self) -> LambdaClient:
+        """A client for the local Lambda; raises LocalError where the template has no durable functions."""
+        return self.aws.lambda_client(self._functions.lambda_url)
+
+    @property
     def bucket(self) -> str:
         """The name of the template's bucket; raises LocalError where it has none or several."""
         if len(self.template.buckets) != 1:
@@ -140,12 +148,16 @@ class LocalStack:
         """Invoke a function, given by its logical id; raises InvocationFailed."""
         return self.runtime.invoke(function, payload)
 
+    def executions(self, function: str) -> dict[str, str]:
+        """The states (RUNNING, SUCCEEDED, FAILED ...) of a durable function's executions by their names."""
+        return self._functions.executions(function)
+
     def wait_idle(self, timeout: float = 60.0) -> None:
-        """Wait until no message waits and nothing is under way; raises TimeoutError."""
-        self.pump.wait_until_idle(timeout)
+        """Wait until no message waits, nothing is under way, every execution has ended; raises TimeoutError."""
+        self._functions.wait_until_idle(timeout)
 
     def is_idle(self) -> bool:
-        """Whether no message waits and nothing is under way."""
+        """Whether no message waits, nothing is under way and every execution has ended."""
         return self.pump.is_idle()
 
     def pause(self, seconds: float) -> None:
@@ -157,7 +169,7 @@ class LocalStack:
         self._work.close()
 
     def failures(self, after: int = 0) -> list[InvocationFailed]:
-        """The failed invocations so far, without the first `after`."""
+        """The failed invocations and executions so far, without the first `after`."""
         return self.pump.activity.failures(after)
 
     def _start(self) -> None:
@@ -183,7 +195,7 @@ class LocalStack:
             self.invoke(function, {"RequestType": "Local"})
         self.pump.start()
         if self.template.routes:
-            self._api = ApiGateway(self.template.routes, self._invoke_for_api, self.tokens, self._api_port)
+            self._api = ApiGateway(self.template.routes, self._functions.invoke_for_api, self.tokens, self._api_port)
             self._work.enter_context(self._api)
 
     def _start_redis(self) -> str:
@@ -210,44 +222,19 @@ class LocalStack:
         return url.render_as_string(hide_password=False)
 
     def _start_functions(self, processes: Processes) -> None:
-        self.runtime = Runtime(
-            self.template,
-            environment=self._function_environment,
-            workers=self.workers,
-            time_scale=self._time_scale,
-            processes=processes,
-            log_directory=self.log_directory,
-        )
-        self.pump = Pump(
+        servers = {"DATABASE_URL": self.database_url} | ({"REDIS_URL": self.redis_url} if self.redis_url else {})
+        self._functions = RunningFunctions(
             self.template,
             self.aws,
-            self.runtime.invoke,
+            servers | self._environment,
             workers=self.workers,
             time_scale=self._time_scale,
             delivery=self._delivery,
-            log=self.log_directory / "failures.log",
+            processes=processes,
+            log_directory=self.log_directory,
         )
-        self._work.callback(self._stop_functions)
-
-    def _function_environment(self, function: str) -> dict[str, str]:
-        found = self.template.environment(function, self.aws.endpoint)
-        servers = {"DATABASE_URL": self.database_url} | ({"REDIS_URL": self.redis_url} if self.redis_url else {})
-        return found | self.aws.environment() | servers | self._environment
-
-    def _invoke_for_api(self, function: str, event: dict[str, Any]) -> Any:
-        """Invoke; a failure, of which the client is told nothing, is noted with those of the pump."""
-        try:
-            return self.invoke(function, event)
-        except InvocationFailed as failure:
-            self.pump.activity.failed(failure)
-            raise
-
-    def _stop_functions(self) -> None:
-        """Take on nothing more, then cut off what is under way: polls from their server, invocations from a worker."""
-        self.pump.announce_stop()
-        self.aws.stop()
-        self.runtime.stop()
-        self.pump.join()
+        self.runtime, self.pump = self._functions.runtime, self._functions.pump
+        self._work.callback(self._functions.stop)
 
 
 def create_schema(url: URL) -> None:

@@ -83,6 +83,15 @@ class Template:
         """The ARN of a function, given by its logical id."""
         return f"arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:{self._known(self.functions, function).name}"
 
+    def durable_functions(self) -> tuple[str, ...]:
+        """The logical ids of the functions that are durable."""
+        return tuple(name for name, function in self.functions.items() if function.durable)
+
+    def _aliases(self) -> dict[str, str]:
+        """ARNs of the published aliases by what SAM calls them: !Ref ProduceFunction.Alias."""
+        published = {name: function.alias for name, function in self.functions.items() if function.alias}
+        return {f"{name}.Alias": f"{self.function_arn(name)}:{alias}" for name, alias in published.items()}
+
     def environment(self, function: str, endpoint: str) -> dict[str, str]:
         """The function's variables; those that tell where the deployed database is are left out."""
 
@@ -131,7 +140,7 @@ class Template:
             return {None: self.buckets[name].name, "Arn": f"arn:aws:s3:::{self.buckets[name].name}"}
         if name in self.functions:
             return {None: self.functions[name].name, "Arn": self.function_arn(name)}
-        return {}
+        return {None: alias} if (alias := self._aliases().get(name)) else {}
 
 
 class _Reader:
@@ -231,6 +240,11 @@ def _check_references(template: Template) -> None:
         template.topic_arn(subscription.topic)
     for function in template.on_deploy:
         template.function_arn(function)
+    events: tuple[EventSource | Schedule | ApiRoute, ...] = (
+        template.event_sources + template.schedules + template.routes
+    )
+    for function in {*template.on_deploy, *(event.function for event in events)} & {*template.durable_functions()}:
+        raise TemplateError(f"{function}: the local stack starts executions by the Lambda API alone, not by events")
     keys = [route.key for route in template.routes]
     if len(keys) > len(set(keys)):
         raise TemplateError(f"two functions have one route: {', '.join(sorted(k for k in keys if keys.count(k) > 1))}")

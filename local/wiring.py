@@ -8,14 +8,24 @@ from typing import Any
 
 
 @dataclass(frozen=True)
+class Durable:
+    """How long a durable execution may take, in seconds, and how long it is remembered after its end."""
+
+    execution_timeout: int
+    retention_days: int
+
+
+@dataclass(frozen=True)
 class Function:
-    """One Lambda function; `environment` still holds its intrinsic functions."""
+    """One Lambda function; `environment` still holds its intrinsic functions, `alias` is the published one."""
 
     name: str
     handler: str
     timeout: float
     memory_mb: int
     environment: Mapping[str, Any]
+    alias: str | None = None
+    durable: Durable | None = None
 
 
 @dataclass(frozen=True)

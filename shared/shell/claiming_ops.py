@@ -36,25 +36,36 @@ MOST_REFUSALS = 5
 LONGEST_PAUSE_S = 300
 
 _LOCK = text("SELECT last_sequence FROM outbox_state WHERE id = 1 FOR UPDATE")
-# Subqueries with a LIMIT, not EXISTS, which an optimizer may answer from a scan of all that waits. An event that has a
-# place and is not published is leased, waits for its next try, or was left by a publisher that died.
-CANDIDATES = text(
+# Subqueries with a LIMIT, not EXISTS, which an optimizer may answer from a scan of all that waits. Those of an aggregate
+# that have a place go one by one: each was leased by a publisher that died, or waited for its next try, or behind one.
+HEADS = text(
+    """
+    SELECT candidate.id FROM outbox_events AS candidate FORCE INDEX (ix_outbox_events_unpublished)
+    WHERE candidate.published = 3 AND (candidate.lease_until IS NULL OR candidate.lease_until < NOW(6))
+    AND (
+      SELECT other.id FROM outbox_events AS other FORCE INDEX (ix_outbox_events_aggregate)
+      WHERE other.aggregate_type = candidate.aggregate_type AND other.aggregate_id = candidate.aggregate_id
+      AND other.published = 3 AND other.id <> candidate.id
+      AND (other.sequence < candidate.sequence OR other.lease_until >= NOW(6))
+      LIMIT 1
+    ) IS NULL
+    ORDER BY candidate.id LIMIT :most
+    """
+)
+FRESH = text(
     """
     SELECT candidate.id FROM outbox_events AS candidate FORCE INDEX (ix_outbox_events_unpublished)
     WHERE candidate.published = 0 AND (candidate.lease_until IS NULL OR candidate.lease_until < NOW(6))
     AND (
-      SELECT earlier.id FROM outbox_events AS earlier FORCE INDEX (ix_outbox_events_aggregate)
-      WHERE earlier.aggregate_type = candidate.aggregate_type AND earlier.aggregate_id = candidate.aggregate_id
-      AND earlier.published = 0 AND earlier.sequence IS NOT NULL AND earlier.id <> candidate.id
-      AND (candidate.sequence IS NULL OR earlier.sequence < candidate.sequence OR earlier.lease_until >= NOW(6))
-      LIMIT 1
+      SELECT placed.id FROM outbox_events AS placed FORCE INDEX (ix_outbox_events_aggregate)
+      WHERE placed.aggregate_type = candidate.aggregate_type AND placed.aggregate_id = candidate.aggregate_id
+      AND placed.published = 3 LIMIT 1
     ) IS NULL
-    AND (candidate.sequence IS NOT NULL OR candidate.id <= COALESCE((
+    AND candidate.id <= COALESCE((
       SELECT fresh.id FROM outbox_events AS fresh FORCE INDEX (ix_outbox_events_aggregate)
       WHERE fresh.aggregate_type = candidate.aggregate_type AND fresh.aggregate_id = candidate.aggregate_id
-      AND fresh.published = 0 AND fresh.sequence IS NULL
-      ORDER BY fresh.id LIMIT 1 OFFSET :beyond
-    ), candidate.id))
+      AND fresh.published = 0 ORDER BY fresh.id LIMIT 1 OFFSET :beyond
+    ), candidate.id)
     ORDER BY candidate.id LIMIT :most
     """
 )

@@ -27,7 +27,7 @@ class OutboxEvents(Base):
     __tablename__ = "outbox_events"
     __table_args__ = (
         Index("ix_outbox_events_unpublished", "published", "id"),
-        Index("ix_outbox_events_aggregate", "aggregate_type", "aggregate_id", "published", "sequence"),
+        Index("ix_outbox_events_aggregate", "aggregate_type", "aggregate_id", "published"),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)

@@ -54,7 +54,7 @@ class Productions(Base):
     is_open: Mapped[int] = mapped_column(SmallInteger, server_default="1")
     cancel_requested: Mapped[int] = mapped_column(SmallInteger, server_default="0")
     generation: Mapped[int] = mapped_column(Integer, server_default="1")
-    execution_arn: Mapped[str | None] = mapped_column(String(512))
+    execution_arn: Mapped[str | None] = mapped_column(String(1024))
     failed_step: Mapped[str | None] = mapped_column(String(32))
     reason: Mapped[str | None] = mapped_column(String(1000))
     documents: Mapped[int | None] = mapped_column(Integer)

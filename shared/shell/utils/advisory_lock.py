@@ -19,7 +19,7 @@ from functools import lru_cache
 
 from sqlalchemy import URL, Engine, create_engine, event, text
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from core.errors import ConflictError, LockNotAcquiredError
@@ -147,7 +147,7 @@ def _release(connection: Connection, lock: InsertLock) -> None:
     try:
         released = connection.execute(_RELEASE, {"name": insert_lock_name(lock.advisory_id)}).scalar()
         reason = {0: "held by another connection", None: "held by nobody"}.get(released)
-    except SQLAlchemyError as error:
+    except Exception as error:
         reason = error_number(error) or type(error).__name__
     if reason is not None:
         lost = {"destination_id": lock.destination_id, "epoch": lock.epoch, "reason": reason}

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session, SessionTransaction
 from core.errors import CommitOutcomeUnknownError, ConflictError, InvalidInputError, LockNotAcquiredError
 from shell.utils.column_limits import column_limits
 from shell.utils.db_errors import DbErrorClass, classify
-from shell.utils.db_session import session
+from shell.utils.db_session import engine, session
 from shell.utils.keys import refuse_unstorable
 
 ROUNDS = 5
@@ -105,8 +105,8 @@ def destination_of(_database: URL, name: str) -> Destination:
     """
     _refuse_inexact(name)
     for _ in range(ROUNDS):
-        with session() as transaction:
-            found = transaction.execute(_FIND, {"name": name}).one_or_none()
+        with engine().connect() as connection:
+            found = connection.execute(_FIND, {"name": name}).one_or_none()
         if found is not None:
             return Destination(found.id, found.advisory_id)
         _mint(name)

@@ -1,15 +1,112 @@
-"""The clock of durable executions is one clock, and their engine is quiet."""
+"""Durable executions without a stack: names, ends, one clock, and an engine that is quiet."""
 
 from __future__ import annotations
 
 import logging
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from local.activity import Activity
+from local.durable import DurableExecutions, NameTakenError, Started
 from local.durable_engine import ScaledClock, log_to, unlog
+from local.invocation import InvocationFailed
 from local.time_scale import TimeScale
+from local.wiring import Durable, Function
+
+SAGA = Function("Saga", "saga.handler", 60, 128, {}, alias="live", durable=Durable(3600, 7))
+
+
+@contextmanager
+def engine(folder: Path, invoke: Callable[[str, object], Any]) -> Iterator[tuple[DurableExecutions, Activity]]:
+    """An engine whose functions are one callable."""
+    activity = Activity(folder / "failures.log")
+    executions = DurableExecutions(invoke, activity, TimeScale(0.001), folder / "durable.log")
+    try:
+        yield executions, activity
+    finally:
+        executions.announce_stop()
+        executions.release()
+        executions.stop()
+
+
+def succeed(function: str, payload: object) -> dict[str, str]:
+    return {"Status": "SUCCEEDED", "Result": "1"}
+
+
+class Meeting(dict[Any, Started]):
+    """Whoever has looked up a name waits for another who does, if one can."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._both = threading.Barrier(2)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        found = super().get(key, default)
+        with suppress(threading.BrokenBarrierError):
+            self._both.wait(0.2)
+        return found
+
+
+def _started_by_two(executions: DurableExecutions) -> set[str]:
+    executions._started = Meeting()
+    with ThreadPoolExecutor(2) as callers:
+        return {each.arn for each in callers.map(lambda _: executions.start(SAGA, "live", "one", "{}"), range(2))}
+
+
+def test_two_callers_of_one_name_get_one_execution(tmp_path: Path) -> None:
+    with engine(tmp_path, succeed) as (executions, _):
+        assert len(_started_by_two(executions)) == 1
+
+
+def test_without_the_lock_two_callers_of_one_name_start_two(tmp_path: Path) -> None:
+    with engine(tmp_path, succeed) as (executions, _):
+        executions._lock = nullcontext()  # type: ignore[assignment]
+        assert len(_started_by_two(executions)) == 2
+
+
+def test_a_name_belongs_to_one_payload(tmp_path: Path) -> None:
+    with engine(tmp_path, succeed) as (executions, _):
+        executions.start(SAGA, "live", "one", "{}")
+        with pytest.raises(NameTakenError):
+            executions.start(SAGA, "live", "one", "[]")
+
+
+def test_an_execution_is_under_way_until_it_has_ended(tmp_path: Path) -> None:
+    go_on = threading.Event()
+    with engine(tmp_path, lambda *_: go_on.wait(10) and succeed("", "")) as (executions, activity):
+        started = executions.start(SAGA, "live", "one", "{}")
+        assert (executions.under_way(), activity.at_rest()) == (["one"], None)
+        go_on.set()
+        started.closed.result(10)
+        while activity.at_rest() is None:
+            activity.wait(0.1)
+        assert (executions.under_way(), executions.statuses("Saga")) == ([], {"one": "SUCCEEDED"})
+
+
+def test_an_invocation_that_fails_is_tried_five_times(tmp_path: Path) -> None:
+    calls = []
+
+    def fail(function: str, payload: object) -> None:
+        calls.append(function)
+        raise InvocationFailed(function, "Runtime.ExitError", "it died", tmp_path)
+
+    with engine(tmp_path, fail) as (executions, activity):
+        executions.start(SAGA, "live", "one", "{}").closed.result(10)
+        assert (calls, executions.statuses("Saga")) == (["Saga"] * 5, {"one": "FAILED"})
+        assert len(activity.failures()) == 5 + 1
+
+
+def test_an_output_that_is_none_of_a_durable_function_fails_the_execution_at_once(tmp_path: Path) -> None:
+    with engine(tmp_path, lambda *_: {"batchItemFailures": []}) as (executions, activity):
+        executions.start(SAGA, "live", "one", "{}").closed.result(10)
+        assert [failure.error_type for failure in activity.failures()] == ["InvalidParameterValueException"]
 
 
 def test_a_scaled_clock_runs_faster_by_as_much_as_its_waits_are_shorter() -> None:

@@ -48,7 +48,7 @@ STATEMENTS = (
       is_open SMALLINT NOT NULL DEFAULT 1,
       cancel_requested SMALLINT NOT NULL DEFAULT 0,
       generation INT NOT NULL DEFAULT 1,
-      execution_arn VARCHAR(512),
+      execution_arn VARCHAR(1024),
       failed_step VARCHAR(32),
       reason VARCHAR(1000),
       documents INT,
@@ -105,7 +105,7 @@ STATEMENTS = (
     ALTER TABLE outbox_events
       ADD COLUMN sequence BIGINT,
       ADD COLUMN failures INT NOT NULL DEFAULT 0,
-      ADD KEY ix_outbox_events_aggregate (aggregate_type, aggregate_id, published, sequence)
+      ADD KEY ix_outbox_events_aggregate (aggregate_type, aggregate_id, published)
     """,
 )
 

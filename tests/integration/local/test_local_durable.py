@@ -1,0 +1,281 @@
+"""Durable functions run as Lambda runs them: checkpointed, re-invoked, known by the names of their executions."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+from botocore.exceptions import BotoCoreError, ClientError
+
+from local.stack import LocalStack
+from local.time_scale import TimeScale
+
+if TYPE_CHECKING:
+    from tests.integration.local.conftest import Told
+
+ALIAS = "arn:aws:lambda:us-east-1:123456789012:function:SagaFunction:live"
+STEP_ERROR = "aws_durable_execution_sdk_python.exceptions.StepError"
+
+
+class Sagas:
+    """Starts executions of the toy's durable function and asks for them, as a caller of AWS does."""
+
+    def __init__(self, stack: LocalStack, told: Told) -> None:
+        self.stack, self.client, self._told = stack, stack.lambda_client, told
+
+    def start(self, name: str, function: str = ALIAS, **event: Any) -> str:
+        """Start one whose steps tell its name; gives the ARN of the execution."""
+        answer = self.client.invoke(
+            FunctionName=function,
+            InvocationType="Event",
+            DurableExecutionName=name,
+            Payload=json.dumps({"saga": name, **event}),
+        )
+        assert answer["StatusCode"] == 202
+        return answer["DurableExecutionArn"]
+
+    def get(self, arn: str) -> Any:
+        """What AWS tells of an execution."""
+        return self.client.get_durable_execution(DurableExecutionArn=arn)
+
+    def result(self, arn: str) -> Any:
+        """Wait until it has succeeded; gives its result."""
+        self.stack.wait_idle(20)
+        found = self.get(arn)
+        assert found["Status"] == "SUCCEEDED", found
+        return json.loads(found["Result"])
+
+    def steps(self, name: str) -> list[str]:
+        """The steps that were run, not replayed, in order."""
+        return [each["step"] for each in self._told.matching(lambda told: told.get("saga") == name)]
+
+    def stand_at_the_gate(self, name: str) -> int:
+        """Wait until a worker is in the gate's step; gives its process."""
+        told = self._told.first(lambda told: (told.get("saga"), told.get("step")) == (name, "gate"))
+        assert told["pid"] in self.stack.runtime.busy_pids("SagaFunction")
+        return int(told["pid"])
+
+
+@pytest.fixture
+def sagas(stack: LocalStack, told: Told) -> Sagas:
+    stack.wait_idle()
+    return Sagas(stack, told)
+
+
+@pytest.fixture
+def name() -> str:
+    return str(uuid.uuid4())
+
+
+def _code(call: Callable[..., object], **arguments: Any) -> str:
+    """The code of the error that a call gets."""
+    with pytest.raises(ClientError) as refused:
+        call(**arguments)
+    return refused.value.response["Error"]["Code"]
+
+
+def test_an_execution_runs_to_its_end_and_is_found_by_its_name(sagas: Sagas, name: str) -> None:
+    arn = sagas.start(name)
+    assert sagas.result(arn)["attempts"] == 1
+    assert arn.startswith(f"{ALIAS.removesuffix('live')}$LATEST/durable-execution/{name}/")
+    assert sagas.get(arn)["DurableExecutionName"] == name
+    assert sagas.stack.executions("SagaFunction")[name] == "SUCCEEDED"
+
+
+def test_a_caller_that_waits_gets_the_result(sagas: Sagas, name: str) -> None:
+    answer = sagas.client.invoke(FunctionName="SagaFunction:live", Payload=json.dumps({"saga": name}))
+    assert (answer["StatusCode"], "FunctionError" in answer) == (200, False)
+    assert json.loads(answer["Payload"].read())["attempts"] == 1
+
+
+def test_a_wait_takes_its_scaled_time_and_the_steps_before_it_are_not_run_again(sagas: Sagas, name: str) -> None:
+    before = time.monotonic()
+    sagas.result(sagas.start(name, wait=600))
+    assert 0.6 <= time.monotonic() - before < 10
+    assert sagas.steps(name) == ["first"]
+
+
+def test_a_step_that_fails_is_retried_after_its_scaled_delay(sagas: Sagas, name: str) -> None:
+    before = time.monotonic()
+    assert sagas.result(sagas.start(name, fail_times=2))["attempts"] == 3
+    assert time.monotonic() - before >= 0.6
+    assert sagas.steps(name) == ["first"]
+
+
+def test_an_execution_that_fails_is_reported_once(sagas: Sagas, name: str) -> None:
+    before = len(sagas.stack.failures())
+    arn = sagas.start(name, fail_times=9)
+    sagas.stack.wait_idle(20)
+    (failure,) = sagas.stack.failures(before)
+    assert (failure.function, failure.error_type) == ("SagaFunction", STEP_ERROR)
+    assert f"execution {name} FAILED: as you wished" in str(failure)
+    assert (sagas.get(arn)["Status"], sagas.get(arn)["Error"]["ErrorType"]) == ("FAILED", STEP_ERROR)
+
+
+def test_a_worker_killed_in_a_step_is_replaced_and_goes_on_from_the_checkpoint(
+    sagas: Sagas, name: str, tmp_path: Path
+) -> None:
+    before = len(sagas.stack.failures())
+    arn = sagas.start(name, gate=str(tmp_path / "gate"))
+    killed = sagas.stand_at_the_gate(name)
+    os.kill(killed, signal.SIGKILL)
+    (tmp_path / "gate").touch()
+    result = sagas.result(arn)
+    assert (result["first"], result["last"] != killed) == (killed, True)
+    assert sagas.steps(name) == ["first", "gate", "gate"]
+    assert [failure.error_type for failure in sagas.stack.failures(before)] == ["Runtime.ExitError"]
+
+
+def test_an_execution_whose_workers_keep_dying_fails_after_five_invocations(
+    sagas: Sagas, name: str, tmp_path: Path
+) -> None:
+    before = len(sagas.stack.failures())
+    arn = sagas.start(name, gate=str(tmp_path / "gate"))
+    while sagas.get(arn)["Status"] == "RUNNING":
+        for pid in sagas.stack.runtime.busy_pids("SagaFunction"):
+            psutil.Process(pid).kill()
+        sagas.stack.pause(0.05)
+    assert sagas.get(arn)["Status"] == "FAILED"
+    sagas.stack.wait_idle(20)
+    assert len(sagas.stack.failures(before)) == 5 + 1
+
+
+def test_the_same_name_and_payload_are_one_execution(sagas: Sagas, name: str) -> None:
+    first = sagas.start(name, wait=60)
+    assert sagas.start(name, wait=60) == first
+    sagas.result(first)
+    assert sagas.start(name, wait=60) == first
+    assert sagas.steps(name) == ["first"]
+
+
+def test_the_same_name_with_another_payload_is_refused(sagas: Sagas, name: str) -> None:
+    sagas.start(name)
+    with pytest.raises(sagas.client.exceptions.DurableExecutionAlreadyStartedException):
+        sagas.start(name, wait=60)
+
+
+def test_many_callers_of_one_name_start_one_execution(sagas: Sagas, name: str) -> None:
+    at_once, arns = threading.Barrier(8), []
+
+    def start() -> None:
+        at_once.wait()
+        arns.append(sagas.start(name))
+
+    callers = [threading.Thread(target=start) for _ in range(8)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    sagas.stack.wait_idle(20)
+    assert (len(arns), len(set(arns)), sagas.steps(name)) == (8, 1, ["first"])
+
+
+def test_an_execution_under_way_is_running_and_the_stack_is_not_idle(sagas: Sagas, name: str, tmp_path: Path) -> None:
+    arn = sagas.start(name, gate=str(tmp_path / "gate"))
+    sagas.stand_at_the_gate(name)
+    assert (sagas.get(arn)["Status"], sagas.stack.is_idle()) == ("RUNNING", False)
+    with pytest.raises(TimeoutError, match=f"executions under way: {name}"):
+        sagas.stack.wait_idle(0.1)
+    (tmp_path / "gate").touch()
+    sagas.result(arn)
+    assert sagas.stack.is_idle()
+
+
+def test_an_execution_that_waits_keeps_the_stack_from_being_idle_until_it_is_stopped(sagas: Sagas, name: str) -> None:
+    before = len(sagas.stack.failures())
+    arn = sagas.start(name, wait=31_536_000)
+    while sagas.stack.runtime.busy_pids("SagaFunction") or not sagas.steps(name):
+        sagas.stack.pause(0.05)
+    assert not sagas.stack.is_idle()
+    sagas.client.stop_durable_execution(DurableExecutionArn=arn)
+    sagas.stack.wait_idle(5)
+    assert (sagas.get(arn)["Status"], sagas.stack.failures(before)) == ("STOPPED", [])
+
+
+def test_an_execution_has_its_time_out(sagas: Sagas, name: str) -> None:
+    before = len(sagas.stack.failures())
+    arn = sagas.start(name, "BriefSagaFunction:live", wait=31_536_000)
+    sagas.stack.wait_idle(20)
+    assert sagas.get(arn)["Status"] == "TIMED_OUT"
+    assert [failure.error_type for failure in sagas.stack.failures(before)] == ["TIMED_OUT"]
+
+
+def test_executions_are_listed_by_function_name_and_status(sagas: Sagas, name: str) -> None:
+    arn = sagas.start(name)
+    sagas.result(arn)
+    listed = sagas.client.list_durable_executions_by_function(
+        FunctionName=ALIAS, DurableExecutionName=name, Statuses=["SUCCEEDED"]
+    )
+    assert [each["DurableExecutionArn"] for each in listed["DurableExecutions"]] == [arn]
+    history = sagas.client.get_durable_execution_history(DurableExecutionArn=arn)
+    assert history["Events"][0]["EventType"] == "ExecutionStarted"
+
+
+@pytest.mark.parametrize(
+    ("function", "code"),
+    [
+        ("SagaFunction", "InvalidParameterValueException"),
+        ("EchoFunction", "InvalidParameterValueException"),
+        ("SagaFunction:other", "ResourceNotFoundException"),
+        ("NoFunction:live", "ResourceNotFoundException"),
+    ],
+)
+def test_what_lambda_would_not_start_is_refused(sagas: Sagas, function: str, code: str) -> None:
+    assert _code(sagas.client.invoke, FunctionName=function, InvocationType="Event") == code
+
+
+def test_a_payload_that_is_no_json_and_a_name_that_is_none_are_refused(sagas: Sagas) -> None:
+    invoke = sagas.client.invoke
+    assert _code(invoke, FunctionName=ALIAS, Payload="no json") == "InvalidRequestContentException"
+    assert _code(invoke, FunctionName=ALIAS, DurableExecutionName="a/b") == "InvalidParameterValueException"
+
+
+def test_an_execution_that_nobody_started_is_not_found(sagas: Sagas) -> None:
+    assert _code(sagas.client.get_durable_execution, DurableExecutionArn="none") == "ResourceNotFoundException"
+
+
+def test_functions_are_told_the_alias_and_where_lambda_is(sagas: Sagas) -> None:
+    environment = sagas.stack.invoke("EchoFunction", {})["environment"]
+    assert environment["SAGA"] == ALIAS
+    assert environment["AWS_ENDPOINT_URL_LAMBDA"] == sagas.client.meta.endpoint_url
+
+
+def test_a_stack_that_goes_down_with_executions_under_way_leaves_nothing(
+    tmp_path: Path, stack: LocalStack, listen: Callable[[LocalStack], Told], capfd: pytest.CaptureFixture[str]
+) -> None:
+    threads, handlers = set(threading.enumerate()), list(logging.getLogger().handlers)
+    options: Any = {"template": stack.template.path, "database_url": stack.database_url}
+    with LocalStack(tmp_path, time_scale=TimeScale(0.001), **options) as other:
+        sagas = Sagas(other, listen(other))
+        sagas.start("waits", wait=31_536_000)
+        sagas.start("stands", gate=str(tmp_path / "gate"))
+        pid = sagas.stand_at_the_gate("stands")
+        caller = threading.Thread(target=_wait_in_vain, args=[sagas.client])
+        caller.start()
+        while "asked" not in other.executions("SagaFunction"):
+            other.pause(0.05)
+    caller.join(5)
+    assert (caller.is_alive(), psutil.pid_exists(pid), other.failures()) == (False, False, [])
+    assert [each for each in set(threading.enumerate()) - threads if _of_the_stack(each)] == []
+    assert (logging.getLogger().handlers, capfd.readouterr().err) == (handlers, "")
+
+
+def _wait_in_vain(client: Any) -> None:
+    payload = json.dumps({"saga": "asked", "wait": 31_536_000})
+    with pytest.raises((BotoCoreError, ClientError)):
+        client.invoke(FunctionName=ALIAS, DurableExecutionName="asked", Payload=payload)
+
+
+def _of_the_stack(thread: threading.Thread) -> bool:
+    """Workers of the stack that other tests use may be replaced at any time."""
+    return not thread.name.startswith(("runtime-api-", "watch-"))
