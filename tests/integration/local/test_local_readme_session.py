@@ -85,13 +85,16 @@ def schema(schema_url: URL) -> Iterator[str]:
 def test_the_session_of_the_readme_does_what_it_says(tmp_path: Path, schema: str) -> None:
     scale = TimeScale(0.05, shortest_timeout=60)
     with LocalStack(tmp_path / "state", workers=1, time_scale=scale, database_url=schema) as ours:
-        made, state, rejections, exhibits, changed, tagged, *custody = printed(ours, tmp_path)
+        made, state, rejections, exhibits, changed, tagged, *others = printed(ours, tmp_path)
     assert (state["status"], state["imported"], state["rejected"]) == ("completed_with_rejections", 2, 1)
     assert (state["id"], state["userId"]) == (made["id"], "ada")
     assert [row["line"] for row in rejections["items"]] == [4]
     assert [item["controlNumber"] for item in exhibits["items"]] == ["ABC-1", "ABC-2"]
     assert (changed["title"], changed["version"]) == ("The Plan", exhibits["items"][0]["version"] + 1)
     assert tagged == {"exhibits": 1, "tags": 1, "created": 1}
+    production, documents, *custody = others
+    assert (production["status"], production["firstBates"]) == ("confirmed", "SMITH0000001")
+    assert [(each["controlNumber"], each["batesBegin"]) for each in documents["items"]] == [("ABC-1", "SMITH0000001")]
     assert_custody_is_as_written(*custody)
 
 
