@@ -11,7 +11,8 @@
     │   ├── NothingToProduceError   a production's selection matches no exhibit
     │   └── FilesMissingError       files of a production that are not in the bucket
     ├── ConflictError               somebody else was faster: replay the whole unit, then HTTP 409
-    │   ├── LockNotAcquiredError    a row lock was not to be had in the attempts allowed
+    │   ├── LockNotAcquiredError    a row's or a destination's lock was not to be had in the attempts allowed
+    │   │   └── LockLostError       a destination's lock was had, and is a later holder's now
     │   ├── TransactionConflictError  deadlocks, duplicates or stale versions, attempt after attempt
     │   ├── BusyError               the same thing is being done right now: come back (HTTP 409, Retry-After)
     │   └── FinalConflictError      a replay would change nothing
@@ -183,6 +184,10 @@ class WrongStateError(FinalConflictError):
 
 class LockNotAcquiredError(ConflictError):
     """Failed to acquire lock."""
+
+
+class LockLostError(LockNotAcquiredError):
+    """The insert lock was lost to a later holder."""
 
 
 class TransactionConflictError(ConflictError):

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from itertools import groupby
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.synchronize import Barrier, Event
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, text
+from sqlalchemy import BigInteger, Connection, Engine, event, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from shell.utils.advisory_lock import NAME_IN_DATABASE, InsertLock, insert_lock_name, next_positions, table_insert_lock
@@ -29,6 +29,14 @@ _FORKS = multiprocessing.get_context("forkserver")
 _meeting: Barrier | None = None
 _INSERT = text("INSERT INTO toy_appends (destination_id, batch, position) VALUES (:destination_id, :batch, :position)")
 _FREE = text("SELECT COALESCE(MAX(position) + 1, 0) FROM toy_appends WHERE destination_id = :id")
+
+
+class Executed(NamedTuple):
+    """A statement, its parameters and on which connection."""
+
+    statement: str
+    parameters: Any
+    connection: Connection
 
 
 class Appends(Toys):
@@ -121,6 +129,21 @@ def until_queueing(database: Database, count: int = 1) -> None:
     """Return once so many connections of this database wait for a lock by name."""
     waiting = "SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User lock' AND db = DATABASE()"
     until(lambda: int(database.scalar(waiting)) >= count)
+
+
+@contextmanager
+def executed() -> Iterator[list[Executed]]:
+    """Each statement that this process executes during the block, in any engine."""
+    seen: list[Executed] = []
+
+    def note(connection: Connection, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        seen.append(Executed(statement, parameters, connection))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
 
 
 def meet() -> None:

@@ -19,7 +19,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, SessionTransaction
 
-from core.errors import CommitOutcomeUnknownError, ConflictError, InvalidInputError, LockNotAcquiredError
+from core.errors import CommitOutcomeUnknownError, ConflictError, InvalidInputError, LockLostError
 from shell.utils.column_limits import column_limits
 from shell.utils.db_errors import DbErrorClass, classify
 from shell.utils.db_session import engine, session
@@ -67,7 +67,7 @@ def next_positions(transaction: Session, lock: InsertLock, count: int) -> int:
 
     To be called before the transaction's first insert into the destination: from then on nobody else takes positions
     until the transaction ends, lock or no lock. A transaction that rolls back gives its positions back.
-    Raises LockNotAcquiredError, at which the outermost `retry_on_db_conflict` replays the whole unit with the lock, if
+    Raises LockLostError, at which the outermost `retry_on_db_conflict` replays the whole unit with the lock, if
     another holder came after this one; nothing of the destination was changed then.
     """
     if count < 1:
@@ -78,7 +78,7 @@ def next_positions(transaction: Session, lock: InsertLock, count: int) -> int:
     if begun is not None:
         lock._used_in.append(begun)
     if taken.rowcount != 1:
-        raise LockNotAcquiredError(
+        raise LockLostError(
             f"the insert lock of destination {lock.destination_id} was lost and another holder came after epoch "
             f"{lock.epoch}; nothing was appended: repeat the whole unit, with the lock"
         )

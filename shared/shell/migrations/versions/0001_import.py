@@ -16,7 +16,7 @@ OURS = "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
 
 ABOUT_THE_IMPORT = (
     """
-    CREATE TABLE cases (
+    CREATE TABLE IF NOT EXISTS cases (
       id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
       tenant_id VARCHAR(64) NOT NULL,
       name VARCHAR(255) NOT NULL,
@@ -25,7 +25,7 @@ ABOUT_THE_IMPORT = (
     )
     """,
     """
-    CREATE TABLE imports (
+    CREATE TABLE IF NOT EXISTS imports (
       id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
       upload_key BINARY(32) NOT NULL,
       tenant_id VARCHAR(64) NOT NULL,
@@ -65,7 +65,7 @@ ABOUT_THE_IMPORT = (
     )
     """,
     """
-    CREATE TABLE import_chunks (
+    CREATE TABLE IF NOT EXISTS import_chunks (
       import_id BIGINT NOT NULL,
       chunk_no INT NOT NULL,
       byte_start BIGINT NOT NULL,
@@ -86,7 +86,7 @@ ABOUT_THE_IMPORT = (
     )
     """,
     """
-    CREATE TABLE import_duplicates (
+    CREATE TABLE IF NOT EXISTS import_duplicates (
       import_id BIGINT NOT NULL,
       line_no BIGINT NOT NULL,
       first_line BIGINT NOT NULL,
@@ -94,7 +94,7 @@ ABOUT_THE_IMPORT = (
     )
     """,
     """
-    CREATE TABLE import_rejections (
+    CREATE TABLE IF NOT EXISTS import_rejections (
       import_id BIGINT NOT NULL,
       line_no BIGINT NOT NULL,
       seq INT NOT NULL,
@@ -110,7 +110,7 @@ ABOUT_THE_IMPORT = (
     )
     """,
     """
-    CREATE TABLE import_warnings (
+    CREATE TABLE IF NOT EXISTS import_warnings (
       import_id BIGINT NOT NULL,
       line_no BIGINT NOT NULL,
       seq INT NOT NULL,
@@ -128,7 +128,7 @@ ABOUT_THE_IMPORT = (
     )
     """,
     """
-    CREATE TABLE outbox_events (
+    CREATE TABLE IF NOT EXISTS outbox_events (
       id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
       aggregate_type VARCHAR(64) NOT NULL,
       aggregate_id VARCHAR(64) NOT NULL,
@@ -146,7 +146,7 @@ ABOUT_THE_IMPORT = (
 
 OUT_OF_LOAD_FILES = (
     """
-    CREATE TABLE import_names (
+    CREATE TABLE IF NOT EXISTS import_names (
       import_id BIGINT NOT NULL,
       chunk_no INT NOT NULL,
       seq INT NOT NULL,
@@ -158,7 +158,7 @@ OUT_OF_LOAD_FILES = (
     )
     """,
     """
-    CREATE TABLE exhibits (
+    CREATE TABLE IF NOT EXISTS exhibits (
       id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
       case_id BIGINT NOT NULL,
       control_number VARCHAR(255) COLLATE {charset}_bin NOT NULL,
@@ -180,7 +180,7 @@ OUT_OF_LOAD_FILES = (
     )
     """,
     """
-    CREATE TABLE custodians (
+    CREATE TABLE IF NOT EXISTS custodians (
       id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
       case_id BIGINT NOT NULL,
       name VARCHAR(255) NOT NULL,
@@ -193,7 +193,7 @@ OUT_OF_LOAD_FILES = (
     )
     """,
     """
-    CREATE TABLE tags (
+    CREATE TABLE IF NOT EXISTS tags (
       id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
       case_id BIGINT NOT NULL,
       name VARCHAR(500) NOT NULL,
@@ -206,7 +206,7 @@ OUT_OF_LOAD_FILES = (
     )
     """,
     """
-    CREATE TABLE custodian_exhibits (
+    CREATE TABLE IF NOT EXISTS custodian_exhibits (
       exhibit_id BIGINT NOT NULL,
       custodian_id BIGINT NOT NULL,
       user_id VARCHAR(255) NOT NULL,
@@ -217,7 +217,7 @@ OUT_OF_LOAD_FILES = (
     )
     """,
     """
-    CREATE TABLE taggings (
+    CREATE TABLE IF NOT EXISTS taggings (
       exhibit_id BIGINT NOT NULL,
       tag_id BIGINT NOT NULL,
       user_id VARCHAR(255) NOT NULL,

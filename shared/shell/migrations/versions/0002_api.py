@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from alembic import op
 
+from shell.migrations.presence import has_column
+
 revision = "0002"
 down_revision = "0001"
 
 OURS = "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
 
-# What can be run again comes first: DDL commits by itself, and a migration may die between two of them.
 STATEMENTS = (
     f"""
     CREATE TABLE IF NOT EXISTS idempotency_keys (
@@ -45,17 +46,21 @@ STATEMENTS = (
       KEY ix_semaphore_holders_expires (expires_at)
     ) {OURS}
     """,
-    """
+)
+
+
+AWAITED_UPLOADS = """
     ALTER TABLE imports
       ADD COLUMN upload_id VARCHAR(64),
       ADD COLUMN options MEDIUMTEXT,
       ADD UNIQUE KEY uq_imports_upload_id (tenant_id, upload_id),
       ADD KEY ix_imports_tenant (tenant_id)
-    """,
-)
+"""
 
 
 def upgrade() -> None:
     """Add what the API needs; imports that are there keep their rows."""
     for statement in STATEMENTS:
         op.execute(statement)
+    if not has_column("imports", "upload_id"):
+        op.execute(AWAITED_UPLOADS)

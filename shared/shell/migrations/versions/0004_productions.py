@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from alembic import op
 
+from shell.migrations.presence import has_column
+
 revision = "0004"
 down_revision = "0003"
 
 OURS = "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
 
-# What can be run again comes first: DDL commits by itself, and a migration may die between two of them.
 STATEMENTS = (
     f"""
     CREATE TABLE IF NOT EXISTS bates_sequences (
@@ -101,16 +102,20 @@ STATEMENTS = (
     INSERT INTO outbox_state (id, last_sequence) VALUES (1, FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000))
     ON DUPLICATE KEY UPDATE last_sequence = last_sequence
     """,
-    """
+)
+
+
+ORDER_OF_EVENTS = """
     ALTER TABLE outbox_events
       ADD COLUMN sequence BIGINT,
       ADD COLUMN failures INT NOT NULL DEFAULT 0,
       ADD KEY ix_outbox_events_aggregate (aggregate_type, aggregate_id, published)
-    """,
-)
+"""
 
 
 def upgrade() -> None:
     """Add the tables, and what orders events; events that are there keep their rows."""
     for statement in STATEMENTS:
         op.execute(statement)
+    if not has_column("outbox_events", "sequence"):
+        op.execute(ORDER_OF_EVENTS)

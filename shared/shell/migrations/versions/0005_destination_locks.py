@@ -7,17 +7,11 @@ import secrets
 from alembic import op
 from sqlalchemy import text
 
+from shell.migrations.presence import has_column, has_key
+
 revision = "0005"
 down_revision = "0004"
 
-_COLUMNS = text(
-    "SELECT COUNT(*) FROM information_schema.columns "
-    "WHERE table_schema = DATABASE() AND table_name = 'insert_destinations' AND column_name = 'advisory_id'"
-)
-_KEYS = text(
-    "SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = DATABASE() "
-    "AND table_name = 'insert_destinations' AND index_name = 'uq_insert_destinations_advisory'"
-)
 _WITHOUT = text("SELECT id FROM insert_destinations WHERE advisory_id IS NULL")
 _MINT = text("UPDATE insert_destinations SET advisory_id = :minted WHERE id = :id")
 
@@ -30,11 +24,11 @@ def upgrade() -> None:
     says that it was executed; only the revision's number may be missing then.
     """
     connection = op.get_bind()
-    if not connection.execute(_COLUMNS).scalar():
+    if not has_column("insert_destinations", "advisory_id"):
         op.execute("ALTER TABLE insert_destinations ADD COLUMN advisory_id BIGINT")
     for row in connection.execute(_WITHOUT).all():
         connection.execute(_MINT, {"minted": secrets.randbits(63), "id": row.id})
-    if not connection.execute(_KEYS).scalar():
+    if not has_key("insert_destinations", "uq_insert_destinations_advisory"):
         op.execute(
             """
             ALTER TABLE insert_destinations

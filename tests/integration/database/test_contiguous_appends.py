@@ -1,0 +1,196 @@
+"""Batches that many append to one destination do not mix, whatever becomes of their lock; without it they do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy.orm import Session
+
+from shell.utils.advisory_lock import exclusive_connection, next_positions, table_insert_lock
+from shell.utils.db_session import engine, session
+from shell.utils.replaying import attempt_number, retry_on_db_conflict
+from tests.support.appending import (
+    ROWS,
+    STATEMENTS,
+    append,
+    append_all,
+    append_all_without_lock,
+    appenders,
+    free_position,
+    half_way_process,
+    holder,
+    insert,
+    kill_holder,
+    lock_of,
+    positions,
+    runs,
+)
+from tests.support.database import PATIENCE_S, Database
+
+WORKERS, BATCHES = 8, 400
+BATCH = STATEMENTS * ROWS
+Shares = list[list[int]]
+
+
+@pytest.fixture
+def appends(database: Database) -> Iterator[Database]:
+    """Nothing was appended to any destination."""
+    database.query("DELETE FROM toy_appends")
+    yield database
+    database.query("DELETE FROM toy_appends")
+
+
+@pytest.fixture
+def other() -> Iterator[ThreadPoolExecutor]:
+    """Another thread, which holds no lock."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
+
+
+@pytest.fixture
+def shares(race_counts: int) -> Shares:
+    """Which batches each worker appends."""
+    return [list(range(worker, BATCHES // race_counts, WORKERS)) for worker in range(WORKERS)]
+
+
+def test_batches_of_eight_processes_stay_whole_under_the_lock(appends: Database, shares: Shares) -> None:
+    with appenders(WORKERS) as workers:
+        workers.at_once(append_all, *(("volume", share) for share in shares))
+    batches, ours = sum(map(len, shares)), lock_of("volume").destination_id
+    assert runs(appends, "id", ours) == runs(appends, "position", ours) == batches
+    assert positions(appends, ours) == list(range(batches * BATCH))
+
+
+def test_without_the_lock_batches_mix_and_positions_repeat(appends: Database, shares: Shares) -> None:
+    with appenders(WORKERS) as workers:
+        workers.at_once(append_all_without_lock, *((1, share) for share in shares))
+    assert runs(appends, "id", 1) > sum(map(len, shares))
+    assert len(set(positions(appends, 1))) < len(positions(appends, 1))
+
+
+def test_a_batch_that_is_rolled_back_gives_its_positions_back(appends: Database) -> None:
+    ours = append("volume", 1).destination_id
+    with table_insert_lock("volume") as lock, Session(engine()) as transaction:
+        insert(transaction, ours, 2, next_positions(transaction, lock, ROWS))
+        transaction.rollback()
+    append("volume", 3)
+    ids = [row.id for row in appends.query("SELECT id FROM toy_appends ORDER BY id")]
+    assert positions(appends, ours) == list(range(2 * BATCH))
+    assert ids[-1] - ids[0] >= 2 * BATCH + ROWS - 1, "generated ids have the gap that positions have not"
+
+
+def test_all_who_mint_a_destination_at_once_get_one_id(appends: Database) -> None:
+    with appenders(WORKERS) as workers:
+        locks = workers.at_once(lock_of, *[("new",)] * WORKERS)
+    assert len({(lock.destination_id, lock.advisory_id) for lock in locks}) == 1
+    assert sorted(lock.epoch for lock in locks) == list(range(1, WORKERS + 1))
+    assert appends.scalar("SELECT COUNT(*) FROM insert_destinations") == 1
+
+
+def test_a_killed_holder_frees_the_lock_and_leaves_nothing(appends: Database) -> None:
+    process = half_way_process("volume", 1)
+    os.kill(process.pid or 0, signal.SIGKILL)
+    process.join(PATIENCE_S)
+    lock = append("volume", 2)
+    assert runs(appends, "id", lock.destination_id) == 1
+    assert positions(appends, lock.destination_id) == list(range(BATCH))
+
+
+def test_another_destination_is_appended_to_meanwhile(appends: Database, other: ThreadPoolExecutor) -> None:
+    with table_insert_lock("a") as lock, session() as transaction:
+        insert(transaction, lock.destination_id, 1, next_positions(transaction, lock, ROWS))
+        theirs = other.submit(append, "b", 2).result(PATIENCE_S)
+        assert positions(appends, theirs.destination_id) == list(range(BATCH)), "b is committed while a is held"
+    assert positions(appends, lock.destination_id) == list(range(ROWS))
+
+
+def test_the_lock_is_held_until_the_commit_is_done(appends: Database) -> None:
+    with table_insert_lock("volume") as lock:
+        with session() as transaction:
+            insert(transaction, lock.destination_id, 1, next_positions(transaction, lock, ROWS))
+        assert positions(appends, lock.destination_id) == list(range(ROWS))
+        assert holder(appends, lock) is not None
+    assert holder(appends, lock) is None
+
+
+def test_a_lock_that_is_released_before_the_commit_gives_positions_twice(appends: Database) -> None:
+    """The naive twin."""
+    with Session(engine()) as one, Session(engine()) as two:
+        for batch, transaction in enumerate((one, two), 1):
+            with exclusive_connection("naive", 0):
+                insert(transaction, 1, batch, free_position(transaction, 1))
+        one.commit()
+        two.commit()
+    assert positions(appends, 1) == sorted([*range(ROWS), *range(ROWS)])
+
+
+def test_whoever_releases_before_the_commit_is_stopped(appends: Database) -> None:
+    wrong_way_round = pytest.raises(RuntimeError, match="before the COMMIT")
+    with wrong_way_round, session() as transaction, table_insert_lock("volume") as lock:
+        insert(transaction, lock.destination_id, 1, next_positions(transaction, lock, ROWS))
+    assert positions(appends, lock.destination_id) == []
+
+
+def test_whoever_lost_the_lock_to_another_repeats_its_unit(appends: Database, other: ThreadPoolExecutor) -> None:
+    @retry_on_db_conflict
+    def unit() -> int:
+        with table_insert_lock("volume") as lock, session() as transaction:
+            if attempt_number() == 1:
+                kill_holder(appends, lock)
+                other.submit(append, "volume", 2).result(PATIENCE_S)
+            first = next_positions(transaction, lock, 2 * ROWS)
+            insert(transaction, lock.destination_id, 1, first)
+            insert(transaction, lock.destination_id, 1, first + ROWS)
+            return attempt_number()
+
+    assert unit() == 2
+    ours = lock_of("volume").destination_id
+    assert runs(appends, "id", ours) == runs(appends, "position", ours) == 2
+    assert positions(appends, ours) == list(range(BATCH + 2 * ROWS))
+
+
+def test_whoever_lost_the_lock_half_way_is_waited_for(appends: Database, other: ThreadPoolExecutor) -> None:
+    with table_insert_lock("volume") as lock:
+        with session() as transaction:
+            first = next_positions(transaction, lock, 2 * ROWS)
+            insert(transaction, lock.destination_id, 1, first)
+            kill_holder(appends, lock)
+            next_one = other.submit(append, "volume", 2)
+            appends.until_waiting(1)
+            assert holder(appends, lock) is not None, "the next one has the lock, and waits for the row"
+            insert(transaction, lock.destination_id, 1, first + ROWS)
+        assert next_one.result(PATIENCE_S).epoch == lock.epoch + 1
+    ours = lock.destination_id
+    assert runs(appends, "id", ours) == runs(appends, "position", ours) == 2
+
+
+def test_whoever_asks_for_no_positions_mixes_when_the_lock_is_lost(
+    appends: Database, other: ThreadPoolExecutor
+) -> None:
+    """The naive twin: it rests on the lock alone."""
+    with table_insert_lock("volume") as lock, session() as transaction:
+        ours = lock.destination_id
+        insert(transaction, ours, 1, free_position(transaction, ours))
+        kill_holder(appends, lock)
+        other.submit(append, "volume", 2).result(PATIENCE_S)
+        insert(transaction, ours, 1, free_position(transaction, ours))
+    assert runs(appends, "id", ours) == 3
+    assert len(set(positions(appends, ours))) < len(positions(appends, ours))
+
+
+def test_threads_of_one_process_take_turns_too(appends: Database) -> None:
+    ready = threading.Barrier(2, timeout=PATIENCE_S)
+
+    def appended(batches: list[int]) -> None:
+        ready.wait()
+        append_all("volume", batches)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(appended, ([1, 2, 3], [4, 5, 6])))
+    ours = lock_of("volume").destination_id
+    assert runs(appends, "id", ours) == runs(appends, "position", ours) == 6

@@ -1,0 +1,169 @@
+"""A destination's lock: one holder at a time, no wait for ever, and none for oneself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import create_engine
+from sqlalchemy.pool import NullPool
+
+from core.errors import LockNotAcquiredError
+from shell.invocation import invocation_deadline
+from shell.utils.advisory_lock import (
+    exclusive_connection,
+    get_lock,
+    insert_lock_name,
+    table_insert_lock,
+)
+from shell.utils.db_errors import error_number
+from tests.support.appending import append, executed, holder, lock_of, until_queueing
+from tests.support.database import PATIENCE_S, Database, barrier, outcome, together
+
+WAITING = "SELECT MAX(id) FROM information_schema.processlist WHERE state = 'User lock' AND db = DATABASE()"
+
+
+class Remaining:
+    """A Lambda context with so many seconds left, two of which are kept back."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Milliseconds."""
+        return int(self._seconds * 1000)
+
+
+@pytest.fixture
+def other() -> Iterator[ThreadPoolExecutor]:
+    """Another thread, which holds no lock."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
+
+
+def test_whoever_waits_too_long_is_told_for_what_how_long_and_what_to_do(
+    database: Database, other: ThreadPoolExecutor
+) -> None:
+    def impatient() -> object:
+        with invocation_deadline(Remaining(3.9)):
+            return outcome(lambda: lock_of("volume"))()
+
+    with table_insert_lock("volume") as lock:
+        refused = other.submit(impatient).result(PATIENCE_S)
+    assert isinstance(refused, LockNotAcquiredError)
+    said = str(refused)
+    what = f"the insert lock of destination {lock.destination_id} is held by somebody else"
+    assert re.match(rf"{what}; waited \d+\.\d s\. ", said)
+    assert "Try again later" in said
+    assert insert_lock_name(lock.advisory_id) in said
+    assert "volume" not in said
+
+
+def test_without_time_left_nobody_waits_and_a_free_lock_is_had(database: Database, other: ThreadPoolExecutor) -> None:
+    with invocation_deadline(Remaining(0)):
+        with table_insert_lock("volume"):
+            waiting = other.submit(lambda: _in_no_time("volume"))
+            assert isinstance(waiting.result(PATIENCE_S), LockNotAcquiredError)
+        assert lock_of("volume").epoch == 2
+
+
+def _in_no_time(destination: str) -> object:
+    with invocation_deadline(Remaining(0)):
+        return outcome(lambda: lock_of(destination))()
+
+
+def test_the_wait_is_half_a_minute_at_most_where_there_is_no_deadline(database: Database) -> None:
+    with executed() as seen:
+        lock_of("volume")
+    assert {each.parameters["timeout"] for each in seen if "GET_LOCK" in each.statement} == {30}
+
+
+@pytest.mark.parametrize(("remaining", "seconds"), [(60.0, 65), (0.0, 5), (None, 86_400)])
+def test_the_connection_lives_five_seconds_longer_than_the_invocation(
+    database: Database, remaining: float | None, seconds: int
+) -> None:
+    with executed() as seen, invocation_deadline(None if remaining is None else Remaining(remaining)):
+        lock_of("volume")
+    assert [each.parameters["seconds"] for each in seen if "wait_timeout" in each.statement] == [seconds]
+
+
+def test_whoever_has_the_lock_does_not_wait_for_himself(database: Database) -> None:
+    with table_insert_lock("volume"), pytest.raises(RuntimeError, match="locked once"):
+        lock_of("volume")
+    assert lock_of("volume").epoch == 2
+
+
+def test_several_destinations_are_locked_in_the_order_of_their_names(database: Database) -> None:
+    with table_insert_lock("a"), table_insert_lock("b"):
+        pass
+    with table_insert_lock("b"), pytest.raises(RuntimeError, match="order of their names"):
+        lock_of("a")
+
+
+def test_without_an_order_two_who_want_two_destinations_wait_in_vain(database: Database) -> None:
+    """The naive twin: each lock has a connection of its own, so no server sees the circle."""
+    both = barrier(2)
+
+    def crossing(first: str, second: str) -> str:
+        with exclusive_connection(first, 0):
+            both.wait()
+            taken = outcome(lambda: _taken(second, 0))()
+            both.wait()
+        return str(taken)
+
+    refused = together(lambda: crossing("a", "b"), lambda: crossing("b", "a"))
+    assert all("held by somebody else" in each for each in refused)
+
+
+def _taken(name: str, timeout_s: int) -> None:
+    with exclusive_connection(name, timeout_s):
+        pass
+
+
+def test_a_circle_of_locks_is_no_deadlock_of_rows(database: Database) -> None:
+    """MySQL says 3058 and MariaDB 1213, where one connection holds a lock and waits for another."""
+    both, made = barrier(2), create_engine(database.url, poolclass=NullPool)
+
+    def crossing(first: str, second: str) -> None:
+        with made.connect() as connection:
+            get_lock(connection, first, 0, first)
+            both.wait()
+            get_lock(connection, second, 20, second)
+
+    tried = together(outcome(lambda: crossing("a", "b")), outcome(lambda: crossing("b", "a")))
+    refused = [each for each in tried if each is not None]
+    assert [type(each) for each in refused] == [LockNotAcquiredError]
+    assert "in a circle" in str(refused[0])
+
+
+def test_a_wait_that_is_broken_off_is_no_lock_and_the_unit_is_repeated(
+    database: Database, other: ThreadPoolExecutor
+) -> None:
+    """MariaDB answers NULL, which is neither 0 nor 1, and MySQL says 1317."""
+    with table_insert_lock("volume") as lock:
+        waiting = other.submit(append, "volume", 1)
+        until_queueing(database)
+        database.query("KILL QUERY :waiting", waiting=database.scalar(WAITING))
+        assert holder(database, lock) is not None
+    assert waiting.result(PATIENCE_S).epoch == lock.epoch + 1
+
+
+def test_whoever_broke_off_waiting_has_no_lock(database: Database, other: ThreadPoolExecutor) -> None:
+    with table_insert_lock("volume"):
+        waiting = other.submit(outcome(lambda: lock_of("volume")))
+        until_queueing(database)
+        database.query("KILL QUERY :waiting", waiting=database.scalar(WAITING))
+        refused = waiting.result(PATIENCE_S)
+    assert isinstance(refused, Exception)
+    assert "the server broke off waiting" in str(refused) or error_number(refused) == 1317
+
+
+def test_whoever_is_disconnected_while_waiting_asks_again(database: Database, other: ThreadPoolExecutor) -> None:
+    with table_insert_lock("volume") as lock:
+        waiting = other.submit(append, "volume", 1)
+        until_queueing(database)
+        database.query("KILL :waiting", waiting=database.scalar(WAITING))
+        until_queueing(database)
+    assert waiting.result(PATIENCE_S).epoch == lock.epoch + 1

@@ -1,0 +1,104 @@
+"""A destination and the id of its lock: one row, under the very name that was given, made when first asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import InvalidInputError
+from shell.utils import db_session
+from shell.utils.advisory_lock import (
+    NAME_IN_DATABASE,
+    insert_lock_name,
+    next_positions,
+    table_insert_lock,
+)
+from shell.utils.db_session import session
+from shell.utils.insert_destinations import destination_of
+from shell.utils.replaying import retry_on_db_conflict
+from tests.support.appending import executed, lock_of
+from tests.support.commit_proxy import Loss, between_application_and_database
+from tests.support.database import Database
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "\N{PILE OF POO}" * 255, "a\tb", " leading", "ÄÖ/../%_\\'\"", "a\0b", "A"])
+def test_a_destination_may_have_any_name_that_its_column_holds(database: Database, name: str) -> None:
+    assert lock_of(name).destination_id == lock_of(name).destination_id
+    assert lock_of("a").destination_id != lock_of(name).destination_id
+    assert database.scalar("SELECT name FROM insert_destinations ORDER BY id LIMIT 1") == name
+
+
+@pytest.mark.parametrize("name", ["", " ", "trailing ", "x" * 256, "\ud800"])
+def test_a_destination_that_the_column_cannot_hold_exactly_is_refused(database: Database, name: str) -> None:
+    with pytest.raises(InvalidInputError):
+        lock_of(name)
+    assert database.query("SELECT id FROM insert_destinations") == []
+
+
+def test_names_that_differ_in_case_or_accent_are_two(database: Database) -> None:
+    assert len({lock_of(name).advisory_id for name in ("a", "A", "á", "ａ")}) == 4
+
+
+def test_the_servers_name_of_a_lock_is_short_and_lower_case(database: Database) -> None:
+    for advisory_id in (0, 2**63 - 1):
+        name = database.scalar(f"SELECT {NAME_IN_DATABASE}", name=insert_lock_name(advisory_id))
+        assert len(name) == 56
+        assert name == name.lower()
+
+
+def test_a_row_that_vanished_is_made_anew(database: Database) -> None:
+    before = lock_of("volume")
+    database.query("DELETE FROM insert_destinations")
+    after = lock_of("volume")
+    assert (after.epoch, before.epoch) == (1, 1)
+    assert after.advisory_id != before.advisory_id
+
+
+def test_a_row_that_vanishes_under_its_holder_costs_a_repetition(database: Database) -> None:
+    seen: list[int] = []
+
+    @retry_on_db_conflict
+    def unit() -> int:
+        with table_insert_lock("volume") as lock, session() as transaction:
+            seen.append(lock.advisory_id)
+            if len(seen) == 1:
+                database.query("DELETE FROM insert_destinations")
+            return next_positions(transaction, lock, 1)
+
+    assert unit() == 0
+    assert len(set(seen)) == 2
+
+
+def test_a_known_destination_is_not_looked_up_again(database: Database) -> None:
+    lock_of("volume")
+    with executed() as seen:
+        lock_of("volume")
+    assert [each.statement.split()[0] for each in seen] == ["SET", "SELECT", "UPDATE", "SELECT"]
+
+
+def test_an_id_that_another_destination_has_is_not_taken_over(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = lock_of("a").advisory_id
+    minted = iter((taken, 5))
+    monkeypatch.setattr("secrets.randbits", lambda bits: next(minted))
+    assert lock_of("b").advisory_id == 5
+
+
+@pytest.mark.parametrize("loss", [Loss.REQUEST, Loss.ANSWER])
+def test_a_destination_whose_commit_is_lost_is_made_once(database: Database, loss: Loss) -> None:
+    with between_application_and_database(database.url) as proxy:
+        proxy.lose_next(loss)
+        made = destination_of(db_session.database_url(), "volume")
+    assert proxy.lost == 1
+    assert database.query("SELECT id, advisory_id FROM insert_destinations") == [made]
+
+
+def test_no_positions_is_a_mistake(database: Database) -> None:
+    with table_insert_lock("volume") as lock, session() as transaction, pytest.raises(ValueError, match="at least 1"):
+        next_positions(transaction, lock, 0)
+
+
+def test_a_destination_is_remembered_for_its_database_alone(database: Database) -> None:
+    known = destination_of(database.url, "volume")
+    assert destination_of(database.url, "volume") is known
+    assert destination_of(database.url.set(database="elsewhere"), "volume") is not known
