@@ -22,53 +22,44 @@ from enum import Enum, auto
 from typing import Any
 
 from sqlalchemy import TextClause, bindparam, text
+from sqlalchemy.orm import Session
 
 from shell.observability import logger
 from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 
 CLAIM = 100
-# Of one aggregate in a claim: they go one a call, and the others are not to wait for thousands of them.
-OF_AN_AGGREGATE = 10
+# Of the oldest, whosever they are; the rest is for aggregates that wait behind thousands of another's.
+HALF = CLAIM // 2
 LEASE_S = 60
 # Refused so often, an event is set aside.
 MOST_REFUSALS = 5
 LONGEST_PAUSE_S = 300
+# What `published` says. LEASED stays when the lease is over: such an event has its place, and those behind it wait.
+NEW, PUBLISHED, PARKED, LEASED = 0, 1, 2, 3
 
 _LOCK = text("SELECT last_sequence FROM outbox_state WHERE id = 1 FOR UPDATE")
-# Subqueries with a LIMIT, not EXISTS, which an optimizer may answer from a scan of all that waits. Those of an aggregate
-# that have a place go one by one: each was leased by a publisher that died, or waited for its next try, or behind one.
-HEADS = text(
-    """
-    SELECT candidate.id FROM outbox_events AS candidate FORCE INDEX (ix_outbox_events_unpublished)
-    WHERE candidate.published = 3 AND (candidate.lease_until IS NULL OR candidate.lease_until < NOW(6))
-    AND (
-      SELECT other.id FROM outbox_events AS other FORCE INDEX (ix_outbox_events_aggregate)
-      WHERE other.aggregate_type = candidate.aggregate_type AND other.aggregate_id = candidate.aggregate_id
-      AND other.published = 3 AND other.id <> candidate.id
-      AND (other.sequence < candidate.sequence OR other.lease_until >= NOW(6))
-      LIMIT 1
-    ) IS NULL
-    ORDER BY candidate.id LIMIT :most
-    """
+# Subqueries with a LIMIT, not EXISTS, which an optimizer may answer from a scan of all that waits.
+_CANDIDATES = (
+    "SELECT candidate.id FROM outbox_events AS candidate FORCE INDEX (ix_outbox_events_unpublished) "
+    "WHERE candidate.published = {state} AND (candidate.lease_until IS NULL OR candidate.lease_until < NOW(6)) {rules}"
+    "ORDER BY candidate.id LIMIT :most"
 )
-FRESH = text(
-    """
-    SELECT candidate.id FROM outbox_events AS candidate FORCE INDEX (ix_outbox_events_unpublished)
-    WHERE candidate.published = 0 AND (candidate.lease_until IS NULL OR candidate.lease_until < NOW(6))
-    AND (
-      SELECT placed.id FROM outbox_events AS placed FORCE INDEX (ix_outbox_events_aggregate)
-      WHERE placed.aggregate_type = candidate.aggregate_type AND placed.aggregate_id = candidate.aggregate_id
-      AND placed.published = 3 LIMIT 1
-    ) IS NULL
-    AND candidate.id <= COALESCE((
-      SELECT fresh.id FROM outbox_events AS fresh FORCE INDEX (ix_outbox_events_aggregate)
-      WHERE fresh.aggregate_type = candidate.aggregate_type AND fresh.aggregate_id = candidate.aggregate_id
-      AND fresh.published = 0 ORDER BY fresh.id LIMIT 1 OFFSET :beyond
-    ), candidate.id)
-    ORDER BY candidate.id LIMIT :most
-    """
+_NONE_OF_ITS_AGGREGATE = (
+    "AND (SELECT other.id FROM outbox_events AS other FORCE INDEX (ix_outbox_events_aggregate) "
+    "WHERE other.aggregate_type = candidate.aggregate_type AND other.aggregate_id = candidate.aggregate_id "
+    "AND other.published = {state} {rule} LIMIT 1) IS NULL "
 )
+# Was leased before, by one that died, or had it wait for its next try, or gave it back behind such a one.
+_IS_NEXT = _NONE_OF_ITS_AGGREGATE.format(
+    state=LEASED,
+    rule="AND other.id <> candidate.id AND (other.sequence < candidate.sequence OR other.lease_until >= NOW(6))",
+)
+_NOT_BLOCKED = _NONE_OF_ITS_AGGREGATE.format(state=LEASED, rule="")
+_IS_FIRST = _NONE_OF_ITS_AGGREGATE.format(state=NEW, rule="AND other.id < candidate.id")
+NEXT = text(_CANDIDATES.format(state=LEASED, rules=_IS_NEXT))
+OLDEST = text(_CANDIDATES.format(state=NEW, rules=_NOT_BLOCKED))
+FIRSTS = text(_CANDIDATES.format(state=NEW, rules=_NOT_BLOCKED + _IS_FIRST))
 
 
 def _by_ids(statement: str) -> TextClause:
@@ -78,11 +69,12 @@ def _by_ids(statement: str) -> TextClause:
 _FREE = _by_ids(
     "SELECT id, aggregate_type, aggregate_id, event_type, payload, sequence, failures "
     "FROM outbox_events FORCE INDEX (PRIMARY) "
-    "WHERE id IN :ids AND published = 0 AND (lease_until IS NULL OR lease_until < NOW(6)) "
+    "WHERE id IN :ids AND published IN (0, 3) AND (lease_until IS NULL OR lease_until < NOW(6)) "
     "ORDER BY id FOR UPDATE SKIP LOCKED"
 )
 _LEASE = _by_ids(
-    "UPDATE outbox_events FORCE INDEX (PRIMARY) SET claim_token = :token, attempts = attempts + 1, "
+    "UPDATE outbox_events FORCE INDEX (PRIMARY) "
+    "SET published = 3, claim_token = :token, attempts = attempts + 1, "
     "lease_until = NOW(6) + INTERVAL :lease SECOND, sequence = COALESCE(sequence, :last + FIND_IN_SET(id, :places)) "
     "WHERE id IN :ids"
 )
@@ -94,15 +86,16 @@ _MARK = _by_ids(
 _BACK_OFF = _by_ids(
     "UPDATE outbox_events FORCE INDEX (PRIMARY) SET claim_token = NULL, failures = failures + :refusals, lease_until = "
     "NOW(6) + INTERVAL (LEAST(:longest, POW(2, LEAST(attempts, 20))) * (0.5 + RAND() / 2)) SECOND "
-    "WHERE id IN :ids AND claim_token = :token AND published = 0"
+    "WHERE id IN :ids AND claim_token = :token AND published = 3"
 )
 _PARK = _by_ids(
-    "UPDATE outbox_events FORCE INDEX (PRIMARY) SET published = 2, failures = failures + 1, claim_token = NULL, "
-    "lease_until = NULL WHERE id IN :ids AND claim_token = :token AND published = 0"
+    "UPDATE outbox_events FORCE INDEX (PRIMARY) "
+    "SET published = 2, failures = failures + 1, claim_token = NULL, "
+    "lease_until = NULL WHERE id IN :ids AND claim_token = :token AND published = 3"
 )
 _RELEASE = _by_ids(
     "UPDATE outbox_events FORCE INDEX (PRIMARY) SET claim_token = NULL, lease_until = NULL, attempts = attempts - 1 "
-    "WHERE id IN :ids AND claim_token = :token AND published = 0"
+    "WHERE id IN :ids AND claim_token = :token AND published = 3"
 )
 
 
@@ -150,7 +143,7 @@ def claim() -> Claim:
 def _lease(token: str) -> list[Claimed]:
     with session() as transaction:
         last = int(transaction.execute(_LOCK).scalar_one())
-        ids = transaction.execute(CANDIDATES, {"most": CLAIM, "beyond": OF_AN_AGGREGATE - 1}).scalars().all()
+        ids = _candidates(transaction)
         rows = transaction.execute(_FREE, {"ids": ids}).all() if ids else []
         if rows:
             ids = [row.id for row in rows]
@@ -160,6 +153,14 @@ def _lease(token: str) -> list[Claimed]:
             transaction.execute(_GIVEN, {"last": last + len(ids)})
     claimed = [_claimed(row, last + place) for place, row in enumerate(rows, 1)]
     return sorted(claimed, key=lambda event: event.sequence)
+
+
+def _candidates(transaction: Session) -> list[int]:
+    """At most CLAIM ids of what is free; of an aggregate's new ones the smallest, for a transaction may add several."""
+    following = transaction.execute(NEXT, {"most": HALF}).scalars().all()
+    oldest = transaction.execute(OLDEST, {"most": HALF}).scalars().all()
+    firsts = transaction.execute(FIRSTS, {"most": CLAIM}).scalars().all() if len(oldest) == HALF else []
+    return list(dict.fromkeys([*following, *oldest, *firsts]))[:CLAIM]
 
 
 def _claimed(row: Any, given: int) -> Claimed:

@@ -21,7 +21,7 @@ from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
 from core.events import Event
-from shell.claiming_ops import Claim, Claimed, Outcome, claim, settle
+from shell.claiming_ops import LEASED, NEW, PARKED, Claim, Claimed, Outcome, claim, settle
 from shell.invocation import seconds_left
 from shell.observability import logger, metrics
 from shell.settings import settings
@@ -39,11 +39,12 @@ _COLUMNS = ("aggregate_type", "aggregate_id", "event_type", "payload")
 
 _WAITING = text(
     "SELECT published, COUNT(*) AS events, TIMESTAMPDIFF(MICROSECOND, MIN(created_at), NOW(6)) / 1000000 AS age "
-    "FROM outbox_events FORCE INDEX (ix_outbox_events_unpublished) WHERE published IN (0, 2) GROUP BY published"
+    "FROM outbox_events FORCE INDEX (ix_outbox_events_unpublished) "
+    "WHERE published IN (0, 2, 3) GROUP BY published"
 )
 _PARKED = text("SELECT id FROM outbox_events WHERE published = 2 ORDER BY id LIMIT :most")
 _FREE_PARKED = text(
-    "UPDATE outbox_events FORCE INDEX (PRIMARY) SET published = 0, failures = 0 WHERE id IN :ids AND published = 2"
+    "UPDATE outbox_events FORCE INDEX (PRIMARY) SET published = 3, failures = 0 WHERE id IN :ids AND published = 2"
 ).bindparams(bindparam("ids", expanding=True))
 
 Queues = dict[tuple[str, str], deque[Claimed]]
@@ -163,9 +164,9 @@ def report_waiting() -> Waiting:
 def _waiting() -> Waiting:
     with session() as transaction:
         rows = {row.published: row for row in transaction.execute(_WAITING)}
-    waiting, parked = rows.get(0), rows.get(2)
+    waiting = [rows[state] for state in (NEW, LEASED) if state in rows]
     return Waiting(
-        events=waiting.events if waiting else 0,
-        oldest_s=max(0.0, float(waiting.age)) if waiting else 0.0,
-        parked=parked.events if parked else 0,
+        events=sum(row.events for row in waiting),
+        oldest_s=max((float(row.age) for row in waiting), default=0.0),
+        parked=rows[PARKED].events if PARKED in rows else 0,
     )

@@ -1,7 +1,7 @@
 """Forgetting what has had its time, in small batches by primary key, so that nobody waits for it.
 
 Guaranteed: an answer is kept for IDEMPOTENCY_TTL_HOURS at least, from the claim of its key; a key that is claimed right
-now, and an event that is not published, are never removed. What one run leaves, the next one takes.
+now, and an event that is not published, parked or not, are never removed. What one run leaves, the next one takes.
 """
 
 from __future__ import annotations

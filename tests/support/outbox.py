@@ -100,7 +100,7 @@ def append(*numbers: int, aggregate: object = None) -> None:
 
 def waiting(database: Database) -> list[int]:
     """The numbers of the events that wait, by their ids."""
-    rows = database.query("SELECT payload FROM outbox_events WHERE published = 0 ORDER BY id")
+    rows = database.query("SELECT payload FROM outbox_events WHERE published IN (0, 3) ORDER BY id")
     return [json.loads(row.payload)["number"] for row in rows]
 
 

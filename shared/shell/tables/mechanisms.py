@@ -22,7 +22,10 @@ from shell.tables.base import NOW, Base, Moment
 
 
 class OutboxEvents(Base):
-    """A fact committed with the data it tells of, waiting to be published."""
+    """A fact committed with the data it tells of, waiting to be published.
+
+    `published` is 0 for a new one, 1, 2 if it is parked, and 3 once it was leased: it still waits, and has its place.
+    """
 
     __tablename__ = "outbox_events"
     __table_args__ = (

@@ -3,55 +3,25 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable
 
 import pytest
-from botocore.exceptions import EndpointConnectionError
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.events import Event
 from shell import sns
+from shell.claiming_ops import Claim, Claimed, Outcome, settle
 from shell.outbox_ops import append_events, publish_pending
-from shell.sns import publish_messages, publish_sns_message
+from shell.sns import publish_sns_message
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.db_session import session
 from tests.support.database import Database, barrier, connection_id, together
+from tests.support.outbox import THROTTLED, FakeTopic, append, event, later, waiting
 from tests.support.world import World
 
-
-class FakeTopic:
-    """SNS as far as it is used here: what it was given, and what it refuses."""
-
-    def __init__(self, refused: Sequence[int] = (), failures: int = 0) -> None:
-        self.refused = set(refused)
-        self.failures = failures
-        self.published: list[int] = []
-        self.batches: list[int] = []
-        self._lock = threading.Lock()
-
-    def publish_batch(self, *, TopicArn: str, PublishBatchRequestEntries: list[dict[str, Any]]) -> dict[str, Any]:
-        """Accept what is not refused, or fail altogether."""
-        with self._lock:
-            self.batches.append(len(PublishBatchRequestEntries))
-            if self.failures:
-                self.failures -= 1
-                raise EndpointConnectionError(endpoint_url=TopicArn)
-            numbers = {entry["Id"]: number_of(entry) for entry in PublishBatchRequestEntries}
-            accepted = {key: number for key, number in numbers.items() if number not in self.refused}
-            self.published += accepted.values()
-        failed = [{"Id": key, "Code": "Throttled", "SenderFault": False} for key in numbers.keys() - accepted.keys()]
-        return {"Successful": [{"Id": key} for key in accepted], "Failed": failed}
-
-
-def number_of(entry: dict[str, Any]) -> int:
-    message = json.loads(entry["Message"])
-    assert message["eventId"] == message["sequence"] == int(entry["Id"])
-    assert entry["MessageAttributes"]["eventType"]["StringValue"] == message["eventType"] == "thing.happened"
-    return int(message["number"])
+GHOST = {"eventType": "thing.happened", "eventId": 0, "sequence": 1}
 
 
 @pytest.fixture
@@ -60,20 +30,6 @@ def topic(database: Database, monkeypatch: pytest.MonkeyPatch) -> FakeTopic:
     made = FakeTopic()
     monkeypatch.setattr(sns, "sns", lambda: made)
     return made
-
-
-def event(number: int) -> Event:
-    return Event("thing.happened", "thing", str(number), {"number": number})
-
-
-def append(*numbers: int) -> None:
-    with session() as transaction:
-        append_events(transaction, [event(number) for number in numbers])
-
-
-def waiting(database: Database) -> list[int]:
-    rows = database.query("SELECT payload FROM outbox_events WHERE published = 0 ORDER BY id")
-    return [json.loads(row.payload)["number"] for row in rows]
 
 
 def test_events_are_published_once_in_their_order(database: Database, topic: FakeTopic) -> None:
@@ -103,13 +59,10 @@ def test_publishers_that_read_without_claiming_publish_twice(database: Database,
 
     def naive() -> None:
         with session() as transaction:
-            found = transaction.execute(text("SELECT id, payload FROM outbox_events WHERE published = 0")).all()
+            found = transaction.execute(text("SELECT payload FROM outbox_events WHERE published = 0")).scalars().all()
             meeting.wait()
-            body = [
-                (str(r.id), {"eventType": "thing.happened", "eventId": r.id, "sequence": r.id, **json.loads(r.payload)})
-                for r in found
-            ]
-            publish_messages(body)
+            for payload in found:
+                publish_sns_message({**GHOST, **json.loads(payload)})
             transaction.execute(text("UPDATE outbox_events SET published = 1"))
 
     together(naive, naive)
@@ -118,27 +71,24 @@ def test_publishers_that_read_without_claiming_publish_twice(database: Database,
 
 def test_what_the_topic_refused_stays_and_comes_again(database: Database, topic: FakeTopic) -> None:
     append(*range(12))
-    topic.refused = {3, 11}
+    topic.failing = {3: THROTTLED, 11: THROTTLED}
     assert publish_pending() == 10
     assert waiting(database) == [3, 11]
-    topic.refused = set()
+    topic.failing = {}
+    later(database)
     assert publish_pending() == 2
     assert topic.published == [n for n in range(12) if n not in (3, 11)] + [3, 11]
 
 
 def test_a_topic_out_of_reach_loses_nothing(database: Database, topic: FakeTopic) -> None:
     append(*range(12))
-    topic.failures = 2
+    topic.outages = 1
     assert publish_pending() == 0
+    assert len(topic.batches) == 1, "nobody goes on asking"
     assert waiting(database) == list(range(12))
-    assert publish_pending() == 12
-
-
-def test_one_batch_out_of_reach_keeps_the_others(database: Database, topic: FakeTopic) -> None:
-    append(*range(12))
-    topic.failures = 1
-    assert publish_pending() == 2
-    assert waiting(database) == list(range(10))
+    assert publish_pending() == 2, "what was not tried does not wait"
+    later(database)
+    assert publish_pending() == 10
 
 
 def test_an_event_of_a_transaction_that_is_rolled_back_is_never_published(database: Database, topic: FakeTopic) -> None:
@@ -153,7 +103,7 @@ def test_an_event_of_a_transaction_that_is_rolled_back_is_never_published(databa
 def test_publishing_before_the_commit_announces_what_never_happened(database: Database, topic: FakeTopic) -> None:
     with Session(database.admin.execution_options(isolation_level="READ COMMITTED")) as naive:
         naive.execute(text("INSERT INTO toy_payments (reference) VALUES (1)"))
-        publish_messages([("7", {"eventType": "thing.happened", "eventId": 7, "sequence": 7, "number": 1})])
+        publish_sns_message({**GHOST, "number": 1})
         naive.rollback()
     assert database.query("SELECT * FROM toy_payments") == []
     assert topic.published == [1], "a ghost"
@@ -167,7 +117,7 @@ def test_a_unit_that_is_replayed_announces_once(database: Database, topic: FakeT
         with session() as transaction:
             attempts.append(1)
             append_events(transaction, [event(1)])
-            publish_messages([("1", {"eventType": "thing.happened", "eventId": 1, "sequence": 1, "number": 99})])
+            publish_sns_message({**GHOST, "number": 99})
             if len(attempts) == 1:
                 database.query(f"KILL {connection_id(transaction)}")
                 transaction.execute(text("SELECT 1"))
@@ -192,35 +142,57 @@ def test_a_publisher_that_died_after_claiming_leaves_its_events_to_another(
 
 
 def test_a_publisher_whose_lease_was_taken_over_does_not_settle_for_the_other(
-    database: Database, topic: FakeTopic, monkeypatch: pytest.MonkeyPatch
+    database: Database, topic: FakeTopic
+) -> None:
+    append(1)
+    topic.before = lambda _numbers: database.query("UPDATE outbox_events SET claim_token = 'other'")
+    assert publish_pending() == 1
+    assert waiting(database) == [1]
+
+
+def dead_of(database: Database) -> Claim:
+    """The claim of a publisher whose lease another has taken over."""
+    (row,) = database.query("SELECT id FROM outbox_events")
+    return Claim("dead", [Claimed(row.id, ("thing", "1"), "thing.happened", "{}", 1, 0)], 0.0)
+
+
+def settled_by_token(database: Database) -> None:
+    dead = dead_of(database)
+    settle(dead, {dead.events[0].id: Outcome.UNTRIED})
+
+
+def settled_by_id(database: Database) -> None:
+    """Naive."""
+    database.query("UPDATE outbox_events SET lease_until = NULL")
+
+
+@pytest.mark.parametrize(("settled", "times"), [(settled_by_token, 1), (settled_by_id, 2)])
+def test_only_by_its_token_does_a_late_publisher_leave_the_others_lease_alone(
+    database: Database, topic: FakeTopic, settled: Callable[[Database], None], times: int
 ) -> None:
     append(1)
 
-    class Slow(FakeTopic):
-        def publish_batch(self, **given: Any) -> dict[str, Any]:
-            """The lease is lost meanwhile."""
-            database.query("UPDATE outbox_events SET claim_token = 'other'")
-            return super().publish_batch(**given)
+    def another(_numbers: list[int]) -> None:
+        settled(database)
+        publish_pending()
 
-    slow = Slow()
-    monkeypatch.setattr(sns, "sns", lambda: slow)
+    topic.before = topic.once(another)
     publish_pending()
-    assert slow.published == [1]
-    assert waiting(database) == [1]
+    assert topic.published == [1] * times
 
 
 def test_a_batch_stays_below_what_sns_takes(database: Database, topic: FakeTopic) -> None:
     with session() as transaction:
         large = {"number": 1, "filler": "x" * 60_000}
-        append_events(transaction, [Event("thing.happened", "thing", "1", large) for _ in range(9)])
+        append_events(transaction, [Event("thing.happened", "thing", str(n), large) for n in range(9)])
     assert publish_pending() == 9
     assert max(topic.batches) <= 4
 
 
 def test_a_warning_is_sent_now_and_a_failure_of_that_is_no_error(topic: FakeTopic) -> None:
-    warning = {"eventType": "thing.happened", "eventId": 0, "sequence": 0, "number": 5}
+    warning = {**GHOST, "number": 5}
     assert publish_sns_message(warning)
-    topic.failures = 1
+    topic.outages = 1
     assert not publish_sns_message(warning)
     assert topic.published == [5]
 

@@ -1,0 +1,194 @@
+"""What SNS does not take: an outage costs time, poison is set aside, and what waits is measured."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import publish_outbox
+from shell import sns
+from shell.claiming_ops import LONGEST_PAUSE_S, MOST_REFUSALS
+from shell.observability import logger
+from shell.outbox_ops import publish_pending, report_waiting
+from shell.purge_ops import purge_expired
+from tests.support.database import Database
+from tests.support.log import Log
+from tests.support.outbox import POISON, THROTTLED, FakeTopic, append, later, refusal, waiting
+from tests.support.world import Context
+
+PARKED = "SELECT aggregate_id, failures, lease_until FROM outbox_events WHERE published = 2"
+PAUSES = "SELECT TIMESTAMPDIFF(MICROSECOND, NOW(6), lease_until) / 1000000 FROM outbox_events WHERE published = 3"
+
+
+@pytest.fixture
+def topic(database: Database, monkeypatch: pytest.MonkeyPatch) -> FakeTopic:
+    """The events topic."""
+    made = FakeTopic()
+    monkeypatch.setattr(sns, "sns", lambda: made)
+    return made
+
+
+def pauses(database: Database) -> list[float]:
+    """For how many seconds each event still waits."""
+    return [float(row[0]) for row in database.query(PAUSES)]
+
+
+def tried(database: Database, times: int) -> int:
+    """So many invocations, each when all pauses are over; returns how many events were published."""
+    published = 0
+    for _ in range(times):
+        later(database)
+        published += publish_pending()
+    return published
+
+
+def test_each_failure_doubles_the_pause_up_to_five_minutes(database: Database, topic: FakeTopic) -> None:
+    append(1)
+    topic.failing = {1: THROTTLED}
+    for attempt in range(1, 12):
+        assert tried(database, 1) == 0
+        longest = min(2**attempt, LONGEST_PAUSE_S)
+        (pause,) = pauses(database)
+        assert longest / 2 - 1 < pause <= longest
+
+
+def test_those_who_failed_together_do_not_come_back_together(database: Database, topic: FakeTopic) -> None:
+    append(*range(10))
+    topic.outages = 1
+    publish_pending()
+    database.query("UPDATE outbox_events SET attempts = 8")
+    topic.outages = 1
+    tried(database, 1)
+    assert len({round(pause) for pause in pauses(database)}) > 5
+
+
+@pytest.mark.parametrize("code", ["Throttling", "InternalError", "NotFound", "AuthorizationError", "KMSThrottling"])
+def test_an_outage_parks_nothing_however_long_it_is(database: Database, topic: FakeTopic, code: str) -> None:
+    append(*range(3))
+    topic.outages, topic.outage = 3 * MOST_REFUSALS, refusal(code)
+    assert tried(database, 3 * MOST_REFUSALS) == 0
+    assert database.query(PARKED) == []
+    assert tried(database, 1) == 3
+
+
+@pytest.mark.parametrize(
+    "fault", [THROTTLED, {"Code": "KMSAccessDenied", "SenderFault": True}, {"Code": "InternalError"}]
+)
+def test_an_entry_that_failed_for_no_fault_of_its_own_is_never_parked(
+    database: Database, topic: FakeTopic, fault: dict[str, Any]
+) -> None:
+    append(1, 2)
+    topic.failing = {1: fault}
+    assert tried(database, 3 * MOST_REFUSALS) == 1
+    assert waiting(database) == [1]
+
+
+def test_a_wrong_topic_is_no_fault_of_the_events(database: Database, topic: FakeTopic) -> None:
+    append(1)
+    topic.outages, topic.outage = 9, refusal("InvalidParameter", "Invalid parameter: TopicArn")
+    assert tried(database, 9) == 0
+    assert tried(database, 1) == 1
+
+
+def test_poison_is_parked_and_no_longer_blocks_its_aggregate(
+    database: Database, topic: FakeTopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Log()
+    monkeypatch.setattr(logger.handlers[0], "stream", log.stream)
+    append(1, 2, aggregate="a")
+    topic.failing = {1: POISON}
+    assert tried(database, MOST_REFUSALS - 1) == 0
+    assert tried(database, 1) == 1, "the one behind it"
+    assert [tuple(row) for row in database.query(PARKED)] == [("a", MOST_REFUSALS, None)]
+    (line,) = [line for line in log.lines() if line["message"] == "event parked"]
+    assert (line["level"], line["type"]) == ("ERROR", "thing.happened")
+    assert "number" not in json.dumps(line)
+    assert tried(database, 3) == 0
+
+
+def test_poison_that_has_a_whole_call_refused_stops_nobody_else(database: Database, topic: FakeTopic) -> None:
+    append(*range(10))
+    topic.invalid = {4}
+    assert publish_pending() == 9
+    assert topic.batches == [10, *[1] * 10]
+    assert tried(database, MOST_REFUSALS - 1) == 0
+    assert [row.aggregate_id for row in database.query(PARKED)] == ["4"]
+
+
+def test_a_payload_that_cannot_be_read_stops_nobody_else(database: Database, topic: FakeTopic) -> None:
+    append(*range(3))
+    database.query("UPDATE outbox_events SET payload = '{' WHERE aggregate_id = '1'")
+    assert tried(database, MOST_REFUSALS) == 2
+    assert [row.aggregate_id for row in database.query(PARKED)] == ["1"]
+
+
+def test_what_is_parked_is_tried_again_when_somebody_says_so(database: Database, topic: FakeTopic) -> None:
+    append(1, 2, aggregate="a")
+    topic.failing = {1: POISON}
+    tried(database, MOST_REFUSALS)
+    topic.failing = {}
+    answer = publish_outbox.lambda_handler({"releaseParked": True}, Context())
+    assert answer == {"released": 1, "published": 1, "batchItemFailures": []}
+    assert topic.published == [2, 1]
+    newer, older = topic.messages
+    assert older["sequence"] < newer["sequence"], "who keeps the latest state drops it"
+    assert publish_outbox.lambda_handler({}, Context()) == {"published": 0, "batchItemFailures": []}
+
+
+def test_what_is_released_and_refused_again_is_parked_again(database: Database, topic: FakeTopic) -> None:
+    append(1)
+    topic.failing = {1: POISON}
+    tried(database, MOST_REFUSALS)
+    assert publish_outbox.lambda_handler({"releaseParked": True}, Context())["released"] == 1
+    assert tried(database, MOST_REFUSALS - 2) == 0
+    assert database.query(PARKED) == []
+    tried(database, 1)
+    assert len(database.query(PARKED)) == 1
+
+
+def test_what_waits_is_measured_once_an_invocation(
+    database: Database, topic: FakeTopic, capsys: pytest.CaptureFixture[str]
+) -> None:
+    append(1, 2, 3)
+    database.query("UPDATE outbox_events SET created_at = NOW(6) - INTERVAL 1000 SECOND WHERE aggregate_id = '1'")
+    database.query("UPDATE outbox_events SET published = 2 WHERE aggregate_id = '3'")
+    topic.failing = {1: THROTTLED}
+    publish_outbox.lambda_handler({}, Context())
+    (told,) = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "CloudWatchMetrics" in line]
+    assert told["_aws"]["CloudWatchMetrics"][0]["Namespace"] == "ExhibitIngest"
+    assert told["service"] == "exhibit-ingest"
+    assert 1000 <= told["OutboxLagSeconds"][0] < 1060
+    assert (told["OutboxWaiting"], told["OutboxParked"]) == ([1.0], [1.0])
+
+
+def test_where_nothing_waits_there_is_no_lag(database: Database, topic: FakeTopic) -> None:
+    append(1)
+    assert report_waiting().oldest_s < 60
+    publish_pending()
+    assert report_waiting() == (0, 0.0, 0)
+
+
+def test_a_call_that_fails_half_way_through_single_ones_leaves_the_rest_for_later(
+    database: Database, topic: FakeTopic
+) -> None:
+    append(*range(4))
+    topic.invalid = {0}
+
+    def outage(numbers: list[int]) -> None:
+        topic.outages = int(numbers == [2])
+
+    topic.before = outage
+    assert publish_pending() == 1
+    assert waiting(database) == [0, 2, 3]
+    assert database.query("SELECT failures FROM outbox_events ORDER BY id") == [(1,), (0,), (0,), (0,)]
+
+
+def test_what_is_parked_is_never_purged(database: Database) -> None:
+    append(1, 2, 3)
+    for number, state in ((1, 1), (2, 2), (3, 3)):
+        old = "published = :state, created_at = NOW(6) - INTERVAL 40 DAY"
+        database.query(f"UPDATE outbox_events SET {old} WHERE aggregate_id = :number", state=state, number=number)
+    assert purge_expired()["events"] == 1
+    assert [row.published for row in database.query("SELECT published FROM outbox_events ORDER BY id")] == [2, 3]
