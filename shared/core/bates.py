@@ -19,7 +19,7 @@ PREFIX = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z_-])?$"
 MAX_PREFIX, MAX_DIGITS = 64, 12
 PAGE_COUNTS = ("pagecount", "pgcount", "pages", "numpages", "numberofpages")
 MOST_PAGES = 100_000
-_COUNT = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
+_COUNT = re.compile(r"0*[1-9][0-9]{0,5}", re.ASCII)
 
 
 class Numbering(StrEnum):
@@ -67,10 +67,10 @@ def ranges(first: int, sizes: Iterable[int]) -> Iterator[NumberRange]:
         first += size
 
 
-def page_count(control_number: str, properties: Mapping[str, str | None]) -> int:
+def page_count(exhibit_id: int, properties: Mapping[str, str | None]) -> int:
     """How many pages the load file says that the document has; 1 where it says nothing.
 
-    Raises InvalidInputError, naming the document, for a count that is no number from 1 to 100,000.
+    Raises InvalidInputError, naming the exhibit, for a count that is no number from 1 to 100,000.
     """
     said = [value for name, value in properties.items() if normalised(name) in PAGE_COUNTS and (value or "").strip()]
     if not said:
@@ -78,6 +78,6 @@ def page_count(control_number: str, properties: Mapping[str, str | None]) -> int
     text = (said[0] or "").strip()
     if not _COUNT.fullmatch(text) or int(text) > MOST_PAGES:
         raise InvalidInputError(
-            f"the page count of {control_number} is no number from 1 to {MOST_PAGES}; number by document instead"
+            f"the page count of exhibit {exhibit_id} is no number from 1 to {MOST_PAGES}; number by document instead"
         )
     return int(text)

@@ -9,7 +9,7 @@
     │   ├── KeyReusedError          an idempotency key that came with another request (HTTP 422)
     │   ├── PreconditionMissingError  a change without If-Match (HTTP 428)
     │   ├── NothingToProduceError   a production's selection matches no exhibit
-    │   └── FilesMissingError       files of a production that are not in the bucket
+    │   └── FilesMissingError       files of a production that cannot be copied
     ├── ConflictError               somebody else was faster: replay the whole unit, then HTTP 409
     │   ├── LockNotAcquiredError    a row's or a destination's lock was not to be had in the attempts allowed
     │   │   └── LockLostError       a destination's lock was had, and is a later holder's now
@@ -115,7 +115,7 @@ class NothingToProduceError(InvalidInputError):
 
 
 class FilesMissingError(InvalidInputError):
-    """Files that exhibits name are not in the bucket; put them there, or take the exhibits out of the selection."""
+    """Files that exhibits name cannot be copied; put them into the bucket, or leave the exhibits out."""
 
 
 class ConflictError(ExhibitIngestError):

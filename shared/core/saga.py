@@ -112,9 +112,12 @@ class SagaOrchestrator:
         self._journal = journal
         self._statuses = {step.name: SagaStepStatus.PENDING for step in self._steps}
 
-    def run(self, context: SagaContext) -> SagaResult:
-        """All steps; if one before the pivot fails for good, the compensations of those that were begun."""
-        return self._forward(context, self._steps)
+    def run(self, context: SagaContext, begun: bool = False) -> SagaResult:
+        """All steps; if one before the pivot fails for good, the compensations of those that were begun.
+
+        Where an earlier run had `begun`, that may have been any of them: then the compensations of all up to the pivot.
+        """
+        return self._forward(context, self._steps, begun=self._steps[: self._pivot() + 1] if begun else ())
 
     def finish(self, context: SagaContext) -> SagaResult:
         """The steps behind the pivot, for a saga that had come so far."""
@@ -127,10 +130,13 @@ class SagaOrchestrator:
     def _pivot(self) -> int:
         return next((place for place, step in enumerate(self._steps) if step.is_pivot), len(self._steps) - 1)
 
-    def _forward(self, context: SagaContext, steps: Sequence[SagaStep], past_pivot: bool = False) -> SagaResult:
-        registered: list[SagaStep] = []
+    def _forward(
+        self, context: SagaContext, steps: Sequence[SagaStep], past_pivot: bool = False, begun: Sequence[SagaStep] = ()
+    ) -> SagaResult:
+        registered = list(begun)
         for step in steps:
-            registered.append(step)
+            if step not in registered:
+                registered.append(step)
             try:
                 context = self._execute(step, context)
             except SagaStepError as error:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 
 from core.errors import InvalidInputError
 from core.field_mapping import normalised
@@ -27,6 +28,8 @@ _IMAGE_COLUMNS = ("tiffpath", "pdfpath", "imagepath", "imagefile", "imagefilepat
 _EXTENSION = re.compile(r"\.([A-Za-z0-9]{1,10})$")
 _BREAK = re.compile(r"\r\n|\r|\n")
 _DRIVE = re.compile(r"^[A-Za-z]:")
+# The same few names come back with every document.
+_plain = lru_cache(maxsize=10_000)(normalised)
 
 
 class FileKind(StrEnum):
@@ -54,7 +57,7 @@ def load_file_path(volume: str, extension: str) -> str:
 
 def file_path(kind: FileKind, part: int, bates: str, source: str) -> str:
     """A file's path within the volume: named by its document's first number, with the extension that it had."""
-    extension = _EXTENSION.search(source)
+    extension = _EXTENSION.search(source.strip())
     return f"{kind.value}/{part + 1:04d}/{bates}{extension[0].lower() if extension else ''}"
 
 
@@ -72,8 +75,20 @@ def source_key(tenant_id: str, case: str, path: str) -> str:
 
 def image_path(properties: Mapping[str, str | None]) -> str | None:
     """The path of the document's image, where a column of its load file had one."""
-    named = {normalised(name): (value or "").strip() for name, value in properties.items()}
+    named = {_plain(name): (value or "").strip() for name, value in properties.items()}
     return next((named[column] for column in _IMAGE_COLUMNS if named.get(column)), None)
+
+
+def values_of(properties: Mapping[str, str | None], names: Sequence[str]) -> list[str]:
+    """What the columns of these names held, blank where they held nothing.
+
+    Load files of one case spell a name in several ways: where none is spelled so, one that is the same without case,
+    spaces and signs is meant.
+    """
+    alike: dict[str, str | None] = {}
+    for name, value in properties.items():
+        alike.setdefault(_plain(name) or name, value)
+    return [(properties[name] if name in properties else alike.get(_plain(name))) or "" for name in names]
 
 
 def as_link(volume: str, path: str) -> str:

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from core.bates import BatesFormat, NumberRange
 from core.errors import WrongStateError
 from shell.tables import BatesSequences
-from shell.utils.db_helpers import insert_or_get
+from shell.utils.bulk_insert import insert_missing
 
 
 class Taken(NamedTuple):
@@ -68,14 +68,15 @@ def refuse_other_use(sequence: BatesSequences, wanted: BatesFormat, start_at: in
 
 
 def _locked(transaction: Session, case_id: int, wanted: BatesFormat, start_at: int | None) -> BatesSequences:
-    found = transaction.scalars(
-        _of(case_id, wanted).with_for_update().execution_options(populate_existing=True)
-    ).one_or_none()
+    locking = _of(case_id, wanted).with_for_update().execution_options(populate_existing=True)
+    found = transaction.scalars(locking).one_or_none()
     if found is not None:
         return found
-    key = {"case_id": case_id, "prefix": wanted.prefix}
-    first = {"digits": wanted.digits, "next_number": start_at or 1}
-    return insert_or_get(transaction, BatesSequences, key, first, unique_key="uq_bates_sequences_prefix")[0]
+    # Who finds the row there waits for the lock that the reading takes; a plain INSERT would wait for a shared one,
+    # and of many who then want more than that all but one are broken as deadlocks.
+    row = (case_id, wanted.prefix, wanted.digits, start_at or 1)
+    insert_missing(transaction, BatesSequences, ("case_id", "prefix", "digits", "next_number"), [row], key=2)
+    return transaction.scalars(locking).one()
 
 
 def _of(case_id: int, wanted: BatesFormat) -> Select[BatesSequences]:

@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from core.errors import ConflictError
 from core.families import ALONE, Family, Member, families
-from core.moments import written
 from core.volume import (
     BOM,
     HEADER,
@@ -24,6 +24,7 @@ from core.volume import (
     is_ambiguous,
     load_file_path,
     opt_line,
+    values_of,
     volume_folder,
 )
 from shell.produced_ops import Produced, produced
@@ -47,7 +48,10 @@ class _Overview:
 
 
 def write_load_files(production: Productions, start: Start) -> dict[str, int]:
-    """Write the DAT, and the OPT if there are images; returns how many documents and images they list."""
+    """Write the DAT, and the OPT if there are images; returns how many documents and images they list.
+
+    Raises ConflictError, to be done again, where an exhibit was changed meanwhile so that a cell could be misread.
+    """
     volume, folder = production.volume, volume_folder(production.id, production.volume)
     overview, bucket = _overview(production, start), settings().bucket
     write_stream(bucket, folder + load_file_path(volume, "dat"), _dat(production, start, overview), "text/plain")
@@ -72,7 +76,10 @@ def _dat(production: Productions, start: Start, overview: _Overview) -> Iterator
     yield (BOM + dat_line((*HEADER, *names), marks=overview.marks)).encode()
     for document in produced(production, start):
         family = known.get(document.exhibit.control_number, ALONE)
-        yield dat_line(_cells(production, document, family, names), marks=overview.marks).encode()
+        cells = _cells(production, document, family, names)
+        if overview.marks and is_ambiguous(cells):
+            raise ConflictError("an exhibit was changed while its production's load file was written")
+        yield dat_line(cells, marks=overview.marks).encode()
 
 
 def _opt(production: Productions, start: Start) -> Iterator[bytes]:
@@ -91,9 +98,10 @@ def _cells(production: Productions, document: Produced, family: Family, names: S
 def _texts(document: Produced, names: Sequence[str]) -> list[str]:
     """What the exhibit says, in the order of the columns: custodians, title, file name, date, the named properties."""
     exhibit = document.exhibit
-    date = written(exhibit.document_date) if exhibit.document_date else ""
-    said = [document.properties.get(name) or "" for name in names]
-    return [SEVERAL.join(document.custodians), exhibit.title or "", exhibit.file_name or "", date, *said]
+    # Without an offset, as it is stored: which it is the source did not say.
+    date = exhibit.document_date.isoformat() if exhibit.document_date else ""
+    said = (SEVERAL.join(document.custodians), exhibit.title or "", exhibit.file_name or "", date)
+    return [*said, *values_of(document.properties, names)]
 
 
 def _link(production: Productions, document: Produced, kind: FileKind) -> str:

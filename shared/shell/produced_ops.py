@@ -6,6 +6,7 @@ statements whatever its size.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from core.bates import BatesFormat, Numbering, page_count
-from core.volume import FileKind, image_path
+from core.bates import BatesFormat, Numbering
+from core.volume import FileKind
 from shell.tables import CustodianExhibits, Custodians, Exhibits, ProductionDocuments, Productions
 from shell.utils.db_helpers import among, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
@@ -26,7 +27,7 @@ PART = 500
 
 @dataclass(frozen=True)
 class Produced:
-    """A document of a production; `files` are the paths that its load file gave, by kind, `pages` where they count."""
+    """A document of a production; `files` are the paths of when it was reserved, `pages` are there where they count."""
 
     part: int
     exhibit: Exhibits
@@ -57,7 +58,7 @@ def produced_part(production: Productions, start: tuple[int, int], part: int) ->
     destination_id, position = start
     begin, end = position + part * PART, position + min((part + 1) * PART, production.documents or 0)
     document = ProductionDocuments
-    wanted = select(document.first_number, document.last_number, Exhibits)
+    wanted = select(document.first_number, document.last_number, document.files, Exhibits)
     wanted = wanted.join(Exhibits, Exhibits.id == document.exhibit_id).order_by(document.position)
     wanted = wanted.where(document.destination_id == destination_id, document.position >= begin)
     with session() as reading:
@@ -68,13 +69,7 @@ def produced_part(production: Productions, start: tuple[int, int], part: int) ->
 
 def _produced(production: Productions, part: int, row: Any, held: Mapping[int, Sequence[str]]) -> Produced:
     exhibit, form = row.Exhibits, BatesFormat(production.prefix, production.digits)
-    properties = load(exhibit.document_properties) if exhibit.document_properties else {}
     by_page = production.numbering == Numbering.PAGE
-    paths = {
-        FileKind.NATIVE: exhibit.native_path,
-        FileKind.IMAGE: image_path(properties),
-        FileKind.TEXT: exhibit.text_path,
-    }
     return Produced(
         part,
         exhibit,
@@ -82,10 +77,10 @@ def _produced(production: Productions, part: int, row: Any, held: Mapping[int, S
         row.last_number,
         form.number(row.first_number),
         form.number(row.last_number),
-        properties,
+        load(exhibit.document_properties) if exhibit.document_properties else {},
         held.get(exhibit.id, ()),
-        {kind: path for kind, path in paths.items() if path},
-        page_count(exhibit.control_number, properties) if by_page else None,
+        {FileKind(kind): path for kind, path in json.loads(row.files).items()},
+        row.last_number - row.first_number + 1 if by_page else None,
     )
 
 

@@ -6,7 +6,7 @@ event and a metric tell; an execution that begins where another one ended goes o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,7 @@ STEPS = (
 )
 
 
-def produce(event: Mapping[str, Any], checkpoints: Checkpoints) -> dict[str, Any]:
+def produce(event: Mapping[str, Any], checkpoints: Checkpoints, made_by: Sequence[SagaStep] = STEPS) -> dict[str, Any]:
     """Make the production that the event names, or go on with it; returns how it ended.
 
     Everything that it does is done in checkpoints: a replay repeats nothing but the decisions.
@@ -33,14 +33,14 @@ def produce(event: Mapping[str, Any], checkpoints: Checkpoints) -> dict[str, Any
     production_id = int(event["productionId"])
     journal = DurableJournal(checkpoints, partial(record, production_id))
     state = journal.checkpointed("load", partial(state_of, production_id))
-    result = _went_on(production_id, SagaOrchestrator(str(production_id), STEPS, journal), state)
+    result = _went_on(production_id, SagaOrchestrator(str(production_id), made_by, journal), state)
     return dict(journal.checkpointed("close", partial(close, production_id, result.left)))
 
 
 def _went_on(production_id: int, saga: SagaOrchestrator, state: Mapping[str, Any]) -> SagaResult:
     context = {steps.PRODUCTION: production_id}
     if state["status"] in (ProductionStatus.REQUESTED, ProductionStatus.RUNNING):
-        return saga.run(context)
+        return saga.run(context, begun=state["status"] == ProductionStatus.RUNNING)
     if state["status"] == ProductionStatus.CANCELLING:
         return saga.undo(context, state["failed_step"], state["reason"])
     if state["status"] == ProductionStatus.CONFIRMED:

@@ -69,8 +69,10 @@ def cancel_production(transaction: Session, caller: Caller, production_id: int) 
     Raises NotFoundError, and WrongStateError for one that is confirmed or needs attention.
     """
     production = _held(transaction, caller, production_id)
-    if production.status in (ProductionStatus.CONFIRMED, ProductionStatus.NEEDS_ATTENTION):
-        raise WrongStateError(f"the production is {production.status}: what is confirmed is not taken back")
+    if production.status == ProductionStatus.CONFIRMED:
+        raise WrongStateError("the production is confirmed: what is confirmed is not taken back")
+    if production.status == ProductionStatus.NEEDS_ATTENTION:
+        raise WrongStateError("the production is needs_attention: mend what `leftToDo` says, then retry it")
     if production.status in (ProductionStatus.REQUESTED, ProductionStatus.RUNNING):
         production.cancel_requested = 1
         transaction.flush()
@@ -88,7 +90,7 @@ def retry_production(transaction: Session, caller: Caller, production_id: int) -
     done = {step.name: step.status for step in steps_of(transaction, production_id)}
     confirmed = done["confirm"] == SagaStepStatus.COMPLETED
     production.status = (ProductionStatus.CONFIRMED if confirmed else ProductionStatus.CANCELLING).value
-    production.generation += 1
+    production.generation, production.resumed = production.generation + 1, 0
     production.is_open, production.updated_at, production.execution_arn = 1, func.now(6), None
     transaction.flush()
     transaction.execute(_REOPEN_STEP, {"production_id": production_id})

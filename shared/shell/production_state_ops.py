@@ -6,8 +6,10 @@ and that is asked under the same lock, in the same transaction as what is done.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from aws_lambda_powertools.metrics import MetricUnit
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
@@ -15,7 +17,7 @@ from core.errors import CancelledError, NotFoundError
 from core.events import production_needs_attention
 from core.saga import SagaEvent, SagaEventKind, SagaStepStatus
 from core.statuses import ProductionStatus
-from shell.observability import logger
+from shell.observability import logger, metrics
 from shell.outbox_ops import append_events, nudge_publisher
 from shell.tables import Productions, ProductionSteps
 from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
@@ -61,10 +63,11 @@ def being_undone(transaction: Session, production_id: int) -> Productions | None
 
 
 @retry_on_db_conflict(resolve=repeating_is_harmless)
-def is_being_undone(production_id: int) -> bool:
-    """Whether there is anything to undo of the production."""
+def is_given_up(production_id: int) -> bool:
+    """Whether nothing of the production is to be kept: it is being undone, or is cancelled and a step came late."""
     with session() as transaction:
-        return being_undone(transaction, production_id) is not None
+        status = locked(transaction, production_id).status
+        return status in (ProductionStatus.CANCELLING, ProductionStatus.CANCELLED)
 
 
 @retry_on_db_conflict(resolve=repeating_is_harmless)
@@ -82,13 +85,27 @@ def record(production_id: int, event: SagaEvent) -> None:
         reason = event.reason[:MAX_REASON] if event.reason else None
         status = _STATUS.get(event.kind)
         changes = {"status": status, "reason": reason, "production_id": production_id, "name": event.step}
-        transaction.execute(_STEP, changes)
+        if not _is_settled(production, event.step):
+            transaction.execute(_STEP, changes)
         if event.kind is SagaEventKind.FAILED and production.status in GOING_ON:
             production.status = ProductionStatus.CANCELLING
             production.failed_step, production.reason = event.step, reason
         production.updated_at = func.now(6)
     log = logger.error if event.reason else logger.info
     log(event.kind.value, extra={"production_id": production_id, "step": event.step, "reason": event.reason})
+
+
+def _is_settled(production: Productions, step: str) -> bool:
+    """What ended a production has said so of its own step; whatever is told later, or by somebody late, is not so."""
+    if production.status == ProductionStatus.CONFIRMED:
+        return step != "notify"
+    return production.status in (ProductionStatus.CANCELLED, ProductionStatus.NEEDS_ATTENTION)
+
+
+def settle_step(transaction: Session, production_id: int, name: str, status: SagaStepStatus) -> None:
+    """How a step stands from now on, in the transaction that makes it so."""
+    changes = {"status": status, "reason": None, "production_id": production_id, "name": name}
+    transaction.execute(_STEP, changes)
 
 
 @retry_on_db_conflict(resolve=repeating_is_harmless)
@@ -107,9 +124,9 @@ def close(production_id: int, left: tuple[str, ...]) -> dict[str, Any]:
     Of those the event `production.needs_attention` tells, and a metric that an alarm watches.
     """
     status = _close(production_id, left)
-    if left:
-        nudge_publisher()
-        logger.critical("production needs attention", extra={"production_id": production_id, "left": list(left)})
+    if status != ProductionStatus.NEEDS_ATTENTION:
+        return {"status": status, "left": []}
+    nudge_publisher()
     return {"status": status, "left": list(left)}
 
 
@@ -117,11 +134,29 @@ def close(production_id: int, left: tuple[str, ...]) -> dict[str, Any]:
 def _close(production_id: int, left: tuple[str, ...]) -> str:
     with session() as transaction:
         production = locked(transaction, production_id)
-        if left and production.status != ProductionStatus.NEEDS_ATTENTION:
-            production.status = ProductionStatus.NEEDS_ATTENTION
-            append_events(transaction, [production_needs_attention(production_id, production.tenant_id, left)])
-        production.is_open, production.updated_at = 0, func.now(6)
+        if left and production.status not in (ProductionStatus.NEEDS_ATTENTION, ProductionStatus.CANCELLED):
+            need_attention(transaction, production, left)
+        # Otherwise another execution came between, and has to end it, or a further one if that is dead.
+        if _has_ended(transaction, production):
+            production.is_open = 0
+        production.updated_at = func.now(6)
         return production.status
+
+
+def need_attention(transaction: Session, production: Productions, left: Sequence[str]) -> None:
+    """Somebody has to see to the production, which is held: told by an event, and by a metric that an alarm watches."""
+    production.status, production.is_open = ProductionStatus.NEEDS_ATTENTION, 0
+    append_events(transaction, [production_needs_attention(production.id, production.tenant_id, left)])
+    metrics.add_metric("ProductionsNeedingAttention", MetricUnit.Count, 1)
+    metrics.flush_metrics()
+    logger.critical("production needs attention", extra={"production_id": production.id, "left": list(left)})
+
+
+def _has_ended(reading: Session, production: Productions) -> bool:
+    if production.status == ProductionStatus.CONFIRMED:
+        steps = steps_of(reading, production.id)
+        return any(step.name == "notify" and step.status == SagaStepStatus.COMPLETED for step in steps)
+    return production.status in (ProductionStatus.CANCELLED, ProductionStatus.NEEDS_ATTENTION)
 
 
 def steps_of(reading: Session, production_id: int) -> list[ProductionSteps]:

@@ -7,6 +7,7 @@ neither cancelled nor turned back; so after `confirm` nothing is undone, and bef
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from sqlalchemy import func, select, text
@@ -15,14 +16,22 @@ from sqlalchemy.orm import Session
 from core.bates import BatesFormat, ranges
 from core.errors import TopicUnavailableError, WrongStateError
 from core.events import production_cancelled, production_confirmed
-from core.saga import KEY, PART, SagaContext
+from core.saga import KEY, PART, SagaContext, SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
 from core.volume import volume_folder
 from shell.bates_ops import take_numbers
 from shell.load_file_ops import write_load_files
 from shell.outbox_ops import append_events, nudge_publisher
 from shell.produced_ops import count_parts, produced_part
-from shell.production_state_ops import being_undone, going_on, is_being_undone, locked, refuse_cancelled, state_of
+from shell.production_state_ops import (
+    being_undone,
+    going_on,
+    is_given_up,
+    locked,
+    refuse_cancelled,
+    settle_step,
+    state_of,
+)
 from shell.selecting_ops import Selected, selected
 from shell.settings import settings
 from shell.sns import publish_sns_message
@@ -36,7 +45,7 @@ from shell.volume_ops import copy_files, delete_files
 PRODUCTION, DOCUMENTS, DESTINATION, POSITION = "production_id", "documents", "destination_id", "position"
 _COLUMNS = (
     *("production_id", "exhibit_id", "destination_id", "position", "sequence_id", "first_number", "last_number"),
-    "status",
+    *("files", "status"),
 )
 _LEFT = text(
     "SELECT name FROM production_steps WHERE production_id = :production_id AND name IN ('reserve', 'copy') "
@@ -68,6 +77,7 @@ def _cancel(production_id: int) -> None:
         production = being_undone(transaction, production_id)
         if production is not None and not transaction.execute(_LEFT, {"production_id": production_id}).first():
             production.status, production.updated_at = ProductionStatus.CANCELLED, func.now(6)
+            settle_step(transaction, production_id, "begin", SagaStepStatus.COMPENSATED)
             event = production_cancelled(
                 production_id, production.tenant_id, production.failed_step, production.documents or 0
             )
@@ -108,7 +118,16 @@ def _append(transaction: Session, lock: InsertLock, production: Productions, exh
     first = next_positions(transaction, lock, len(exhibits))
     numbers = ranges(taken.numbers.first, [each.numbers for each in exhibits])
     rows = [
-        (production.id, each.exhibit_id, lock.destination_id, first + place, taken.sequence_id, *span, "reserved")
+        (
+            production.id,
+            each.exhibit_id,
+            lock.destination_id,
+            first + place,
+            taken.sequence_id,
+            *span,
+            json.dumps(each.files),
+            "reserved",
+        )
         for place, (each, span) in enumerate(zip(exhibits, numbers, strict=True))
     ]
     insert_new(transaction, ProductionDocuments, _COLUMNS, rows)
@@ -159,7 +178,7 @@ def copy(context: SagaContext) -> SagaContext:
 
 def delete(context: SagaContext) -> None:
     """No object of the production is left, in any version; raises StorageUnavailableError."""
-    if is_being_undone(context[PRODUCTION]):
+    if is_given_up(context[PRODUCTION]):
         delete_files(context[PRODUCTION])
 
 
@@ -181,6 +200,7 @@ def _confirm(production_id: int) -> None:
         if changed_rows(transaction.execute(_SETTLE, produced)) != production.documents:
             raise WrongStateError("the production's documents are not those whose numbers were reserved")
         production.status, production.updated_at = ProductionStatus.CONFIRMED, func.now(6)
+        settle_step(transaction, production_id, "confirm", SagaStepStatus.COMPLETED)
         numbers = (production.first_number or 0, production.last_number or 0)
         append_events(
             transaction,

@@ -10,26 +10,30 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, func, select, text
 from sqlalchemy.orm import Session
 
 from core.bates import Numbering, page_count
 from core.contracts.productions import MAX_DOCUMENTS, ExhibitSelection, NewProduction
 from core.errors import InvalidInputError, NothingToProduceError
+from core.volume import FileKind, image_path
 from shell.exhibit_query_ops import matching, not_found
-from shell.tables import Exhibits, Productions
+from shell.tables import CustodianExhibits, Exhibits, Productions
 from shell.utils.db_helpers import among, forced
 from shell.utils.document_properties import load
 
 PAGE = 2_000
+_NAMES = ("id", "control_number", "native_path", "text_path", "document_properties")
+_COLUMNS: tuple[Any, ...] = tuple(getattr(Exhibits, name) for name in _NAMES)
+_ODD_NAMES = text("SELECT id FROM custodians WHERE case_id = :case_id AND name LIKE '%;%'")
 
 
 class Selected(NamedTuple):
-    """An exhibit that is to be produced, and how many numbers it takes."""
+    """An exhibit that is to be produced, how many numbers it takes, and the paths of its files, by kind."""
 
     exhibit_id: int
-    control_number: str
     numbers: int
+    files: dict[FileKind, str]
 
 
 def selection_of(asked: NewProduction) -> str:
@@ -68,25 +72,44 @@ def refuse_count(count: int) -> None:
 def selected(reading: Session, production: Productions) -> list[Selected]:
     """The production's exhibits as they are now, with the numbers that each takes.
 
-    Raises what `count_selected` raises, and InvalidInputError for a page count that is no number, where pages count.
+    Raises what `count_selected` raises; InvalidInputError for a page count that is no number, where pages count, and
+    for a custodian whose name a load file's readers would take for two.
     """
     count_selected(reading, production.case_id, production.selection)
     by_page = production.numbering == Numbering.PAGE
-    exhibits = [_sized(row, by_page) for row in _rows(reading, production.case_id, production.selection, by_page)]
+    exhibits = [_selected(row, by_page) for row in _rows(reading, production.case_id, production.selection)]
     refuse_count(len(exhibits))
+    _refuse_split_names(reading, production.case_id, {each.exhibit_id for each in exhibits})
     return exhibits
 
 
-def _sized(row: Any, by_page: bool) -> Selected:
-    if not by_page or not row.document_properties:
-        return Selected(row.id, row.control_number, 1)
-    return Selected(row.id, row.control_number, page_count(row.control_number, load(row.document_properties)))
+def _selected(row: Any, by_page: bool) -> Selected:
+    properties = load(row.document_properties) if row.document_properties else {}
+    paths = {
+        FileKind.NATIVE: row.native_path,
+        FileKind.IMAGE: image_path(properties),
+        FileKind.TEXT: row.text_path,
+    }
+    files = {kind: path for kind, path in paths.items() if path and path.strip()}
+    return Selected(row.id, page_count(row.id, properties) if by_page else 1, files)
 
 
-def _rows(reading: Session, case_id: int, selection: str, by_page: bool) -> Iterator[Any]:
-    columns: list[Any] = [Exhibits.id, Exhibits.control_number, *([Exhibits.document_properties] if by_page else [])]
+def _refuse_split_names(reading: Session, case_id: int, exhibits: set[int]) -> None:
+    """Names of a load file never hold what stands between two names; one that was asked for over the API may."""
+    odd = reading.scalars(_ODD_NAMES, {"case_id": case_id}).all()
+    if odd:
+        links = select(CustodianExhibits.exhibit_id, CustodianExhibits.custodian_id)
+        for row in reading.execute(links.where(among(CustodianExhibits.custodian_id, odd))):
+            if row.exhibit_id in exhibits:
+                raise InvalidInputError(
+                    f"the name of custodian {row.custodian_id} holds a semicolon: a load file's readers would take it "
+                    "for two names"
+                )
+
+
+def _rows(reading: Session, case_id: int, selection: str) -> Iterator[Any]:
     asked = json.loads(selection)
-    wanted: Select[Any] = _where(select(*columns), case_id, asked).order_by(Exhibits.control_number).limit(PAGE)
+    wanted: Select[Any] = _where(select(*_COLUMNS), case_id, asked).order_by(Exhibits.control_number).limit(PAGE)
     if "query" in asked:
         wanted = forced(wanted, Exhibits, "uq_exhibits_control_number")
     rows: Sequence[Any] = reading.execute(wanted).all()

@@ -1,48 +1,55 @@
 """The objects of a production's volume: copied, and deleted again.
 
 Guaranteed: a file is copied by S3 itself, of one version of it, whole or not at all; copying again is harmless; nothing
-is left of a production's objects, in any version, once they were deleted. Which documents' files are missing is said
-for all of a part at once.
+is left of a production's objects, in any version, once they were deleted. Which exhibits' files cannot be copied is
+said for all of a part at once.
 Not guaranteed: that a file is what its load file said of it: nobody has looked into it.
 """
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
-from core.errors import FilesMissingError, InvalidInputError
+from core.errors import FilesMissingError, InvalidInputError, StorageUnavailableError
 from core.volume import file_path, production_prefix, source_key
+from shell.invocation import seconds_left
 from shell.produced_ops import Produced
 from shell.settings import settings
+from shell.utils.aws import S3_AT_ONCE
 from shell.utils.object_store import copy_object, delete_all
 
-AT_ONCE = 16
 NAMED = 20
+_MISSING, _BAD_PATH = "not in the bucket", "with a path that leads out of the case's files"
+_WORDS = {"404": _MISSING, "NoSuchKey": _MISSING, "BadPath": _BAD_PATH}
 
 
 class Copy(NamedTuple):
     """A file that is to be copied; `source` is None where its path leads out of the case's files."""
 
-    control_number: str
+    exhibit_id: int
     source: str | None
     target: str
 
 
 def copy_files(tenant_id: str, case: str, folder: str, documents: Sequence[Produced]) -> int:
-    """Copy the documents' files into the folder; returns how many.
+    """Copy the documents' files into the folder, but for those that are there already; returns how many there are.
 
-    Raises FilesMissingError, naming up to 20 documents, when all that are there were copied; StorageUnavailableError.
+    Raises FilesMissingError, naming up to 20 exhibits, once all others were copied; StorageUnavailableError, also when
+    the invocation's time is over: what was copied is not copied again.
     """
     copies = [copy for document in documents for copy in _copies(tenant_id, case, folder, document)]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        there = list(pool.map(_copied, copies))
-    missing = [copy.control_number for copy, copied in zip(copies, there, strict=True) if not copied]
-    if missing:
-        named = list(dict.fromkeys(missing))
-        more = f" and {len(named) - NAMED} more documents" if len(named) > NAMED else ""
-        raise FilesMissingError(f"{len(missing)} files are not in the bucket, of {', '.join(named[:NAMED])}{more}")
+    # Contexts are a thread's own: in the pool's threads there would be time without end.
+    ends_at = time.monotonic() + seconds_left()
+    with ThreadPoolExecutor(S3_AT_ONCE) as pool:
+        refusals = list(pool.map(partial(_refusal, ends_at), copies))
+    refused = [(copy.exhibit_id, why) for copy, why in zip(copies, refusals, strict=True) if why]
+    if refused:
+        raise FilesMissingError(_said_of(refused))
     return len(copies)
 
 
@@ -58,8 +65,18 @@ def _copies(tenant_id: str, case: str, folder: str, document: Produced) -> Itera
             source = source_key(tenant_id, case, path)
         except InvalidInputError:
             source = None
-        yield Copy(document.exhibit.control_number, source, target)
+        yield Copy(document.exhibit.id, source, target)
 
 
-def _copied(copy: Copy) -> bool:
-    return copy.source is not None and copy_object(settings().bucket, copy.source, copy.target)
+def _refusal(ends_at: float, copy: Copy) -> str | None:
+    if time.monotonic() > ends_at:
+        raise StorageUnavailableError("the invocation's time is over")
+    return "BadPath" if copy.source is None else copy_object(settings().bucket, copy.source, copy.target)
+
+
+def _said_of(refused: Sequence[tuple[int, str]]) -> str:
+    """By ids and S3's words: names of files and documents are for those who may read the case."""
+    exhibits = list(dict.fromkeys(exhibit_id for exhibit_id, _ in refused))
+    why = ", ".join(f"{count} {_WORDS.get(code, code)}" for code, count in Counter(code for _, code in refused).items())
+    more = f" and {len(exhibits) - NAMED} more" if len(exhibits) > NAMED else ""
+    return f"files cannot be copied ({why}) of the exhibits {', '.join(map(str, exhibits[:NAMED]))}{more}"

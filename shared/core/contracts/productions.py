@@ -12,16 +12,20 @@ from core.contracts.exhibits import TagName
 from core.field_mapping import SYNONYMS, normalised
 from core.saga import SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
+from core.volume import HEADER
 
 MAX_EXHIBITS_BY_ID, MAX_DOCUMENTS, MAX_PROPERTIES = 10_000, 100_000, 200
 VOLUME = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$"
 # A reader takes a column of such a name for the field: as an id it would stand in for the Bates number.
 _FIELDS = {synonym: field for field, names in SYNONYMS.items() if field != "document_date" for synonym in names}
+_OURS = frozenset(map(normalised, HEADER))
 
 
 def _is_a_property(name: str) -> str:
     if normalised(name) in _FIELDS:
         raise ValueError(f"a column of this name would be read as {_FIELDS[normalised(name)]}")
+    if normalised(name) in _OURS:
+        raise ValueError("every production has a column of this name already")
     return name
 
 

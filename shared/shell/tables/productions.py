@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Index, Integer, SmallInteger, String, UniqueConstraint
+from sqlalchemy import BigInteger, Index, Integer, SmallInteger, String, Text, UniqueConstraint
 from sqlalchemy.dialects.mysql import MEDIUMTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -30,12 +30,14 @@ class BatesSequences(Base):
 class Productions(Base):
     """A set of exhibits that is handed over as one; `selection` and `properties` are JSON, as they were asked for.
 
-    While `is_open` an execution is at work, or should be; `execution_arn` is the last one's.
+    While `is_open` an execution is at work, or should be; `execution_arn` is the last one's, and `resumed` how many
+    were begun in a row because the one before had ended.
     """
 
     __tablename__ = "productions"
     __table_args__ = (
         Index("ix_productions_case", "tenant_id", "case_id", "id"),
+        Index("ix_productions_tenant", "tenant_id"),
         Index("ix_productions_open", "is_open", "updated_at"),
     )
 
@@ -54,6 +56,7 @@ class Productions(Base):
     is_open: Mapped[int] = mapped_column(SmallInteger, server_default="1")
     cancel_requested: Mapped[int] = mapped_column(SmallInteger, server_default="0")
     generation: Mapped[int] = mapped_column(Integer, server_default="1")
+    resumed: Mapped[int] = mapped_column(Integer, server_default="0")
     execution_arn: Mapped[str | None] = mapped_column(String(1024))
     failed_step: Mapped[str | None] = mapped_column(String(32))
     reason: Mapped[str | None] = mapped_column(String(1000))
@@ -84,6 +87,9 @@ class ProductionSteps(Base):
 class ProductionDocuments(Base):
     """An exhibit's Bates numbers in a production, and its place in the volume: reserved, then produced or void.
 
+    `files` are the paths that its load file gave, by kind, as a JSON object: as they were when the numbers were given
+    out, so that what is copied and what the volume's load file says of it are the same.
+
     Void rows stay: their numbers were given out once and are never given out again.
     """
 
@@ -103,4 +109,5 @@ class ProductionDocuments(Base):
     sequence_id: Mapped[int] = mapped_column(BigInteger)
     first_number: Mapped[int] = mapped_column(BigInteger)
     last_number: Mapped[int] = mapped_column(BigInteger)
+    files: Mapped[str] = mapped_column(Text)
     status: Mapped[str] = mapped_column(String(16))

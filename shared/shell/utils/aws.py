@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
 
+# Threads of one process that use S3 at once.
+S3_AT_ONCE = 16
 _CONFIG = Config(retries={"mode": "standard", "max_attempts": 5}, connect_timeout=5, read_timeout=30)
 
 
 @lru_cache(maxsize=1)
 def s3() -> S3Client:
     """The S3 client."""
-    return boto3.client("s3", config=_CONFIG)
+    return boto3.client("s3", config=_CONFIG.merge(Config(max_pool_connections=S3_AT_ONCE)))
 
 
 @lru_cache(maxsize=1)

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from io import RawIOBase
 from typing import IO, Any, NamedTuple, cast
 
+from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import BotoCoreError, ClientError
 
 from core.errors import FileRefusedError, StorageUnavailableError
@@ -19,8 +20,12 @@ from core.reasons import FileFailure
 from shell.utils.aws import s3
 
 BLOCK_BYTES = 8_000_000
-# What S3 copies in one request.
-LARGEST_COPY = 5_000_000_000
+# Larger ones are copied part by part: a single request may take longer than a client waits for its answer.
+LARGEST_COPY = 200_000_000
+_IN_PARTS = TransferConfig(multipart_threshold=LARGEST_COPY, multipart_chunksize=LARGEST_COPY, max_concurrency=4)
+# What S3 will not do however often it is asked: an archived object, a key or a policy that forbids it.
+_REFUSALS = frozenset({"InvalidObjectState", "AccessDenied", "403", "InvalidRequest", "400"})
+COPIED_FROM = "copied-from"
 _GONE = frozenset({"404", "NoSuchKey", "NoSuchVersion", "PreconditionFailed", "412"})
 
 
@@ -96,24 +101,42 @@ def write_stream(bucket: str, key: str, pieces: Iterable[bytes], content_type: s
         raise StorageUnavailableError() from exc
 
 
-def copy_object(bucket: str, source: str, target: str) -> bool:
-    """Copy the current version of an object within its bucket, inside S3; False if there is no such object."""
+def copy_object(bucket: str, source: str, target: str) -> str | None:
+    """Copy the current version of an object within its bucket, inside S3, with its content type and nothing else.
+
+    Returns None when it is copied, also by an earlier call, or S3's word for why that will not be. Raises
+    StorageUnavailableError for what may be otherwise in a while.
+    """
     try:
         head = s3().head_object(Bucket=bucket, Key=source)
-        version = {"VersionId": head["VersionId"]} if "VersionId" in head else {}
-        origin = cast("Any", {"Bucket": bucket, "Key": source, **version})
+        version = head.get("VersionId") or head["ETag"].strip('"')
+        if _is_copied(bucket, target, version):
+            return None
+        origin = {"Bucket": bucket, "Key": source, **({"VersionId": version} if "VersionId" in head else {})}
+        # Tags and metadata are ours; they are not handed over.
+        kept = {"MetadataDirective": "REPLACE", "TaggingDirective": "REPLACE", "Metadata": {COPIED_FROM: version}}
+        extra = {**kept, "ContentType": head.get("ContentType", "binary/octet-stream")}
         if head["ContentLength"] > LARGEST_COPY:
-            s3().copy(origin, bucket, target)
+            s3().copy(cast("Any", origin), bucket, target, ExtraArgs=extra, Config=_IN_PARTS)
         else:
-            # An object's tags are ours, and reading them would take a permission of its own.
-            s3().copy_object(CopySource=origin, Bucket=bucket, Key=target, TaggingDirective="REPLACE")
+            s3().copy_object(CopySource=cast("Any", origin), Bucket=bucket, Key=target, **cast("Any", extra))
+    except ClientError as exc:
+        code = exc.response["Error"]["Code"]
+        if code in _GONE | _REFUSALS:
+            return code
+        raise StorageUnavailableError(f"S3 answered {code}") from exc
+    except BotoCoreError as exc:
+        raise StorageUnavailableError() from exc
+    return None
+
+
+def _is_copied(bucket: str, target: str, version: str) -> bool:
+    try:
+        return s3().head_object(Bucket=bucket, Key=target)["Metadata"].get(COPIED_FROM) == version
     except ClientError as exc:
         if exc.response["Error"]["Code"] in _GONE:
             return False
-        raise StorageUnavailableError(f"S3 answered {exc.response['Error']['Code']}") from exc
-    except BotoCoreError as exc:
-        raise StorageUnavailableError() from exc
-    return True
+        raise
 
 
 def delete_all(bucket: str, prefix: str) -> int:

@@ -49,6 +49,7 @@ STATEMENTS = (
       is_open SMALLINT NOT NULL DEFAULT 1,
       cancel_requested SMALLINT NOT NULL DEFAULT 0,
       generation INT NOT NULL DEFAULT 1,
+      resumed INT NOT NULL DEFAULT 0,
       execution_arn VARCHAR(1024),
       failed_step VARCHAR(32),
       reason VARCHAR(1000),
@@ -60,6 +61,7 @@ STATEMENTS = (
       updated_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
       version INT NOT NULL DEFAULT 1,
       KEY ix_productions_case (tenant_id, case_id, id),
+      KEY ix_productions_tenant (tenant_id),
       KEY ix_productions_open (is_open, updated_at)
     ) {OURS}
     """,
@@ -84,6 +86,7 @@ STATEMENTS = (
       sequence_id BIGINT NOT NULL,
       first_number BIGINT NOT NULL,
       last_number BIGINT NOT NULL,
+      files TEXT NOT NULL,
       status VARCHAR(16) NOT NULL,
       UNIQUE KEY uq_production_documents_position (destination_id, position),
       UNIQUE KEY uq_production_documents_number (sequence_id, first_number),

@@ -1,0 +1,274 @@
+"""The events in events/ are ones that AWS sends; executions are started once, and anew once the last one has ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+
+import productions_api
+import resume_productions
+import start_production
+from shell import production_start_ops
+from shell.settings import settings
+from tests.support.cases import case_of, put_exhibits
+from tests.support.database import barrier, together
+from tests.support.productions import ask, execute, status_of
+from tests.support.world import Context, World, call
+
+EVENTS = Path(__file__).parents[3] / "events"
+ASKED = "SELECT payload FROM outbox_events WHERE event_type = 'production.requested' AND aggregate_id = :p ORDER BY id"
+
+
+def refusal(code: str) -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": "no"}}, "Invoke")
+
+
+@dataclass
+class FakeLambda:
+    """Lambda as far as it is used here: executions by name; a name that comes again is the execution that has it.
+
+    `fault` is raised by every call, and one for the execution `unknown` when it is looked up; `looked` is called whenever the state of an execution is asked for.
+    """
+
+    executions: dict[str, str] = field(default_factory=dict)
+    payloads: list[dict[str, Any]] = field(default_factory=list)
+    fault: Exception | None = None
+    unknown: str | None = None
+    looked: Callable[[], object] = lambda: None
+
+    def invoke(
+        self, FunctionName: str, InvocationType: str, DurableExecutionName: str, Payload: bytes
+    ) -> dict[str, Any]:
+        """Start an execution."""
+        if self.fault:
+            raise self.fault
+        assert (FunctionName, InvocationType) == ("arn:produce:live", "Event")
+        if DurableExecutionName not in self.executions:
+            self.executions[DurableExecutionName] = "RUNNING"
+            self.payloads.append(json.loads(Payload))
+        return {"StatusCode": 202, "DurableExecutionArn": f"arn:{DurableExecutionName}"}
+
+    def get_durable_execution(self, DurableExecutionArn: str) -> dict[str, Any]:
+        """The state of an execution."""
+        self.looked()
+        if self.fault:
+            raise self.fault
+        name = DurableExecutionArn.removeprefix("arn:")
+        if name == self.unknown:
+            raise refusal("TooManyRequestsException")
+        if name not in self.executions:
+            raise refusal("ResourceNotFoundException")
+        return {"Status": self.executions[name]}
+
+
+@pytest.fixture
+def lambdas(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLambda]:
+    """Lambda, for the length of the test."""
+    fake = FakeLambda()
+    monkeypatch.setenv("PRODUCE_FUNCTION_ARN", "arn:produce:live")
+    settings.cache_clear()
+    monkeypatch.setattr(production_start_ops, "functions", lambda: fake)
+    yield fake
+    settings.cache_clear()
+
+
+@pytest.fixture
+def production(world: World) -> int:
+    """One that was asked for."""
+    put_exhibits(world, case_of(world, "Case", "tenant"), ["A"])
+    return ask()
+
+
+def name_of(world: World, production: int, generation: int = 1) -> str:
+    """What its execution is called."""
+    [(made,)] = world.query("SELECT created_at FROM productions WHERE id = :p", p=production)
+    return f"{production}-{made:%Y%m%d%H%M%S%f}-{generation}"
+
+
+def requested(production: int, generation: int = 1) -> dict[str, Any]:
+    """The message that asks for an execution."""
+    return {"eventType": "production.requested", "productionId": production, "generation": generation}
+
+
+def start(production: int, generation: int = 1) -> bool:
+    """Deliver the message; whether the handler is done with it."""
+    return call(start_production.lambda_handler, requested(production, generation))
+
+
+def sweep() -> dict[str, int]:
+    return dict(resume_productions.lambda_handler({}, Context()))
+
+
+def quiet(world: World, *productions: int, minutes: int = 21) -> None:
+    """Nothing was heard of them for so long."""
+    for production in productions:
+        update = "UPDATE productions SET updated_at = NOW(6) - INTERVAL :m MINUTE WHERE id = :p"
+        world.query(update, m=minutes, p=production)
+
+
+def row_of(world: World, production: int) -> tuple[int, str | None]:
+    """Its generation, and the execution that is known of it."""
+    found = world.query("SELECT generation, execution_arn FROM productions WHERE id = :p", p=production)
+    return tuple(found[0])
+
+
+def generations(world: World, production: int) -> list[int]:
+    """Of the requests for executions that were committed."""
+    return [json.loads(row[0])["generation"] for row in world.query(ASKED, p=str(production))]
+
+
+def test_the_event_of_the_api_asks_for_a_production(world: World) -> None:
+    event = json.loads((EVENTS / "productions_api.json").read_text())
+    [exhibit] = put_exhibits(world, case_of(world, "Doe v. Acme", "acme"), ["A"])
+    world.query("INSERT INTO tags (case_id, name) SELECT id, 'Responsive' FROM cases")
+    world.query("INSERT INTO taggings (exhibit_id, tag_id, user_id) SELECT :e, id, 'u' FROM tags", e=exhibit)
+    answer = productions_api.lambda_handler(event, Context())
+    assert answer["statusCode"] == 202, answer
+    [made] = world.query("SELECT volume, prefix, digits, properties, user_id FROM productions")
+    assert tuple(made)[:4] == ("VOL001", "ACME", 7, '["From", "To"]')
+    assert int(event["headers"]["content-length"]) == len(event["body"].encode())
+
+
+def test_the_event_of_the_queue_starts_the_execution(world: World, lambdas: FakeLambda, production: int) -> None:
+    event = json.loads((EVENTS / "start_production.json").read_text())
+    asked = json.loads(event["Records"][0]["body"])["productionId"]
+    world.query("UPDATE productions SET id = :new WHERE id = :old", new=asked, old=production)
+    answer = start_production.lambda_handler(event, Context())
+    assert (answer, lambdas.executions) == ({"batchItemFailures": []}, {name_of(world, asked): "RUNNING"})
+
+
+def test_the_event_of_the_schedule_finds_nothing_to_do(world: World, lambdas: FakeLambda, production: int) -> None:
+    event = json.loads((EVENTS / "resume_productions.json").read_text())
+    assert resume_productions.lambda_handler(event, Context()) == {"quiet": 0, "resumed": 0}
+
+
+def test_however_often_it_is_asked_for_one_execution_is_started(
+    world: World, lambdas: FakeLambda, production: int
+) -> None:
+    assert [start(production) for _ in range(3)] == [True] * 3
+    assert lambdas.payloads == [{"productionId": production, "generation": 1}]
+    assert row_of(world, production) == (1, f"arn:{name_of(world, production)}")
+
+
+def test_a_message_for_no_production_is_done(world: World, lambdas: FakeLambda, production: int) -> None:
+    assert start(production + 1_000)
+    assert lambdas.payloads == []
+
+
+FAULTS = [refusal("TooManyRequestsException"), refusal("ServiceException"), EndpointConnectionError(endpoint_url="x")]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_a_message_comes_back_while_lambda_cannot(
+    world: World, lambdas: FakeLambda, production: int, fault: Exception
+) -> None:
+    lambdas.fault = fault
+    assert not start(production)
+    assert row_of(world, production) == (1, None)
+    lambdas.fault = None
+    assert start(production)
+    assert row_of(world, production) == (1, f"arn:{name_of(world, production)}")
+
+
+def test_a_late_message_of_an_older_generation_starts_nothing(
+    world: World, lambdas: FakeLambda, production: int
+) -> None:
+    world.query("UPDATE productions SET generation = 2 WHERE id = :p", p=production)
+    assert start(production)
+    assert lambdas.payloads == []
+    assert start(production, generation=2)
+    assert list(lambdas.executions) == [name_of(world, production, 2)]
+
+
+def test_a_message_for_what_has_ended_starts_nothing(world: World, lambdas: FakeLambda, production: int) -> None:
+    execute(production)
+    assert start(production)
+    assert (lambdas.payloads, status_of(world, production)) == ([], "confirmed")
+
+
+def test_a_production_that_is_being_made_is_left_alone(world: World, lambdas: FakeLambda, production: int) -> None:
+    start(production)
+    quiet(world, production)
+    assert sweep() == {"quiet": 1, "resumed": 0}
+    assert generations(world, production) == [1]
+
+
+def test_what_was_heard_of_lately_is_not_asked_about(world: World, lambdas: FakeLambda, production: int) -> None:
+    start(production)
+    lambdas.executions.clear()
+    quiet(world, production, minutes=19)
+    assert sweep() == {"quiet": 0, "resumed": 0}
+
+
+@pytest.mark.parametrize("state", ["SUCCEEDED", "FAILED", "TIMED_OUT", "STOPPED", None])
+def test_where_the_execution_has_ended_another_one_is_asked_for_once(
+    world: World, lambdas: FakeLambda, production: int, state: str | None
+) -> None:
+    start(production)
+    lambdas.executions.pop(name_of(world, production))
+    if state:
+        lambdas.executions[name_of(world, production)] = state
+    quiet(world, production)
+    assert [sweep(), sweep()] == [{"quiet": 1, "resumed": 1}, {"quiet": 0, "resumed": 0}]
+    assert generations(world, production) == [1, 2]
+    assert [start(production, 1), start(production, 2)] == [True, True]
+    assert row_of(world, production) == (2, f"arn:{name_of(world, production, 2)}")
+
+
+def test_a_request_that_never_arrived_is_made_again(world: World, lambdas: FakeLambda, production: int) -> None:
+    quiet(world, production)
+    assert sweep() == {"quiet": 1, "resumed": 1}
+    assert generations(world, production) == [1, 1]
+
+
+def test_an_execution_that_nobody_wrote_down_is_found_under_its_name(
+    world: World, lambdas: FakeLambda, production: int
+) -> None:
+    """The function died between Lambda's answer and the row: a second execution would run beside a living one."""
+    start(production)
+    world.query("UPDATE productions SET execution_arn = NULL WHERE id = :p", p=production)
+    quiet(world, production)
+    sweep()
+    assert start(production)
+    assert (len(lambdas.executions), row_of(world, production)) == (1, (1, f"arn:{name_of(world, production)}"))
+
+
+def test_after_five_executions_in_a_row_that_ended_somebody_is_told(
+    world: World, lambdas: FakeLambda, production: int
+) -> None:
+    for generation in range(1, 7):
+        start(production, generation)
+        lambdas.executions[name_of(world, production, generation)] = "FAILED"
+        quiet(world, production)
+        sweep()
+    assert (status_of(world, production), generations(world, production)) == ("needs_attention", [1, 2, 3, 4, 5, 6])
+    told = world.query("SELECT COUNT(*) FROM outbox_events WHERE event_type = 'production.needs_attention'")
+    assert (told[0][0], sweep()) == (1, {"quiet": 0, "resumed": 0})
+
+
+def test_two_sweeps_at_once_ask_for_one_execution(world: World, lambdas: FakeLambda, production: int) -> None:
+    start(production)
+    lambdas.executions[name_of(world, production)] = "FAILED"
+    quiet(world, production)
+    lambdas.looked = barrier(2).wait
+    assert sum(answer["resumed"] for answer in together(sweep, sweep)) == 1
+    assert generations(world, production) == [1, 2]
+
+
+def test_one_that_cannot_be_looked_up_does_not_hold_up_the_others(
+    world: World, lambdas: FakeLambda, production: int
+) -> None:
+    other = ask()
+    for each in (production, other):
+        start(each)
+        lambdas.executions[name_of(world, each)] = "FAILED"
+        quiet(world, each)
+    lambdas.unknown = name_of(world, production)
+    assert sweep() == {"quiet": 2, "resumed": 1}
+    assert (generations(world, production), generations(world, other)) == ([1], [1, 2])

@@ -1,0 +1,81 @@
+"""A production's function is killed at every checkpoint and in every step; the engine's replay has the one outcome."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count, product
+
+import pytest
+
+from tests.support.production_faults import (
+    BACKWARD,
+    FORWARD,
+    NUMBERS,
+    Fault,
+    Point,
+    assert_cancelled,
+    assert_confirmed,
+    letters,
+)
+from tests.support.production_kills import Environments, Kill, Outcome, Run, environments, execute_in
+from tests.support.productions import ask, put_documents
+from tests.support.world import World
+
+SEED = 12
+RUNS = {
+    "confirmed": Run(0),
+    "failing": Run(0, faults=(Fault("copy:2"),)),
+    "cancelled": Run(0, cancelled=Point("copy:1", after=True)),
+}
+UNDOING = [Kill(Point(name, after)) for name, after in product(BACKWARD, (False, True))]
+IN_STEPS = [
+    *(("confirmed", Kill(Point(name, after))) for name, after in product(FORWARD, (False, True))),
+    *(("failing", kill) for kill in UNDOING),
+    *(("cancelled", kill) for kill in (*UNDOING, Kill(Point("copy:1", after=True)))),
+]
+
+
+@pytest.fixture
+def functions(world: World) -> Iterator[Environments]:
+    """Processes of the function, and documents to produce."""
+    put_documents(world, NUMBERS)
+    with environments(world.environment) as made:
+        yield made
+
+
+def killed(world: World, functions: Environments, run: str, kill: Kill, number: int) -> Outcome:
+    """A run with a kill, whose outcome is the same as without."""
+    prefix = letters(number)
+    production = ask(prefix=prefix)
+    outcome = execute_in(functions, replace(RUNS[run], production=production, kill=kill))
+    assert outcome.result == {"status": "confirmed" if run == "confirmed" else "cancelled", "left": []}
+    (assert_confirmed if run == "confirmed" else assert_cancelled)(world, production, prefix)
+    return outcome
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", RUNS)
+def test_killed_around_any_checkpoint_it_ends_as_if_it_had_not_been(
+    world: World, functions: Environments, race_counts: int, run: str
+) -> None:
+    calls = killed(world, functions, run, Kill(), 0).served
+    every = list(product(range(1, calls + 1), (False, True)))
+    chosen = sorted(random.Random(SEED).sample(every, -(-len(every) // race_counts)))
+    for number, (at, after) in enumerate(chosen, 1):
+        # How many calls there are differs by one or two: a checkpoint's beginning may be told with its end.
+        assert killed(world, functions, run, Kill(at, after), number).killed or at >= calls - 1
+    if race_counts == 1:
+        beyond = (killed(world, functions, run, Kill(calls + extra), 1000 + extra).killed for extra in count(1))
+        assert sum(iter(beyond.__next__, False)) <= 2
+    print(f"{run}: {calls} calls, {functions.kills} kills")
+
+
+@pytest.mark.slow
+def test_killed_in_any_step_it_ends_as_if_it_had_not_been(
+    world: World, functions: Environments, race_counts: int
+) -> None:
+    chosen = random.Random(SEED).sample(IN_STEPS, -(-len(IN_STEPS) // race_counts))
+    for number, (run, kill) in enumerate(chosen):
+        assert killed(world, functions, run, kill, number).killed

@@ -1,0 +1,251 @@
+"""Numbers of a prefix, however many ask at once: each is given out once, and each is in one row that says for what."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from random import Random
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from core.bates import BatesFormat, NumberRange
+from core.errors import SequenceExhaustedError, WrongStateError
+from shell.bates_ops import Taken, take_numbers
+from shell.utils.document_properties import store
+from tests.support.api import Client
+from tests.support.bates_workers import Work, at_once, by_its_step, numbers_alone
+from tests.support.cases import Cases, case_of, matter, put_exhibits
+from tests.support.database import barrier, done, outcome, replayed, together, transaction
+from tests.support.productions import ask, documents_of, execute, status_of, steps_of
+from tests.support.world import World
+
+WORKERS, RANGES, MOST = 8, 1_000, 7
+FORM = BatesFormat("ACME", 7)
+SPANS = "SELECT first_number, last_number, status FROM production_documents ORDER BY first_number"
+
+
+def take(case_id: int, count: int, start_at: int | None = None, form: BatesFormat = FORM) -> NumberRange:
+    """Numbers that were given out."""
+    return done(take_numbers, case_id, form, count, start_at).numbers
+
+
+def many_pages(cases: Cases) -> list[int]:
+    """Exhibits of one to seven pages."""
+    pages = [store({"Pages": str(count)}) for count in range(1, MOST + 1)]
+    return [cases.exhibit(f"D{place}", document_properties=said) for place, said in enumerate(pages)]
+
+
+@pytest.mark.parametrize("reserve", [numbers_alone, pytest.param(by_its_step, marks=pytest.mark.slow)])
+def test_every_number_is_in_one_row_however_many_ask_at_once(
+    counting: Cases, race_counts: int, reserve: Callable[[int], None]
+) -> None:
+    exhibits, chosen, form = many_pages(counting), Random(1), FORM
+    asked = [[chosen.choice(exhibits)] for _ in range(RANGES // race_counts)]
+    made = [ask(exhibitIds=ids, numbering="page", volume=f"VOL{n % 24}") for n, ids in enumerate(asked)]
+    work = [Work(production, n % 3 == 0, n % 7 == 0) for n, production in enumerate(made)]
+    before = counting.database.deadlocks()
+    told = at_once(WORKERS, reserve, counting.case("Case"), form, work)
+    deadlocks = counting.database.deadlocks() - before
+    print(f"{len(made)} ranges by {WORKERS}: {sum(each.replays for each in told)} replays, {deadlocks} deadlocks")
+    assert (sum(each.reserved for each in told), deadlocks) == (len(made), 0)
+    assert_every_number_is_in_one_row(counting.database.query(SPANS), len(made))
+
+
+def assert_every_number_is_in_one_row(spans: Sequence[Any], rows: int) -> None:
+    """From 1 to the highest, without gaps; a third of the rows is void."""
+    assert len(spans) == rows
+    numbers = [number for span in spans for number in range(span.first_number, span.last_number + 1)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert sum(span.status == "void" for span in spans) == -(-rows // 3)
+    assert {span.status for span in spans} == {"void", "reserved"}
+
+
+def test_a_prefix_that_many_begin_at_once_is_one_sequence(counting: Cases, race_counts: int) -> None:
+    case_id, rounds, before = counting.case("Case"), max(1, 100 // race_counts), counting.database.deadlocks()
+    with counting.database.environments(WORKERS) as engines:
+        for number in range(rounds):
+            form = BatesFormat(f"P{number}-", 5)
+            found = race(engines, partial(_beginning, case_id, form))
+            firsts = sorted(taken.numbers.first for taken in found)
+            assert firsts == list(range(1, 3 * WORKERS, 3))
+            assert len({taken.sequence_id for taken in found}) == 1
+    deadlocks = counting.database.deadlocks() - before
+    print(f"{rounds} prefixes begun by {WORKERS} at once: {deadlocks} deadlocks")
+    assert counting.database.scalar("SELECT COUNT(*) FROM bates_sequences") == rounds
+
+
+def _beginning(case_id: int, form: BatesFormat, on: Engine, met: threading.Barrier) -> Taken:
+    met.wait()
+    return replayed(on, take_numbers, case_id, form, 3)
+
+
+Twin = Callable[[Session, int, threading.Barrier], int]
+
+
+def race(engines: Sequence[Engine], work: Callable[[Engine, threading.Barrier], Any]) -> list[Any]:
+    """Everybody at once, each from an environment of its own; what each got, an error too."""
+    meeting = barrier(len(engines))
+    return together(*(outcome(partial(work, engine, meeting)) for engine in engines))
+
+
+def highest_and_one(opened: Session, sequence: int, met: threading.Barrier) -> int:
+    """The naive twin that asks the rows."""
+    asked = text("SELECT COALESCE(MAX(last_number), 0) + 1 FROM production_documents WHERE sequence_id = :s")
+    first = int(opened.execute(asked, {"s": sequence}).scalar_one())
+    met.wait()
+    insert = text(
+        "INSERT INTO production_documents (production_id, exhibit_id, destination_id, position, sequence_id, "
+        "first_number, last_number, status, files) VALUES (:own, 1, :own, 0, :s, :first, :first + 2, 'reserved', '{}')"
+    )
+    opened.execute(insert, {"own": threading.get_ident(), "s": sequence, "first": first})
+    return first
+
+
+def read_and_write(opened: Session, sequence: int, met: threading.Barrier) -> int:
+    """The naive twin that reads the sequence without a lock, and writes it without a version."""
+    asked = text("SELECT next_number FROM bates_sequences WHERE id = :s")
+    first = int(opened.execute(asked, {"s": sequence}).scalar_one())
+    met.wait()
+    opened.execute(text("UPDATE bates_sequences SET next_number = :n WHERE id = :s"), {"n": first + 3, "s": sequence})
+    return first
+
+
+def committed(twin: Twin, sequence: int, on: Engine, met: threading.Barrier) -> int:
+    with transaction(on) as opened:
+        return twin(opened, sequence, met)
+
+
+def test_whoever_asks_for_the_highest_number_gets_one_that_others_get(counting: Cases) -> None:
+    with counting.database.environments(WORKERS) as engines:
+        found = race(engines, partial(committed, highest_and_one, 1))
+    assert found.count(1) == 1
+    assert sum(isinstance(error, IntegrityError) for error in found) == WORKERS - 1
+
+
+def test_whoever_reads_the_sequence_without_its_lock_gives_numbers_out_again(counting: Cases) -> None:
+    case_id = counting.case("Case")
+    sequence = done(take_numbers, case_id, FORM, 1).sequence_id
+    with counting.database.environments(WORKERS) as engines:
+        assert race(engines, partial(committed, read_and_write, sequence)) == [2] * WORKERS
+    assert take(case_id, 1) == (5, 5), "of 24 numbers that were given out, 21 are given out again"
+
+
+def test_what_was_rolled_back_is_given_to_the_next(counting: Cases) -> None:
+    case_id = counting.case("Case")
+    with pytest.raises(ZeroDivisionError):
+        done(lambda opened: take_numbers(opened, case_id, FORM, 10).numbers.first // 0)
+    assert take(case_id, 2) == (1, 2)
+
+
+def test_prefixes_and_cases_have_numbers_of_their_own(counting: Cases) -> None:
+    one, other = counting.case("Case"), counting.case("Other")
+    assert [take(one, 3), take(other, 2), take(one, 1)] == [(1, 3), (1, 2), (4, 4)]
+    assert take(one, 1, form=BatesFormat("ACME-", 7)) == (1, 1)
+    assert take(one, 1, start_at=500, form=BatesFormat("B", 3)) == (500, 500)
+    assert take(one, 1, start_at=501, form=BatesFormat("B", 3)) == (501, 501), "where it goes on anyhow"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "digits", "start_at"), [("ACME", 8, None), ("Acme", 7, None), ("ACME", 7, 1), ("ACME", 7, 9)]
+)
+def test_a_prefix_in_use_is_used_in_one_way(counting: Cases, prefix: str, digits: int, start_at: int | None) -> None:
+    case_id = counting.case("Case")
+    take(case_id, 3)
+    with pytest.raises(WrongStateError):
+        take(case_id, 1, start_at, BatesFormat(prefix, digits))
+    assert take(case_id, 1) == (4, 4)
+
+
+def test_the_last_number_is_given_out_and_more_are_refused(counting: Cases) -> None:
+    case_id, form = counting.case("Case"), BatesFormat("A", 1)
+    assert take(case_id, 8, form=form) == (1, 8)
+    with pytest.raises(SequenceExhaustedError):
+        take(case_id, 2, form=form)
+    assert take(case_id, 1, form=form) == (9, 9)
+    with pytest.raises(SequenceExhaustedError):
+        take(case_id, 1, form=form)
+
+
+def post(client: Client, **asked: Any) -> tuple[int, str, str]:
+    """Status, problem and detail of a request."""
+    body = {"case": "Smith v. Jones", "volume": "V", "prefix": "SMITH", "digits": 7, "query": {}, **asked}
+    reply = client.post("/productions", body)
+    return reply.status, reply.problem, reply.json.get("detail", "")
+
+
+def test_what_a_prefix_cannot_give_is_refused_at_once(world: World) -> None:
+    ours = matter(world, 12)
+    status, problem, detail = post(ours.client, digits=1)
+    assert (status, problem) == (409, "sequence-exhausted")
+    assert "requested 12, available 9" in detail
+    assert "requested 12, available 10" in post(ours.client, digits=2, startAt=90)[2]
+    assert "requested 12, available 0" in post(ours.client, digits=2, startAt=100)[2]
+    assert post(ours.client, digits=2, startAt=88)[0] == 202
+
+
+def test_a_prefix_that_is_used_in_another_way_is_refused_at_once(world: World) -> None:
+    ours = matter(world, 2)
+    assert post(ours.client, startAt=41)[0] == 202
+    execute(world.query("SELECT MAX(id) FROM productions")[0][0])
+    for asked in ({"digits": 6}, {"prefix": "Smith"}, {"startAt": 41}, {"startAt": 1}):
+        status, problem, detail = post(ours.client, **asked)
+        assert (status, problem) == (409, "wrong-state"), asked
+        assert ("SMITH with 7 digits" in detail) or ("goes on with 43" in detail)
+    assert post(ours.client)[0] == 202
+
+
+def test_an_exhibit_may_be_produced_twice(world: World) -> None:
+    put_exhibits(world, case_of(world, "Case", "tenant"), ["A"])
+    first, second = ask(), ask(volume="VOL002")
+    execute(first)
+    execute(second)
+    assert documents_of(world, first) + documents_of(world, second) == [(1, 1, "produced"), (2, 2, "produced")]
+
+
+def pages(world: World, **said: str | None) -> None:
+    """Exhibits of the case, by their control numbers, and what their load file said of their pages."""
+    for number, count in said.items():
+        properties = {} if count is None else {"document_properties": store({"Page Count": count})}
+        put_exhibits(world, case_of(world, "Case", "tenant"), [number], **properties)
+
+
+def test_each_page_has_a_number_where_pages_are_counted(world: World) -> None:
+    pages(world, A="3", B=None, C=" 12 ", D="", E="1")
+    production = ask(numbering="page")
+    execute(production)
+    assert [span[:2] for span in documents_of(world, production)] == [(1, 3), (4, 4), (5, 16), (17, 17), (18, 18)]
+
+
+def test_a_page_count_that_is_none_cancels_the_production_and_names_the_document(world: World) -> None:
+    pages(world, A="3", B="many", C="1")
+    production = ask(numbering="page")
+    execute(production)
+    [(step, reason)] = world.query("SELECT failed_step, reason FROM productions WHERE id = :p", p=production)
+    assert (status_of(world, production), step) == ("cancelled", "reserve")
+    assert "the page count of exhibit" in reason
+    assert "many" not in reason
+    assert (steps_of(world, production)["reserve"], documents_of(world, production)) == ("compensated", [])
+    assert take(case_of(world, "Case", "tenant"), 1) == (1, 1), "nothing was given out"
+
+
+def test_pages_that_a_prefix_has_no_numbers_for_cancel_the_production(world: World) -> None:
+    pages(world, A="5", B="5")
+    production = ask(numbering="page", digits=1)
+    execute(production)
+    [(reason,)] = world.query("SELECT reason FROM productions WHERE id = :p", p=production)
+    assert reason.startswith("sequence exhausted: requested 10, available 9")
+    assert world.query("SELECT COUNT(*) FROM bates_sequences")[0][0] == 0
+
+
+def test_of_two_that_begin_a_prefix_differently_the_second_is_cancelled(world: World) -> None:
+    put_exhibits(world, case_of(world, "Case", "tenant"), ["A"])
+    first, second = ask(startAt=10), ask(digits=6)
+    execute(first)
+    execute(second)
+    assert [status_of(world, each) for each in (first, second)] == ["confirmed", "cancelled"]
+    assert "7 digits" in world.query("SELECT reason FROM productions WHERE id = :p", p=second)[0][0]

@@ -1,0 +1,205 @@
+"""A volume's load files: of each document they say what its exhibit says, however nasty that is."""
+
+from __future__ import annotations
+
+import tracemalloc
+from datetime import datetime
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.errors import ConflictError
+from shell import production_steps_ops as steps
+from shell.load_file_ops import _dat, _overview, write_load_files
+from shell.tables import Productions
+from shell.utils.document_properties import store
+from tests.support.cases import case_of, put_exhibits
+from tests.support.productions import ask, objects_of, put_documents, put_file
+from tests.support.volumes import read_opt
+from tests.support.world import World
+from tests.support.written import dat_of, exhibit, running, written
+
+# Of the basic plane, for the columns of documents hold no other in these tests.
+NASTY = st.sampled_from(
+    ["þ", "þþ", "\x14", "þ\x14þ", '"', "\r\n", "\n", "\r", " ", "\ufeff", "\x85", "\u2028", "é", "=", "\\"]
+)
+PLAIN = st.characters(exclude_categories=["Cs"], max_codepoint=0xFFFF)
+MARKED = st.lists(NASTY | st.text(PLAIN, max_size=4), max_size=5).map("".join)
+UNMARKED = MARKED.filter(lambda cell: "®" not in cell)
+_numbers = count()
+
+
+def test_the_dat_says_what_the_exhibits_say(world: World) -> None:
+    said = {"From": "ada", "To": None, "Secret": "no", "Tags": "Hot", "Document Date": "1/2/2001"}
+    exhibit(
+        world,
+        "A",
+        custodians=("Zoe", "Ada"),
+        title="A title",
+        file_name="a.doc",
+        document_date=datetime(2001, 2, 1, 12, 30, 0, 250_000),
+        properties=said,
+    )
+    exhibit(world, "B", document_date=datetime(1000, 1, 1))
+    first, second = dat_of(world, written(properties=["From", "to", "Nothing"]))
+    assert first == {
+        "Begin Bates": "ACME0000001",
+        "End Bates": "ACME0000001",
+        "Begin Attach": "",
+        "End Attach": "",
+        "Parent Bates": "",
+        "Custodian": "Ada; Zoe",
+        "Title": "A title",
+        "File Name": "a.doc",
+        "Document Date": "2001-02-01T12:30:00.250000",
+        "Native Link": "",
+        "Text Link": "",
+        "From": "ada",
+        "to": "",
+        "Nothing": "",
+    }
+    assert {name: value for name, value in second.items() if value} == {
+        "Begin Bates": "ACME0000002",
+        "End Bates": "ACME0000002",
+        "Document Date": "1000-01-01T00:00:00",
+    }
+
+
+def test_a_column_that_a_load_file_spelled_otherwise_is_handed_over(world: World) -> None:
+    exhibit(world, "A", properties={"FROM": "ada"})
+    exhibit(world, "B", properties={"E-Mail From": "x", "from": "bob"})
+    assert [record["From"] for record in dat_of(world, written(properties=["From"]))] == ["ada", "bob"]
+
+
+def test_tags_are_never_handed_over(world: World) -> None:
+    made = exhibit(world, "A", title="t", properties={"Tags": "Privileged", "Issues": "Privileged", "From": "ada"})
+    world.query("INSERT INTO tags (case_id, name) SELECT id, 'Privileged' FROM cases")
+    world.query("INSERT INTO taggings (exhibit_id, tag_id, user_id) SELECT :e, id, 'u' FROM tags", e=made)
+    production = written(properties=["From"], query={"tag": "Privileged"})
+    assert all(b"rivileged" not in body for body in objects_of(world, production).values())
+
+
+def assert_read_as_written(world: World, cells: list[tuple[str, str, str]], marks: bool) -> None:
+    """Titles, file names and properties, of a case of their own."""
+    case = f"Case {next(_numbers)}"
+    for place, (title, file_name, said) in enumerate(cells):
+        exhibit(world, f"{place:03}", case, title=title, file_name=file_name, properties={"Said": said})
+    found = dat_of(world, written(case, prefix=f"P{case[5:]}-", properties=["Said"]), marks)
+    kept = [tuple(map(_lf, each)) if marks else each for each in cells]
+    assert [(record["Title"], record["File Name"], record["Said"]) for record in found] == kept
+
+
+def _lf(cell: str) -> str:
+    return cell.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def lists_of(cells: st.SearchStrategy[str]) -> st.SearchStrategy[list[tuple[str, str, str]]]:
+    return st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=5)
+
+
+examples = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@examples
+@given(lists_of(UNMARKED))
+def test_whatever_the_cells_a_strict_reader_gets_them(world: World, cells: list[tuple[str, str, str]]) -> None:
+    assert_read_as_written(world, cells, marks=True)
+
+
+@examples
+@given(lists_of(MARKED))
+def test_where_a_cell_holds_the_sign_for_line_breaks_they_stand_as_they_are(
+    world: World, cells: list[tuple[str, str, str]]
+) -> None:
+    assert_read_as_written(world, [*cells, ("Acme® One\r\nTwo", "\n", "\r")], marks=False)
+
+
+def test_a_sign_for_line_breaks_that_comes_late_has_the_dat_written_again(world: World) -> None:
+    exhibit(world, "A", title="one\ntwo")
+    context = steps.reserve({steps.PRODUCTION: ask()})
+    production, start = running(), (context[steps.DESTINATION], context[steps.POSITION])
+    overview = _overview(production, start)
+    world.query("UPDATE exhibits SET title = 'Acme®'")
+    with pytest.raises(ConflictError, match="changed") as error:
+        list(_dat(production, start, overview))
+    assert error.value.replayable
+    write_load_files(production, start)
+    assert [record["Title"] for record in dat_of(world, production.id, marks=False)] == ["Acme®"]
+
+
+def test_the_longest_title_is_handed_over_whole(world: World) -> None:
+    exhibit(world, "A", title="þ" * 1_024, properties={"Body": "\x14þ" * 5_000})
+    [record] = dat_of(world, written(properties=["Body"]))
+    assert (record["Title"], record["Body"]) == ("þ" * 1_024, "\x14þ" * 5_000)
+
+
+def test_families_are_said_in_the_numbers_of_what_is_produced(world: World) -> None:
+    parents = {"B.1": "B", "B": "C", "C": None, "X.1": "X", "Y": "Z", "Z": "Y", "ZZ": "ZZ"}
+    for number, parent in parents.items():
+        exhibit(world, number, parent_control_number=parent)
+    names = ("Begin Attach", "End Attach", "Parent Bates")
+    found = {record["Begin Bates"][-1]: [record[name][-1:] for name in names] for record in dat_of(world, written())}
+    numbers = dict(zip(sorted(parents), "1234567", strict=True))
+    family = [numbers["B"], numbers["C"]]
+    assert found[numbers["B"]] == [*family, numbers["C"]], "sorted before its parent"
+    assert found[numbers["B.1"]] == [*family, numbers["B"]]
+    assert found[numbers["C"]] == [*family, ""]
+    assert found[numbers["X.1"]] == found[numbers["ZZ"]] == ["", "", ""]
+    assert found[numbers["Y"]] == [numbers["Y"], numbers["Z"], numbers["Z"]]
+
+
+def test_families_go_to_the_last_page(world: World) -> None:
+    for number, parent, said in (("A", None, "3"), ("A.1", "A", "20"), ("B", None, "1")):
+        exhibit(world, number, parent_control_number=parent, properties={"Pages": said})
+    first, second, third = dat_of(world, written(numbering="page"))
+    assert (first["Begin Bates"], first["End Bates"]) == ("ACME0000001", "ACME0000003")
+    assert {(each["Begin Attach"], each["End Attach"]) for each in (first, second)} == {("ACME0000001", "ACME0000023")}
+    assert (second["Parent Bates"], third["Begin Bates"]) == ("ACME0000001", "ACME0000024")
+
+
+def test_images_have_an_opt_with_a_line_a_document(world: World) -> None:
+    exhibit(world, "A", properties={"TIFFPATH": r".\IMG\a.TIF", "Pages": "3"})
+    exhibit(world, "B", properties={"TIFFPATH": "  ", "Pages": "2"})
+    exhibit(world, "C", properties={"PDF Path": "IMG/c.pdf", "Pages": "1"})
+    for name in ("a.TIF", "c.pdf"):
+        put_file(world, f"IMG/{name}", f"image {name}")
+    production = written(numbering="page")
+    objects = objects_of(world, production)
+    assert read_opt(objects["VOL001/DATA/VOL001.opt"]) == [
+        ["ACME0000001", "VOL001", r"VOL001\IMAGES\0001\ACME0000001.tif", "Y", "", "", "3"],
+        ["ACME0000006", "VOL001", r"VOL001\IMAGES\0001\ACME0000006.pdf", "Y", "", "", "1"],
+    ]
+    assert objects["VOL001/IMAGES/0001/ACME0000006.pdf"] == b"image c.pdf"
+    counted = read_opt(objects_of(world, written())["VOL001/DATA/VOL001.opt"])
+    assert [line[6] for line in counted] == ["", ""], "numbered by document, nobody has read the counts"
+
+
+def test_without_images_there_is_no_opt(world: World) -> None:
+    put_documents(world, ["A"])
+    assert "VOL001/DATA/VOL001.opt" not in objects_of(world, written())
+
+
+def peak(production: Productions, start: tuple[int, int]) -> tuple[int, int]:
+    """The bytes that the DAT has, and the most that was held while it was made."""
+    tracemalloc.start()
+    size = sum(map(len, _dat(production, start, _overview(production, start))))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return size, most
+
+
+def test_the_dat_is_never_held_as_a_whole(world: World) -> None:
+    case_id = case_of(world, "Case", "tenant")
+    found = []
+    for documents in (500, 1_500):
+        have = world.query("SELECT COUNT(*) FROM exhibits")[0][0]
+        numbers = [f"D{number:05}" for number in range(have, documents)]
+        put_exhibits(world, case_id, numbers, document_properties=store({"Body": "x" * 10_000}))
+        context = steps.reserve({steps.PRODUCTION: ask(properties=["Body"])})
+        found.append(peak(running(), (context[steps.DESTINATION], context[steps.POSITION])))
+    print(f"bytes of the DAT and most held: {found}")
+    (small, least), (large, most) = found
+    assert large > 2.9 * small
+    assert most < 1.3 * least

@@ -1,0 +1,121 @@
+"""Processes that give out numbers of one prefix at once, as many environments of a function do."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.synchronize import Barrier
+from typing import NamedTuple
+
+from core.bates import BatesFormat
+from core.saga import SagaEvent, SagaEventKind
+from shell import production_steps_ops as steps
+from shell.bates_ops import take_numbers
+from shell.observability import logger
+from shell.production_state_ops import locked, record
+from shell.selecting_ops import selected
+from shell.tables import ProductionDocuments
+from shell.utils.bulk_insert import insert_new
+from shell.utils.db_helpers import retry_on_db_conflict
+from shell.utils.db_session import session
+from tests.support.api_workers import _FORKS
+
+_meeting: Barrier | None = None
+
+
+class Work(NamedTuple):
+    """A production, whether its numbers are to be void in the end, and whether somebody rolls back before it."""
+
+    production_id: int
+    voided: bool
+    rolled_back: bool
+
+
+class Told(NamedTuple):
+    """How many productions a process reserved numbers for, and how many transactions it had to replay for that."""
+
+    reserved: int
+    replays: int
+
+
+class _Replays(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def emit(self, entry: logging.LogRecord) -> None:
+        self.count += "replaying" in entry.getMessage()
+
+
+class _RolledBackError(Exception):
+    pass
+
+
+def _prepare(environment: Mapping[str, str], meeting: Barrier) -> None:
+    global _meeting
+    os.environ.update(environment)
+    _meeting = meeting
+
+
+def by_its_step(production_id: int) -> None:
+    """As the saga does, with a place in the volume."""
+    steps.reserve({steps.PRODUCTION: production_id})
+
+
+@retry_on_db_conflict
+def numbers_alone(production_id: int) -> None:
+    """Without a place in a volume, so that the sequence is all that the processes meet on."""
+    with session() as transaction:
+        production = locked(transaction, production_id)
+        [exhibit] = selected(transaction, production)
+        form = BatesFormat(production.prefix, production.digits)
+        taken = take_numbers(transaction, production.case_id, form, exhibit.numbers)
+        row = (
+            production_id,
+            exhibit.exhibit_id,
+            -production_id,
+            0,
+            taken.sequence_id,
+            *taken.numbers,
+            "{}",
+            "reserved",
+        )
+        insert_new(transaction, ProductionDocuments, steps._COLUMNS, [row])
+        production.documents = 1
+
+
+def _work(reserve: Callable[[int], None], case_id: int, form: BatesFormat, share: Sequence[Work]) -> Told:
+    replays = _Replays()
+    logger.addHandler(replays)
+    assert _meeting
+    _meeting.wait(60)
+    for each in share:
+        if each.rolled_back:
+            roll_back(case_id, form, 5)
+        reserve(each.production_id)
+        if each.voided:
+            record(each.production_id, SagaEvent(SagaEventKind.FAILED, "copy", "so that its numbers are void"))
+            steps.void({steps.PRODUCTION: each.production_id})
+    return Told(len(share), replays.count)
+
+
+def roll_back(case_id: int, form: BatesFormat, count: int) -> None:
+    """Take numbers, and roll back."""
+    try:
+        with session() as transaction:
+            take_numbers(transaction, case_id, form, count)
+            raise _RolledBackError
+    except _RolledBackError:
+        pass
+
+
+def at_once(
+    processes: int, reserve: Callable[[int], None], case_id: int, form: BatesFormat, work: Sequence[Work]
+) -> list[Told]:
+    """Deal the work out to so many processes, which begin together."""
+    arguments = (dict(os.environ), _FORKS.Barrier(processes))
+    with ProcessPoolExecutor(processes, _FORKS, initializer=_prepare, initargs=arguments) as pool:
+        shares = [pool.submit(_work, reserve, case_id, form, work[place::processes]) for place in range(processes)]
+        return [share.result(120) for share in shares]

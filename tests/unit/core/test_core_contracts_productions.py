@@ -1,0 +1,115 @@
+"""What the API takes for a production: numbers that can be told apart, and columns that readers take for no other."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from core.bates import Numbering
+from core.contracts.common import MAX_ID
+from core.contracts.productions import NewProduction
+from core.field_mapping import SYNONYMS, map_columns
+from core.volume import HEADER
+
+ASKED: dict[str, Any] = {"case": "Case", "volume": "VOL001", "prefix": "ACME", "digits": 7, "query": {}}
+
+
+def taken(**fields: Any) -> NewProduction:
+    """As it arrives: read from JSON, then checked; None leaves a member out."""
+    body = {name: value for name, value in {**ASKED, **fields}.items() if value is not None}
+    return NewProduction.model_validate(json.loads(json.dumps(body)))
+
+
+def refused(**fields: Any) -> list[str]:
+    """Where it is refused."""
+    with pytest.raises(ValidationError) as error:
+        taken(**fields)
+    return [".".join(map(str, each["loc"])) for each in error.value.errors()]
+
+
+def test_the_least_that_can_be_asked_for() -> None:
+    asked = taken()
+    assert (asked.start_at, asked.numbering, asked.properties, asked.exhibit_ids) == (
+        None,
+        Numbering.DOCUMENT,
+        [],
+        None,
+    )
+    assert taken(numbering="page").numbering is Numbering.PAGE
+
+
+GOOD = [
+    *(("prefix", value) for value in ("A", "a", "ACME-", "AB12_", "1A", "A-B_C", "x" * 64)),
+    *(("volume", value) for value in ("V", "1", "VOL-001", "a_b", "x" * 64)),
+    *(("digits", value) for value in (1, 12)),
+    *(("startAt", value) for value in (1, 10**12 - 1)),
+    *(("properties", value) for value in ([], ["From"], ["Date Sent"], ["a" * 255], [f"P{n}" for n in range(200)])),
+]
+
+
+@pytest.mark.parametrize(("member", "value"), GOOD)
+def test_what_is_in_order_is_taken(member: str, value: object) -> None:
+    assert taken(**{member: value}).model_dump(by_alias=True)[member] == value
+
+
+NO_IDS: list[object] = [[], [0], [-1], ["1"], [1.0], [True], [MAX_ID + 1], list(range(1, 10_002))]
+NO_QUERIES: list[object] = [[], "all", {"tags": "x"}, {"tag": ""}, {"custodian": ""}, {"tag": "x" * 501}]
+BAD: list[tuple[str, object]] = [
+    *(("prefix", value) for value in ("", "ACME1", "A[1]", "A B", " A", "A ", "A.", "A/B", "A\\", "é", "-A", "x" * 65)),
+    *(("prefix", value) for value in ("A\n", "A\0", "\u0661A", 7, True)),
+    *(
+        ("volume", value)
+        for value in ("", "a.b", "..", "a/b", "a\\b", "V OL", "-V", "V-", "_V", "x" * 65, "é", "V\n", 1)
+    ),
+    *(("digits", value) for value in (0, 13, -1, 7.5, "7", True)),
+    *(("startAt", value) for value in (0, -1, 10**12, "1", 1.5)),
+    *(("numbering", value) for value in ("PAGE", "pages", "", 1)),
+    *(("case", value) for value in ("", " Case", "x" * 256, "a\nb")),
+    *(("properties.0", value) for value in ("", " From", "From ", "a\nb", "a\x14b", "x" * 256, 5)),
+    *(("query", query) for query in NO_QUERIES),
+    *(("exhibitIds", ids) for ids in NO_IDS),
+]
+
+
+@pytest.mark.parametrize(("member", "value"), BAD)
+def test_what_is_not_is_refused_where_it_stands(member: str, value: object) -> None:
+    name = member.partition(".")[0]
+    fields: dict[str, object] = {name: [value] if name == "properties" else value}
+    places = refused(**{**({"query": None} if name == "exhibitIds" else {}), **fields})
+    assert places
+    assert all(place.startswith(member) for place in places)
+
+
+@pytest.mark.parametrize("fields", [{"query": None}, {"exhibitIds": [1]}, {"exhibitIds": [1], "query": {"tag": "a"}}])
+def test_there_is_one_way_of_selecting(fields: dict[str, Any]) -> None:
+    assert refused(**fields) == [""]
+
+
+def test_ten_thousand_ids_are_taken_and_members_that_nobody_knows_are_not() -> None:
+    assert len(taken(query=None, exhibitIds=list(range(1, 10_001))).exhibit_ids or []) == 10_000
+    assert refused(colour="red") == ["colour"]
+
+
+@pytest.mark.parametrize("field", [name for name in SYNONYMS if name != "document_date"])
+def test_a_column_that_would_be_read_as_a_field_is_refused(field: str) -> None:
+    for synonym in SYNONYMS[field]:
+        assert refused(properties=["From", f"{synonym.upper()} #"]) == ["properties.1"]
+
+
+@pytest.mark.parametrize("name", [*HEADER, "end attach", "DOCUMENT_DATE"])
+def test_a_column_that_every_production_has_is_refused(name: str) -> None:
+    """It would be there twice, and readers would take either."""
+    assert refused(properties=[name]) == ["properties.0"]
+
+
+def test_whatever_is_taken_leaves_our_columns_what_they_are() -> None:
+    names = taken(properties=[*SYNONYMS["document_date"][2:], "From", "Pages", "TIFFPATH"]).properties
+    assert map_columns((*HEADER, *names), {}) == (*map_columns(HEADER, {}), *(None for _ in names))
+
+
+@pytest.mark.parametrize("names", [["From", "From"], ["From", "FROM"], ["E-Mail To", "email_to"]])
+def test_a_column_is_asked_for_once(names: list[str]) -> None:
+    assert refused(properties=names) == [""]
