@@ -1,4 +1,4 @@
-"""Bates numbers: a prefix, and a number of as many digits as the prefix has.
+"""Bates numbers: a prefix, and a number of as many digits as the case uses with it.
 
 A prefix ends in no digit: `AB1` with three digits and `AB` with four would both write AB1001. Page numbers are what a
 load file said of a document's pages; nothing here counts pages.

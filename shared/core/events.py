@@ -78,14 +78,17 @@ def production_confirmed(production_id: int, tenant_id: str, documents: int, fir
 
 
 def production_cancelled(production_id: int, tenant_id: str, failed_step: str | None, void: int) -> Event:
-    """A production was undone: no object of it is left, and its numbers, so many, are void."""
+    """A production was undone: its objects are deleted, and the numbers of so many documents are void."""
     return _of_production(
         "production.cancelled", production_id, tenantId=tenant_id, failedStep=failed_step, voidDocuments=void
     )
 
 
 def production_needs_attention(production_id: int, tenant_id: str, left: Sequence[str]) -> Event:
-    """A production can neither be completed nor undone without somebody's help; `left` are the steps to see to."""
+    """A production can neither be completed nor undone without somebody's help.
+
+    `left` are the steps that could not be undone or done, or `execution` where none of its executions comes to an end.
+    """
     return _of_production(
         "production.needs_attention", production_id, tenantId=tenant_id, severity="critical", left=list(left)
     )

@@ -26,7 +26,7 @@ class ChunkStatus(StrEnum):
 
 
 class ProductionStatus(StrEnum):
-    """A production is requested, runs, and ends confirmed or cancelled; or somebody has to see to it."""
+    """A production is requested, runs, and ends confirmed, or is undone and cancelled; or somebody has to see to it."""
 
     REQUESTED = "requested"
     RUNNING = "running"

@@ -1,8 +1,8 @@
 """Lambda's durable executions: what a function does in checkpoints is not done again when it is replayed.
 
-Guaranteed: what is kept of a failure is its kind, and its message only if it is one of ours; a database, queue or
-bucket that is down is waited for, at most five minutes at a time and a day in all, which costs nothing meanwhile; what
-is wrong in itself is not tried again; no invocation goes on for more than so many checkpoints.
+Guaranteed: what is kept of a failure is its kind, and its message only if it is one of ours; a database, bucket or
+topic that is down is waited for, five minutes at a time and a day a checkpoint at most, which costs nothing; what is
+wrong in itself is not tried again; no invocation goes on for more than so many checkpoints.
 Not guaranteed: that a checkpoint's work is done once. It is done again when the process dies before it is kept.
 """
 

@@ -80,7 +80,7 @@ def cancel_production(transaction: Session, caller: Caller, production_id: int) 
 
 
 def retry_production(transaction: Session, caller: Caller, production_id: int) -> Production:
-    """Go on with a production that needs attention: undo the rest of it, or tell the parties.
+    """Go on with a production that needs attention: undo the rest of it, tell the parties, or make it after all.
 
     Raises NotFoundError, and WrongStateError for one that does not need it.
     """
@@ -88,14 +88,20 @@ def retry_production(transaction: Session, caller: Caller, production_id: int) -
     if production.status != ProductionStatus.NEEDS_ATTENTION:
         raise WrongStateError(f"the production is {production.status}: there is nothing left to do")
     done = {step.name: step.status for step in steps_of(transaction, production_id)}
-    confirmed = done["confirm"] == SagaStepStatus.COMPLETED
-    production.status = (ProductionStatus.CONFIRMED if confirmed else ProductionStatus.CANCELLING).value
+    production.status = _goes_on(production, done["confirm"] == SagaStepStatus.COMPLETED).value
     production.generation, production.resumed = production.generation + 1, 0
     production.is_open, production.updated_at, production.execution_arn = 1, func.now(6), None
     transaction.flush()
     transaction.execute(_REOPEN_STEP, {"production_id": production_id})
     append_events(transaction, [production_requested(production_id, caller.tenant_id, production.generation)])
     return described(transaction, *load_production(transaction, caller, production_id))
+
+
+def _goes_on(production: Productions, is_confirmed: bool) -> ProductionStatus:
+    """Behind the pivot with the announcement; where a step failed with undoing; else, only executions did, with all."""
+    if is_confirmed:
+        return ProductionStatus.CONFIRMED
+    return ProductionStatus.CANCELLING if production.failed_step else ProductionStatus.RUNNING
 
 
 def _held(transaction: Session, caller: Caller, production_id: int) -> Productions:

@@ -2,8 +2,8 @@
 
 Guaranteed: however often a production's request is delivered, one execution of its generation runs: its name, which
 Lambda has once, is made of the production's id, the moment at which it was asked for, and the generation. A further
-generation begins only once Lambda says that the last execution has ended, and after RESUMED_AT_MOST in a row somebody
-is told instead.
+generation begins only once Lambda says that the last execution has ended. What was asked for RESUMED_AT_MOST times
+without an end of the production needs somebody's attention.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from shell.utils.db_session import session
 # Longer than an invocation may take, and than any wait between two.
 QUIET_FOR = timedelta(minutes=20)
 BATCH = 100
-RESUMED_AT_MOST = 5
+RESUMED_AT_MOST = 10
 _GONE = "ResourceNotFoundException"
 _UNDER_WAY = "RUNNING"
 _QUIET = text(
@@ -129,8 +129,7 @@ def _ask_again(seen: Productions, generation: int) -> bool:
         production = locked(transaction, seen.id)
         if not production.is_open or production.version != seen.version:
             return False
-        if generation > production.generation:
-            production.resumed += 1
+        production.resumed += 1
         production.updated_at = func.now(6)
         if production.resumed > RESUMED_AT_MOST:
             need_attention(transaction, production, ["execution"])

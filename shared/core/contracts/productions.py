@@ -96,7 +96,7 @@ class Production(Given):
     documents: int | None = Field(description="How many; null until their numbers are reserved.")
     first_bates: str | None
     last_bates: str | None
-    folder: str = Field(description="Where in the bucket the volume is, once it is complete.")
+    folder: str = Field(description="Where in the bucket the volume is; complete once the production is confirmed.")
     steps: list[ProductionStep]
     left_to_do: list[str]
     created_at: UtcMoment

@@ -30,8 +30,8 @@ class BatesSequences(Base):
 class Productions(Base):
     """A set of exhibits that is handed over as one; `selection` and `properties` are JSON, as they were asked for.
 
-    While `is_open` an execution is at work, or should be; `execution_arn` is the last one's, and `resumed` how many
-    were begun in a row because the one before had ended.
+    While `is_open` an execution is at work, or should be; `execution_arn` is the last one's, and `resumed` how often
+    one was asked for again since somebody last saw to the production.
     """
 
     __tablename__ = "productions"
