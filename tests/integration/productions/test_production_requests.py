@@ -194,7 +194,8 @@ def test_only_what_needs_attention_is_gone_on_with(acme: Matter, status: str) ->
 def attention(by: Matter, *steps: tuple[str, str]) -> int:
     """A production of which something is left."""
     made = int(ask(by)["id"])
-    by.world.query("UPDATE productions SET status = 'needs_attention', is_open = 0 WHERE id = :p", p=made)
+    left = "UPDATE productions SET status = 'needs_attention', is_open = 0, failed_step = 'copy' WHERE id = :p"
+    by.world.query(left, p=made)
     for name, status in steps:
         update = "UPDATE production_steps SET status = :s, reason = 'why' WHERE production_id = :p AND name = :n"
         by.world.query(update, s=status, p=made, n=name)
