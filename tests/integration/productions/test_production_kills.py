@@ -58,15 +58,15 @@ def killed(world: World, functions: Environments, run: str, kill: Kill, number: 
 @pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
 def test_killed_around_any_checkpoint_it_ends_as_if_it_had_not_been(
-    world: World, functions: Environments, race_counts: int, run: str
+    world: World, functions: Environments, fewer: int, run: str
 ) -> None:
     calls = killed(world, functions, run, Kill(), 0).served
     every = list(product(range(1, calls + 1), (False, True)))
-    chosen = sorted(random.Random(SEED).sample(every, -(-len(every) // race_counts)))
+    chosen = sorted(random.Random(SEED).sample(every, -(-len(every) // fewer)))
     for number, (at, after) in enumerate(chosen, 1):
         # How many calls there are differs by one or two: a checkpoint's beginning may be told with its end.
         assert killed(world, functions, run, Kill(at, after), number).killed or at >= calls - 1
-    if race_counts == 1:
+    if fewer == 1:
         beyond = (killed(world, functions, run, Kill(calls + extra), 1000 + extra).killed for extra in count(1))
         assert sum(iter(beyond.__next__, False)) <= 2
     print(f"{run}: {calls} calls, {functions.kills} kills")
@@ -74,8 +74,8 @@ def test_killed_around_any_checkpoint_it_ends_as_if_it_had_not_been(
 
 @pytest.mark.slow
 def test_killed_in_any_step_it_ends_as_if_it_had_not_been(
-    world: World, functions: Environments, race_counts: int
+    world: World, functions: Environments, fewer: int
 ) -> None:
-    chosen = random.Random(SEED).sample(IN_STEPS, -(-len(IN_STEPS) // race_counts))
+    chosen = random.Random(SEED).sample(IN_STEPS, -(-len(IN_STEPS) // fewer))
     for number, (run, kill) in enumerate(chosen):
         assert killed(world, functions, run, kill, number).killed

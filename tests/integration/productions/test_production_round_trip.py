@@ -101,7 +101,7 @@ def test_what_was_produced_and_imported_again_is_the_same(world: World, spec: Sp
 
 
 @pytest.mark.slow
-@settings(max_examples=4 if TENTH else 40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=2 if TENTH else 40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(specs(max_rows=12, fault_kinds=(), headers=(True,)))
 def test_whatever_was_imported_is_the_same(world: World, spec: Spec) -> None:
     if spec.rows:
