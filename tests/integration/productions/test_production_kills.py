@@ -73,9 +73,7 @@ def test_killed_around_any_checkpoint_it_ends_as_if_it_had_not_been(
 
 
 @pytest.mark.slow
-def test_killed_in_any_step_it_ends_as_if_it_had_not_been(
-    world: World, functions: Environments, fewer: int
-) -> None:
+def test_killed_in_any_step_it_ends_as_if_it_had_not_been(world: World, functions: Environments, fewer: int) -> None:
     chosen = random.Random(SEED).sample(IN_STEPS, -(-len(IN_STEPS) // fewer))
     for number, (run, kill) in enumerate(chosen):
         assert killed(world, functions, run, kill, number).killed

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from shell.producing_ops import STEPS
+from shell.production_request_ops import STEP_NAMES
 from tests.support.productions import ask, documents_of, execute, objects_of, put_documents, status_of, steps_of
 from tests.support.world import World
+
+
+def test_the_steps_that_are_recorded_are_those_that_are_run() -> None:
+    assert tuple(step.name for step in STEPS) == STEP_NAMES
 
 
 def test_a_production_is_made(world: World) -> None:
@@ -17,4 +23,3 @@ def test_a_production_is_made(world: World) -> None:
     assert objects["VOL001/NATIVES/0001/ACME0000002.docx"] == b"native of DOC-2"
     assert objects["VOL001/TEXT/0001/ACME0000003.txt"] == b"text of DOC-3"
     assert set(objects) >= {"VOL001/DATA/VOL001.dat"}
-    print(objects["VOL001/DATA/VOL001.dat"].decode())
