@@ -1,8 +1,8 @@
 """Locks by name, each on a connection of its own; above all the one under which rows are appended to a destination.
 
 Guaranteed: a lock is the server's, within this database; it lives and dies with its connection, which is closed at the
-end, is never pooled and never reconnects; waiting for it ends; a holder that was killed or frozen keeps a destination no
-longer than its invocation could last, and five seconds.
+end, is never pooled and never reconnects; waiting for it ends; a killed or frozen holder keeps a destination no longer
+than its invocation could last, and five seconds.
 Not guaranteed: that a lock is still held. Its connection can die under a living holder, and a failover forgets all
 locks. So the lock only makes writers wait in turn; that their rows do not mix rests on the destination's row, in
 `shell.utils.insert_destinations`.
