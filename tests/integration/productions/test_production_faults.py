@@ -107,7 +107,7 @@ def compensations() -> list[Row]:
 
 
 TABLE = [one_step(), passing(), step_and_compensation()]
-SEED, SHARE = 1, 1 if os.environ.get("RACE_COUNTS") == "full" else 4
+SEED, SHARE = 1, 1 if os.environ.get("RACE_COUNTS") == "full" else 10
 ROWS = [row for part in TABLE for row in random.Random(SEED).sample(part, -(-len(part) // SHARE))] + compensations()
 
 

@@ -62,10 +62,10 @@ def meetings(production: int) -> Iterator[tuple[int, int]]:
 
 
 @pytest.mark.slow
-def test_two_processes_make_one_production(world: World, race_counts: int) -> None:
+def test_two_processes_make_one_production(world: World, fewer: int) -> None:
     put_documents(world, NUMBERS)
     with environments(world.environment) as one, environments(world.environment) as other:
-        for number in range(ROUNDS // race_counts):
+        for number in range(ROUNDS // fewer):
             production = ask(prefix=letters(number))
             run = Run(production)
             together(lambda run=run: execute_in(one, run), lambda run=run: execute_in(other, run))  # type: ignore[misc]
