@@ -150,7 +150,7 @@ class SagaOrchestrator:
         return self._ended(context, None, None, ())
 
     def _took_effect(self, step: SagaStep, context: SagaContext) -> bool:
-        """Of a pivot that failed nothing may be undone before it is known whether it happened all the same."""
+        """Of a step that can say so, nothing is undone before it is known whether it happened though it failed."""
         if step.took_effect is None:
             return False
         asked = step.took_effect
@@ -167,11 +167,8 @@ class SagaOrchestrator:
         parts = step.parts(context)
         for part in range(parts):
             given = {**context, KEY: self._key(step), PART: part}
-            # Part by part the loop's variables change; the work is done at once, before they do.
-            context = {
-                **context,
-                **self._journal.checkpointed(_name(step, part, parts), self._work(step, given, parts)),
-            }
+            result = self._journal.checkpointed(_name(step, part, parts), self._work(step, given, parts))
+            context = {**context, **result}
         return context
 
     def _work(self, step: SagaStep, given: SagaContext, parts: int) -> Callable[[], SagaContext]:

@@ -3,7 +3,8 @@
 Guaranteed: a file is copied by S3 itself, of one version of it, whole or not at all; copying again is harmless; nothing
 is left of a production's objects, in any version, once they were deleted. Which exhibits' files cannot be copied is
 said for all of a part at once.
-Not guaranteed: that a file is what its load file said of it: nobody has looked into it.
+Not guaranteed: that a file is what its load file said of it, for nobody has looked into it; nor that a copy which S3
+was still making when its function was killed does not appear after the deletion.
 """
 
 from __future__ import annotations
