@@ -19,6 +19,7 @@ class Settings:
 
     database_url: str | None
     db_host: str | None
+    db_lock_host: str | None
     db_name: str | None
     db_secret_arn: str | None
     db_charset: str
@@ -35,6 +36,7 @@ class Settings:
     max_file_bytes: int
     redrive_delay_seconds: int
     redis_url: str | None
+    redis_secret_arn: str | None
     tenant_claim: str
     idempotency_ttl_hours: int
     upload_url_seconds: int
@@ -46,6 +48,7 @@ class Settings:
         return cls(
             database_url=environment.get("DATABASE_URL"),
             db_host=environment.get("DB_HOST"),
+            db_lock_host=environment.get("DB_LOCK_HOST"),
             db_name=environment.get("DB_NAME"),
             db_secret_arn=environment.get("DB_SECRET_ARN"),
             db_charset=_charset(environment.get("DB_CHARSET", "utf8mb3")),
@@ -62,6 +65,7 @@ class Settings:
             max_file_bytes=_integer(environment, "MAX_FILE_BYTES", "10000000000"),
             redrive_delay_seconds=_integer(environment, "REDRIVE_DELAY_SECONDS", "900"),
             redis_url=environment.get("REDIS_URL") or None,
+            redis_secret_arn=environment.get("REDIS_SECRET_ARN") or None,
             tenant_claim=environment.get("TENANT_CLAIM", "custom:tenant_id"),
             idempotency_ttl_hours=_integer(environment, "IDEMPOTENCY_TTL_HOURS", "24"),
             upload_url_seconds=_integer(environment, "UPLOAD_URL_SECONDS", "3600"),

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import socket
-import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
 
-import pytest
-from sqlalchemy import URL, text
+from sqlalchemy import URL
 
-from shell.settings import settings
-from shell.utils import db_session
-from shell.utils.db_session import session
-from tests.support.tcp_proxy import TcpProxy
+from tests.support.tcp_proxy import HEADER, TcpProxy, application_behind, packets, pass_on, proxied
 
 COMMIT = b"\x03COMMIT"
-HEADER = 4
 OUT_OF_STEP = b"\x01\0\0\x09\0"
 
 
@@ -37,17 +31,18 @@ class CommitProxy(TcpProxy):
 
     def __init__(self, host: str, port: int) -> None:
         self._loss = Loss.NONE
+        self._before = 0
         self.lost = 0
         super().__init__(host, port)
 
-    def lose_next(self, loss: Loss) -> None:
-        """What shall become of the next COMMIT."""
-        self._loss = loss
+    def lose_next(self, loss: Loss, after: int = 0) -> None:
+        """What shall become of the next COMMIT, or of the one after so many others."""
+        self._loss, self._before = loss, after
 
     def serve(self, client: socket.socket, server: socket.socket) -> None:
         """Requests here, answers in a thread of their own."""
         muted = threading.Event()
-        answers = threading.Thread(target=_answers, args=(server, client, muted), daemon=True)
+        answers = threading.Thread(target=pass_on, args=(server, client, muted), daemon=True)
         answers.start()
         with suppress(OSError):
             self._requests(client, server, muted)
@@ -56,9 +51,15 @@ class CommitProxy(TcpProxy):
         # The server ends its side when it has executed what it got.
         answers.join()
 
+    def _loss_of(self, packet: bytes) -> Loss:
+        if packet[HEADER:] != COMMIT or self._loss is Loss.NONE:
+            return Loss.NONE
+        self._before -= 1
+        return self._loss if self._before < 0 else Loss.NONE
+
     def _requests(self, client: socket.socket, server: socket.socket, muted: threading.Event) -> None:
-        for packet in _packets(client):
-            loss = self._loss if packet[HEADER:] == COMMIT else Loss.NONE
+        for packet in packets(client):
+            loss = self._loss_of(packet)
             if loss is not Loss.NONE:
                 self._loss, self.lost = Loss.NONE, self.lost + 1
                 muted.set()
@@ -72,49 +73,15 @@ class CommitProxy(TcpProxy):
                 return
 
 
-def _answers(server: socket.socket, client: socket.socket, muted: threading.Event) -> None:
-    """Until the server ends; dropped once `muted` is set."""
-    with suppress(OSError):
-        while data := server.recv(65536):
-            if not muted.is_set():
-                client.sendall(data)
-    with suppress(OSError):
-        client.shutdown(socket.SHUT_RDWR)
-
-
-def _packets(source: socket.socket) -> Iterator[bytes]:
-    """Whole packets of MySQL's protocol: three bytes of length, one of sequence, and the rest."""
-    data = b""
-    with suppress(OSError):
-        while received := source.recv(65536):
-            data += received
-            while len(data) >= HEADER and len(data) >= (end := HEADER + struct.unpack("<I", data[:3] + b"\0")[0]):
-                yield data[:end]
-                data = data[end:]
-
-
 @contextmanager
 def between_application_and_database(url: URL) -> Iterator[CommitProxy]:
     """For the block the application reaches its database through a proxy; whoever looks past it uses other engines."""
-    with commit_proxy(url) as (made, through), pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DATABASE_URL", through.render_as_string(hide_password=False))
-        settings.cache_clear()
-        db_session.engine.cache_clear()
-        # Opening a connection commits too, and that is not the COMMIT which is to be lost.
-        with session() as opening:
-            opening.execute(text("SELECT 1"))
+    with application_behind(CommitProxy, url) as made:
         yield made
-        db_session.engine().dispose()
-    settings.cache_clear()
-    db_session.engine.cache_clear()
 
 
 @contextmanager
 def commit_proxy(url: URL) -> Iterator[tuple[CommitProxy, URL]]:
     """A proxy, and the address of the database through it."""
-    proxy = CommitProxy(url.host or "127.0.0.1", url.port or 3306)
-    through = url.set(host="127.0.0.1", port=proxy.port).update_query_dict({"ssl_disabled": "true"})
-    try:
-        yield proxy, through
-    finally:
-        proxy.close()
+    with proxied(CommitProxy, url) as made:
+        yield made

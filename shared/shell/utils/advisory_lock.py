@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 
-from sqlalchemy import URL, Engine, create_engine, event, text
+from sqlalchemy import URL, Engine, create_engine, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
@@ -25,9 +25,9 @@ from sqlalchemy.pool import NullPool
 from core.errors import ConflictError, LockNotAcquiredError
 from shell.invocation import MARGIN_S, seconds_left
 from shell.observability import logger
-from shell.settings import settings
+from shell.utils.db_connecting import connect_args, database_url, lock_database_url
 from shell.utils.db_errors import DEADLOCK, error_number
-from shell.utils.db_session import connect_args, database_url, log_in
+from shell.utils.db_session import guarded
 from shell.utils.insert_destinations import ROUNDS, InsertLock, destination_of, new_epoch, next_positions
 
 __all__ = ["InsertLock", "exclusive_connection", "insert_lock_name", "next_positions", "table_insert_lock"]
@@ -47,14 +47,15 @@ _held: ContextVar[tuple[str, ...]] = ContextVar("held", default=())
 
 
 @contextmanager
-def exclusive_connection(name: str, timeout_s: int) -> Iterator[Connection]:
+def exclusive_connection(name: str, timeout_s: int, *, longest_statement_s: int | None = None) -> Iterator[Connection]:
     """A connection of its own that holds the server's lock of that name within this database.
 
     The lock lives and dies with the connection, which is closed at the end and never pooled. `name` is ours, at most
-    30 characters in lower case.
+    30 characters in lower case. A statement that takes longer than `longest_statement_s` is left to the server, which
+    goes on with it and keeps the lock until its end; here it is a lost connection.
     Raises LockNotAcquiredError if somebody else holds it for longer than `timeout_s` seconds.
     """
-    with _unpooled(database_url()).connect() as connection:
+    with _unpooled(lock_database_url(), longest_statement_s).connect() as connection:
         get_lock(connection, name, timeout_s, f"the lock {name!r}")
         connection.commit()
         yield connection
@@ -73,8 +74,8 @@ def table_insert_lock(destination: str) -> Iterator[InsertLock]:
                 ...
 
     For whatever appends rows to a destination that others may append to. Not for making a new one, reading, or
-    changing rows that are there. Needs a connection to the writer itself: a proxy that shares connections would have
-    to pin one. Whoever needs several takes them in the order of their names.
+    changing rows that are there. Its connection goes round a proxy that shares connections, which would have to keep
+    one for it. Whoever needs several takes them in the order of their names.
     Waits 30 s at most, and no longer than the invocation lasts. Raises LockNotAcquiredError if it was not to be had,
     InvalidInputError for a name that cannot be stored exactly, and RuntimeError for what would wait for itself: a
     destination that is held here already, or one whose name sorts before it; and for a release before the COMMIT.
@@ -84,7 +85,7 @@ def table_insert_lock(destination: str) -> Iterator[InsertLock]:
         raise RuntimeError("a destination is locked once, and several are locked in the order of their names")
     token = _held.set((*held, destination))
     try:
-        with _unpooled(database_url()).connect() as connection:
+        with _unpooled(lock_database_url()).connect() as connection:
             asked = time.monotonic()
             lock = _acquired(connection, destination)
             acquired = time.monotonic()
@@ -165,9 +166,7 @@ def _seconds_to_live() -> int:
 
 
 @lru_cache(maxsize=4)
-def _unpooled(url: URL) -> Engine:
+def _unpooled(url: URL, read_timeout: int | None = None) -> Engine:
     """Opens a connection each time and closes it after use; keeps none."""
-    made = create_engine(url, poolclass=NullPool, pool_reset_on_return=None, connect_args=connect_args())
-    if not settings().database_url:
-        event.listen(made, "do_connect", log_in)
-    return made
+    arguments = {**connect_args(), "read_timeout": read_timeout}
+    return guarded(create_engine(url, poolclass=NullPool, pool_reset_on_return=None, connect_args=arguments))

@@ -34,7 +34,7 @@ class DbErrorClass(Enum):
     PERMANENT = "permanent"
 
 
-DEADLOCK, LOCK_WAIT_TIMEOUT, NOWAIT, SAVEPOINT_GONE, READ_ONLY = 1213, 1205, 3572, 1305, 1290
+DEADLOCK, LOCK_WAIT_TIMEOUT, NOWAIT, SAVEPOINT_GONE, READ_ONLY, READ_ONLY_MODE = 1213, 1205, 3572, 1305, 1290, 1836
 COMMANDS_OUT_OF_SYNC = 2014
 
 # 1467 is how MariaDB tells a deadlock's victim that it waited for the next generated id.
@@ -47,7 +47,7 @@ NUMBERS: dict[DbErrorClass, frozenset[int]] = {
         {0, 1158, 1159, 1160, 1161, 1927, 2006, 2013, COMMANDS_OUT_OF_SYNC, 2045, 2055, 4031},
     ),
     DbErrorClass.FAILOVER: frozenset(
-        {1015, 1047, 1053, 1077, 1078, 1079, 1080, 1792, 1836, 1874, 2002, 2003, 2005, 2012, 2026, 3168}
+        {1015, 1047, 1053, 1077, 1078, 1079, 1080, 1792, READ_ONLY_MODE, 1874, 2002, 2003, 2005, 2012, 2026, 3168}
     ),
     DbErrorClass.CAPACITY: frozenset({1021, 1037, 1038, 1040, 1041, 1114, 1129, 1135, 1203, 1226, 9501}),
     DbErrorClass.DUPLICATE: frozenset({1022, 1062, 1169, 1586}),
@@ -135,6 +135,17 @@ def breaks_connection(error: BaseException) -> bool:
     new writer.
     """
     return classify(error) in (DbErrorClass.CONNECTION, DbErrorClass.FAILOVER)
+
+
+def server_is_away(error: BaseException) -> bool:
+    """Whether there was no server to write to, so that nothing was executed and only time helps.
+
+    A connection that is lost while it is made says the same: servers that go down, and proxies that have none behind
+    them, end it in the middle of the login.
+    """
+    kind = classify(error)
+    connecting = isinstance(error, DBAPIError) and error.statement is None
+    return kind is DbErrorClass.FAILOVER or (kind is DbErrorClass.CONNECTION and connecting)
 
 
 def duplicate_key(error: BaseException) -> str | None:

@@ -1,33 +1,36 @@
 """One lazy engine a process and READ COMMITTED sessions on it.
 
 Guaranteed: importing opens nothing; a connection whose server is not in strict mode, or does not speak utf8mb4, is
-refused, for there values could be damaged silently; a connection that met a server turned read-only is not used
-again; an error inside COMMIT that leaves the outcome open is raised as CommitOutcomeUnknownError.
+refused, for there values could be damaged silently, and so is one to a server that can only be read: after a failover
+the writer's name still leads to the old writer for a while; a connection that met a server turned read-only is not
+used again; an error inside COMMIT that leaves the outcome open is raised as CommitOutcomeUnknownError.
 Not guaranteed: that more than two sessions of one process run at once. The pool holds two connections: one at work, and
 one for what is committed or looked at beside it.
 """
 
 from __future__ import annotations
 
-import json
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
 import pymysql
-from aws_lambda_powertools.utilities.parameters import get_secret
 from pymysql.constants import SERVER_STATUS
-from sqlalchemy import URL, Dialect, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.engine.interfaces import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from core.errors import CommitOutcomeUnknownError, DatabaseUnavailableError
+from core.errors import CommitOutcomeUnknownError, DatabaseUnavailableError, SettingsError
 from shell.settings import settings
-from shell.utils.db_errors import DbErrorClass, breaks_connection, classify, error_number
+from shell.utils.db_connecting import connect_args, database_url, log_in
+from shell.utils.db_errors import READ_ONLY_MODE, DbErrorClass, breaks_connection, chain, classify, error_number
 
-ERROR_DURING_COMMIT, ACCESS_DENIED = 1180, 1045
+ERROR_DURING_COMMIT = 1180
+# Aurora's readers are known by the second of the last two, whoever logs in; replicas of others by the first.
+_SAFETY = "SELECT @@sql_mode, @@character_set_client, @@read_only, @@innodb_read_only"
 
 
 @lru_cache(maxsize=4)
@@ -49,49 +52,17 @@ def engine(url: URL | None = None) -> Engine:
         pool_recycle=50,
         connect_args=connect_args(),
     )
+    event.listen(made, "reset", _end_abandoned_transaction)
+    return guarded(made)
+
+
+def guarded(made: Engine) -> Engine:
+    """The engine, whose connections log in as deployed, are refused where they are unsafe, and dropped when dead."""
     if not settings().database_url:
         event.listen(made, "do_connect", log_in)
-    event.listen(made, "connect", _refuse_unsafe_server)
-    event.listen(made, "reset", _end_abandoned_transaction)
-    event.listen(made, "handle_error", _drop_dead_connections)
+    event.listen(made, "connect", refuse_unsafe_server)
+    event.listen(made, "handle_error", _judge_error)
     return made
-
-
-def database_url() -> URL:
-    """Where the database is: DATABASE_URL, or host and name, to which `log_in` adds the secret's credentials."""
-    ours = settings()
-    if ours.database_url:
-        return make_url(ours.database_url)
-    if not (ours.db_host and ours.db_name and ours.db_secret_arn):
-        raise DatabaseUnavailableError("set DATABASE_URL, or all of DB_HOST, DB_NAME and DB_SECRET_ARN")
-    return URL.create("mysql+pymysql", host=ours.db_host, port=3306, database=ours.db_name)
-
-
-def log_in(dialect: Dialect, _record: Any, arguments: Any, parameters: dict[str, Any]) -> Any:
-    """Connect with the secret as it is now: it is rotated while functions are warm."""
-    parameters.update(_credentials(max_age_s=60))
-    try:
-        return dialect.connect(*arguments, **parameters)
-    except pymysql.err.OperationalError as error:
-        if error_number(error) != ACCESS_DENIED:
-            raise
-    parameters.update(_credentials(max_age_s=0))
-    return dialect.connect(*arguments, **parameters)
-
-
-def _credentials(max_age_s: int) -> dict[str, str]:
-    arn = settings().db_secret_arn or ""
-    secret = json.loads(str(get_secret(arn, max_age=max_age_s, force_fetch=max_age_s == 0)))
-    return {"user": secret["username"], "password": secret["password"]}
-
-
-def connect_args() -> dict[str, Any]:
-    """How to connect, whichever the engine: as utf8mb4, in UTC, and encrypted unless an address was given whole."""
-    common = {"charset": "utf8mb4", "connect_timeout": 10, "init_command": "SET time_zone = '+00:00'"}
-    if settings().database_url:
-        return common
-    # Without a bundle of the service's own authorities the certificate cannot be checked, only used.
-    return {**common, "ssl": {"check_hostname": False}}
 
 
 @contextmanager
@@ -117,16 +88,23 @@ def _commit(opened: Session) -> None:
         raise
 
 
-def _refuse_unsafe_server(connection: Any, _record: Any) -> None:
+def refuse_unsafe_server(connection: Any, _record: Any) -> None:
+    """Raise DatabaseUnavailableError where values could be damaged, the server's own error where none can be written.
+
+    An administrator could write to a server that is read-only to others. It is refused all the same: what is written to
+    a replica is on that replica alone.
+    """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT @@sql_mode, @@character_set_client")
-        mode, charset = cursor.fetchone()
+        cursor.execute(_SAFETY)
+        mode, charset, *read_only = cursor.fetchone()
     if "STRICT_TRANS_TABLES" not in mode and "STRICT_ALL_TABLES" not in mode:
         raise DatabaseUnavailableError("the server's sql_mode lacks STRICT_TRANS_TABLES; values could be cut silently")
     if "SIMULTANEOUS_ASSIGNMENT" in mode:
         raise DatabaseUnavailableError("the server's sql_mode has SIMULTANEOUS_ASSIGNMENT; claims would go wrong")
     if charset != "utf8mb4":
         raise DatabaseUnavailableError(f"the connection's character set is {charset}, not utf8mb4")
+    if any(str(each) not in ("0", "OFF") for each in read_only):
+        raise pymysql.err.OperationalError(READ_ONLY_MODE, "the server is read-only; it is not the writer")
 
 
 def _end_abandoned_transaction(connection: Any, _record: Any, _state: Any) -> None:
@@ -135,6 +113,11 @@ def _end_abandoned_transaction(connection: Any, _record: Any, _state: Any) -> No
         connection.rollback()
 
 
-def _drop_dead_connections(context: ExceptionContext) -> None:
+def _judge_error(context: ExceptionContext) -> Exception | None:
+    """A dead connection is not used again; a certificate that nobody vouches for is no outage, and says what it is."""
+    for link in chain(context.original_exception):
+        if isinstance(link, ssl.SSLCertVerificationError):
+            return SettingsError(f"the database's certificate is refused: {link.verify_message}")
     if breaks_connection(context.original_exception):
         context.is_disconnect = True
+    return None

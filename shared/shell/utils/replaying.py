@@ -1,14 +1,15 @@
 """Replaying a whole transaction when the database asks for that.
 
 Guaranteed: the unit of retry is the whole transaction, replayed by the outermost `retry_on_db_conflict` alone, with
-full jitter from the first attempt and never past the invocation's deadline; an unknown COMMIT is never replayed
-blindly.
+full jitter from the first attempt and never past the invocation's deadline; a database that has no writer for a while,
+as in a failover, is waited for; an unknown COMMIT is never replayed blindly.
 Not guaranteed: anything about effects outside the database. What a unit does besides SQL is repeated with it.
 """
 
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar, cast, overload
@@ -24,9 +25,9 @@ from core.errors import (
     TransactionConflictError,
 )
 from shell.invocation import seconds_left
-from shell.observability import logger
+from shell.observability import count_now, logger
 from shell.settings import settings
-from shell.utils.db_errors import RETRYABLE, DbErrorClass, classify, error_number
+from shell.utils.db_errors import DEADLOCK, RETRYABLE, DbErrorClass, classify, error_number, server_is_away
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,6 +35,9 @@ R = TypeVar("R")
 MAX_DELAY_S = 5.0
 # A stale version means that somebody else changed the very row: soon again, and not for long.
 STALE_ATTEMPTS, STALE_DELAY_S, STALE_MAX_DELAY_S = 3, 0.1, 1.0
+# In units of the first pause, by default 0.2 s: a failover takes half a minute, and whoever finds the new writer late
+# has waited for nothing.
+AWAY_PATIENCE, AWAY_MAX_DELAY = 300, 10
 _replaying: ContextVar[bool] = ContextVar("replaying", default=False)
 _attempt: ContextVar[int] = ContextVar("attempt", default=1)
 
@@ -51,6 +55,8 @@ def retry_on_db_conflict(unit: Any = None, /, *, resolve: Any = None) -> Any:
     (found by a locking read of something the transaction wrote), None if it did not; without it the error is raised.
     A ConflictError that the function raises is replayed likewise, unless it is not `replayable`. A StaleDataError of a
     versioned row is replayed up to three attempts in all, 0.1 s doubling to at most 1 s apart, with jitter.
+    While there is no server to write to, attempts are not counted: for 300 times DB_DEADLOCK_RETRY_DELAY, by default a
+    minute, or as long as the invocation lasts, a new connection is tried, at most 10 times the delay apart.
     Raises TransactionConflictError or DatabaseUnavailableError after the last of DB_DEADLOCK_RETRY_ATTEMPTS.
     """
     if unit is None:
@@ -110,19 +116,26 @@ def _replay(unit: Callable[[], R], resolve: Callable[[], R | None] | None, name:
 
 
 def retrying(attempts: int, delay: float, gave_up: Callable[[BaseException, int], Exception]) -> Retrying:
-    """Tenacity's loop: retryable database errors, full jitter, attempts and deadline."""
+    """Tenacity's loop: retryable database errors, full jitter, attempts, patience and deadline."""
+    spent = _Spent()
     usual = wait_random_exponential(multiplier=delay, max=MAX_DELAY_S)
     stale = wait_random_exponential(multiplier=STALE_DELAY_S, max=STALE_MAX_DELAY_S)
+    away = wait_random_exponential(multiplier=delay, max=delay * AWAY_MAX_DELAY)
 
     def wait(state: RetryCallState) -> float:
-        return (stale if classify(_error_of(state)) is DbErrorClass.STALE else usual)(state)
+        error = _error_of(state)
+        if server_is_away(error):
+            return away(state)
+        return (stale if classify(error) is DbErrorClass.STALE else usual)(state)
 
     def stop(state: RetryCallState) -> bool:
+        error = _error_of(state)
+        if seconds_left() <= state.upcoming_sleep + spent.longest_s:
+            return True
+        if server_is_away(error):
+            return state.attempt_number >= attempts and spent.away_s() + state.upcoming_sleep > delay * AWAY_PATIENCE
         fewer = {DbErrorClass.ONCE: 2, DbErrorClass.STALE: STALE_ATTEMPTS}
-        most = min(attempts, fewer.get(classify(_error_of(state)), attempts))
-        # Another attempt may take as long as those before it: one that waits for a lock takes the whole lock wait.
-        each = (state.seconds_since_start or 0.0) / state.attempt_number
-        return state.attempt_number >= most or seconds_left() <= state.upcoming_sleep + each
+        return spent.attempts >= min(attempts, fewer.get(classify(error), attempts))
 
     def after_last(state: RetryCallState) -> Any:
         last = _error_of(state)
@@ -131,11 +144,39 @@ def retrying(attempts: int, delay: float, gave_up: Callable[[BaseException, int]
 
     return Retrying(
         retry=retry_if_exception(_worth_replaying),
+        before=spent.begin,
+        after=spent.end,
         wait=wait,
         stop=stop,
         before_sleep=_log_replay,
         retry_error_callback=after_last,
     )
+
+
+class _Spent:
+    """What the attempts of one unit have used up."""
+
+    def __init__(self) -> None:
+        # Those that found a server.
+        self.attempts = 0
+        # Another attempt may take as long as the longest before it: one that waits for a lock, the whole lock wait.
+        self.longest_s = 0.0
+        self._began = time.monotonic()
+        self._away_since: float | None = None
+
+    def begin(self, _state: RetryCallState) -> None:
+        self._began = time.monotonic()
+
+    def end(self, state: RetryCallState) -> None:
+        self.longest_s = max(self.longest_s, time.monotonic() - self._began)
+        if not server_is_away(_error_of(state)):
+            self.attempts += 1
+        elif self._away_since is None:
+            self._away_since = self._began
+
+    def away_s(self) -> float:
+        """Since a server was missed for the first time."""
+        return 0.0 if self._away_since is None else time.monotonic() - self._away_since
 
 
 def _settling_commits(unit: Callable[[], R], resolve: Callable[[], R | None] | None) -> R:
@@ -204,3 +245,4 @@ def _log_replay(state: RetryCallState) -> None:
         "replaying a transaction",
         extra={"number": error_number(error), "reason": classify(error).value, "attempt": state.attempt_number},
     )
+    count_now(TransactionsReplayed=1, Deadlocks=int(error_number(error) == DEADLOCK))

@@ -17,13 +17,13 @@ import pytest
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.orm import Session
 
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.custody import CustodyPeriods, CustodyTransfer, NewPeriod, NewTransfer, Revision
 from core.custody import Conflict, Span, kept_end
 from core.errors import NotFoundError, OverlapError, StaleVersionError, WrongStateError
 from core.moments import written
 from shell.custody_ops import add_periods, change_period, remove_period, transfer
-from shell.utils import db_session, replaying
+from shell.utils import db_connecting, db_session, replaying
 from tests.integration.custody.support import CALLER, WAYS, at, periods, wanted
 from tests.support.database import Database, barrier, outcome, replayed, together
 
@@ -57,7 +57,7 @@ def clients(database: Database, count: int) -> Iterator[list[Engine]]:
     What a client does aside, in a session of its own, it does on the process's engine, which here has room for all.
     """
     roomy = create_engine(
-        database.url, isolation_level="READ COMMITTED", pool_size=count, connect_args=db_session.connect_args()
+        database.url, isolation_level="READ COMMITTED", pool_size=count, connect_args=db_connecting.connect_args()
     )
     with database.environments(count) as engines, pytest.MonkeyPatch.context() as patch:
         patch.setattr(db_session, "engine", lambda: roomy)

@@ -12,14 +12,14 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
 
 from core.errors import InvalidInputError
-from shell.tables import Custodians, Exhibits, Taggings, Tags
 from shell.utils.bulk_insert import Row, insert_bisecting, insert_ignore_checked, insert_missing, insert_new
 from shell.utils.db_errors import DbErrorClass, classify, error_number
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.db_session import session
-from tests.support.database import LEAST, Accounts, Database, People, barrier, outcome, together, transaction
+from tests.support.database import LEAST, Accounts, Database, barrier, outcome, together, transaction
 
 THREADS, KEYS, ROWS = 8, 400, 40
+ACCOUNTS = "toy_accounts"
 EXHIBIT = ("case_id", "control_number", "import_id", "line_no")
 TAGGING = ("exhibit_id", "tag_id", "user_id")
 PERSON = ("email", "badge")
@@ -30,7 +30,7 @@ Insert = Callable[[Session, list[Row]], None]
 
 
 def ours(caller: Session, rows: list[Row]) -> None:
-    insert_missing(caller, Exhibits, EXHIBIT, rows, key=2)
+    insert_missing(caller, "exhibits", EXHIBIT, rows, key=2)
 
 
 def unsorted(caller: Session, rows: list[Row]) -> None:
@@ -75,7 +75,7 @@ def test_names_sorted_by_code_point_may_still_meet_crosswise_and_are_replayed(da
         @retry_on_db_conflict
         def unit() -> None:
             with transaction(engine) as caller:
-                insert_missing(caller, Custodians, ("case_id", "name"), [(1, name) for name in names], key=2)
+                insert_missing(caller, "custodians", ("case_id", "name"), [(1, name) for name in names], key=2)
 
         def when_others_wait() -> None:
             database.until_waiting(waiting)
@@ -105,7 +105,7 @@ def test_what_is_there_already_is_left_as_it_is(database: Database) -> None:
 def test_two_rows_of_one_key_are_no_error(database: Database) -> None:
     rows: list[Row] = [(1, "Ann"), (1, "ann"), (1, "Ben")]
     with session() as caller:
-        insert_missing(caller, Custodians, ("case_id", "name"), rows, key=2)
+        insert_missing(caller, "custodians", ("case_id", "name"), rows, key=2)
         caller.rollback()
         naive = "INSERT INTO custodians (case_id, name) VALUES (%s, %s) ON DUPLICATE KEY UPDATE id = id"
         refused = outcome(lambda: caller.connection().exec_driver_sql(naive, rows))()
@@ -128,9 +128,9 @@ def inserts(caller: Session) -> int:
 def test_a_check_that_fails_is_no_integrity_error_but_the_rows_fault_all_the_same(database: Database) -> None:
     rows: list[Row] = [(1, 1), (2, -2 * LEAST), (3, 3)]
     with session() as caller:
-        refused = insert_bisecting(caller, partial(insert_new, caller, Accounts, ("id", "balance")), rows)
+        refused = insert_bisecting(caller, partial(insert_new, caller, ACCOUNTS, ("id", "balance")), rows)
         with pytest.raises(OperationalError):
-            insert_new(caller, Accounts, ("id", "balance"), [(4, -2 * LEAST)])
+            insert_new(caller, ACCOUNTS, ("id", "balance"), [(4, -2 * LEAST)])
     assert refused == [(rows[1], 3819 if database.is_mysql else 4025)]
     assert database.balances() == [1, 3]
 
@@ -169,7 +169,7 @@ def test_checked_ignore_refuses_damage_and_leaves_nothing_of_it(
     with session() as caller:
         caller.add(Accounts(id=7, balance=7))
         with pytest.raises(InvalidInputError, match=f"toy_accounts: .*warning {number}"):
-            insert_ignore_checked(caller, Accounts, columns, [row])
+            insert_ignore_checked(caller, ACCOUNTS, columns, [row])
     assert database.balances() == [7]
 
 
@@ -178,8 +178,8 @@ def tagged(database: Database, tags: int) -> list[Row]:
     rows: list[Row] = [(1, number, "u") for number in range(1, tags + 1)]
     database.query("INSERT INTO exhibits (id, case_id, control_number, import_id, line_no) VALUES (1, 1, 'A', 0, 1)")
     with session() as caller:
-        insert_new(caller, Tags, ("id", "case_id", "name"), [(number, 1, f"tag {number}") for _, number, _ in rows])
-        insert_new(caller, Taggings, TAGGING, rows)
+        insert_new(caller, "tags", ("id", "case_id", "name"), [(number, 1, f"tag {number}") for _, number, _ in rows])
+        insert_new(caller, "taggings", TAGGING, rows)
     return rows
 
 
@@ -187,7 +187,7 @@ def tagged(database: Database, tags: int) -> list[Row]:
 def test_checked_ignore_sees_a_missing_parent_behind_many_duplicates(database: Database, duplicates: int) -> None:
     rows = [*tagged(database, duplicates), (99, 1, "u")]
     with session() as caller, pytest.raises(InvalidInputError, match="warning 1452"):
-        insert_ignore_checked(caller, Taggings, TAGGING, rows, key=2)
+        insert_ignore_checked(caller, "taggings", TAGGING, rows, key=2)
 
 
 @pytest.mark.slow
@@ -195,21 +195,21 @@ def test_checked_ignore_sees_damage_behind_more_than_the_server_can_list(databas
     there: list[Row] = [(number, "fine") for number in range(1, 65_537)]
     rows: list[Row] = [*there, (70_000, "too long for it")]
     with session() as caller:
-        insert_new(caller, Accounts, ("id", "note"), there)
+        insert_new(caller, ACCOUNTS, ("id", "note"), there)
         caller.execute(text("SET SESSION max_error_count = 65535"))
         caller.execute(text("INSERT IGNORE INTO toy_accounts (id, note) VALUES " + ",".join(map(str, rows))))
         listed = {row[1] for row in caller.execute(text("SHOW WARNINGS"))}
         assert listed == {1062}, "in one statement for all the last row's damage is not to be seen"
         caller.execute(text("DELETE FROM toy_accounts WHERE id = 70000"))
         with pytest.raises(InvalidInputError, match="warning 1265"):
-            insert_ignore_checked(caller, Accounts, ("id", "note"), rows)
+            insert_ignore_checked(caller, ACCOUNTS, ("id", "note"), rows)
 
 
 def test_checked_ignore_accepts_duplicates(database: Database) -> None:
     rows = tagged(database, 3)
     with session() as caller:
-        insert_ignore_checked(caller, Taggings, TAGGING, rows[:2], key=2)
-        insert_ignore_checked(caller, Taggings, TAGGING, [], key=2)
+        insert_ignore_checked(caller, "taggings", TAGGING, rows[:2], key=2)
+        insert_ignore_checked(caller, "taggings", TAGGING, [], key=2)
     assert database.scalar("SELECT COUNT(*) FROM taggings") == 3
 
 
@@ -238,7 +238,7 @@ def test_rows_that_are_there_already_use_up_numbers(database: Database) -> None:
 def test_bisecting_finds_the_refused_rows_and_keeps_the_others(database: Database, bad: set[int]) -> None:
     rows: list[Row] = [(number, "x" * 11 if number in bad else "fine") for number in range(100)]
     with session() as caller:
-        refused = insert_bisecting(caller, lambda some: insert_new(caller, Accounts, ("id", "note"), some), rows)
+        refused = insert_bisecting(caller, lambda some: insert_new(caller, ACCOUNTS, ("id", "note"), some), rows)
     assert [(row[0], number) for row, number in refused] == [(number, 1406) for number in sorted(bad)]
     assert len(database.balances()) == 100 - len(bad)
 
@@ -246,7 +246,7 @@ def test_bisecting_finds_the_refused_rows_and_keeps_the_others(database: Databas
 def test_bisecting_reports_what_the_driver_cannot_encode(database: Database) -> None:
     rows: list[Row] = [(1, "fine"), (2, "lone \ud800")]
     with session() as caller:
-        refused = insert_bisecting(caller, lambda some: insert_new(caller, Accounts, ("id", "note"), some), rows)
+        refused = insert_bisecting(caller, lambda some: insert_new(caller, ACCOUNTS, ("id", "note"), some), rows)
     assert refused == [((2, "lone \ud800"), None)]
     assert len(database.balances()) == 1
 
@@ -257,9 +257,9 @@ def test_bisecting_does_not_swallow_a_deadlock(database: Database) -> None:
 
     def work(engine: Engine, first: int, second: int) -> None:
         with transaction(engine) as caller:
-            insert_new(caller, Accounts, ("id",), [(first,)])
+            insert_new(caller, ACCOUNTS, ("id",), [(first,)])
             meeting.wait()
-            insert_bisecting(caller, lambda some: insert_new(caller, Accounts, ("id",), some), [(second,)])
+            insert_bisecting(caller, lambda some: insert_new(caller, ACCOUNTS, ("id",), some), [(second,)])
 
     with database.environments(2) as (one, two):
         ended = together(outcome(lambda: work(one, 1, 2)), outcome(lambda: work(two, 2, 1)))
@@ -270,5 +270,5 @@ def test_bisecting_does_not_swallow_a_deadlock(database: Database) -> None:
 
 def test_bisecting_raises_a_duplicate(database: Database) -> None:
     with session() as caller, pytest.raises(DBAPIError) as raised:
-        insert_bisecting(caller, lambda some: insert_new(caller, People, PERSON, some), [("e", "a"), ("e", "b")])
+        insert_bisecting(caller, lambda some: insert_new(caller, "toy_people", PERSON, some), [("e", "a"), ("e", "b")])
     assert classify(raised.value) is DbErrorClass.DUPLICATE

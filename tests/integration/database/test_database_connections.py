@@ -100,7 +100,7 @@ def test_a_connection_in_another_character_set_is_refused(database: Database) ->
     url = database.url
     raw = pymysql.connect(host=url.host, port=url.port or 3306, user=url.username, charset="latin1")
     with raw, pytest.raises(DatabaseUnavailableError, match="character set is latin1, not utf8mb4"):
-        db_session._refuse_unsafe_server(raw, None)
+        db_session.refuse_unsafe_server(raw, None)
 
 
 def test_importing_every_module_opens_nothing_and_reads_no_environment() -> None:

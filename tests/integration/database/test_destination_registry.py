@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.errors import InvalidInputError
-from shell.utils import db_session
+from shell.utils import db_connecting
 from shell.utils.advisory_lock import (
     NAME_IN_DATABASE,
     insert_lock_name,
@@ -88,7 +88,7 @@ def test_an_id_that_another_destination_has_is_not_taken_over(
 def test_a_destination_whose_commit_is_lost_is_made_once(database: Database, loss: Loss) -> None:
     with between_application_and_database(database.url) as proxy:
         proxy.lose_next(loss)
-        made = destination_of(db_session.database_url(), "volume")
+        made = destination_of(db_connecting.database_url(), "volume")
     assert proxy.lost == 1
     assert database.query("SELECT id, advisory_id FROM insert_destinations") == [made]
 

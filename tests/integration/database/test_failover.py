@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from sqlalchemy import URL, Engine, create_engine, text
+from sqlalchemy import URL, Engine, create_engine, event, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
+from tenacity import Retrying, stop_after_attempt, wait_random_exponential
 
 from core.errors import CommitOutcomeUnknownError
 from local.database import temporary_server
-from shell.utils import db_session
-from shell.utils.db_errors import error_number
+from shell.utils import advisory_lock, db_session
+from shell.utils.advisory_lock import exclusive_connection
+from shell.utils.db_errors import DbErrorClass, classify, error_number
 from shell.utils.db_helpers import retry_on_db_conflict
 from tests.support import servers
 from tests.support.database import Database, connection_id, pay
@@ -62,7 +64,7 @@ def make_read_only(engine: Engine) -> None:
 
 
 @pytest.fixture(scope="module")
-def demoted_server() -> Iterator[tuple[URL, Engine]]:
+def demoted_server(environment: dict[str, str]) -> Iterator[tuple[URL, Engine]]:
     """A server of its own that can be made read-only, seen by somebody without special rights and by its root."""
     with temporary_server() as address:
         url = servers.fresh_schema(address, "failover")
@@ -89,35 +91,91 @@ def read_only(demoted_server: tuple[URL, Engine]) -> Iterator[Switch]:
     switch(False)
 
 
-def test_a_server_that_turned_read_only_is_met_on_a_new_connection_each_time(
+def test_1290_on_a_live_connection_has_the_next_unit_run_on_a_new_one(
     demoted_server: tuple[URL, Engine], read_only: Switch
 ) -> None:
     ours = db_session.engine.__wrapped__(demoted_server[0])
     plain = create_engine(demoted_server[0], pool_size=1, pool_pre_ping=True)
+    before = [one_write(each) for each in (ours, plain)]
     read_only(True)
-    tried, naive = writes(ours, 3), writes(plain, 3)
+    refused = [one_write(each) for each in (ours, plain)]
+    read_only(False)
+    after = [one_write(each) for each in (ours, plain)]
     for each in (ours, plain):
         each.dispose()
-    assert [number for _, number in tried + naive] == [1290] * 6
-    assert len({used for used, _ in tried}) == 3
-    assert len({used for used, _ in naive}) == 1, "the plain pool keeps the demoted connection"
+    assert [number for _, number in before + refused + after] == [None, None, 1290, 1290, None, None]
+    assert before[0][0] == refused[0][0] != after[0][0]
+    assert before[1][0] == refused[1][0] == after[1][0], "the plain pool keeps the demoted connection"
+
+
+@pytest.mark.parametrize("somebody", ["plain", "root"])
+def test_a_server_that_can_only_be_read_is_refused_whoever_asks(
+    demoted_server: tuple[URL, Engine], read_only: Switch, somebody: str
+) -> None:
+    """An administrator of the server could write to it, and what he wrote would be on the old writer alone."""
+    url = demoted_server[0].set(username=somebody)
+    ours, plain = db_session.engine.__wrapped__(url), create_engine(url)
+    read_only(True)
+    with pytest.raises(OperationalError) as refused:
+        ours.connect()
+    naive = one_write(plain)
+    plain.dispose()
+    assert classify(refused.value) is DbErrorClass.FAILOVER
+    assert naive[1] == {"plain": 1290, "root": None}[somebody], "a plain engine finds out late, or never"
+
+
+def test_a_lock_is_not_taken_on_a_server_that_can_only_be_read(
+    demoted_server: tuple[URL, Engine], read_only: Switch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(advisory_lock, "lock_database_url", lambda: demoted_server[0])
+    with exclusive_connection("migrations", 0):
+        pass
+    read_only(True)
+    with pytest.raises(OperationalError, match="1836"), exclusive_connection("migrations", 0):
+        pass
+
+
+class Logins:
+    """Counts the logins of an engine; the server is the writer again from the last of so many refused ones on."""
+
+    def __init__(self, engine: Engine, read_only: Switch, refused: int) -> None:
+        self.count = 0
+        self._read_only, self._refused = read_only, refused
+        event.listen(engine, "do_connect", self._login)
+
+    def _login(self, *_: object) -> None:
+        self.count += 1
+        if self.count > self._refused:
+            self._read_only(False)
+
+
+REFUSED = 12
 
 
 def test_a_unit_outlives_a_failover(demoted_server: tuple[URL, Engine], read_only: Switch) -> None:
     ours = db_session.engine.__wrapped__(demoted_server[0])
-    used: list[int] = []
+    connected = Logins(ours, read_only, REFUSED)
+    read_only(True)
 
     @retry_on_db_conflict
     def unit() -> None:
         with Session(ours) as caller:
-            used.append(connection_id(caller))
-            read_only(len(used) < 3)
             pay(caller, 1, 1)
             caller.commit()
 
     unit()
     ours.dispose()
-    assert len(set(used)) == 3
+    assert connected.count == REFUSED + 1
+
+
+def test_as_many_attempts_as_for_a_deadlock_do_not(demoted_server: tuple[URL, Engine], read_only: Switch) -> None:
+    """The naive twin: five attempts at the default 0.2 s are over within three seconds, and a failover takes thirty."""
+    ours = db_session.engine.__wrapped__(demoted_server[0])
+    Logins(ours, read_only, REFUSED)
+    read_only(True)
+    five = Retrying(wait=wait_random_exponential(0.002), stop=stop_after_attempt(5), reraise=True)
+    with pytest.raises(OperationalError, match="1836"):
+        five(lambda: ours.connect().close())
 
 
 def test_a_server_that_turns_read_only_before_the_commit_leaves_the_outcome_open(

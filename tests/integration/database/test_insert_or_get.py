@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError, NoResultFound, PendingRollbackError
 from sqlalchemy.orm import Session
 
 from core.errors import ConflictError
-from shell.tables import Custodians
+from shell.tables.names import Custodians
 from shell.utils.db_errors import DbErrorClass, classify, duplicate_key
 from shell.utils.db_helpers import insert_or_get, retry_on_db_conflict
 from shell.utils.db_session import session

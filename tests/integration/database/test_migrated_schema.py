@@ -13,7 +13,7 @@ from sqlalchemy.dialects import mysql
 import migrate_database
 from core.errors import LockNotAcquiredError
 from shell.settings import settings
-from shell.tables import Base
+from shell.tables import metadata
 from shell.utils import db_session
 from shell.utils.advisory_lock import exclusive_connection
 from tests.support import servers
@@ -32,7 +32,7 @@ def family(kind: Any) -> str:
 def modelled() -> dict[str, dict[str, tuple[str, bool]]]:
     return {
         table.name: {column.name: (family(column.type), bool(column.nullable)) for column in table.columns}
-        for table in Base.metadata.sorted_tables
+        for table in metadata().sorted_tables
     }
 
 
@@ -51,7 +51,7 @@ def test_tables_columns_types_and_nullability_are_the_models(database: Database)
 
 def test_primary_unique_and_other_keys_are_the_models(database: Database) -> None:
     found = inspect(database.admin)
-    for table in Base.metadata.sorted_tables:
+    for table in metadata().sorted_tables:
         primary = found.get_pk_constraint(table.name)["constrained_columns"]
         assert primary == [column.name for column in table.primary_key], table.name
         declared = {str(index.name): ([c.name for c in index.columns], False) for index in table.indexes}
@@ -64,17 +64,22 @@ def test_primary_unique_and_other_keys_are_the_models(database: Database) -> Non
 
 def test_foreign_keys_are_the_models_and_none_points_at_imports_or_cases(database: Database) -> None:
     found = inspect(database.admin)
-    for table in Base.metadata.sorted_tables:
+    for table in metadata().sorted_tables:
         declared = {(key.parent.name, key.column.table.name) for key in table.foreign_keys}
         theirs = {(k["constrained_columns"][0], k["referred_table"]) for k in found.get_foreign_keys(table.name)}
         assert theirs == declared, table.name
         assert not {"imports", "cases"} & {referred for _, referred in theirs}
 
 
+# Current code always says them; they are for INSERTs of code before.
+FOR_OLD_CODE = {"insert_destinations": {"advisory_id"}}
+
+
 def test_defaults_of_the_server_are_the_models(database: Database) -> None:
     found = inspect(database.admin)
-    for table in Base.metadata.sorted_tables:
+    for table in metadata().sorted_tables:
         theirs = {c["name"] for c in found.get_columns(table.name) if c["default"] not in (None, "NULL")}
+        theirs -= FOR_OLD_CODE.get(table.name, set())
         assert theirs == {c.name for c in table.columns if c.server_default is not None}, table.name
 
 

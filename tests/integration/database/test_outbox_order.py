@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 
 from shell import sns
 from shell.claiming_ops import CLAIM, FIRSTS, HALF, NEXT, OLDEST, Outcome, claim, settle
-from shell.outbox_ops import append_events, publish_pending
+from shell.outbox_ops import append_events
+from shell.publishing_ops import publish_pending
 from shell.sns import Message, publish_batch
 from shell.utils.db_session import session
 from tests.support.database import Database

@@ -13,7 +13,8 @@ from sqlalchemy.orm import Session
 from core.events import Event
 from shell import sns
 from shell.claiming_ops import Claim, Claimed, Outcome, settle
-from shell.outbox_ops import append_events, publish_pending
+from shell.outbox_ops import append_events
+from shell.publishing_ops import publish_pending
 from shell.sns import publish_sns_message
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.db_session import session

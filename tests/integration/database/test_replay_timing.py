@@ -5,9 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
 
-import pymysql
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
@@ -28,41 +26,10 @@ from shell.settings import settings
 from shell.utils import db_session
 from shell.utils.db_helpers import acquire_lock_with_retry, retry_on_db_conflict
 from shell.utils.db_session import session
-from shell.utils.replaying import retrying
 from tests.support.database import Accounts, Database, pay
+from tests.support.failing import Failing, Left, error_of, ours
 
 pytestmark = pytest.mark.usefixtures("database")
-
-
-class Left(NamedTuple):
-    """A Lambda context with so much time left."""
-
-    milliseconds: int
-
-    def get_remaining_time_in_millis(self) -> int:
-        """Milliseconds."""
-        return self.milliseconds
-
-
-def error_of(number: int) -> OperationalError:
-    return OperationalError("UPDATE", {}, pymysql.err.OperationalError(number, "told by a test"))
-
-
-class Failing:
-    """A unit that fails so many times; knows how often it was tried."""
-
-    def __init__(self, error: Exception, times: int = 1000) -> None:
-        self._error = error
-        self._times = times
-        self.tried = 0
-        self.__qualname__ = "unit"
-
-    def __call__(self) -> str:
-        """Fail, or do it."""
-        self.tried += 1
-        if self.tried <= self._times:
-            raise self._error
-        return "done"
 
 
 def pauses(replaying: Retrying) -> list[float]:
@@ -71,10 +38,6 @@ def pauses(replaying: Retrying) -> list[float]:
     with pytest.raises((TransactionConflictError, RetryError)):
         replaying.copy(sleep=slept.append)(Failing(error_of(1213)))
     return slept
-
-
-def ours(attempts: int, delay: float) -> Retrying:
-    return retrying(attempts, delay, lambda _last, _tried: TransactionConflictError())
 
 
 def test_pauses_are_spread_from_the_first_one_on() -> None:
@@ -193,7 +156,7 @@ def watching(database: Database) -> Iterator[Watching]:
     database.accounts(0, 0)
     logger.addHandler(handler)
     yield handler
-    logging.getLogger("exhibit-ingest").removeHandler(handler)
+    logging.getLogger(logger.service).removeHandler(handler)
 
 
 def fail_twice(caller: Session, tried: list[int]) -> None:

@@ -171,7 +171,7 @@ def test_the_plan_reads_the_primary_key_of_the_asked_rows_alone(
     database: Database, accounts: int, asked: Sequence[int]
 ) -> None:
     with session() as caller:
-        insert_new(caller, Accounts, ("id",), [(number + 1,) for number in range(accounts)])
+        insert_new(caller, Accounts.__tablename__, ("id",), [(number + 1,) for number in range(accounts)])
     statements: list[str] = []
     with session() as caller:
         event.listen(caller.connection(), "before_cursor_execute", lambda *a: statements.append(a[2] % a[3]))

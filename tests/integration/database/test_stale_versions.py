@@ -13,7 +13,8 @@ from tenacity import RetryCallState
 
 from core.errors import TransactionConflictError
 from shell.settings import settings
-from shell.tables import Custodians, Exhibits, Tags
+from shell.tables.exhibits import Exhibits
+from shell.tables.names import Custodians, Tags
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.db_session import engine, session
 from shell.utils.replaying import retrying

@@ -7,7 +7,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from core.errors import InvalidInputError
-from shell.tables import Custodians, Exhibits, Imports, OutboxEvents
+from shell.tables.exhibits import Exhibits
+from shell.tables.imports import Imports
+from shell.tables.mechanisms import OutboxEvents
+from shell.tables.names import Custodians
 from shell.utils.bulk_insert import insert_new
 from shell.utils.column_limits import column_limits
 from shell.utils.data_sanitizer import truncate_string
@@ -134,7 +137,7 @@ def test_rows_beyond_a_megabyte_go_in_several_statements_far_below_the_largest_p
     rows = [("a", str(number), "a", "x" * 60_000) for number in range(60)]
     with session() as caller:
         before = int(caller.execute(text("SHOW SESSION STATUS LIKE 'Com_insert'")).one()[1])
-        insert_new(caller, OutboxEvents, ("aggregate_type", "aggregate_id", "event_type", "payload"), rows)
+        insert_new(caller, "outbox_events", ("aggregate_type", "aggregate_id", "event_type", "payload"), rows)
         statements = int(caller.execute(text("SHOW SESSION STATUS LIKE 'Com_insert'")).one()[1]) - before
     assert 4 <= statements <= 5
     assert sum(len(row[3]) for row in rows) / statements < int(database.scalar("SELECT @@max_allowed_packet"))

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Iterator
-from typing import Any
 
-import boto3
-import pymysql
 import pytest
-from aws_lambda_powertools.utilities.parameters import clear_caches, get_secret
-from sqlalchemy import Dialect
 
 import settle_failed_import
 import start_import
 from shell import chunk_ops
 from shell.settings import settings
-from shell.utils import aws, db_session
+from shell.utils import aws
 from tests.integration.imports.conftest import Chunks
 from tests.support.accounts import accounts
 from tests.support.world import Message, World, call, request_messages
@@ -142,56 +136,3 @@ def test_the_same_rows_with_their_columns_in_another_order_are_unchanged(world: 
     assert accounts(world, first).counts["imported"] == 2
     assert accounts(world, second).counts["unchanged"] == 2
     assert accounts(world, second).rejected == []
-
-
-@pytest.fixture
-def rotated(world: World) -> Iterator[tuple[str, str, str]]:
-    """A database user and its secret, with a password that is not the one any more: (user, secret, old password)."""
-    user, old = f"app_{secrets.token_hex(4)}", secrets.token_hex(8)
-    clear_caches()  # type: ignore[no-untyped-call]
-    world.query(f"CREATE USER '{user}'@'%' IDENTIFIED BY '{old}'")
-    try:
-        arn = boto3.client("secretsmanager").create_secret(
-            Name=user, SecretString=json.dumps({"username": user, "password": old})
-        )["ARN"]
-        world.query(f"GRANT SELECT ON `{world.engine.url.database}`.* TO '{user}'@'%'")
-        yield user, arn, old
-    finally:
-        world.query(f"DROP USER '{user}'@'%'")
-        clear_caches()  # type: ignore[no-untyped-call]
-
-
-def rotate(world: World, user: str, arn: str) -> None:
-    """Give the user another password, and write it into the secret."""
-    new = secrets.token_hex(8)
-    world.query(f"ALTER USER '{user}'@'%' IDENTIFIED BY '{new}'")
-    secret = json.dumps({"username": user, "password": new})
-    boto3.client("secretsmanager").put_secret_value(SecretId=arn, SecretString=secret)
-
-
-def logged_in_as(dialect: Dialect, parameters: dict[str, Any]) -> str:
-    """Connect as a new connection of the engine does; returns the user that the server says."""
-    connection = db_session.log_in(dialect, None, (), dict(parameters))
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT CURRENT_USER()")
-            return str(cursor.fetchone()[0])
-    finally:
-        connection.close()
-
-
-def test_a_password_that_was_rotated_is_fetched_anew(
-    world: World, rotated: tuple[str, str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    user, arn, old = rotated
-    monkeypatch.setenv("DB_SECRET_ARN", arn)
-    settings.cache_clear()
-    url, dialect = world.engine.url, world.engine.dialect
-    parameters = {"host": url.host, "port": url.port, "database": url.database}
-    assert logged_in_as(dialect, parameters) == f"{user}@%"
-    rotate(world, user, arn)
-    # What a warm function still has is refused by the server.
-    assert json.loads(str(get_secret(arn, max_age=60)))["password"] == old
-    with pytest.raises(pymysql.err.OperationalError, match="1045"):
-        dialect.connect(user=user, password=old, **parameters)
-    assert logged_in_as(dialect, parameters) == f"{user}@%"

@@ -1,0 +1,219 @@
+"""How a deployed function logs in: with the secret as it is now, over TLS, to the server that it means."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pymysql
+import pytest
+from aws_lambda_powertools.utilities.parameters import clear_caches, get_secret
+from sqlalchemy import URL, Engine, create_engine, make_url, text
+from sqlalchemy.exc import OperationalError
+
+from core.errors import SettingsError
+from shell.settings import settings
+from shell.utils import db_connecting, db_session
+from shell.utils.db_connecting import connect_args, encryption
+from tests.support.servers import SERVER, is_mysql
+from tests.support.tcp_proxy import proxied
+from tests.support.tls_server import Authority, StrippingProxy, tls_server
+
+SHARED = str(Path(db_session.__file__).parents[2])
+PROGRAM = """
+import sys
+sys.modules["cryptography"] = None
+from sqlalchemy import make_url, text
+from shell.utils.db_session import engine
+with engine(make_url(sys.argv[1])).connect() as connection:
+    print(connection.execute(text("SELECT SUBSTRING_INDEX(CURRENT_USER(), '@', 1)")).scalar())
+"""
+
+
+@dataclass
+class Login:
+    """A user of a server, whose secret the application has."""
+
+    url: URL
+    admin: Engine
+    user: str
+    arn: str
+    password: str
+
+    def rotate(self, *, told: bool = True) -> None:
+        """Another password; `told` unless the secret still has the old one."""
+        self.password = secrets.token_hex(8)
+        self._execute(f"ALTER USER '{self.user}'@'%' IDENTIFIED BY '{self.password}'")
+        if told:
+            boto3.client("secretsmanager").put_secret_value(SecretId=self.arn, SecretString=self.secret())
+
+    def secret(self) -> str:
+        return json.dumps({"username": self.user, "password": self.password})
+
+    def refused(self) -> int:
+        """How many logins the server has refused since it started."""
+        with self.admin.connect() as connection:
+            return int(connection.execute(text("SHOW GLOBAL STATUS LIKE 'Aborted_connects'")).one()[1])
+
+    def _execute(self, statement: str) -> None:
+        with self.admin.connect() as connection:
+            connection.execute(text(statement))
+
+
+@pytest.fixture(scope="module")
+def private() -> Iterator[tuple[str, Authority]]:
+    """A server with a certificate of our own authority."""
+    with tls_server() as made:
+        yield made
+
+
+@pytest.fixture(params=["private", "given"])
+def login(request: pytest.FixtureRequest, environment: dict[str, str]) -> Iterator[Login]:
+    """On the private server, and on the tests' own where that is MySQL, which has TLS by itself."""
+    if request.param == "given" and not is_mysql(os.environ[SERVER]):
+        pytest.skip("the tests' server is no MySQL")
+    address = os.environ[SERVER] if request.param == "given" else request.getfixturevalue("private")[0]
+    yield from a_login(address)
+
+
+@pytest.fixture
+def private_login(private: tuple[str, Authority], environment: dict[str, str]) -> Iterator[Login]:
+    """On the private server."""
+    yield from a_login(private[0])
+
+
+def a_login(address: str) -> Iterator[Login]:
+    url, user, password = make_url(address).set(database=""), f"app_{secrets.token_hex(4)}", secrets.token_hex(8)
+    admin = create_engine(url, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.execute(text(f"CREATE USER '{user}'@'%' IDENTIFIED BY '{password}' REQUIRE SSL"))
+    secret = json.dumps({"username": user, "password": password})
+    arn = boto3.client("secretsmanager").create_secret(Name=user, SecretString=secret)["ARN"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("DATABASE_URL", raising=False)
+        patch.setenv("DB_SECRET_ARN", arn)
+        forget()
+        yield Login(URL.create("mysql+pymysql", host=url.host, port=url.port), admin, user, arn, password)
+    forget()
+    with admin.connect() as connection:
+        connection.execute(text(f"DROP USER '{user}'@'%'"))
+    admin.dispose()
+
+
+def forget() -> None:
+    settings.cache_clear()
+    encryption.cache_clear()
+    clear_caches()  # type: ignore[no-untyped-call]
+
+
+def engine_to(url: URL) -> Engine:
+    made: Engine = db_session.engine.__wrapped__(url)
+    return made
+
+
+def cipher(engine: Engine) -> str:
+    with engine.connect() as connection:
+        return str(connection.execute(text("SHOW SESSION STATUS LIKE 'Ssl_cipher'")).one()[1])
+
+
+def test_a_password_that_is_rotated_in_mid_run_is_fetched_by_the_next_connection(login: Login) -> None:
+    engine = engine_to(login.url)
+    assert cipher(engine)
+    old = login.password
+    login.rotate()
+    assert cipher(engine), "the connection that is open stays"
+    engine.dispose()
+    assert json.loads(str(get_secret(login.arn, max_age=60)))["password"] == old, "what a warm function still has"
+    assert cipher(engine)
+    engine.dispose()
+
+
+def test_the_refused_login_is_the_only_one(private_login: Login) -> None:
+    engine, refused = engine_to(private_login.url), [private_login.refused()]
+    for rotating in (False, True, False):
+        if rotating:
+            private_login.rotate()
+        assert cipher(engine)
+        engine.dispose()
+        refused.append(private_login.refused())
+    assert [later - earlier for earlier, later in pairwise(refused)] == [0, 1, 0]
+
+
+def test_a_secret_that_is_wrong_is_tried_twice_and_no_more(private_login: Login) -> None:
+    private_login.rotate(told=False)
+    before = private_login.refused()
+    with pytest.raises(OperationalError, match="1045"):
+        engine_to(private_login.url).connect()
+    assert private_login.refused() - before == 2
+
+
+def test_without_authorities_of_its_own_it_is_encrypted_and_trusts_whoever_answers(login: Login) -> None:
+    engine = engine_to(login.url)
+    assert cipher(engine)
+    engine.dispose()
+
+
+def test_with_the_servers_authority_it_is_checked_and_trusted(
+    private_login: Login, private: tuple[str, Authority], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db_connecting, "RDS_AUTHORITIES", private[1].file)
+    engine = engine_to(private_login.url)
+    assert cipher(engine)
+    engine.dispose()
+
+
+def test_a_certificate_that_no_authority_covers_is_refused(
+    login: Login, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db_connecting, "RDS_AUTHORITIES", Authority(tmp_path, "another").file)
+    with pytest.raises(SettingsError, match=r"certificate is refused: .*(issuer|self-signed)"):
+        engine_to(login.url).connect()
+
+
+def test_a_certificate_of_another_host_is_refused(
+    private_login: Login, private: tuple[str, Authority], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db_connecting, "RDS_AUTHORITIES", private[1].file)
+    with pytest.raises(SettingsError, match="Hostname mismatch"):
+        engine_to(private_login.url.set(host="localhost")).connect()
+
+
+def test_whoever_strips_the_encryption_gets_no_password(login: Login) -> None:
+    with proxied(StrippingProxy, login.url) as (proxy, _):
+        behind = login.url.set(port=proxy.port)
+        with pytest.raises(OperationalError, match="SSL is required"):
+            engine_to(behind).connect()
+
+
+def test_a_connection_that_does_not_insist_would_be_read_along(private_login: Login) -> None:
+    """The naive twin: encrypted if the server offers it."""
+    with proxied(StrippingProxy, private_login.url) as (proxy, _), pytest.raises(pymysql.err.Error, match="1045"):
+        # That the server refuses it now is the work of REQUIRE SSL; what was to be kept was sent already.
+        pymysql.connect(host="127.0.0.1", port=proxy.port, user=private_login.user, password=private_login.password)
+
+
+def test_the_context_of_tls_is_made_once_for_all_engines(login: Login) -> None:
+    contexts: list[Any] = [connect_args()["ssl"] for _ in range(3)]
+    for engine in (engine_to(login.url), engine_to(login.url)):
+        assert cipher(engine)
+        engine.dispose()
+    assert len({id(each) for each in contexts}) == 1
+    assert encryption.cache_info().misses == 1
+
+
+def test_a_password_of_mysqls_needs_no_cryptography_over_tls(login: Login) -> None:
+    """The deployed layer does without that package."""
+    command = [sys.executable, "-c", PROGRAM, login.url.render_as_string()]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": SHARED}
+    )
+    assert (done.stdout.strip(), done.stderr) == (login.user, "")

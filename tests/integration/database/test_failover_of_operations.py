@@ -1,0 +1,123 @@
+"""Units of the application whose server turns read-only under them, at any statement, and stays away for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+
+import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import OperationalError
+
+import import_chunk
+from samples.generator import generate
+from samples.spec import Spec
+from shell.utils.db_session import session
+from shell.utils.idempotency import once_per_key
+from tests.support.checks import assert_accounted
+from tests.support.commit_proxy import CommitProxy, Loss
+from tests.support.effects import Effects, asking, effect
+from tests.support.refusing_proxy import RefusingProxy
+from tests.support.tcp_proxy import application_behind
+from tests.support.world import World, call
+
+# A failover takes longer than the attempts that are made against a deadlock.
+LOGINS = 7
+
+
+@pytest.fixture
+def effects(world: World) -> Effects:
+    """The effects of a clean world."""
+    return Effects(world)
+
+
+@pytest.fixture
+def proxy(world: World) -> Iterator[RefusingProxy]:
+    """The application's way to the database."""
+    with application_behind(RefusingProxy, world.engine.url) as made:
+        yield made
+
+
+def delivered(world: World, proxy: RefusingProxy, number: int, refused: int) -> int:
+    """Import a file whose chunk loses the writer at that statement, if at any; returns how many statements it took."""
+    made = generate(Spec(rows=6))
+    import_id = world.start(made.data, case=f"Case {number}")
+    (message,) = world.chunk_messages()
+    before = proxy.statements
+    proxy.refuse(refused, break_logins=LOGINS)
+    assert call(import_chunk.lambda_handler, message)
+    taken = proxy.statements - before
+    assert_accounted(world, import_id, made.truth)
+    return taken
+
+
+@pytest.mark.slow
+def test_a_chunk_is_imported_once_at_whichever_statement_the_writer_is_lost(
+    world: World, proxy: RefusingProxy, race_counts: int
+) -> None:
+    # The first chunk of a process asks once for what it remembers.
+    statements = [delivered(world, proxy, -each, refused=0) for each in range(2)][-1]
+    tried = range(1, statements + 1, 1 + race_counts // 2)
+    for number, statement in enumerate(tried, 1):
+        logins = proxy.logins
+        delivered(world, proxy, number, refused=statement)
+        assert len(proxy.refused) == number
+        assert proxy.logins == logins + LOGINS + 1, "the next attempt runs on a new connection"
+    assert statements > 20
+
+
+@pytest.fixture
+def losing(world: World) -> Iterator[CommitProxy]:
+    """A way to the database on which COMMITs are lost."""
+    with application_behind(CommitProxy, world.engine.url) as made:
+        yield made
+
+
+# What is looked up, the names, and the rows with the chunk's own state.
+@pytest.mark.parametrize("commits_before", range(4))
+@pytest.mark.parametrize("loss", list(Loss)[1:])
+def test_a_chunk_is_imported_once_whichever_commit_is_lost_and_however(
+    world: World, losing: CommitProxy, loss: Loss, commits_before: int
+) -> None:
+    made = generate(Spec(rows=6))
+    import_id = world.start(made.data)
+    (message,) = world.chunk_messages()
+    losing.lose_next(loss, after=commits_before)
+    assert call(import_chunk.lambda_handler, message)
+    assert losing.lost == 1
+    assert_accounted(world, import_id, made.truth)
+
+
+@pytest.mark.parametrize("statement", range(1, 9))
+def test_a_request_has_one_effect_at_whichever_statement_the_writer_is_lost(
+    effects: Effects, proxy: RefusingProxy, statement: int
+) -> None:
+    logins = proxy.logins
+    proxy.refuse(statement, break_logins=LOGINS)
+    first = once_per_key(asking(), effect())
+    again = once_per_key(asking(), effect())
+    assert (len(proxy.refused), proxy.logins - logins) == (1, LOGINS + 1)
+    assert (again.body, again.is_replay) == (first.body, True)
+    assert effects.count() == 1
+
+
+def test_the_next_unit_does_not_get_the_connection_on_which_1290_came(world: World, proxy: RefusingProxy) -> None:
+    proxy.refuse(1)
+    with pytest.raises(OperationalError, match="1290"), session() as transaction:
+        transaction.execute(text("DELETE FROM cases"))
+    logins = proxy.logins
+    with session() as transaction:
+        transaction.execute(text("DELETE FROM cases"))
+    assert proxy.logins == logins + 1
+
+
+def test_without_the_listener_it_does(world: World, proxy: RefusingProxy) -> None:
+    plain = create_engine(world.engine.url, pool_size=1, pool_pre_ping=True)
+    plain.connect().close()
+    proxy.refuse(1)
+    logins = proxy.logins
+    for refused in (True, False):
+        with pytest.raises(OperationalError, match="1290") if refused else nullcontext(), plain.begin() as connection:
+            connection.execute(text("DELETE FROM cases"))
+    plain.dispose()
+    assert proxy.logins == logins

@@ -1,0 +1,233 @@
+"""What a deployment gets from its migrations: whatever they meet, CloudFormation is answered, and rightly."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, create_engine, text
+
+import migrate_database
+from core.errors import DatabaseUnavailableError, ExhibitIngestError, SettingsError, UnavailableError
+from shell import migration_ops
+from shell.invocation import MARGIN_S
+from shell.migration_ops import LOCK_WAIT_S, SCRIPTS
+from shell.settings import settings
+from shell.utils import cloudformation, db_session
+from shell.utils.advisory_lock import exclusive_connection
+from shell.utils.cloudformation import ANSWER_S, MOST_BYTES
+from tests.support import servers
+from tests.support.answers import Answers, answers
+from tests.support.database import Database, until
+from tests.support.world import Context
+
+HEAD = "0006"
+Folder = Callable[[str], Path]
+
+
+@pytest.fixture
+def told() -> Iterator[Answers]:
+    """What CloudFormation is told."""
+    with answers() as made:
+        yield made
+
+
+@pytest.fixture
+def ours(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    """The application's database, migrated; nobody else's."""
+    url = servers.fresh_schema(database.url.render_as_string(hide_password=False), f"{database.url.database}_ours")
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    with monkeypatch.context() as patch:
+        patch.setenv("DATABASE_URL", url.render_as_string(hide_password=False))
+        forget()
+        migrate_database.lambda_handler({"RequestType": "Local"}, Context())
+        yield engine
+        db_session.engine().dispose()
+    forget()
+    engine.dispose()
+    servers.drop_schema(url)
+
+
+def forget() -> None:
+    settings.cache_clear()
+    db_session.engine.cache_clear()
+
+
+@pytest.fixture
+def next_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
+    """The code of tomorrow, with one more migration of these lines, in a folder whose name is no plain word."""
+
+    def make(body: str) -> Path:
+        folder = tmp_path / "a folder, 100%"
+        shutil.copytree(SCRIPTS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        lines = f"from alembic import op\nrevision, down_revision = '9000', '{HEAD}'\ndef upgrade():\n    {body}\n"
+        (folder / "versions" / "9000_next.py").write_text(lines)
+        monkeypatch.setattr(migration_ops, "SCRIPTS", folder)
+        return folder
+
+    return make
+
+
+def asked(told: Answers, kind: str = "Update", **more: str) -> dict[str, Any]:
+    ids = {"StackId": "arn:aws:cloudformation:s", "RequestId": "r", "LogicalResourceId": "DatabaseMigration"}
+    return {"RequestType": kind, "ResponseURL": told.url, **ids, "PhysicalResourceId": "database-schema", **more}
+
+
+def revision(engine: Engine) -> str:
+    with engine.connect() as connection:
+        return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one())
+
+
+class Left(Context):
+    """A Lambda context with so many seconds for the work itself."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Milliseconds."""
+        return round((self._seconds + LOCK_WAIT_S + ANSWER_S + MARGIN_S) * 1000)
+
+
+def test_code_that_is_rolled_back_leaves_what_newer_code_migrated_alone(
+    ours: Engine, told: Answers, next_migration: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    next_migration("op.execute('ALTER TABLE cases ADD COLUMN note VARCHAR(10)')")
+    migrate_database.lambda_handler(asked(told), Context())
+    assert revision(ours) == "9000"
+    monkeypatch.undo()
+    told.bodies.clear()
+    monkeypatch.setenv("DATABASE_URL", ours.url.render_as_string(hide_password=False))
+    forget()
+    migrate_database.lambda_handler(asked(told), Context())
+    assert (told.only()["Status"], revision(ours)) == ("SUCCESS", "9000")
+
+
+@pytest.mark.parametrize("strange", ["0000", "8fd1c2a9b0e3"])
+def test_a_database_of_somebody_elses_is_refused(ours: Engine, told: Answers, strange: str) -> None:
+    with ours.connect() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :strange"), {"strange": strange})
+    with pytest.raises(SettingsError):
+        migrate_database.lambda_handler(asked(told), Context())
+    answer = told.only()
+    assert (answer["Status"], revision(ours)) == ("FAILED", strange)
+    assert f"the database is at revision '{strange}', which is none of this code's" in answer["Reason"]
+
+
+def test_a_migration_that_is_under_way_does_not_keep_the_code_before_it_from_being_rolled_back_to(
+    ours: Engine, told: Answers, database: Database
+) -> None:
+    with exclusive_connection("migrations", 0):
+        migrate_database.lambda_handler(asked(told), Left(1))
+    assert told.only()["Status"] == "SUCCESS"
+
+
+def test_removing_the_stack_asks_nothing_of_a_database_that_may_be_gone(
+    told: Answers, monkeypatch: pytest.MonkeyPatch, database: Database
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "mysql+pymysql://nobody@127.0.0.1:1/gone")
+    forget()
+    migrate_database.lambda_handler(asked(told, "Delete"), Context())
+    assert told.only()["Status"] == "SUCCESS"
+
+
+def test_what_does_not_end_in_time_is_told_before_the_function_is_killed(
+    ours: Engine, told: Answers, next_migration: Folder
+) -> None:
+    next_migration("op.execute('DO SLEEP(20)')")
+    with pytest.raises(DatabaseUnavailableError):
+        migrate_database.lambda_handler(asked(told), Left(1.2))
+    reason = told.only()["Reason"]
+    assert "migration 9000 failed: no time is left for it" in reason
+    assert "wait until that is gone from SHOW PROCESSLIST" in reason
+    assert "deploy again" in reason
+
+
+def test_nothing_is_begun_for_which_no_time_is_left(ours: Engine, told: Answers, next_migration: Folder) -> None:
+    next_migration("op.execute('ALTER TABLE cases ADD COLUMN note VARCHAR(10)')")
+    with pytest.raises(DatabaseUnavailableError):
+        migrate_database.lambda_handler(asked(told), Left(0.5))
+    assert "migration 9000 failed: no time is left for it" in told.only()["Reason"]
+    assert revision(ours) == HEAD
+
+
+def test_a_migration_that_waits_for_a_table_gives_way_and_comes_again(
+    ours: Engine, told: Answers, next_migration: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migration_ops, "_BOUNDED", text("SET SESSION lock_wait_timeout = 1"))
+    next_migration("op.execute('ALTER TABLE cases ADD COLUMN note VARCHAR(10)')")
+    work = Thread(target=migrate_database.lambda_handler, args=(asked(told), Context()))
+    with create_engine(ours.url).connect() as reader:
+        reader.execute(text("SELECT * FROM cases"))
+        work.start()
+        until(lambda: "metadata lock" in str(processes(ours)))
+        until(lambda: "metadata lock" not in str(processes(ours)))
+    work.join()
+    assert (told.only()["Status"], revision(ours)) == ("SUCCESS", "9000")
+
+
+def processes(engine: Engine) -> list[Any]:
+    with engine.connect() as connection:
+        return list(connection.execute(text("SHOW PROCESSLIST")).all())
+
+
+def test_a_migration_that_fails_says_its_error_and_no_values(
+    ours: Engine, told: Answers, next_migration: Folder
+) -> None:
+    with ours.connect() as connection:
+        connection.execute(text("INSERT INTO cases (tenant_id, name) VALUES ('t', 'Smith v. Jones')"))
+    next_migration("op.execute(\"INSERT INTO cases (tenant_id, name) VALUES ('t', 'Smith v. Jones')\")")
+    with pytest.raises(DatabaseUnavailableError):
+        migrate_database.lambda_handler(asked(told), Context())
+    answer = told.only()
+    assert re.match(
+        "migration 9000 failed: .* the last conflict was error 1062. Those before it stay", answer["Reason"]
+    )
+    assert "Smith" not in answer["Reason"]
+    assert (answer["Status"], revision(ours)) == ("FAILED", HEAD)
+
+
+@pytest.mark.parametrize("statuses", [[], [503], [500, 502]])
+def test_an_answer_that_does_not_get_through_is_sent_again(told: Answers, statuses: list[int]) -> None:
+    told.statuses[:] = statuses
+    with cloudformation.answer(asked(told)):
+        pass
+    assert told.only()["Status"] == "SUCCESS"
+
+
+@pytest.mark.parametrize("statuses", [[503] * 9, [403]])
+def test_an_answer_that_nobody_takes_is_an_error_so_that_lambda_calls_again(told: Answers, statuses: list[int]) -> None:
+    told.statuses[:] = statuses
+    with pytest.raises(UnavailableError, match="the answer SUCCESS"), cloudformation.answer(asked(told)):
+        pass
+    assert told.bodies == []
+
+
+def test_the_answer_is_no_longer_than_aws_takes_whatever_the_reason(told: Answers) -> None:
+    with pytest.raises(ExhibitIngestError), cloudformation.answer(asked(told)):
+        raise ExhibitIngestError("\N{PILE OF POO}" * 5000)
+    (body,) = told.bodies
+    assert MOST_BYTES / 2 < len(body) <= MOST_BYTES
+    assert json.loads(body)["Reason"].endswith("the rest is in the log of the function behind this resource")
+
+
+@pytest.mark.parametrize(("given", "expected"), [({}, "mine"), ({"PhysicalResourceId": ""}, "database-schema")])
+def test_the_resource_keeps_its_id_so_that_an_update_is_no_replacement(
+    told: Answers, given: dict[str, str], expected: str
+) -> None:
+    with cloudformation.answer(asked(told, **{"PhysicalResourceId": "mine", **given})):
+        pass
+    assert told.only() == {
+        "Status": "SUCCESS",
+        "PhysicalResourceId": expected,
+        "StackId": "arn:aws:cloudformation:s",
+        "RequestId": "r",
+        "LogicalResourceId": "DatabaseMigration",
+        "Reason": "the rest is in the log of the function behind this resource",
+    }

@@ -1,0 +1,48 @@
+"""Units that fail with the errors of a database, and how they are replayed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pymysql
+from sqlalchemy.exc import OperationalError
+from tenacity import Retrying
+
+from core.errors import TransactionConflictError
+from shell.utils.replaying import retrying
+
+
+class Left(NamedTuple):
+    """A Lambda context with so much time left."""
+
+    milliseconds: int
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Milliseconds."""
+        return self.milliseconds
+
+
+def error_of(number: int) -> OperationalError:
+    return OperationalError("UPDATE", {}, pymysql.err.OperationalError(number, "told by a test"))
+
+
+class Failing:
+    """A unit that fails so many times; knows how often it was tried."""
+
+    def __init__(self, error: Exception, times: int = 1000) -> None:
+        self._error = error
+        self._times = times
+        self.tried = 0
+        self.__qualname__ = "unit"
+
+    def __call__(self) -> str:
+        """Fail, or do it."""
+        self.tried += 1
+        if self.tried <= self._times:
+            raise self._error
+        return "done"
+
+
+def ours(attempts: int, delay: float) -> Retrying:
+    """The application's loop around a unit, with so many attempts and that first pause."""
+    return retrying(attempts, delay, lambda _last, _tried: TransactionConflictError())
