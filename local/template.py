@@ -14,6 +14,7 @@ from typing import Any
 
 from local import sections
 from local.api_routes import api_route
+from local.conditions import settled
 from local.errors import TemplateError
 from local.intrinsics import load_document, resolve, target_of
 from local.wiring import ApiRoute, Bucket, EventSource, Function, Queue, Schedule, Subscription, Topic
@@ -148,11 +149,12 @@ class _Reader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        document = load_document(path)
-        self.resources: dict[str, dict[str, Any]] = document.get("Resources") or {}
-        self.globals: dict[str, Any] = (document.get("Globals") or {}).get("Function") or {}
-        defaults = {name: spec.get("Default") for name, spec in (document.get("Parameters") or {}).items()}
+        written = load_document(path)
+        defaults = {name: spec.get("Default") for name, spec in (written.get("Parameters") or {}).items()}
         self.parameters = {name: value for name, value in defaults.items() if value is not None} | PSEUDO_PARAMETERS
+        document = settled(written, self.parameters)
+        self.resources: dict[str, dict[str, Any]] = document["Resources"]
+        self.globals: dict[str, Any] = (document.get("Globals") or {}).get("Function") or {}
 
     def read(self) -> Template:
         for name, resource in self.resources.items():

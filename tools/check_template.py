@@ -15,7 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ import yaml
 
 REGION = "us-east-1"
 ARTIFACT = "s3://bucket/key.zip"
+# Some findings name every resource there is.
+MESSAGE = 300
 
 
 class Loader:
@@ -112,25 +114,29 @@ def _lint(transformed: dict[str, Any]) -> str:
         return _cfn_lint(path)
 
 
-def transform(template: Path) -> dict[str, Any]:
-    """The CloudFormation template that SAM makes; raises samtranslator's InvalidDocumentException."""
+def transform(template: Path, artifacts: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The CloudFormation template that SAM makes; `artifacts` are addresses of code by logical id, one for all others.
+
+    Raises samtranslator's InvalidDocumentException.
+    """
     from samtranslator.translator.transform import transform as sam_transform
     from samtranslator.yaml_helper import yaml_parse
 
     os.environ.setdefault("AWS_DEFAULT_REGION", REGION)
     source = yaml_parse(template.read_text(encoding="utf-8"))
-    _point_at_artifacts(source)
+    _point_at_artifacts(source, artifacts or {})
     result: dict[str, Any] = sam_transform(source, {}, Loader())
     return result
 
 
-def _point_at_artifacts(source: dict[str, Any]) -> None:
+def _point_at_artifacts(source: dict[str, Any], artifacts: Mapping[str, str]) -> None:
     """Give code the address that `sam package` would: the transform refuses local folders."""
-    owners = list(source.get("Globals", {}).values())
-    owners += [resource.get("Properties", {}) for resource in source["Resources"].values()]
-    for owner in owners:
-        for name in {"CodeUri", "ContentUri"} & owner.keys():
-            owner[name] = ARTIFACT
+    for globals_of_kind in source.get("Globals", {}).values():
+        globals_of_kind.pop("CodeUri", None)
+    for name, resource in source["Resources"].items():
+        uri = {"AWS::Serverless::Function": "CodeUri", "AWS::Serverless::LayerVersion": "ContentUri"}
+        if resource["Type"] in uri:
+            resource["Properties"][uri[resource["Type"]]] = artifacts.get(name, ARTIFACT)
 
 
 def _sam(template: Path, *options: str) -> str:
@@ -150,7 +156,7 @@ def _cfn_lint(path: Path) -> str:
 
 def _sentence(finding: dict[str, Any]) -> str:
     where = "/".join(str(step) for step in finding["Location"].get("Path") or [])
-    return f"{finding['Rule']['Id']} {where}: {finding['Message']}"
+    return f"{finding['Rule']['Id']} {where}: {finding['Message'][:MESSAGE]}"
 
 
 def _run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,86 @@
+"""What tells a person: metrics that the code really emits, a dashboard, and alarms that reach somebody."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from typing import Any
+
+from tests.unit.template.conftest import ROOT, Deployed, target
+
+NAMESPACE = "ExhibitIngest"
+
+
+def emitted() -> set[str]:
+    """The names of the metrics in the code."""
+    calls = (node for path in (ROOT / "shared").rglob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8"))))
+    return {
+        str(name)
+        for node in calls
+        if isinstance(node, ast.Call) and called(node) in ("add_metric", "count_now")
+        for name in (
+            *(ast.unparse(argument).strip("'") for argument in node.args),
+            *(each.arg for each in node.keywords),
+        )
+        if re.fullmatch("([A-Z][a-z]+)+", name or "")
+    }
+
+
+def called(node: ast.Call) -> str:
+    return str(getattr(node.func, "attr", getattr(node.func, "id", "")))
+
+
+def metrics_of(alarm: dict[str, Any]) -> list[dict[str, Any]]:
+    nested = [each["MetricStat"]["Metric"] for each in alarm.get("Metrics", []) if "MetricStat" in each]
+    return nested or [alarm]
+
+
+def test_every_alarm_tells_somebody_and_says_what_to_do(deployed: Deployed) -> None:
+    for name, alarm in deployed.of_type("AWS::CloudWatch::Alarm").items():
+        assert [target(action) for action in alarm["AlarmActions"]] == ["AlarmTopic"], name
+        assert alarm["TreatMissingData"] in ("breaching", "notBreaching"), name
+        assert len(alarm["AlarmDescription"]) > 30, name
+
+
+def test_an_alarm_of_ours_watches_what_the_code_emits_in_this_stack(deployed: Deployed) -> None:
+    alarms = deployed.of_type("AWS::CloudWatch::Alarm").values()
+    ours = [metric for alarm in alarms for metric in metrics_of(alarm) if metric["Namespace"] == NAMESPACE]
+    assert ours
+    for metric in ours:
+        assert metric["MetricName"] in emitted()
+        assert metric["Dimensions"] == [{"Name": "service", "Value": {"Ref": "AWS::StackName"}}]
+
+
+def test_the_dashboard_is_json_and_shows_what_is_emitted(deployed: Deployed) -> None:
+    (dashboard,) = deployed.of_type("AWS::CloudWatch::Dashboard").values()
+    body = json.loads(dashboard["DashboardBody"]["Fn::Sub"])
+    shown = {
+        metric[1] for widget in body["widgets"] for metric in widget["properties"]["metrics"] if metric[0] == NAMESPACE
+    }
+    assert shown <= emitted()
+    assert {
+        "RowsImported",
+        "RowsRejected",
+        "RowWarnings",
+        "TransactionsReplayed",
+        "Deadlocks",
+        "ChunksGivenUp",
+    } <= shown
+
+
+def test_what_the_dashboard_names_is_there(deployed: Deployed) -> None:
+    (dashboard,) = deployed.of_type("AWS::CloudWatch::Dashboard").values()
+    named = {name.partition(".")[0] for name in re.findall(r"\$\{([\w.]+)\}", dashboard["DashboardBody"]["Fn::Sub"])}
+    assert named <= deployed.resources.keys()
+
+
+def test_an_operator_is_written_to_where_an_address_is_given(plain: Deployed, everything: Deployed) -> None:
+    assert "AlarmSubscription" not in plain.resources
+    subscription = everything.resources["AlarmSubscription"]["Properties"]
+    assert (subscription["Protocol"], target(subscription["TopicArn"])) == ("email", "AlarmTopic")
+
+
+def test_every_alarm_is_explained_to_its_operator(plain: Deployed) -> None:
+    guide = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+    assert [name for name in plain.of_type("AWS::CloudWatch::Alarm") if f"`{name}`" not in guide] == []

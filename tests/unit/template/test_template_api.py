@@ -1,0 +1,81 @@
+"""The API: no route is open, users cannot choose their tenant, and the access log tells no secret."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.template.conftest import OTHER_ISSUER, ROOT, Deployed, deployed_with
+from tools.check_template import open_routes
+
+
+def test_no_route_is_open(deployed: Deployed) -> None:
+    assert list(open_routes({"Resources": deployed.resources})) == []
+    (api,) = deployed.of_type("AWS::ApiGatewayV2::Api").values()
+    (scheme,) = api["Body"]["components"]["securitySchemes"].values()
+    assert scheme["x-amazon-apigateway-authorizer"]["jwtConfiguration"].keys() == {"issuer", "audience"}
+
+
+def test_there_is_no_other_way_in(deployed: Deployed) -> None:
+    kinds = deployed.kinds()
+    apis = {kind for kind in kinds if kind.startswith(("AWS::ApiGateway", "AWS::ElasticLoadBalancing"))}
+    assert apis == {"AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::Stage"}
+    assert "AWS::Lambda::Url" not in kinds
+    callers = {permission["Principal"] for permission in deployed.of_type("AWS::Lambda::Permission").values()}
+    assert callers == {"apigateway.amazonaws.com", "events.amazonaws.com"}
+
+
+def test_tokens_of_another_issuer_make_no_pool(transformed: dict[str, Any], plain: Deployed) -> None:
+    pools = {"AWS::Cognito::UserPool", "AWS::Cognito::UserPoolClient"}
+    assert pools <= plain.kinds()
+    elsewhere = deployed_with(transformed, OTHER_ISSUER)
+    assert not pools & elsewhere.kinds()
+    assert not re.search(r"\bUserPool(Client)?\b", str(elsewhere.resources) + str(elsewhere.outputs))
+
+
+def test_users_cannot_choose_their_tenant(plain: Deployed) -> None:
+    (client,) = plain.of_type("AWS::Cognito::UserPoolClient").values()
+    (pool,) = plain.of_type("AWS::Cognito::UserPool").values()
+    assert "WriteAttributes" in client, "without it, every attribute can be written"
+    assert "custom:tenant_id" not in client["WriteAttributes"]
+    assert [(each["Name"], each["Mutable"]) for each in pool["Schema"]] == [("tenant_id", False)]
+    assert pool["AdminCreateUserConfig"]["AllowAdminCreateUserOnly"] is True
+
+
+def test_the_access_log_holds_neither_query_nor_headers(deployed: Deployed) -> None:
+    (stage,) = deployed.of_type("AWS::ApiGatewayV2::Stage").values()
+    logged = stage["AccessLogSettings"]["Format"]
+    assert json.loads(logged)["route"] == "$context.routeKey"
+    assert not re.search(r"\$context\.(path\b|authorizer\.claims|identity\.user)|querystring|header", logged)
+
+
+def test_every_handler_of_the_template_exists_and_no_other(plain: Deployed) -> None:
+    named = {function["Handler"] for function in plain.functions.values()}
+    paths = [path for path in (ROOT / "functions").glob("*.py") if defines_handler(path)]
+    assert named == {f"{path.stem}.lambda_handler" for path in paths}
+
+
+def defines_handler(path: Path) -> bool:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    assigned = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
+    names = [*functions, *(target.id for target in assigned if isinstance(target, ast.Name))]
+    return "lambda_handler" in names
+
+
+def test_a_function_is_called_what_its_file_is_called(plain: Deployed) -> None:
+    for name, function in plain.functions.items():
+        words = re.findall("[A-Z][a-z]+", name.removesuffix("Function"))
+        assert function["Handler"] == "_".join(words).lower() + ".lambda_handler"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "functions").glob("*.py")), ids=lambda path: path.stem)
+def test_every_function_has_an_event_to_invoke_it_with(path: Path) -> None:
+    event = ROOT / "events" / f"{path.stem}.json"
+    assert event.is_file()
+    assert isinstance(json.loads(event.read_text(encoding="utf-8")), dict)

@@ -1,0 +1,119 @@
+"""Everything that can be encrypted is, at rest with the stack's own key and on the way with TLS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.unit.template.conftest import Deployed, target
+
+# Type, and where its key stands. The cache's parameter is as the others': an option, and then encrypted.
+KEYS = {
+    "AWS::SQS::Queue": "KmsMasterKeyId",
+    "AWS::SNS::Topic": "KmsMasterKeyId",
+    "AWS::Logs::LogGroup": "KmsKeyId",
+    "AWS::Lambda::Function": "KmsKeyArn",
+    "AWS::RDS::DBCluster": "KmsKeyId",
+    "AWS::ElastiCache::ReplicationGroup": "KmsKeyId",
+    "AWS::SecretsManager::Secret": "KmsKeyId",
+}
+
+
+def test_whatever_rests_is_encrypted_with_the_stacks_key(deployed: Deployed) -> None:
+    for kind, key in KEYS.items():
+        for name, properties in deployed.of_type(kind).items():
+            assert key in properties, f"{name} is not encrypted"
+            assert target(properties[key]) == "DataKey", name
+
+
+def test_every_type_with_an_option_to_encrypt_is_looked_at(everything: Deployed) -> None:
+    known = {*KEYS, "AWS::S3::Bucket", "AWS::KMS::Key"}
+    options = {"KmsKeyId", "KmsMasterKeyId", "KmsKeyArn", "KMSMasterKeyID", "StorageEncrypted", "SqsManagedSseEnabled"}
+    encrypting = {each["Type"] for each in everything.resources.values() if options & {*keys_of(each)}}
+    assert encrypting <= known
+    assert {*KEYS} <= everything.kinds()
+
+
+def keys_of(value: Any) -> list[str]:
+    if isinstance(value, list):
+        return [key for item in value for key in keys_of(item)]
+    if not isinstance(value, dict):
+        return []
+    return [key for name, item in value.items() for key in (name, *keys_of(item))]
+
+
+def test_the_bucket_encrypts_keeps_versions_and_is_nobody_elses(deployed: Deployed) -> None:
+    (bucket,) = deployed.of_type("AWS::S3::Bucket").values()
+    (rule,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert target(rule["ServerSideEncryptionByDefault"]["KMSMasterKeyID"]) == "DataKey"
+    assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
+    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+    assert len(bucket["PublicAccessBlockConfiguration"]) == 4
+
+
+def test_no_version_of_a_load_file_ever_expires(deployed: Deployed) -> None:
+    (bucket,) = deployed.of_type("AWS::S3::Bucket").values()
+    for rule in bucket["LifecycleConfiguration"]["Rules"]:
+        expires = {"ExpirationInDays", "NoncurrentVersionExpiration", "NoncurrentVersionExpirationInDays"} & rule.keys()
+        assert not expires or rule.get("Prefix") == "reports/", rule["Id"]
+
+
+def test_the_bucket_is_reached_by_tls_alone(deployed: Deployed) -> None:
+    (policy,) = deployed.of_type("AWS::S3::BucketPolicy").values()
+    (denied,) = policy["PolicyDocument"]["Statement"]
+    assert (denied["Effect"], denied["Principal"], denied["Action"]) == ("Deny", "*", "s3:*")
+    assert denied["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    assert len(denied["Resource"]) == 2, "the bucket and what is in it"
+
+
+def test_the_database_is_reached_by_tls_alone_and_by_nobody_from_outside(deployed: Deployed) -> None:
+    (parameters,) = deployed.of_type("AWS::RDS::DBClusterParameterGroup").values()
+    assert parameters["Parameters"]["require_secure_transport"] == "ON"
+    assert all(
+        instance["PubliclyAccessible"] is False for instance in deployed.of_type("AWS::RDS::DBInstance").values()
+    )
+    assert all(proxy["RequireTLS"] for proxy in deployed.of_type("AWS::RDS::DBProxy").values())
+
+
+def test_the_cache_is_reached_by_tls_alone_and_forgets_nothing(everything: Deployed) -> None:
+    (cache,) = everything.of_type("AWS::ElastiCache::ReplicationGroup").values()
+    assert (cache["TransitEncryptionEnabled"], cache["AtRestEncryptionEnabled"]) == (True, True)
+    assert "AuthToken" in cache
+    (parameters,) = everything.of_type("AWS::ElastiCache::ParameterGroup").values()
+    assert parameters["Properties"] == {"maxmemory-policy": "noeviction"}
+
+
+def test_what_must_outlive_the_stack_does_and_with_it_its_key(plain: Deployed) -> None:
+    # Layers and versions of functions hold nothing of anybody's: SAM keeps the old ones for a roll-back.
+    code = {"AWS::Lambda::LayerVersion", "AWS::Lambda::Version"}
+    kept = {
+        name: each for name, each in plain.resources.items() if "DeletionPolicy" in each and each["Type"] not in code
+    }
+    retained = dict.fromkeys(("EvidenceBucket", "DataKey", "UserPool"), "Retain")
+    assert {name: each["DeletionPolicy"] for name, each in kept.items()} == retained | {"DatabaseCluster": "Snapshot"}
+    assert all(each["UpdateReplacePolicy"] == each["DeletionPolicy"] for each in kept.values())
+
+
+def test_nothing_that_shows_statements_is_switched_on(deployed: Deployed) -> None:
+    (cluster,) = deployed.of_type("AWS::RDS::DBCluster").values()
+    assert cluster["EnableCloudwatchLogsExports"] == ["error"]
+    assert "innodb_print_all_deadlocks" not in str(deployed.of_type("AWS::RDS::DBClusterParameterGroup"))
+    assert not any(
+        instance.get("EnablePerformanceInsights") for instance in deployed.of_type("AWS::RDS::DBInstance").values()
+    )
+
+
+def test_nobody_reaches_the_network_from_outside(deployed: Deployed) -> None:
+    assert not {"AWS::EC2::InternetGateway", "AWS::EC2::NatGateway", "AWS::EC2::EIP"} & deployed.kinds()
+    ingress = [
+        rule
+        for group in deployed.of_type("AWS::EC2::SecurityGroup").values()
+        for rule in group.get("SecurityGroupIngress", [])
+    ]
+    ingress += deployed.of_type("AWS::EC2::SecurityGroupIngress").values()
+    assert ingress
+    assert [rule for rule in ingress if "SourceSecurityGroupId" not in rule or "CidrIp" in rule] == []
+
+
+def test_every_service_that_the_functions_call_has_its_endpoint(deployed: Deployed) -> None:
+    names = [endpoint["ServiceName"]["Fn::Sub"] for endpoint in deployed.of_type("AWS::EC2::VPCEndpoint").values()]
+    assert {name.rpartition(".")[2] for name in names} == {"s3", "sqs", "sns", "secretsmanager", "lambda"}

@@ -1,0 +1,106 @@
+"""Functions: their variables, their versions, and in which order they are deployed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.template.conftest import ROOT, TEMPLATE, Deployed, target
+from tools.check_template import transform
+
+# Powertools reads its own variables; DATABASE_URL is for the local stack and the tests.
+NOT_OURS = "POWERTOOLS_"
+NEVER_DEPLOYED = {"DATABASE_URL"}
+VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{2,}")
+API = {f"{name}ApiFunction" for name in ("Imports", "Exhibits", "Custodians", "Custody", "Productions")}
+
+
+def variables_read_by_settings() -> set[str]:
+    tree = ast.parse((ROOT / "shared/shell/settings.py").read_text(encoding="utf-8"))
+    literals = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return {literal for literal in literals if VARIABLE.fullmatch(literal)}
+
+
+def variables_set(deployed: Deployed) -> set[str]:
+    every = {name for function in deployed.functions for name in deployed.variables(function)}
+    return {name for name in every if not name.startswith(NOT_OURS)}
+
+
+def test_every_variable_of_the_template_is_read_by_the_settings(deployed: Deployed) -> None:
+    assert variables_set(deployed) - variables_read_by_settings() == set()
+
+
+def test_every_variable_that_the_settings_read_is_set_in_the_template(deployed: Deployed) -> None:
+    assert variables_read_by_settings() - variables_set(deployed) == NEVER_DEPLOYED
+
+
+def test_no_function_is_told_a_secret(deployed: Deployed) -> None:
+    for function in deployed.functions:
+        assert "resolve:" not in str(deployed.variables(function)), function
+
+
+def test_a_function_of_the_api_gives_up_before_api_gateway_does(deployed: Deployed) -> None:
+    (api,) = deployed.of_type("AWS::ApiGatewayV2::Api").values()
+    paths = api["Body"]["paths"].values()
+    answering = {
+        match
+        for operations in paths
+        for operation in operations.values()
+        for match in re.findall(r"\$\{(\w+)\.Arn\}", str(operation["x-amazon-apigateway-integration"]["uri"]))
+    }
+    assert answering == API
+    assert {deployed.functions[name]["Timeout"] for name in answering} == {25}
+
+
+def test_only_the_api_goes_through_the_proxy_and_no_lock_does(plain: Deployed, everything: Deployed) -> None:
+    def at(deployed: Deployed, function: str, variable: str) -> str:
+        return target(deployed.variables(function)[variable])
+
+    for function in plain.functions:
+        assert at(plain, function, "DB_HOST") == "DatabaseCluster"
+        assert at(everything, function, "DB_LOCK_HOST") == "DatabaseCluster"
+        assert at(everything, function, "DB_HOST") == ("ConnectionProxy" if function in API else "DatabaseCluster")
+
+
+def test_no_function_is_changed_before_the_schema(deployed: Deployed) -> None:
+    for function in deployed.functions.keys() - {"MigrateDatabaseFunction"}:
+        assert deployed.resources[function]["DependsOn"] in ("DatabaseMigration", ["DatabaseMigration"])
+
+
+def test_the_schema_is_migrated_once_everything_on_its_way_is_there(deployed: Deployed) -> None:
+    migration = deployed.resources["DatabaseMigration"]
+    assert {"DatabaseWriter", "SecretsEndpoint", "S3Endpoint"} <= {*migration["DependsOn"]}
+    assert migration["Properties"]["ServiceTimeout"] > deployed.functions["MigrateDatabaseFunction"]["Timeout"]
+
+
+def test_functions_are_traced_and_log_to_one_group_that_forgets(deployed: Deployed) -> None:
+    for function in deployed.functions.values():
+        assert function["TracingConfig"] == {"Mode": "Active"}
+        assert target(function["LoggingConfig"]["LogGroup"]) == "FunctionLogs"
+    assert all("RetentionInDays" in group for group in deployed.of_type("AWS::Logs::LogGroup").values())
+
+
+def versions(made: dict[str, Any]) -> set[str]:
+    return {name for name, each in made["Resources"].items() if each["Type"] == "AWS::Lambda::Version"}
+
+
+@pytest.mark.parametrize("changed", ["SharedLayer", "DependenciesLayer", "ProduceFunction"])
+def test_what_produce_is_made_of_gives_it_a_new_version(transformed: dict[str, Any], changed: str) -> None:
+    assert versions(transform(TEMPLATE, {changed: "s3://bucket/another.zip"})).isdisjoint(versions(transformed))
+
+
+def test_what_it_is_not_made_of_leaves_its_version(transformed: dict[str, Any]) -> None:
+    assert versions(transform(TEMPLATE, {"ImportChunkFunction": "s3://bucket/another.zip"})) == versions(transformed)
+
+
+@pytest.mark.parametrize("lost", ["AutoPublishAliasAllProperties", "PublishLambdaVersion"])
+def test_without_what_makes_it_so_a_changed_layer_leaves_the_old_code_running(tmp_path: Path, lost: str) -> None:
+    written = TEMPLATE.read_text(encoding="utf-8")
+    without = tmp_path / "template.yaml"
+    without.write_text(re.sub(rf"^ +{lost}: true\n", "", written, flags=re.MULTILINE), encoding="utf-8")
+    assert f"{lost}: true" not in without.read_text(encoding="utf-8")
+    assert versions(transform(without, {"SharedLayer": "s3://bucket/another.zip"})) == versions(transform(without))

@@ -1,0 +1,116 @@
+"""Least privilege: what a function may do is named, action by action and resource by resource."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.unit.template.conftest import Deployed, listed, target
+
+# What SAM gives to a function in a network, with a queue, with tracing, and with durable executions; for describing
+# network interfaces and sending traces AWS knows no resource but all.
+OF_AWS = {
+    "AWSLambdaBasicExecutionRole",
+    "AWSLambdaVPCAccessExecutionRole",
+    "AWSLambdaSQSQueueExecutionRole",
+    "AWSLambdaBasicDurableExecutionRolePolicy",
+    "AWSXrayWriteOnlyAccess",
+}
+
+
+def allowed(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    return (statement for statement in document["Statement"] if statement["Effect"] == "Allow")
+
+
+def identity_policies(deployed: Deployed) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Whose it is, and the document, of every policy that is attached to a role."""
+    for name, role in deployed.of_type("AWS::IAM::Role").items():
+        yield from ((name, policy["PolicyDocument"]) for policy in role.get("Policies", []))
+    for name, policy in deployed.of_type("AWS::IAM::ManagedPolicy").items():
+        yield name, policy["PolicyDocument"]
+
+
+def wildcards(statement: dict[str, Any]) -> list[str]:
+    """The actions that are not one action, and the resources that are not of one service and name."""
+    actions = [action for action in listed(statement["Action"]) if "*" in action]
+    resources = [
+        repr(each) for each in listed(statement["Resource"]) if re.fullmatch(r"\*|arn:[^:]*:\w*:.*:\*", str(each))
+    ]
+    return actions + resources
+
+
+def test_no_policy_has_a_wildcard_action_or_resource(deployed: Deployed) -> None:
+    found = {(name, *wildcards(each)) for name, document in identity_policies(deployed) for each in allowed(document)}
+    assert [each for each in found if len(each) > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("action", "resource"),
+    [("s3:*", "arn:aws:s3:::bucket/key"), ("sqs:SendMessage*", "arn:aws:sqs:::q"), ("s3:GetObject", "*")],
+)
+def test_a_wildcard_would_be_found(action: str, resource: str) -> None:
+    assert len(wildcards({"Action": action, "Resource": resource})) == 1
+
+
+def test_the_only_policies_of_aws_are_those_that_sam_attaches(deployed: Deployed) -> None:
+    for function in deployed.functions:
+        arns = [
+            arn
+            for arn in deployed.role_of(function)["ManagedPolicyArns"]
+            if not (isinstance(arn, dict) and "Ref" in arn)
+        ]
+        assert {str(arn).rpartition("/")[2] for arn in arns} <= OF_AWS, function
+
+
+def test_no_two_functions_share_a_role(deployed: Deployed) -> None:
+    roles = [target(function["Role"]) for function in deployed.functions.values()]
+    assert len(set(roles)) == len(roles) == len(deployed.functions)
+
+
+def objects_of(deployed: Deployed, function: str) -> set[tuple[str, str]]:
+    """(action, folder) of everything the function may do with objects in S3."""
+    return {
+        (action.removeprefix("s3:"), str(resource).partition("-evidence")[2].strip("/*'}"))
+        for statement in deployed.statements(function)
+        for action in listed(statement["Action"])
+        for resource in listed(statement["Resource"])
+        if action.startswith("s3:") and "-evidence/" in str(resource)
+    }
+
+
+def test_each_function_has_the_folders_that_it_works_in(plain: Deployed) -> None:
+    read = {("GetObject", "imports"), ("GetObjectVersion", "imports")}
+    write = {("PutObject", "reports"), ("AbortMultipartUpload", "reports")}
+    found = {name: of for name in plain.functions if (of := objects_of(plain, name))}
+    produced = {
+        (action, "productions")
+        for action in ("GetObject", "PutObject", "AbortMultipartUpload", "DeleteObject", "DeleteObjectVersion")
+    }
+    assert found == {
+        "StartImportFunction": read | {("GetObject", "options"), ("GetObjectVersion", "options")},
+        "ImportChunkFunction": read,
+        "WriteImportReportFunction": read | write,
+        # Presigned addresses carry this function's own permissions: to upload, to read reports, and nothing else.
+        "ImportsApiFunction": {("PutObject", "imports"), ("AbortMultipartUpload", "imports"), ("GetObject", "reports")},
+        "ProduceFunction": produced | {("GetObject", "files"), ("GetObjectVersion", "files")},
+    }
+
+
+def test_a_skipped_request_can_be_hidden(plain: Deployed) -> None:
+    allowing = [
+        each
+        for each in plain.statements("StartImportFunction")
+        if "sqs:ChangeMessageVisibility" in listed(each["Action"])
+    ]
+    assert [target(each["Resource"]) for each in allowing] == ["ImportRequestsQueue"]
+
+
+def test_only_the_tables_of_the_key_say_all_and_mean_the_key_itself(plain: Deployed) -> None:
+    (policy,) = [key["KeyPolicy"] for key in plain.of_type("AWS::KMS::Key").values()]
+    for statement in policy["Statement"]:
+        wild = statement["Action"] == "kms:*"
+        assert wild == (statement["Sid"] == "TheAccountDecides")
+        assert wild or "Condition" in statement, f"{statement['Sid']} is for anybody's service"

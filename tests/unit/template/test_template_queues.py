@@ -1,0 +1,81 @@
+"""Queues: what reads them, how long a message stays hidden, and where it goes when nobody can."""
+
+from __future__ import annotations
+
+from tests.unit.template.conftest import Deployed, target
+
+SPLITTER = "StartImportFunction"
+LAMBDA_TIMEOUT, SQS_VISIBILITY = 3, 30
+
+
+def test_every_queue_has_its_consumer(deployed: Deployed) -> None:
+    assert {(consumer.queue, consumer.function) for consumer in deployed.consumers()} == {
+        ("ImportRequestsQueue", "StartImportFunction"),
+        ("ImportRequestsDeadLetterQueue", "SettleFailedImportFunction"),
+        ("ImportChunksQueue", "ImportChunkFunction"),
+        ("ImportChunksDeadLetterQueue", "SettleFailedChunkFunction"),
+        ("OutboxNudgeQueue", "PublishOutboxFunction"),
+        ("ImportReportsQueue", "WriteImportReportFunction"),
+        ("ProductionRequestsQueue", "StartProductionFunction"),
+    }
+
+
+def last_stops(deployed: Deployed) -> set[str]:
+    """The queues that no function reads: what is in them waits for a person."""
+    return {*deployed.of_type("AWS::SQS::Queue")} - {consumer.queue for consumer in deployed.consumers()}
+
+
+def test_every_queue_that_is_read_has_a_dead_letter_queue(deployed: Deployed) -> None:
+    queues = deployed.of_type("AWS::SQS::Queue")
+    for consumer in deployed.consumers():
+        policy = queues[consumer.queue].get("RedrivePolicy")
+        assert policy, f"{consumer.queue} has no RedrivePolicy"
+        assert target(policy["deadLetterTargetArn"]) in queues.keys() - {consumer.queue}
+        assert policy["maxReceiveCount"] >= 5, "one slow minute must not lose a message"
+
+
+def test_dead_letters_end_where_an_alarm_looks(deployed: Deployed) -> None:
+    (alarm,) = [each for name, each in deployed.of_type("AWS::CloudWatch::Alarm").items() if name == "DeadLettersAlarm"]
+    watched = [metric["MetricStat"]["Metric"]["Dimensions"] for metric in alarm["Metrics"] if "MetricStat" in metric]
+    assert {target(dimension["Value"]) for (dimension,) in watched} == last_stops(deployed)
+
+
+def test_dead_letters_are_kept_as_long_as_sqs_keeps_anything(deployed: Deployed) -> None:
+    queues = deployed.of_type("AWS::SQS::Queue")
+    kept = {name: queues[name].get("MessageRetentionPeriod") for name in last_stops(deployed)}
+    assert set(kept.values()) == {1_209_600}, kept
+
+
+def test_a_message_stays_hidden_for_six_times_its_consumers_timeout(deployed: Deployed) -> None:
+    for consumer in deployed.consumers():
+        factor = 1 if consumer.function == SPLITTER else 6
+        timeout = deployed.functions[consumer.function].get("Timeout", LAMBDA_TIMEOUT)
+        hidden = deployed.of_type("AWS::SQS::Queue")[consumer.queue].get("VisibilityTimeout", SQS_VISIBILITY)
+        assert hidden >= factor * timeout, f"{consumer.queue}: {hidden} s for {timeout} s"
+
+
+def test_every_consumer_reports_the_records_that_failed(deployed: Deployed) -> None:
+    for consumer in deployed.consumers():
+        assert consumer.mapping.get("FunctionResponseTypes") == ["ReportBatchItemFailures"], consumer.function
+
+
+def test_every_consumer_has_a_limit_that_protects_the_database(deployed: Deployed) -> None:
+    limits = {
+        each.queue: each.mapping.get("ScalingConfig", {}).get("MaximumConcurrency") for each in deployed.consumers()
+    }
+    assert limits.pop("ImportChunksQueue") == {"Ref": "ChunkConcurrency"}
+    assert all(isinstance(limit, int) and 2 <= limit <= 10 for limit in limits.values()), limits
+
+
+def test_one_invocation_writes_one_chunk(deployed: Deployed) -> None:
+    sizes = [
+        consumer.mapping["BatchSize"] for consumer in deployed.consumers() if consumer.queue == "ImportChunksQueue"
+    ]
+    assert sizes == [1]
+
+
+def test_only_its_own_source_may_send_to_a_queue_from_outside(deployed: Deployed) -> None:
+    for name, policy in deployed.of_type("AWS::SQS::QueuePolicy").items():
+        for statement in policy["PolicyDocument"]["Statement"]:
+            assert statement["Action"] == "sqs:SendMessage", name
+            assert "aws:SourceArn" in statement["Condition"]["ArnEquals"], name
