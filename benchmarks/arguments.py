@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--seconds", type=_seconds, default=1.5, metavar="S", help="for each cell of a round (default: %(default)s)"
     )
-    made.add_argument("--rounds", type=_count, default=5, metavar="N", help="how often (default: %(default)s)")
+    made.add_argument("--rounds", type=count, default=5, metavar="N", help="how often (default: %(default)s)")
     made.add_argument(
         "--clients", type=_clients, default=[1, 4, 16], metavar="N,N", help="how many at once (default: 1,4,16)"
     )
@@ -64,14 +64,15 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """A number from 1 to 1000, for argparse."""
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 1_000):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 1000")
     return int(text)
 
 
 def _clients(text: str) -> list[int]:
-    counts = sorted({_count(each) for each in text.split(",")})
+    counts = sorted({count(each) for each in text.split(",")})
     if counts[-1] > _MOST_CLIENTS:
         raise argparse.ArgumentTypeError(f"{text!r}: give numbers from 1 to {_MOST_CLIENTS}, as in 1,4,16")
     return counts

@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from benchmarks.errors import BenchmarkError
 from benchmarks.workload import Contention, periods_of, requests
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.custody import NewPeriod
 from core.errors import ExhibitIngestError, OverlapError, TransactionConflictError
 from shell.custody_ops import add_periods

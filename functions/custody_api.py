@@ -1,16 +1,20 @@
 """API Gateway: who held which evidence device, from when to when."""
 
+from typing import Annotated
+
 from core.contracts import custody as its
 from shell import custody_ops, custody_query_ops
 from shell import http_api as api
 from shell.request_ops import allowed_versions, changed, etag_of, shown
+
+Periods = Annotated[list[its.NewPeriod], api.Body(min_length=1, max_length=its.MAX_PERIODS)]
 
 app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
 @app.post("/custody-periods", responses=api.answers(201, its.CustodyPeriods, 409, 422))
-def add_custody_periods(body: api.Periods, asked: api.Asked, key: api.Key) -> api.Answered:
+def add_custody_periods(body: Periods, asked: api.Asked, key: api.Key) -> api.Answered:
     """Record who held devices, all of the periods or none. No two periods of a device may overlap."""
     return changed(asked, key, custody_ops.add_periods, body, status=201)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shell.invocation import plain_handler
-from shell.outbox_ops import publish_pending, release_parked, report_waiting
+from shell.publishing_ops import publish_pending, release_parked, report_waiting
 
 
 def handle(event: dict[str, Any]) -> dict[str, Any]:

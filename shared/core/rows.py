@@ -16,8 +16,8 @@ from core.dates import is_zero, parse_date
 from core.field_mapping import id_field
 from core.load_file.chunk import SourceRecord
 from core.load_file.encoding import damaged_bytes, is_damaged
+from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
-from core.load_file.splitting import ASCII_WHITESPACE
 from core.reasons import Rejection, WarningCode
 
 KEYS = ("control_number", "bates_begin", "bates_end", "parent_control_number")

@@ -23,7 +23,7 @@ HEADER = (
     *("Begin Bates", "End Bates", "Begin Attach", "End Attach", "Parent Bates", "Custodian", "Title", "File Name"),
     *("Document Date", "Native Link", "Text Link"),
 )
-MAX_KEY_BYTES = 1_024
+MAX_KEY_BYTES, MAX_DOCUMENTS = 1_024, 100_000
 _IMAGE_COLUMNS = ("tiffpath", "pdfpath", "imagepath", "imagefile", "imagefilepath", "imagelink")
 _EXTENSION = re.compile(r"\.([A-Za-z0-9]{1,10})$")
 _BREAK = re.compile(r"\r\n|\r|\n")

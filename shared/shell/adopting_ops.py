@@ -8,18 +8,22 @@ known, as cancelled, and starts nothing: a client that repeats its PUT must not 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
+from core.errors import ImportBusyError
 from core.statuses import ImportStatus
 from core.uploads import Upload, awaited_key
 from shell.case_ops import case_of
 from shell.settings import settings
-from shell.tables import Imports
+from shell.tables.imports import Imports
 from shell.utils.db_helpers import changed_rows, insert_or_get, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
+from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
 
 # A cancelled import stays cancelled; `started_at` comes before the status that it looks at is changed.
 _ADOPT = text(
@@ -90,3 +94,19 @@ def current_import(import_id: int) -> Imports | None:
     """The import as it is now; waits for a transaction that is about to change it, and sees what that committed."""
     with session() as locking:
         return locking.scalars(select(Imports).where(Imports.id == import_id).with_for_update()).one_or_none()
+
+
+def named_import(message: dict[str, Any]) -> int | None:
+    """The id in a message that names an import; None for one of S3's."""
+    import_id = message.get("import_id")
+    return import_id if isinstance(import_id, int) else None
+
+
+@contextmanager
+def only_splitter(the_import: Imports, ttl_s: float) -> Iterator[None]:
+    """Raises ImportBusyError while somebody else is at the file; where that cannot be told, goes on."""
+    key = bytes(the_import.upload_key).hex()
+    with with_semaphore_lock(key, ttl=ttl_s, namespace="start_import") as slot:
+        if slot.outcome is SemaphoreOutcome.SKIPPED:
+            raise ImportBusyError(retry_after_s=slot.retry_after_s)
+        yield

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from core.bates import BatesFormat, NumberRange
 from core.errors import WrongStateError
-from shell.tables import BatesSequences
+from shell.tables.numbering import BatesSequences
 from shell.utils.bulk_insert import insert_missing
 
 
@@ -75,7 +75,7 @@ def _locked(transaction: Session, case_id: int, wanted: BatesFormat, start_at: i
     # Who finds the row there waits for the lock that the reading takes; a plain INSERT would wait for a shared one,
     # and of many who then want more than that all but one are broken as deadlocks.
     row = (case_id, wanted.prefix, wanted.digits, start_at or 1)
-    insert_missing(transaction, BatesSequences, ("case_id", "prefix", "digits", "next_number"), [row], key=2)
+    insert_missing(transaction, "bates_sequences", ("case_id", "prefix", "digits", "next_number"), [row], key=2)
     return transaction.scalars(locking).one()
 
 

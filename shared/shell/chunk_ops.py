@@ -15,17 +15,18 @@ from sqlalchemy.orm import Session
 
 from core.errors import ChunkBusyError, ImportNotRunningError, StorageUnavailableError
 from core.load_file.chunk import SourceRecord, read_chunk
+from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
-from core.load_file.streaming import MAX_RECORD_BYTES
 from core.reasons import Rejection
 from core.rows import Problem, Row, parse_row
 from core.statuses import ChunkStatus, ImportStatus
 from shell.chunk_writing_ops import ChunkWriter
-from shell.completion_ops import drop_unused_names, settle_chunk
+from shell.completion_ops import Counts, drop_unused_names, settle_chunk
 from shell.exhibit_ops import FittedRow, Fitter, StoredExhibit, stored_exhibits
-from shell.observability import logger
+from shell.observability import count_now, logger
 from shell.outbox_ops import nudge_publisher
-from shell.tables import ImportChunks, ImportDuplicates, Imports
+from shell.tables.chunks import ImportChunks, ImportDuplicates
+from shell.tables.imports import Imports
 from shell.utils.column_limits import column_limits
 from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
@@ -164,12 +165,22 @@ def _write(import_id: int, chunk_no: int, prepared: ChunkInput) -> str:
                 return status
             counts = writer.write(transaction)
             settle_chunk(transaction, prepared.the_import, chunk_no, ChunkStatus.DONE, counts)
+        _show(counts)
     except ImportNotRunningError as stopped:
         with session() as forgetting:
             # What was named for rows that do not come: the import is at its end, and nobody else looks after it.
             drop_unused_names(forgetting, prepared.the_import)
         return stopped.status
     return ChunkStatus.DONE
+
+
+def _show(counts: Counts) -> None:
+    count_now(
+        RowsImported=counts.imported,
+        RowsUnchanged=counts.unchanged,
+        RowsRejected=counts.rejected,
+        RowWarnings=counts.warnings,
+    )
 
 
 def _lock(transaction: Session, import_id: int, chunk_no: int) -> str:

@@ -19,11 +19,13 @@ from core.load_file.encoding import readable
 from core.load_file.layout import Layout
 from core.reasons import Rejection, WarningCode
 from core.rows import Loss, Name, Problem
-from shell.completion_ops import Counts
+from shell.completion_ops import REJECTION_COLUMNS, Counts
 from shell.custodian_ops import link_custodians
 from shell.exhibit_ops import FittedRow, StoredExhibit, insert_exhibits, stored_exhibits, stored_links
 from shell.outbox_ops import append_events
-from shell.tables import Custodians, ImportChunks, ImportNames, ImportRejections, Imports, ImportWarnings, Tags
+from shell.tables.chunks import ImportChunks
+from shell.tables.imports import Imports
+from shell.tables.names import Custodians, Tags
 from shell.taggings_ops import link_tags
 from shell.utils.bulk_insert import insert_new
 from shell.utils.db_errors import error_number
@@ -34,10 +36,6 @@ _MEANWHILE = "an exhibit of the case changed while the chunk was prepared; the c
 MAX_ORIGINAL_BYTES = 1024
 MODELS: Mapping[str, type[DeclarativeBase]] = {"custodians": Custodians, "tags": Tags}
 
-REJECTION_COLUMNS = (
-    *("import_id", "line_no", "seq", "chunk_no", "column_name", "code", "message", "control_number"),
-    *("byte_start", "byte_len"),
-)
 WARNING_COLUMNS = (
     *("import_id", "line_no", "seq", "chunk_no", "column_name", "code", "message", "control_number"),
     *("original", "original_bytes", "stored_bytes", "byte_start", "byte_len"),
@@ -89,10 +87,10 @@ class ChunkWriter:
         """Write all rows of the chunk; the caller holds the chunk's row and commits."""
         outcome = self._write_exhibits(transaction)
         self._write_links(transaction, outcome.inserted)
-        insert_new(transaction, ImportRejections, REJECTION_COLUMNS, list(self._rejection_rows(outcome)))
+        insert_new(transaction, "import_rejections", REJECTION_COLUMNS, list(self._rejection_rows(outcome)))
         warnings = list(self._warning_rows(outcome))
-        insert_new(transaction, ImportWarnings, WARNING_COLUMNS, warnings)
-        insert_new(transaction, ImportNames, NAME_COLUMNS, list(self._name_rows(outcome)))
+        insert_new(transaction, "import_warnings", WARNING_COLUMNS, warnings)
+        insert_new(transaction, "import_names", NAME_COLUMNS, list(self._name_rows(outcome)))
         append_events(transaction, self._warning_events(outcome))
         return Counts(len(outcome.inserted), len(outcome.unchanged), 0, len(outcome.rejected), len(warnings))
 

@@ -19,11 +19,16 @@ from core.events import import_completed
 from core.naming import MergedName, Sighting, settle_names
 from core.reasons import WarningCode
 from core.statuses import ChunkStatus, ImportStatus
+from shell.counting_ops import totals_of
 from shell.outbox_ops import append_events
-from shell.tables import Imports, ImportWarnings
+from shell.tables.imports import Imports
 from shell.utils.bulk_insert import insert_new
 from shell.utils.db_helpers import changed_rows
 
+REJECTION_COLUMNS = (
+    *("import_id", "line_no", "seq", "chunk_no", "column_name", "code", "message", "control_number"),
+    *("byte_start", "byte_len"),
+)
 # Rows of one line are numbered from 0 by the chunk; the completion's come behind them.
 MERGED_NAMES_FROM = 1_000_000
 # What refers to a name, by which column.
@@ -39,14 +44,6 @@ _SETTLE = text(
 )
 _COUNT_DOWN = text("UPDATE imports SET chunks_left = chunks_left - 1 WHERE id = :import_id AND status = 'running'")
 _STANDING = text("SELECT status, chunks_left, generation FROM imports WHERE id = :import_id")
-_TOTALS = text(
-    "SELECT COALESCE(SUM(imported), 0) AS imported, COALESCE(SUM(unchanged), 0) AS unchanged, "
-    "COALESCE(SUM(updated), 0) AS updated, COALESCE(SUM(rejected), 0) AS rejected, "
-    "(SELECT COUNT(*) FROM import_warnings WHERE import_id = :import_id) AS warnings, "
-    "(SELECT COUNT(*) FROM custodians WHERE import_id = :import_id) AS custodians, "
-    "(SELECT COUNT(*) FROM tags WHERE import_id = :import_id) AS tags "
-    "FROM import_chunks WHERE import_id = :import_id"
-)
 _FORGET_MERGED = text("DELETE FROM import_warnings WHERE import_id = :import_id AND seq >= :merged_from")
 _COMPLETE = text(
     "UPDATE imports SET status = :status, imported = :imported, unchanged = :unchanged, updated = :updated, "
@@ -104,12 +101,6 @@ def complete_import(transaction: Session, the_import: Imports, generation: int) 
     append_events(
         transaction, [import_completed(the_import.id, the_import.tenant_id, status.value, generation, counts)]
     )
-
-
-def totals_of(transaction: Session, import_id: int) -> dict[str, int]:
-    """What an import's settled chunks add up to, and the names it made; a plain read that locks no chunk."""
-    totals = transaction.execute(_TOTALS, {"import_id": import_id}).one()._mapping
-    return {name: int(value) for name, value in totals.items()}
 
 
 def _settle_spellings(transaction: Session, the_import: Imports) -> None:
@@ -181,7 +172,7 @@ def _warn_of_merged(transaction: Session, the_import: Imports, kind: str, merged
         )
         for order, name in enumerate(merged)
     ]
-    insert_new(transaction, ImportWarnings, columns, rows)
+    insert_new(transaction, "import_warnings", columns, rows)
 
 
 def _merged_into(kept: str) -> str:

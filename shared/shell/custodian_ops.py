@@ -1,7 +1,5 @@
 """Custodians of a case, and which exhibits they held.
 
-Guaranteed: one who was asked for stays, also where an import saw the name first and then imports no row that has it.
-
 `create_custodian_exhibits` and `insert_or_get_custodian` are the interface kept for callers of the published pattern.
 """
 
@@ -10,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from core.contracts.common import Caller
-from core.contracts.exhibits import Custodian, NewCustodian
 from core.errors import ConflictError, InvalidInputError
-from shell.case_ops import case_of
-from shell.tables import CustodianExhibits, Custodians, Exhibits
+from shell.tables.exhibits import Exhibits
+from shell.tables.names import Custodians
 from shell.utils.bulk_insert import insert_missing
 from shell.utils.column_limits import column_limits
 from shell.utils.db_helpers import acquire_lock_with_retry, insert_or_get, retry_on_db_conflict
@@ -25,12 +20,6 @@ from shell.utils.keys import refuse_unstorable
 from shell.utils.named_rows import find_or_add_named
 
 LINK_COLUMNS = ("exhibit_id", "custodian_id", "user_id")
-# What nothing refers to would go when the import that made it ends.
-_KEEP = text(
-    "UPDATE custodians SET import_id = NULL, line_no = NULL, version = version + 1 "
-    "WHERE id = :id AND import_id IS NOT NULL "
-    "AND NOT EXISTS (SELECT 1 FROM custodian_exhibits AS link WHERE link.custodian_id = custodians.id)"
-)
 
 
 @retry_on_db_conflict
@@ -50,7 +39,7 @@ def create_custodian_exhibits(
     held = acquire_lock_with_retry(session, Custodians, custodians, is_list_filter=True)
     _refuse_missing("custodians", custodians - {row.id for row in held})
     rows = [(exhibit, custodian, user_id) for exhibit, custodian in pairs]
-    insert_missing(session, CustodianExhibits, LINK_COLUMNS, rows, key=2)
+    insert_missing(session, "custodian_exhibits", LINK_COLUMNS, rows, key=2)
 
 
 @retry_on_db_conflict
@@ -65,19 +54,6 @@ def insert_or_get_custodian(session: Session, name: str, import_attributes: Mapp
     first_sight = {"import_id": import_attributes.get("import_id"), "line_no": import_attributes.get("line_no")}
     custodian, _created = insert_or_get(session, Custodians, key, first_sight, unique_key="uq_custodians_name")
     return custodian
-
-
-def add_custodian(transaction: Session, caller: Caller, body: NewCustodian) -> Custodian:
-    """The case's custodian of that name, in the spelling that is stored; both are made if there are none.
-
-    Names that the database collates equal are one. Raises InvalidInputError for a name that the column cannot hold as
-    it is.
-    """
-    case_id = case_of(transaction, caller.tenant_id, body.case)
-    [custodian_id] = lock_named_custodians(transaction, case_id, [body.name])
-    transaction.execute(_KEEP, {"id": custodian_id})
-    kept = transaction.get_one(Custodians, custodian_id, populate_existing=True)
-    return Custodian(id=kept.id, name=kept.name)
 
 
 def lock_named_custodians(transaction: Session, case_id: int, names: Iterable[str]) -> list[int]:
@@ -96,7 +72,7 @@ def lock_named_custodians(transaction: Session, case_id: int, names: Iterable[st
 def link_custodians(transaction: Session, links: Iterable[tuple[int, int]], user_id: str) -> None:
     """Link imported exhibits; locks no custodian, for a name on every row must not serialise the chunks."""
     rows = [(exhibit, custodian, user_id) for exhibit, custodian in links]
-    insert_missing(transaction, CustodianExhibits, LINK_COLUMNS, rows, key=2)
+    insert_missing(transaction, "custodian_exhibits", LINK_COLUMNS, rows, key=2)
 
 
 def _refuse_missing(table: str, missing: set[int]) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import flag_modified
 
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.custody import (
     CustodyAction,
     CustodyPeriod,
@@ -28,10 +28,10 @@ from core.contracts.custody import (
 from core.custody import Span, kept_end
 from core.errors import InvalidInputError, StaleVersionError, WrongStateError
 from core.moments import written
-from shell import tables
 from shell.custody_query_ops import described, load_period
 from shell.custody_writing_ops import WantedPeriod, insert_periods, keep_custodians, record_changes, refuse_overlaps
 from shell.device_ops import find_devices, find_or_add_devices, serialised
+from shell.tables.custody import CustodyPeriods as Periods
 
 
 def add_periods(transaction: Session, caller: Caller, periods: Sequence[NewPeriod]) -> CustodyPeriods:
@@ -110,7 +110,7 @@ def _wanted(place: int, period: NewPeriod, device: int) -> WantedPeriod:
     return WantedPeriod(span, device, period.custodian_id, period.note)
 
 
-def _revised(period: tables.CustodyPeriods, number: int, change: Revision) -> Span:
+def _revised(period: Periods, number: int, change: Revision) -> Span:
     begin = change.begin or period.begin_at
     end = kept_end(change.end) if "end" in change.model_fields_set else period.end_at
     if begin >= end:
@@ -118,9 +118,7 @@ def _revised(period: tables.CustodyPeriods, number: int, change: Revision) -> Sp
     return Span(0, number, begin, end)
 
 
-def _at_version(
-    transaction: Session, caller: Caller, period_id: int, versions: frozenset[int]
-) -> tables.CustodyPeriods:
+def _at_version(transaction: Session, caller: Caller, period_id: int, versions: frozenset[int]) -> Periods:
     """Read again, now that nobody else changes the device's periods."""
     period, _ = load_period(transaction, caller, period_id)
     if period.version not in versions:
@@ -128,8 +126,8 @@ def _at_version(
     return period
 
 
-def _ending(transaction: Session, device: int, body: NewTransfer) -> tables.CustodyPeriods:
-    period = tables.CustodyPeriods
+def _ending(transaction: Session, device: int, body: NewTransfer) -> Periods:
+    period = Periods
     around = (period.device_id == device, period.end_at > body.at, period.begin_at <= body.at)
     wanted = select(period).where(*around).execution_options(populate_existing=True)
     found = transaction.scalars(wanted).one_or_none()
@@ -149,7 +147,7 @@ def _held_by_nobody(body: NewTransfer) -> WrongStateError:
 def _write(
     transaction: Session,
     caller: Caller,
-    period: tables.CustodyPeriods,
+    period: Periods,
     action: CustodyAction = CustodyAction.CHANGED,
 ) -> None:
     # Without a net change there would be no UPDATE, and nothing would compare the version.

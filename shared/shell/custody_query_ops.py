@@ -15,12 +15,13 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.custody import CustodyAction, CustodyChange, CustodyChangePage, CustodyPeriod, CustodyPeriodPage
 from core.custody import given_end
 from core.errors import NotFoundError
 from core.paging import decode_cursor, not_ours, page_of
-from shell.tables import Custodians, CustodyChanges, CustodyPeriods, Devices
+from shell.tables.custody import CustodyChanges, CustodyPeriods, Devices
+from shell.tables.names import Custodians
 from shell.utils.db_helpers import among, forced, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 

@@ -17,12 +17,13 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.exc import StaleDataError
 
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.custody import CustodyAction
 from core.custody import Conflict, Span, conflicts_with, conflicts_within, envelopes
 from core.errors import InvalidInputError, OverlapError
 from shell.device_ops import is_locking
-from shell.tables import Cases, Custodians
+from shell.tables.cases import Cases
+from shell.tables.names import Custodians
 from shell.utils.db_helpers import among, changed_rows, forced
 from shell.utils.db_session import session
 

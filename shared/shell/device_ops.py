@@ -22,7 +22,7 @@ from sqlalchemy.orm.exc import StaleDataError
 
 from core.errors import FinalConflictError
 from shell.settings import settings
-from shell.tables import Devices
+from shell.tables.custody import Devices
 from shell.utils.bulk_insert import insert_missing
 from shell.utils.db_helpers import among, changed_rows, forced
 from shell.utils.db_session import session
@@ -64,7 +64,7 @@ def find_or_add_devices(transaction: Session, tenant_id: str, numbers: Sequence[
 def _add(tenant_id: str, numbers: Sequence[int]) -> None:
     with session() as adding:
         rows = [(tenant_id, number) for number in numbers]
-        insert_missing(adding, Devices, ("tenant_id", "number"), rows, key=2)
+        insert_missing(adding, "devices", ("tenant_id", "number"), rows, key=2)
 
 
 def is_locking() -> bool:

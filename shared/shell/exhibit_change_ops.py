@@ -14,7 +14,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import flag_modified
 
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.exhibits import (
     Exhibit,
     ExhibitChange,
@@ -25,8 +25,11 @@ from core.contracts.exhibits import (
 )
 from core.errors import InvalidInputError, StaleVersionError
 from shell.custodian_ops import create_custodian_exhibits, lock_named_custodians
-from shell.exhibit_query_ops import custodians_of, described, load_exhibit, not_found
-from shell.tables import Cases, Exhibits, Tags
+from shell.exhibit_query_ops import custodians_of, described, load_exhibit
+from shell.matching_ops import not_found
+from shell.tables.cases import Cases
+from shell.tables.exhibits import Exhibits
+from shell.tables.names import Tags
 from shell.taggings_ops import count_taggings, create_np_taggings, delete_taggings, keep_named_tags
 from shell.utils.column_limits import column_limits
 from shell.utils.db_helpers import among, forced

@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 from core.field_mapping import id_field
 from core.load_file.layout import Layout
 from core.rows import KEYS, TEXTS, Loss, Name, Problem, Row
-from shell.tables import Exhibits
 from shell.utils.bulk_insert import insert_bisecting, insert_missing
 from shell.utils.column_limits import Limits, column_limits
 from shell.utils.data_sanitizer import fit_text
@@ -136,7 +135,7 @@ def insert_exhibits(transaction: Session, rows: Sequence[FittedRow]) -> list[tup
     by_line = {fitted.values[_LINE_NO]: fitted for fitted in rows}
 
     def insert(values: Sequence[tuple[Any, ...]]) -> None:
-        insert_missing(transaction, Exhibits, COLUMNS, values, key=_CONTROL_NUMBER + 1)
+        insert_missing(transaction, "exhibits", COLUMNS, values, key=_CONTROL_NUMBER + 1)
 
     refused = insert_bisecting(transaction, insert, [fitted.values for fitted in rows])
     return [(by_line[values[_LINE_NO]], number) for values, number in refused]

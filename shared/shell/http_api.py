@@ -12,10 +12,12 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.depends import Depends
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestUnsupportedContentType, RequestValidationError
-from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path, Query
+
+# Body is for routes: an array is taken for a query parameter unless it says so.
+from aws_lambda_powertools.event_handler.openapi.params import Body as Body
+from aws_lambda_powertools.event_handler.openapi.params import Header, Path, Query
 
 from core.contracts.common import MAX_ID
-from core.contracts.custody import MAX_PERIODS, NewPeriod
 from core.contracts.problems import NO_ROUTE, UNSUPPORTED
 from core.contracts.queries import (
     CaseQuery,
@@ -51,8 +53,6 @@ WhichImports = Annotated[ImportQuery, Query()]
 WhichExhibits = Annotated[ExhibitQuery, Query()]
 OfCase = Annotated[CaseQuery, Query()]
 OfDevice = Annotated[DeviceQuery, Query()]
-# A body that is an array is taken for a query parameter unless it says so.
-Periods = Annotated[list[NewPeriod], Body(min_length=1, max_length=MAX_PERIODS)]
 WhichProductions = Annotated[ProductionQuery, Query()]
 WhichPeriods = Annotated[PeriodQuery, Query()]
 # What may become of a change of something that has versions, beside what any route may answer.

@@ -20,7 +20,8 @@ from urllib.parse import parse_qs
 from aws_lambda_powertools.event_handler import Request, Response
 from pydantic.alias_generators import to_camel
 
-from core.contracts.common import Caller, FieldProblem
+from core.caller import Caller
+from core.contracts.common import FieldProblem
 from core.contracts.problems import INVALID, UNSUPPORTED
 from core.errors import InvalidInputError
 from core.http_headers import idempotency_key

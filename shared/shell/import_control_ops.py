@@ -24,14 +24,14 @@ from typing import Any
 from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.imports import ImportState
 from core.errors import WrongStateError
 from core.events import import_cancelled, import_retried
 from core.reasons import FileFailure
 from core.statuses import ImportStatus
 from core.uploads import awaited_key
-from shell.completion_ops import totals_of
+from shell.counting_ops import totals_of
 from shell.import_query_ops import no_such_import, state_of
 from shell.outbox_ops import append_events
 from shell.settings import settings

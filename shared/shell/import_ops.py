@@ -11,37 +11,32 @@ saves work: who registers first is settled by the import's row.
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import text
-
-from core.errors import FileRefusedError, ImportBusyError, UploadRefusedError
+from core.errors import FileRefusedError, UploadRefusedError
 from core.events import upload_refused
 from core.import_options import ImportOptions, parse_options
 from core.reasons import FileFailure
 from core.statuses import ImportStatus
 from core.uploads import Upload, options_key, parse_upload
-from shell.adopting_ops import current_import, import_of
+from shell.adopting_ops import current_import, import_of, named_import, only_splitter
 from shell.observability import logger
 from shell.outbox_ops import append_events, nudge_publisher
 from shell.registering_ops import fail, pending_chunks, register
 from shell.settings import settings
 from shell.splitting_ops import split_file
-from shell.tables import Imports
+from shell.tables.imports import Imports
 from shell.utils.column_limits import column_limits
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
+from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.db_session import session
 from shell.utils.keys import unstorable
 from shell.utils.object_store import ObjectVersion, read_small
 from shell.utils.queues import postpone, send_all
-from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
 
 MAX_OPTIONS_BYTES = 1_000_000
 # As long as the function may take.
-SPLITTING_S, GIVING_UP_S = 900, 60
+SPLITTING_S = 900
 
 
 def start_imports(message: dict[str, Any]) -> None:
@@ -49,7 +44,7 @@ def start_imports(message: dict[str, Any]) -> None:
 
     Raises ImportBusyError while another delivery splits the file, and UnavailableError for the message to come again.
     """
-    named = _named(message)
+    named = named_import(message)
     if named is not None:
         resume_import(named)
         return
@@ -67,55 +62,6 @@ def start_imports(message: dict[str, Any]) -> None:
 def postpone_request(receipt_handle: str, seconds: int) -> None:
     """Have a request come back in so many seconds, not at the end of its visibility."""
     postpone(settings().import_requests_queue_url, receipt_handle, seconds)
-
-
-def settle_failed_imports(message: dict[str, Any]) -> None:
-    """For a request that failed in every attempt: send it back once, then record its imports as failed.
-
-    An import that is registered already only lacks messages for its chunks; they are sent. One that was retried since
-    is left alone. Raises ImportBusyError while somebody splits the file.
-    """
-    if int(message.get("redrive", 0)) == 0:
-        # While the database is down nothing is sent, and the message stays where it is: an outage is no failure.
-        _ask_database()
-        again = {**message, "redrive": 1}
-        send_all(settings().import_requests_queue_url, [again], delay_s=settings().redrive_delay_seconds)
-        return
-    for import_id in _imports_of(message):
-        _give_up(import_id, int(message.get("generation", 1)))
-
-
-def _named(message: dict[str, Any]) -> int | None:
-    import_id = message.get("import_id")
-    return import_id if isinstance(import_id, int) else None
-
-
-def _imports_of(message: dict[str, Any]) -> Iterator[int]:
-    named = _named(message)
-    if named is not None:
-        yield named
-        return
-    for record in message.get("Records", []):
-        with contextlib.suppress(UploadRefusedError):
-            upload = parse_upload(record)
-            if upload is not None:
-                yield import_of(upload)
-
-
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _ask_database() -> None:
-    with session() as reading:
-        reading.execute(text("SELECT 1"))
-
-
-def _give_up(import_id: int, generation: int) -> None:
-    the_import = current_import(import_id)
-    if the_import is not None and the_import.status == ImportStatus.SPLITTING:
-        with _only_splitter(the_import, GIVING_UP_S):
-            fail(import_id, generation, FileFailure.NOT_READ, "reading the file failed in every attempt")
-        logger.error("import given up", extra={"import_id": import_id, "generation": generation})
-        nudge_publisher()
-    send_all(settings().import_chunks_queue_url, pending_chunks(import_id))
 
 
 def start_import(upload: Upload) -> int:
@@ -143,20 +89,10 @@ def resume_import(import_id: int) -> None:
 
 def _split(the_import: Imports) -> None:
     """Split the file, unless somebody is at it or has done it; where that cannot be told it is split once more."""
-    with _only_splitter(the_import, SPLITTING_S):
+    with only_splitter(the_import, SPLITTING_S):
         now = current_import(the_import.id)
         if now is not None and now.status == ImportStatus.SPLITTING:
             _split_and_register(now)
-
-
-@contextlib.contextmanager
-def _only_splitter(the_import: Imports, ttl_s: float) -> Iterator[None]:
-    """Raises ImportBusyError while somebody else is at the file; where that cannot be told, goes on."""
-    key = bytes(the_import.upload_key).hex()
-    with with_semaphore_lock(key, ttl=ttl_s, namespace="start_import") as slot:
-        if slot.outcome is SemaphoreOutcome.SKIPPED:
-            raise ImportBusyError(retry_after_s=slot.retry_after_s)
-        yield
 
 
 def _split_and_register(the_import: Imports) -> None:
@@ -196,7 +132,8 @@ def _user_id(the_import: Imports, options: ImportOptions) -> str:
     return user_id
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+# After an unknown COMMIT the message comes again: nothing in the tables tells one refusal from another.
+@retry_on_db_conflict
 def _refuse(record: dict[str, Any], reason: str) -> None:
     """There is no import to record it against: say so on the topic and in the log."""
     key = str(record.get("s3", {}).get("object", {}).get("key", ""))[:64]

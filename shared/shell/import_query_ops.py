@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.imports import (
     ChangedValue,
     ImportDetails,
@@ -28,9 +28,9 @@ from core.contracts.imports import (
 from core.errors import NotFoundError
 from core.import_progress import UNKNOWN, pace
 from core.paging import MAX_NUMBER, decode_cursor, page_of
-from core.reporting import report_keys, report_prefix
+from core.report_keys import report_keys, report_prefix
 from core.statuses import ImportStatus
-from shell.exhibit_query_ops import NO_SUCH_CASE
+from shell.case_ops import NO_SUCH_CASE
 from shell.settings import settings
 from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session

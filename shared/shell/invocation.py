@@ -14,13 +14,13 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
-
-from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from typing import TYPE_CHECKING, Any, Protocol
 
 from core.errors import BusyError, ExhibitIngestError, ImportBusyError
 from shell.observability import logger
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 MARGIN_S = 2.0
 _ends_at: ContextVar[float | None] = ContextVar("deadline", default=None)
@@ -59,6 +59,8 @@ def sqs_handler(work: Callable[[dict[str, Any]], object], postpone: Postpone | N
     A record whose work somebody else is doing is reported like any other, and `postpone`, called with its receipt
     handle and the error's `retry_after_s`, is to make the queue deliver it then; that it fails is only logged.
     """
+    # Here, where functions of queues are made when they are imported: no other function needs it.
+    from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 
     def of_record(record: SQSRecord) -> None:
         with _postponed(record, postpone), _failures_logged():

@@ -29,7 +29,7 @@ from core.volume import (
 )
 from shell.produced_ops import Produced, produced
 from shell.settings import settings
-from shell.tables import Productions
+from shell.tables.productions import Productions
 from shell.utils.object_store import write_stream
 
 Start = tuple[int, int]

@@ -17,7 +17,11 @@ from sqlalchemy.orm import Session
 
 from core.bates import BatesFormat, Numbering
 from core.volume import FileKind
-from shell.tables import CustodianExhibits, Custodians, Exhibits, ProductionDocuments, Productions
+from shell.tables.exhibits import Exhibits
+from shell.tables.links import CustodianExhibits
+from shell.tables.names import Custodians
+from shell.tables.numbering import ProductionDocuments
+from shell.tables.productions import Productions
 from shell.utils.db_helpers import among, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 from shell.utils.document_properties import load

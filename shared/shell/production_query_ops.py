@@ -12,16 +12,19 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session, defer
 
 from core.bates import BatesFormat, Numbering
+from core.caller import Caller
 from core.contracts import productions as contract
-from core.contracts.common import Caller
 from core.errors import NotFoundError
 from core.paging import decode_cursor, page_of
 from core.saga import SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
 from core.volume import volume_folder
-from shell.exhibit_query_ops import case_id_of
+from shell.case_ops import case_id_of
 from shell.production_state_ops import steps_of
-from shell.tables import Cases, Exhibits, ProductionDocuments, Productions, ProductionSteps
+from shell.tables.cases import Cases
+from shell.tables.exhibits import Exhibits
+from shell.tables.numbering import ProductionDocuments
+from shell.tables.productions import Productions, ProductionSteps
 from shell.utils.db_helpers import forced, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 

@@ -12,19 +12,19 @@ from sqlalchemy import func, text
 from sqlalchemy.orm import Session
 
 from core.bates import BatesFormat
-from core.contracts.common import Caller
-from core.contracts.productions import NewProduction, Production
+from core.caller import Caller
+from core.contracts.productions import ExhibitSelection, NewProduction, Production
 from core.errors import WrongStateError
 from core.events import production_requested
 from core.saga import SagaStepStatus
 from core.statuses import ProductionStatus
 from shell.bates_ops import refuse_impossible
-from shell.exhibit_query_ops import case_id_of
+from shell.case_ops import case_id_of
+from shell.matching_ops import count_selected
 from shell.outbox_ops import append_events
 from shell.production_query_ops import described, load_production
 from shell.production_state_ops import locked, steps_of
-from shell.selecting_ops import count_selected, selection_of
-from shell.tables import Productions, ProductionSteps
+from shell.tables.productions import Productions
 from shell.utils.bulk_insert import insert_new
 from shell.utils.column_limits import column_limits
 from shell.utils.keys import refuse_unstorable
@@ -44,7 +44,7 @@ def create_production(transaction: Session, caller: Caller, asked: NewProduction
     """
     refuse_unstorable(caller.user_id, column_limits("productions")["user_id"])
     case_id = case_id_of(transaction, caller, asked.case)
-    selection = selection_of(asked)
+    selection = _selection_of(asked)
     count = count_selected(transaction, case_id, selection)
     refuse_impossible(transaction, case_id, BatesFormat(asked.prefix, asked.digits), count, asked.start_at)
     production = Productions(
@@ -61,6 +61,13 @@ def create_production(transaction: Session, caller: Caller, asked: NewProduction
     _add_steps(transaction, production.id)
     append_events(transaction, [production_requested(production.id, caller.tenant_id, generation=1)])
     return described(transaction, *load_production(transaction, caller, production.id))
+
+
+def _selection_of(asked: NewProduction) -> str:
+    """What was asked for, as it is kept."""
+    if asked.exhibit_ids is not None:
+        return json.dumps({"ids": sorted(set(asked.exhibit_ids))})
+    return json.dumps({"query": (asked.query or ExhibitSelection()).model_dump()})
 
 
 def cancel_production(transaction: Session, caller: Caller, production_id: int) -> Production:
@@ -111,4 +118,4 @@ def _held(transaction: Session, caller: Caller, production_id: int) -> Productio
 
 def _add_steps(transaction: Session, production_id: int) -> None:
     rows = [(production_id, name, place, SagaStepStatus.PENDING.value) for place, name in enumerate(STEP_NAMES)]
-    insert_new(transaction, ProductionSteps, ("production_id", "name", "place", "status"), rows)
+    insert_new(transaction, "production_steps", ("production_id", "name", "place", "status"), rows)

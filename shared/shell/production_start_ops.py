@@ -24,7 +24,7 @@ from shell.observability import logger
 from shell.outbox_ops import append_events, nudge_publisher
 from shell.production_state_ops import locked, need_attention
 from shell.settings import settings
-from shell.tables import Productions
+from shell.tables.productions import Productions
 from shell.utils.aws import functions
 from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from aws_lambda_powertools.metrics import MetricUnit
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
@@ -17,9 +16,9 @@ from core.errors import CancelledError, NotFoundError
 from core.events import production_needs_attention
 from core.saga import SagaEvent, SagaEventKind, SagaStepStatus
 from core.statuses import ProductionStatus
-from shell.observability import logger, metrics
+from shell.observability import count_now, logger
 from shell.outbox_ops import append_events, nudge_publisher
-from shell.tables import Productions, ProductionSteps
+from shell.tables.productions import Productions, ProductionSteps
 from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 
@@ -147,8 +146,7 @@ def need_attention(transaction: Session, production: Productions, left: Sequence
     """Somebody has to see to the production, which is held: told by an event, and by a metric that an alarm watches."""
     production.status, production.is_open = ProductionStatus.NEEDS_ATTENTION, 0
     append_events(transaction, [production_needs_attention(production.id, production.tenant_id, left)])
-    metrics.add_metric("ProductionsNeedingAttention", MetricUnit.Count, 1)
-    metrics.flush_metrics()
+    count_now(ProductionsNeedingAttention=1)
     logger.critical("production needs attention", extra={"production_id": production.id, "left": list(left)})
 
 

@@ -35,7 +35,9 @@ from shell.production_state_ops import (
 from shell.selecting_ops import Selected, selected
 from shell.settings import settings
 from shell.sns import publish_sns_message
-from shell.tables import Cases, ProductionDocuments, Productions
+from shell.tables.cases import Cases
+from shell.tables.numbering import ProductionDocuments
+from shell.tables.productions import Productions
 from shell.utils.advisory_lock import InsertLock, next_positions, table_insert_lock
 from shell.utils.bulk_insert import insert_new
 from shell.utils.db_helpers import changed_rows, repeating_is_harmless, retry_on_db_conflict
@@ -130,7 +132,7 @@ def _append(transaction: Session, lock: InsertLock, production: Productions, exh
         )
         for place, (each, span) in enumerate(zip(exhibits, numbers, strict=True))
     ]
-    insert_new(transaction, ProductionDocuments, _COLUMNS, rows)
+    insert_new(transaction, "production_documents", _COLUMNS, rows)
     production.documents, production.sequence_id = len(rows), taken.sequence_id
     production.first_number, production.last_number = taken.numbers
     transaction.flush()

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, text
 
+from shell.expiring_ops import expire_uploads
 from shell.invocation import seconds_left
 from shell.observability import logger
 from shell.settings import settings
-from shell.upload_ops import expire_uploads
 from shell.utils.db_helpers import changed_rows, repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
@@ -17,11 +18,15 @@ from core.load_file.encoding import readable
 from core.statuses import ChunkStatus, ImportStatus
 from shell.completion_ops import complete_import
 from shell.outbox_ops import append_events
-from shell.splitting_ops import Split
-from shell.tables import ImportChunks, ImportDuplicates, Imports, ImportWarnings
+from shell.tables.chunks import ImportChunks
+from shell.tables.imports import Imports
 from shell.utils.bulk_insert import insert_new
 from shell.utils.db_helpers import changed_rows, retry_on_db_conflict
 from shell.utils.db_session import session
+
+# Whoever gives an import up registers nothing, and splits no file.
+if TYPE_CHECKING:
+    from shell.splitting_ops import Split
 
 ROWS_A_STATEMENT = 5_000
 WARNING_COLUMNS = ("import_id", "line_no", "seq", "chunk_no", "column_name", "code", "message")
@@ -79,15 +84,15 @@ def _insert_parts(transaction: Session, import_id: int, split: Split) -> None:
         (import_id, c.chunk_no, c.byte_start, c.byte_end, c.first_line, c.last_line, c.row_count, c.sha256)
         for c in split.chunks
     ]
-    insert_new(transaction, ImportChunks, columns, rows)
+    insert_new(transaction, "import_chunks", columns, rows)
     for duplicates in split.duplicates(ROWS_A_STATEMENT):
         lines = [(import_id, line, first) for line, first in duplicates]
-        insert_new(transaction, ImportDuplicates, ("import_id", "line_no", "first_line"), lines)
+        insert_new(transaction, "import_duplicates", ("import_id", "line_no", "first_line"), lines)
     warnings = [
         (import_id, 0, seq, 0, column and column[:255], code.value, text)
         for seq, (code, column, text) in split.warnings()
     ]
-    insert_new(transaction, ImportWarnings, WARNING_COLUMNS, warnings)
+    insert_new(transaction, "import_warnings", WARNING_COLUMNS, warnings)
 
 
 @retry_on_db_conflict(resolve=_true_if_settled)

@@ -18,9 +18,10 @@ from sqlalchemy import text
 
 from core.errors import FileRefusedError
 from core.load_file.layout import Layout
-from core.reporting import Window, neutralised, reload_options, report_keys, windows
+from core.report_keys import report_keys
+from core.reporting import Window, neutralised, reload_options, windows
 from shell.observability import logger
-from shell.tables import Imports
+from shell.tables.imports import Imports
 from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
 from shell.utils.object_store import ObjectVersion, write_stream

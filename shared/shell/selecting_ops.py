@@ -10,15 +10,16 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, func, select, text
+from sqlalchemy import Select, select, text
 from sqlalchemy.orm import Session
 
 from core.bates import Numbering, page_count
-from core.contracts.productions import MAX_DOCUMENTS, ExhibitSelection, NewProduction
-from core.errors import InvalidInputError, NothingToProduceError
+from core.errors import InvalidInputError
 from core.volume import FileKind, image_path
-from shell.exhibit_query_ops import matching, not_found
-from shell.tables import CustodianExhibits, Exhibits, Productions
+from shell.matching_ops import chosen, count_selected, refuse_count
+from shell.tables.exhibits import Exhibits
+from shell.tables.links import CustodianExhibits
+from shell.tables.productions import Productions
 from shell.utils.db_helpers import among, forced
 from shell.utils.document_properties import load
 
@@ -34,39 +35,6 @@ class Selected(NamedTuple):
     exhibit_id: int
     numbers: int
     files: dict[FileKind, str]
-
-
-def selection_of(asked: NewProduction) -> str:
-    """What was asked for, as it is kept."""
-    if asked.exhibit_ids is not None:
-        return json.dumps({"ids": sorted(set(asked.exhibit_ids))})
-    return json.dumps({"query": (asked.query or ExhibitSelection()).model_dump()})
-
-
-def count_selected(reading: Session, case_id: int, selection: str) -> int:
-    """How many exhibits it has now.
-
-    Raises NotFoundError for ids that the case does not have, NothingToProduceError where it has none, and
-    InvalidInputError for more than 100,000.
-    """
-    asked = json.loads(selection)
-    if "ids" in asked:
-        wanted: list[int] = asked["ids"]
-        found = set(reading.scalars(_where(select(Exhibits.id), case_id, asked)))
-        if missing := [each for each in wanted if each not in found]:
-            raise not_found(missing)
-        return len(wanted)
-    count = int(reading.execute(_where(select(func.count()).select_from(Exhibits), case_id, asked)).scalar_one())
-    refuse_count(count)
-    return count
-
-
-def refuse_count(count: int) -> None:
-    """Raise NothingToProduceError for none, InvalidInputError for more than a production can have."""
-    if not count:
-        raise NothingToProduceError()
-    if count > MAX_DOCUMENTS:
-        raise InvalidInputError(f"{count} exhibits match; a production has at most {MAX_DOCUMENTS}: narrow the query")
 
 
 def selected(reading: Session, production: Productions) -> list[Selected]:
@@ -109,18 +77,10 @@ def _refuse_split_names(reading: Session, case_id: int, exhibits: set[int]) -> N
 
 def _rows(reading: Session, case_id: int, selection: str) -> Iterator[Any]:
     asked = json.loads(selection)
-    wanted: Select[Any] = _where(select(*_COLUMNS), case_id, asked).order_by(Exhibits.control_number).limit(PAGE)
+    wanted: Select[Any] = chosen(select(*_COLUMNS), case_id, asked).order_by(Exhibits.control_number).limit(PAGE)
     if "query" in asked:
         wanted = forced(wanted, Exhibits, "uq_exhibits_control_number")
     rows: Sequence[Any] = reading.execute(wanted).all()
     while rows:
         yield from rows
         rows = reading.execute(wanted.where(Exhibits.control_number > rows[-1].control_number)).all()
-
-
-def _where(wanted: Select[Any], case_id: int, asked: dict[str, Any]) -> Select[Any]:
-    wanted = wanted.where(Exhibits.case_id == case_id)
-    if "ids" in asked:
-        return wanted.where(among(Exhibits.id, asked["ids"]))
-    query = asked["query"]
-    return wanted.where(*matching(case_id, query["custodian"], query["tag"], None))

@@ -14,12 +14,12 @@ from sqlalchemy.orm import Session
 from core.errors import ChunkBusyError, ImportNotRunningError
 from core.reasons import Rejection
 from core.statuses import ChunkStatus
-from shell.chunk_writing_ops import REJECTION_COLUMNS
-from shell.completion_ops import Counts, settle_chunk
-from shell.observability import logger
+from shell.completion_ops import REJECTION_COLUMNS, Counts, settle_chunk
+from shell.observability import count_now, logger
 from shell.outbox_ops import nudge_publisher
 from shell.settings import settings
-from shell.tables import ImportChunks, ImportRejections, Imports
+from shell.tables.chunks import ImportChunks
+from shell.tables.imports import Imports
 from shell.utils.bulk_insert import insert_new
 from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
 from shell.utils.db_session import session
@@ -43,6 +43,7 @@ def settle_failed_chunk(message: dict[str, Any]) -> None:
         return
     if _give_up(import_id, chunk_no, message.get("generation")):
         logger.error("chunk given up", extra={"import_id": import_id, "chunk_no": chunk_no})
+        count_now(ChunksGivenUp=1)
         nudge_publisher()
 
 
@@ -52,7 +53,14 @@ def _note_redrive(import_id: int, chunk_no: int) -> None:
         transaction.execute(_NOTE_REDRIVE, {"import_id": import_id, "chunk_no": chunk_no})
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+def _given_up(import_id: int, chunk_no: int, _generation: int | None) -> bool | None:
+    """After an unknown COMMIT: whether it took effect, by the chunk's own row."""
+    with session() as locking:
+        chunk = _locked(locking, import_id, chunk_no)
+        return True if chunk is not None and chunk.status == ChunkStatus.FAILED else None
+
+
+@retry_on_db_conflict(resolve=_given_up)
 def _give_up(import_id: int, chunk_no: int, generation: int | None) -> bool:
     """Mark the chunk failed; False if it is settled already, the import is not running, or it was retried since."""
     try:
@@ -61,7 +69,7 @@ def _give_up(import_id: int, chunk_no: int, generation: int | None) -> bool:
             if chunk is None or chunk.status != ChunkStatus.PENDING:
                 return False
             the_import = transaction.get_one(Imports, import_id)
-            insert_new(transaction, ImportRejections, (*REJECTION_COLUMNS, "row_count"), [_rejection(chunk)])
+            insert_new(transaction, "import_rejections", (*REJECTION_COLUMNS, "row_count"), [_rejection(chunk)])
             counts = Counts(0, 0, 0, rejected=chunk.row_count, warnings=0)
             settle_chunk(transaction, the_import, chunk_no, ChunkStatus.FAILED, counts, generation)
     except ImportNotRunningError:

@@ -14,9 +14,9 @@ from core.dates import DateOrder
 from core.errors import FileRefusedError
 from core.import_options import ImportOptions
 from core.load_file.dialect import read_opening
+from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.splitting import Chunk, Splitter
-from core.load_file.streaming import MAX_RECORD_BYTES
 from core.reasons import FileFailure, WarningCode
 from shell.settings import settings
 from shell.utils.object_store import ObjectVersion

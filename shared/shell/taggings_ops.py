@@ -13,7 +13,8 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.errors import ConflictError
-from shell.tables import Taggings, Tags
+from shell.tables.links import Taggings
+from shell.tables.names import Tags
 from shell.utils.bulk_insert import insert_ignore_checked, insert_missing
 from shell.utils.column_limits import column_limits
 from shell.utils.db_helpers import changed_rows, forced, insert_or_get, retry_on_db_conflict
@@ -57,7 +58,7 @@ def create_np_taggings(
     found = find_or_add_named(session, Tags, case_id, tags)
     pairs = {(exhibit, row.id) for exhibit in set(exhibit_ids) for row in found.values()}
     rows = [(exhibit, tag, user_id) for exhibit, tag in pairs]
-    insert_ignore_checked(session, Taggings, LINK_COLUMNS, rows, key=2)
+    insert_ignore_checked(session, "taggings", LINK_COLUMNS, rows, key=2)
 
 
 def keep_named_tags(transaction: Session, case_id: int, names: Sequence[str]) -> list[int]:
@@ -95,4 +96,4 @@ def _lists(exhibit_ids: Sequence[int], tag_ids: Sequence[int]) -> dict[str, str]
 def link_tags(transaction: Session, links: Iterable[tuple[int, int]], user_id: str) -> None:
     """Tag imported exhibits; locks no tag, for a tag on every row must not serialise the chunks."""
     rows = [(exhibit, tag, user_id) for exhibit, tag in links]
-    insert_missing(transaction, Taggings, LINK_COLUMNS, rows, key=2)
+    insert_missing(transaction, "taggings", LINK_COLUMNS, rows, key=2)

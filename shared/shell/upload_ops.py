@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import secrets
 
-from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.imports import (
     PART_BYTES,
     SINGLE_PUT_BYTES,
@@ -24,35 +23,15 @@ from core.contracts.imports import (
     UploadUrls,
 )
 from core.errors import FileRefusedError, InvalidInputError
-from core.events import import_failed
 from core.import_options import parse_options
-from core.reasons import FileFailure
 from core.statuses import ImportStatus
 from core.uploads import awaited_key, object_key, parts_of
 from shell.case_ops import case_of
-from shell.outbox_ops import append_events
 from shell.settings import settings
-from shell.tables import Imports
+from shell.tables.imports import Imports
 from shell.utils.column_limits import column_limits
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
 from shell.utils.keys import unstorable
 from shell.utils.presigning import begin_multipart, complete_url, part_url, put_url
-
-EXPIRE_AFTER_DAYS = 7
-EXPIRE_AT_ONCE = 100
-
-_OVERDUE = text(
-    "SELECT id FROM imports WHERE status = 'awaiting_upload' AND started_at < NOW(6) - INTERVAL :days DAY "
-    "ORDER BY id LIMIT :most"
-)
-_STILL_AWAITED = text(
-    "SELECT id, tenant_id FROM imports WHERE id IN :ids AND status = 'awaiting_upload' ORDER BY id FOR UPDATE"
-).bindparams(bindparam("ids", expanding=True))
-_EXPIRE = text(
-    "UPDATE imports SET status = 'failed', failure_code = :code, failure_message = :message, finished_at = NOW(6) "
-    "WHERE id IN :ids AND status = 'awaiting_upload'"
-).bindparams(bindparam("ids", expanding=True))
 
 
 def create_import(
@@ -151,38 +130,3 @@ def _urls(pending: PendingUpload) -> UploadUrls:
         complete_url=complete_url(*place, pending.multipart_id),
         expires_in_seconds=expires_s,
     )
-
-
-def expire_uploads(limit: int) -> int:
-    """Give up at most `limit` imports that have awaited their file for 7 days; returns how many it were.
-
-    In transactions of at most 100; the caller has the events published.
-    """
-    expired = 0
-    while expired < limit:
-        most = min(EXPIRE_AT_ONCE, limit - expired)
-        ids = _overdue(most)
-        expired += _expire(ids) if ids else 0
-        if len(ids) < most:
-            break
-    return expired
-
-
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _overdue(most: int) -> list[int]:
-    with session() as reading:
-        return list(reading.execute(_OVERDUE, {"days": EXPIRE_AFTER_DAYS, "most": most}).scalars())
-
-
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _expire(ids: list[int]) -> int:
-    """Give them up, but for those whose file has come meanwhile."""
-    message = f"no file was uploaded within {EXPIRE_AFTER_DAYS} days; announce it again"
-    code = FileFailure.NOT_UPLOADED.value
-    with session() as transaction:
-        rows = transaction.execute(_STILL_AWAITED, {"ids": ids}).all()
-        if rows:
-            values = {"code": code, "message": message, "ids": [row.id for row in rows]}
-            transaction.execute(_EXPIRE, values)
-            append_events(transaction, [import_failed(row.id, row.tenant_id, code) for row in rows])
-    return len(rows)

@@ -16,7 +16,6 @@ from shell.bates_ops import take_numbers
 from shell.observability import logger
 from shell.production_state_ops import locked, record
 from shell.selecting_ops import selected
-from shell.tables import ProductionDocuments
 from shell.utils.bulk_insert import insert_new
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.db_session import session
@@ -82,7 +81,7 @@ def numbers_alone(production_id: int) -> None:
             "{}",
             "reserved",
         )
-        insert_new(transaction, ProductionDocuments, steps._COLUMNS, [row])
+        insert_new(transaction, "production_documents", steps._COLUMNS, [row])
         production.documents = 1
 
 

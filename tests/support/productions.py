@@ -9,7 +9,7 @@ from typing import Any
 from aws_durable_execution_sdk_python_testing import DurableFunctionTestRunner
 
 import produce
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.productions import NewProduction
 from shell.production_request_ops import cancel_production, create_production, retry_production
 from shell.utils import aws

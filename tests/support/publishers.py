@@ -20,7 +20,7 @@ from typing import Any
 from sqlalchemy import Engine, bindparam, create_engine, event, text
 
 from shell import sns
-from shell.outbox_ops import publish_pending
+from shell.publishing_ops import publish_pending
 from shell.utils import db_session
 from tests.support.outbox import THROTTLED, message_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shell import production_steps_ops as steps
-from shell.tables import Productions
+from shell.tables.productions import Productions
 from shell.utils.db_session import session
 from shell.utils.document_properties import store
 from tests.support.cases import case_of, put_exhibits

@@ -16,13 +16,11 @@ from pydantic import (
     model_validator,
 )
 
-from core.contracts.common import Given, Name, Next, RowId, Taken, printable
-from core.contracts.imports import FileName
+from core.contracts.common import TRIMMED, FileName, Given, Name, Next, RowId, TagName, Taken
 from core.moments import FIRST_YEAR
 
 MAX_TAGGED_EXHIBITS, MAX_TAGS, MAX_CUSTODIANS = 1_000, 50, 50
 LOCAL_MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
-TRIMMED = r"^\S(?:.*\S)?$"
 
 
 def _without_nul(value: str) -> str:
@@ -54,7 +52,6 @@ DocumentNumber = Annotated[
 _WRITTEN = WithJsonSchema({"type": "string", "pattern": f"^{LOCAL_MOMENT}$", "examples": ["2019-12-31T23:59:59"]})
 Moment = Annotated[datetime, BeforeValidator(_as_written), AfterValidator(_storable_moment), _WRITTEN]
 DocumentDate = Annotated[datetime, _WRITTEN]
-TagName = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=TRIMMED), AfterValidator(printable)]
 
 
 class Exhibit(Given):

@@ -5,24 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from core.contracts.common import Given, Name, Next, Taken
+from core.contracts.common import FileName, Given, Next, Taken
 from core.statuses import ImportStatus
 
 MAX_SIZE = 10_000_000_000
 SINGLE_PUT_BYTES = 5_000_000_000
 PART_BYTES = 100_000_000
 MAX_OPTION_COLUMNS = 1_000
-
-
-def _no_slash(value: str) -> str:
-    if "/" in value:
-        raise ValueError("a slash is not allowed")
-    return value
-
-
-FileName = Annotated[Name, AfterValidator(_no_slash)]
 
 
 ColumnName = Annotated[str, Field(min_length=1, max_length=1_000)]
@@ -75,7 +66,8 @@ class NewImport(Taken):
         le=MAX_SIZE,
         description=f"The file's size in bytes; needed from {SINGLE_PUT_BYTES} on, which is uploaded in parts.",
     )
-    options: Options = Options()
+    # Without a validator, which otherwise would be made by every import of this module.
+    options: Options = Options.model_construct()
 
 
 class UploadPart(Given):

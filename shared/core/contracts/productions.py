@@ -7,14 +7,13 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from core.bates import MAX_DIGITS, MAX_PREFIX, PREFIX, Numbering
-from core.contracts.common import Given, Name, Next, RowId, Taken, UtcMoment
-from core.contracts.exhibits import TagName
+from core.contracts.common import Given, Name, Next, RowId, TagName, Taken, UtcMoment
 from core.field_mapping import SYNONYMS, normalised
 from core.saga import SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
 from core.volume import HEADER
 
-MAX_EXHIBITS_BY_ID, MAX_DOCUMENTS, MAX_PROPERTIES = 10_000, 100_000, 200
+MAX_EXHIBITS_BY_ID, MAX_PROPERTIES = 10_000, 200
 VOLUME = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$"
 # A reader takes a column of such a name for the field: as an id it would stand in for the Bates number.
 _FIELDS = {synonym: field for field, names in SYNONYMS.items() if field != "document_date" for synonym in names}

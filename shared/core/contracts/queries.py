@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import BeforeValidator, Field, model_validator
 
-from core.contracts.common import MAX_ID, MAX_PAGE
+from core.contracts.common import MAX_ID, MAX_PAGE, Contract
 from core.moments import parse_moment
 from core.statuses import ImportStatus
 
@@ -24,10 +23,8 @@ def _moment(value: object) -> object:
     return parse_moment(value) if isinstance(value, str) else value
 
 
-class PageQuery(BaseModel):
+class PageQuery(Contract):
     """Which part of a list."""
-
-    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
 
     limit: Annotated[int, BeforeValidator(_in_digits)] = Field(
         default=100, ge=1, le=MAX_PAGE, description="At most so many items."

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+MAX_RECORD_BYTES = 16_000_000
+ASCII_WHITESPACE = " \t\n\r\x0b\x0c"
 # A record over several lines that closes, but with more surplus cells than these, has swallowed its neighbours.
 SURPLUS_CELLS = 16
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 
 from core.dates import EVIDENCE_CHARACTERS, DateOrder, order_of
 from core.load_file.dialect import Opening
+from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
-from core.load_file.streaming import MAX_RECORD_BYTES, Located, RecordStream
+from core.load_file.streaming import Located, RecordStream
 
 MAX_CHUNK_BYTES = 4_000_000
 MAX_DATE_BEGINNINGS = 10_000
-ASCII_WHITESPACE = " \t\n\r\x0b\x0c"
 
 
 @dataclass(frozen=True)

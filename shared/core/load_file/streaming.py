@@ -14,10 +14,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from core.load_file import encoding as enc
-from core.load_file.grammar import Grammar, Reading
+from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, Reading
 from core.load_file.records import end_of_large_cell, find_start, opens_large_cell, read_records
-
-MAX_RECORD_BYTES = 16_000_000
 
 
 class Located(NamedTuple):

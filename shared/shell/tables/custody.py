@@ -1,13 +1,12 @@
 """Devices, who held them from when to when, and every change of that."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shell.tables.base import NOW, Base, Moment
+from shell.tables.names import Custodians
 
 
 class Devices(Base):
@@ -45,7 +44,7 @@ class CustodyPeriods(Base):
     device_id: Mapped[int] = mapped_column(BigInteger)
     begin_at: Mapped[datetime] = mapped_column(Moment)
     end_at: Mapped[datetime] = mapped_column(Moment)
-    custodian_id: Mapped[int | None] = mapped_column(ForeignKey("custodians.id"))
+    custodian_id: Mapped[int | None] = mapped_column(ForeignKey(Custodians.id))
     note: Mapped[str | None] = mapped_column(String(1000))
     version: Mapped[int] = mapped_column(Integer, server_default="1")
 

@@ -1,20 +1,8 @@
-"""What the mechanisms keep: events to publish, answers to repeat, slots that are held."""
-
-from __future__ import annotations
+"""What mechanisms keep and write by statements of their own: who publishes, what is appended to, answers, slots."""
 
 from datetime import datetime
 
-from sqlalchemy import (
-    BINARY,
-    VARBINARY,
-    BigInteger,
-    Index,
-    Integer,
-    SmallInteger,
-    String,
-    Text,
-    UniqueConstraint,
-)
+from sqlalchemy import BINARY, VARBINARY, BigInteger, Index, Integer, SmallInteger, String, Text, UniqueConstraint
 from sqlalchemy.dialects.mysql import MEDIUMTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 

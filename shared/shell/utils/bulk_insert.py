@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import DeclarativeBase, Session
+from sqlalchemy.orm import Session
 
 from core.errors import InvalidInputError
 from shell.utils.db_errors import DbErrorClass, classify, error_number
@@ -23,9 +23,7 @@ DUPLICATE_ENTRY = 1062
 IGNORE_BATCH = 10_000
 
 
-def insert_missing(
-    transaction: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Iterable[Row], key: int = 1
-) -> None:
+def insert_missing(transaction: Session, table: str, columns: Sequence[str], rows: Iterable[Row], key: int = 1) -> None:
     """Insert the rows whose unique key is not there yet; the others are left untouched.
 
     `rows` hold the values in the order of `columns`, of which the first `key` are what the rows are sorted by.
@@ -35,17 +33,17 @@ def insert_missing(
     ordered = sorted(rows, key=lambda row: row[:key])
     if ordered:
         same = columns[0]
-        _execute(transaction, f"{_insert(model, columns)} ON DUPLICATE KEY UPDATE {same} = {same}", ordered)
+        _execute(transaction, f"{_insert(table, columns)} ON DUPLICATE KEY UPDATE {same} = {same}", ordered)
 
 
-def insert_new(transaction: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Sequence[Row]) -> None:
+def insert_new(transaction: Session, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
     """Insert rows that nobody else can have inserted; a duplicate is an error."""
     if rows:
-        _execute(transaction, _insert(model, columns), list(rows))
+        _execute(transaction, _insert(table, columns), list(rows))
 
 
 def insert_ignore_checked(
-    transaction: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Iterable[Row], key: int = 1
+    transaction: Session, table: str, columns: Sequence[str], rows: Iterable[Row], key: int = 1
 ) -> None:
     """INSERT IGNORE that refuses to damage: any warning other than a duplicate key raises InvalidInputError.
 
@@ -56,22 +54,18 @@ def insert_ignore_checked(
     ordered = sorted(rows, key=lambda row: row[:key])
     for start in range(0, len(ordered), IGNORE_BATCH):
         with transaction.begin_nested():
-            _insert_ignore(transaction, model, columns, ordered[start : start + IGNORE_BATCH])
+            _insert_ignore(transaction, table, columns, ordered[start : start + IGNORE_BATCH])
 
 
-def _insert_ignore(
-    transaction: Session, model: type[DeclarativeBase], columns: Sequence[str], rows: Sequence[Row]
-) -> None:
+def _insert_ignore(transaction: Session, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
     marks = ", ".join(["(" + ", ".join(["%s"] * len(columns)) + ")"] * len(rows))
-    statement = _insert(model, columns).partition(" VALUES ")[0].replace("INSERT", "INSERT IGNORE", 1)
+    statement = _insert(table, columns).partition(" VALUES ")[0].replace("INSERT", "INSERT IGNORE", 1)
     connection = transaction.connection()
     connection.exec_driver_sql("SET SESSION max_error_count = 65535")
     connection.exec_driver_sql(f"{statement} VALUES {marks}", tuple(value for row in rows for value in row))
     damaged = [row for row in connection.exec_driver_sql("SHOW WARNINGS").all() if row[1] != DUPLICATE_ENTRY]
     if damaged:
-        raise InvalidInputError(
-            f"{model.__tablename__}: the server would have damaged a value (warning {damaged[0][1]})"
-        )
+        raise InvalidInputError(f"{table}: the server would have damaged a value (warning {damaged[0][1]})")
 
 
 def insert_bisecting(
@@ -109,10 +103,10 @@ def _refused(
     return _refused(transaction, insert, rows[:middle]) + _refused(transaction, insert, rows[middle:])
 
 
-def _insert(model: type[DeclarativeBase], columns: Sequence[str]) -> str:
+def _insert(table: str, columns: Sequence[str]) -> str:
     # Table and columns are names in our own code; every value is a parameter.
     marks = ", ".join(["%s"] * len(columns))
-    return f"INSERT INTO {model.__tablename__} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
 
 
 def _execute(transaction: Session, statement: str, rows: list[Row]) -> None:

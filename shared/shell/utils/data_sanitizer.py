@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-import regex
 from sqlalchemy.orm import DeclarativeBase
 
 from core.reasons import WarningCode
@@ -19,7 +18,6 @@ from shell.observability import logger
 from shell.utils.column_limits import ColumnLimit, column_limits
 
 _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
-_GRAPHEME = regex.compile(r"\X")
 
 
 class TextLoss(NamedTuple):
@@ -82,8 +80,11 @@ def _cut(value: str, limit: ColumnLimit) -> str:
 
 def _last_boundary(value: str, limit: int) -> int:
     """The end of the last grapheme cluster within `limit` characters; `limit` if the first one is longer."""
+    # Few values are ever cut, and most functions cut none.
+    import regex
+
     boundary = 0
-    for cluster in _GRAPHEME.finditer(value):
+    for cluster in regex.finditer(r"\X", value):
         if cluster.end() > limit:
             break
         boundary = cluster.end()

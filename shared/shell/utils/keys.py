@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from core.errors import InvalidInputError
+from core.paging import decode_cursor, not_ours
 from core.reasons import Rejection
-from shell.utils.column_limits import ColumnLimit
+from shell.utils.column_limits import ColumnLimit, column_limits
 from shell.utils.data_sanitizer import remove_four_byte_characters
 
 
@@ -22,3 +23,25 @@ def refuse_unstorable(value: str, limit: ColumnLimit) -> None:
     reason = unstorable(value, limit)
     if reason:
         raise InvalidInputError(f"{reason[0].value}: {reason[1]}")
+
+
+def can_be_held(value: str, table: str, column: str) -> bool:
+    """Whether the table's column can hold the key.
+
+    Compared with what its character set lacks, a column is converted row by row, past its index.
+    """
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return unstorable(value, column_limits(table)[column]) is None
+
+
+def start_of(after: str | None, table: str, column: str) -> str | None:
+    """The key behind which the page starts; only what the column can hold was ever a key."""
+    if after is None:
+        return None
+    key = str(decode_cursor(after, (str,))[0])
+    if not can_be_held(key, table, column):
+        raise not_ours()
+    return key

@@ -70,7 +70,7 @@ def find_or_add_named(
     found = find_named(transaction, case_id, {model: wanted})[model]
     missing = [(case_id, name) for name in wanted if name not in found]
     if missing:
-        insert_missing(transaction, model, ("case_id", "name"), missing, key=2)
+        insert_missing(transaction, model.__tablename__, ("case_id", "name"), missing, key=2)
         found = find_named(transaction, case_id, {model: wanted})[model]
     return found
 
@@ -80,7 +80,7 @@ def add_named(
 ) -> None:
     """Add the names that are not there yet, each with the import and line of its first sight."""
     rows = [(case_id, name, import_id, line) for name, line in lines.items()]
-    insert_missing(transaction, model, ("case_id", "name", "import_id", "line_no"), rows, key=2)
+    insert_missing(transaction, model.__tablename__, ("case_id", "name", "import_id", "line_no"), rows, key=2)
 
 
 def _equal_names(model: type[DeclarativeBase], index: int) -> str:

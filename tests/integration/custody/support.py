@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.custody import CustodyPeriods, NewPeriod
 from shell.custody_ops import add_periods
 from tests.support.cases import Queried

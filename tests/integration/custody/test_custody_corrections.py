@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import import_chunk
-from core.contracts.common import Caller
+from core.caller import Caller
 from shell.completion_ops import drop_unused_names
 from shell.custody_ops import add_periods
 from shell.exhibit_change_ops import add_custodians
 from shell.import_control_ops import cancel_import
-from shell.tables import Imports
+from shell.tables.imports import Imports
 from shell.utils.db_session import session
 from tests.integration.custody.support import CALLER, add, at, overlaps, periods, wanted
 from tests.support.api import Client, Reply

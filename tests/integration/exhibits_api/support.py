@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.exhibits import TaggingRequest
 
 CALLER = Caller(tenant_id="tenant", user_id="reviewer")

@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 from core.contracts.exhibits import NewCustodian
 from custodians_api import lambda_handler
 from shell.completion_ops import drop_unused_names
-from shell.custodian_ops import add_custodian
-from shell.tables import Imports
+from shell.custodian_request_ops import add_custodian
+from shell.tables.imports import Imports
 from tests.integration.exhibits_api.support import CALLER
 from tests.support.api import Client, Reply
 from tests.support.cases import Cases

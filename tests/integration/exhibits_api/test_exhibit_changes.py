@@ -74,7 +74,7 @@ def test_a_change_of_nothing_is_a_version_too(cases: Cases) -> None:
 def test_without_the_flag_a_change_of_nothing_checks_nothing(cases: Cases) -> None:
     exhibit = cases.exhibit("A-1", title="Memo", row_hash=None)
     with Session(engine()) as naive:
-        from shell.tables import Exhibits
+        from shell.tables.exhibits import Exhibits
 
         row = naive.get_one(Exhibits, exhibit)
         cases.database.query("UPDATE exhibits SET version = 2 WHERE id = :id", id=exhibit)

@@ -14,7 +14,7 @@ import import_chunk
 from core.contracts.exhibits import Exhibit, ExhibitChange
 from core.errors import StaleVersionError
 from shell.exhibit_change_ops import patch_exhibit
-from shell.tables import Exhibits
+from shell.tables.exhibits import Exhibits
 from shell.utils.db_helpers import retry_on_db_conflict
 from tests.integration.exhibits_api.support import CALLER
 from tests.support.cases import Cases

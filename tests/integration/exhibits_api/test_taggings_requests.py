@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.exhibits import TaggingRequest, TaggingsMade
 from core.errors import InvalidInputError, NotFoundError
 from shell.exhibit_change_ops import add_custodians, add_taggings, remove_taggings

@@ -49,6 +49,19 @@ def test_the_effects_commit_is_lost(effects: Effects, proxy: CommitProxy, loss: 
     assert (again.body, again.is_replay) == (first.body, True)
 
 
+@pytest.mark.slow
+def test_many_requests_that_lose_commits_have_one_effect_each(
+    effects: Effects, proxy: CommitProxy, race_counts: int
+) -> None:
+    """Of the claim's COMMIT or the effect's, by turns, and in every way."""
+    times = 1000 // race_counts
+    for number in range(times):
+        proxy.lose_next(LOSSES[number // 2 % len(LOSSES)], after=number % 2)
+        assert once_per_key(asking(f"k{number}"), effect(f"thing {number}")).status_code == 201
+    assert proxy.lost == times
+    assert [effects.count(f"thing {number}") for number in range(times)] == [1] * times
+
+
 def test_without_the_claim_a_lost_answer_doubles_the_effect(effects: Effects, proxy: CommitProxy) -> None:
     """The naive twin: the transaction is simply made again."""
     for loss in (Loss.ANSWER, Loss.NONE):

@@ -10,7 +10,7 @@ from urllib.parse import quote_plus
 import import_chunk
 import start_import
 import write_import_report
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.imports import ImportState, NewImport, PendingUpload
 from shell.import_control_ops import cancel_import, retry_import
 from shell.import_query_ops import get_import

@@ -10,13 +10,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from core.contracts.common import Caller
+from core.caller import Caller
 from core.contracts.imports import SINGLE_PUT_BYTES, ImportUpload, NewImport, PendingUpload
 from core.errors import InvalidInputError, StorageUnavailableError
 from core.uploads import parse_upload
-from shell import upload_ops
+from shell import expiring_ops
+from shell.expiring_ops import expire_uploads
 from shell.settings import settings
-from shell.upload_ops import create_import, expire_uploads, signed, signed_document
+from shell.upload_ops import create_import, signed, signed_document
 from shell.utils import aws
 from shell.utils.db_session import session
 from tests.integration.imports_api.support import (
@@ -207,8 +208,8 @@ def test_no_more_imports_expire_than_asked_for(world: World) -> None:
 def test_an_import_whose_file_came_meanwhile_does_not_expire(world: World) -> None:
     pending = announce()
     world.query(AGE, hours=8 * 24, id=pending.id)
-    overdue = upload_ops._overdue(10)
+    overdue = expiring_ops._overdue(10)
     assert start(put(pending, THREE))
-    assert (overdue, upload_ops._expire(overdue)) == ([pending.id], 0)
+    assert (overdue, expiring_ops._expire(overdue)) == ([pending.id], 0)
     assert state(pending.id).status == "running"
     assert events(world, "import.failed") == []

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from core.contracts.productions import MAX_DOCUMENTS
+from core.volume import MAX_DOCUMENTS
 from shell import production_steps_ops as steps
+from shell.matching_ops import refuse_count
 from shell.produced_ops import produced_part
-from shell.selecting_ops import refuse_count
-from shell.tables import Productions
+from shell.tables.productions import Productions
 from shell.utils.db_session import session
 from tests.support.cases import case_of, put_exhibits
 from tests.support.productions import ask

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.errors import ConflictError
 from shell import production_steps_ops as steps
 from shell.load_file_ops import _dat, _overview, write_load_files
-from shell.tables import Productions
+from shell.tables.productions import Productions
 from shell.utils.document_properties import store
 from tests.support.cases import case_of, put_exhibits
 from tests.support.productions import ask, objects_of, put_documents, put_file

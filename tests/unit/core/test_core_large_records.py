@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from core.import_options import ImportOptions
 from core.load_file.dialect import read_opening
+from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.splitting import Chunk, Splitter
-from core.load_file.streaming import MAX_RECORD_BYTES
 
 HEADER = b"Control Number,Title,Note\n"
 BLOCK = 1_000_000

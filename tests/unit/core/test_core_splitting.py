@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
-from core.load_file.splitting import ASCII_WHITESPACE, MAX_CHUNK_BYTES
+from core.load_file.splitting import MAX_CHUNK_BYTES
 from core.rows import parse_row
 from samples.columns import Role
 from samples.dialects import DIALECTS, ENCODINGS, Dialect, Quoting

@@ -1,0 +1,66 @@
+"""What chunks find in rows: why they were not imported, what was changed, and where names were seen."""
+
+from sqlalchemy import BigInteger, Integer, String
+from sqlalchemy.dialects.mysql import BLOB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from shell.tables.base import Base
+
+
+class ImportRejections(Base):
+    """Why a record was not imported, and where its bytes lie in the source version."""
+
+    __tablename__ = "import_rejections"
+
+    import_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    line_no: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    seq: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    chunk_no: Mapped[int] = mapped_column(Integer)
+    row_count: Mapped[int] = mapped_column(Integer, server_default="1")
+    column_name: Mapped[str | None] = mapped_column(String(255))
+    code: Mapped[str] = mapped_column(String(64))
+    message: Mapped[str] = mapped_column(String(1024))
+    control_number: Mapped[str | None] = mapped_column(String(255))
+    byte_start: Mapped[int] = mapped_column(BigInteger)
+    byte_len: Mapped[int] = mapped_column(BigInteger)
+
+
+class ImportWarnings(Base):
+    """What was changed in an imported value, with the original as bytes where it is no longer than 1 KB.
+
+    A longer original is the record's byte range in the source version.
+    """
+
+    __tablename__ = "import_warnings"
+
+    import_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    line_no: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    seq: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    chunk_no: Mapped[int] = mapped_column(Integer)
+    column_name: Mapped[str | None] = mapped_column(String(255))
+    code: Mapped[str] = mapped_column(String(64))
+    message: Mapped[str] = mapped_column(String(1024))
+    control_number: Mapped[str | None] = mapped_column(String(255))
+    original: Mapped[bytes | None] = mapped_column(BLOB)
+    original_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    stored_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    byte_start: Mapped[int | None] = mapped_column(BigInteger)
+    byte_len: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class ImportNames(Base):
+    """A spelling of a custodian or tag, and the lowest line of a chunk that has it.
+
+    Rows of a chunk are its own, so that a name on every row does not serialise the chunks; the last chunk reads them
+    all and gives every name the spelling of its lowest line, whatever the order was.
+    """
+
+    __tablename__ = "import_names"
+
+    import_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    chunk_no: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    seq: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    kind: Mapped[str] = mapped_column(String(16))
+    name: Mapped[str] = mapped_column(String(500))
+    line_no: Mapped[int] = mapped_column(BigInteger)
+    column_name: Mapped[str | None] = mapped_column(String(255))
