@@ -14,10 +14,11 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo local openapi test test-full bench check format build clean lock
+.PHONY: help setup demo local openapi test test-full bench check format build lambda clean lock
 
 DEV := .venv/.installed
 SAM := .venv-sam/.installed
+CHECKOV := .venv-checkov/.installed
 LAYER := layers/dependencies/requirements
 COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-annotate --no-header $(UPGRADE)
@@ -47,7 +48,8 @@ help:
 	@echo 'make openapi    write the OpenAPI document of the API again'
 	@echo 'make format     let ruff put the code in order'
 	@echo 'make setup      .venv with everything pinned; the other targets do it when needed'
-	@echo 'make build      what sam deploy uploads, into .aws-sam'
+	@echo 'make build      what sam deploy uploads, for Lambda on arm64, into .aws-sam/build; checked'
+	@echo 'make lambda     the same built for this machine, and run under the emulator of AWS, with the tests of it (Linux)'
 	@echo 'make lock       pin the requirements again; UPGRADE=--upgrade takes the newest versions'
 	@echo 'make clean      remove what make has made, but not .local (the imported data)'
 
@@ -74,33 +76,44 @@ test-full: test
 bench: $(DEV)
 	@.venv/bin/python -m benchmarks.custody $(BENCH_ARGS)
 
-check: $(DEV) $(SAM)
+check: $(DEV) $(SAM) $(CHECKOV)
 	@echo 'Checking style (ruff) and types (mypy --strict).'
 	@.venv/bin/ruff check --quiet .
 	@.venv/bin/ruff format --quiet --check .
 	@.venv/bin/python -m mypy
 	@echo 'Checking the template (SAM, its linter, and cfn-lint on what SAM makes of it), about 10 seconds.'
 	@.venv-sam/bin/python tools/check_template.py template.yaml
+	@echo 'Looking for what an attacker would like about it (checkov, offline), about 10 seconds.'
+	@.venv-checkov/bin/python .venv-checkov/bin/checkov --config-file .checkov.yaml
 
 format: $(DEV)
 	@.venv/bin/ruff check --fix .
 	@.venv/bin/ruff format .
 
-# The layer's recipe calls uv, and sam gives it the caller's PATH.
+# The layer's recipe calls uv, and sam gives it the caller's PATH; a Python of the runtime's version compiles for Lambda.
 build: $(DEV) $(SAM)
-	@echo 'Building the layers and functions into .aws-sam.'
-	@PATH="$$PWD/.venv/bin:$$PATH" .venv-sam/bin/python -m samcli build
+	@echo 'Building the layers and functions for Lambda (python3.13 on arm64) into .aws-sam/build, about 20 seconds.'
+	@PATH="$$PWD/.venv/bin:$$PATH" MAKEFLAGS= MAKELEVEL= \
+	  RUNTIME_PYTHON="$$(.venv/bin/python -m tools.runtime_python template.yaml)" .venv-sam/bin/python -m samcli build
+	@.venv/bin/python -m tools.check_artifact .aws-sam/build
+
+lambda: $(DEV) $(SAM)
+	@.venv/bin/python -m tools.build_here
+	@echo 'Running what was built: every event, the demo, a production; a minute or two.'
+	@.venv/bin/python -m pytest -q -n $(WORKERS) --dist loadfile $(PYTEST_ARGS) tests/artifact
 
 clean:
-	rm -rf .venv .venv-sam .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-sam .venv-checkov .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 lock: $(DEV)
-	@echo 'Pinning uv, the layer, the development and the SAM requirements.'
+	@echo 'Pinning uv, the layer, the development, the runtime client'\''s and the SAM requirements.'
 	@echo uv | $(COMPILE) --output-file requirements-uv.txt - >/dev/null
 	@$(COMPILE) --output-file $(LAYER).txt $(LAYER).in >/dev/null
 	@$(COMPILE) --constraint $(LAYER).txt --output-file requirements-dev.txt requirements-dev.in >/dev/null
+	@$(COMPILE) --constraint requirements-dev.txt --output-file requirements-runtime.txt requirements-runtime.in >/dev/null
 	@$(COMPILE) --output-file requirements-sam.txt requirements-sam.in >/dev/null
+	@echo checkov | $(COMPILE) --output-file requirements-checkov.txt - >/dev/null
 
 # Stamps: newer than what they were installed from, so a second run takes no time.
 
@@ -114,6 +127,12 @@ $(SAM): requirements-sam.txt .venv/.uv
 	@echo 'Installing the SAM command line into .venv-sam, up to a minute the first time.'
 	@test -x .venv-sam/bin/python || .venv/bin/python -m venv --without-pip .venv-sam
 	@.venv/bin/uv pip install --quiet --python .venv-sam/bin/python --require-hashes -r requirements-sam.txt
+	@touch $@
+
+$(CHECKOV): requirements-checkov.txt .venv/.uv
+	@echo 'Installing checkov into .venv-checkov, up to a minute the first time.'
+	@test -x .venv-checkov/bin/python || .venv/bin/python -m venv --without-pip .venv-checkov
+	@.venv/bin/uv pip install --quiet --python .venv-checkov/bin/python --require-hashes -r requirements-checkov.txt
 	@touch $@
 
 .venv/.uv: requirements-uv.txt |

@@ -1,5 +1,7 @@
 """Runs a command that dies with the process that wanted it: `child.py SIGNAL PARENT_PID COMMAND...`.
 
+A parent of 0 is whoever starts it, where that is not known before.
+
 Linux only: elsewhere the command runs without that promise. Run as a file and without site packages, to start fast.
 """
 
@@ -15,7 +17,7 @@ def main(arguments: list[str]) -> None:
     death_signal, parent, command = int(arguments[0]), int(arguments[1]), arguments[2:]
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, death_signal, 0, 0, 0)
-        if os.getppid() != parent:
+        if parent and os.getppid() != parent:
             # The parent died before the kernel was asked.
             os.kill(os.getpid(), death_signal)
     os.execvp(command[0], command)  # noqa: S606 - no shell is wanted

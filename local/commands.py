@@ -18,7 +18,7 @@ from rich.console import Console
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from local import reports, uploads
+from local import reports, sam_local, uploads
 from local.database import PrivateServer
 from local.errors import ImportStalledError, LocalError, StackBusyError
 from local.import_states import ImportState, ImportStates
@@ -36,7 +36,7 @@ DONE, FAILED = 0, 1
 # Nobody wants to wait six minutes after a crash on their own machine; but work gets all the time that AWS gives it.
 _SCALE = TimeScale(factor=0.05, shortest_timeout=math.inf)
 _SERVICE_ERRORS = (Boto3Error, BotoCoreError, ClientError, SQLAlchemyError)
-_OURS = ("database", "logs", "reports", "demo", "lock", SECRET_FILE)
+_OURS = ("database", "logs", "reports", "demo", "lock", sam_local.FOLDER, SECRET_FILE)
 
 
 @dataclass(frozen=True)
@@ -173,19 +173,21 @@ def serve(place: Place, port: int, workers: int) -> NoReturn:
     print("starting the database, Redis, S3, SQS, SNS, the functions and the API ...", file=sys.stderr)
     with place.stack(workers=workers, api_port=port) as stack:
         try:
-            print(_told(stack), flush=True)
+            print(_told(stack, sam_local.write(stack)), flush=True)
             watch(stack)
         finally:
+            sam_local.remove(stack.state_dir)
             stack.stop_work()
             tell_unfinished(stack.database_url)
 
 
-def _told(stack: LocalStack) -> str:
+def _told(stack: LocalStack, for_sam: Path) -> str:
     return f"""\
 API:       {stack.api_url}
 a token:   .venv/bin/exhibit-ingest token --tenant acme --user me
 database:  {stack.database_url}
 logs:      {stack.log_directory}
+sam local: {for_sam / sam_local.TEMPLATE}, {for_sam / sam_local.ENV_VARS}; see README.md
 S3, SQS and SNS are in memory: uploads and messages are gone when this ends, imported rows are not.
 An import that has not finished by then never will: cancel it and upload the file again.
 Ctrl-C ends it."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from local.artifact import Artifact
 from local.aws import LocalAws
 from local.delivery import Delivery
 from local.errors import LocalError
@@ -38,10 +39,11 @@ class RunningFunctions:
         delivery: Delivery,
         processes: Processes,
         log_directory: Path,
+        artifact: Artifact | None = None,
     ) -> None:
         self._template = template
         self._aws = aws
-        self._environment = dict(environment)
+        self._given = dict(environment)
         self._lambda: LambdaApi | None = None
         self._durable: DurableExecutions | None = None
         self._listen()
@@ -52,6 +54,7 @@ class RunningFunctions:
             time_scale=time_scale,
             processes=processes,
             log_directory=log_directory,
+            artifact=artifact,
         )
         self.pump = Pump(
             template,
@@ -78,6 +81,16 @@ class RunningFunctions:
         except InvocationFailed as failure:
             self.pump.activity.failed(failure)
             raise
+
+    def environment(self, function: str) -> dict[str, str]:
+        """The function's variables: the template's, those that lead to the local servers, and the stack's own."""
+        found = self._template.environment(function, self._aws.endpoint)
+        endpoint = {"AWS_ENDPOINT_URL_LAMBDA": self._lambda.url} if self._lambda else {}
+        return found | self._aws.environment() | endpoint | self._given
+
+    def _environment_of(self, function: str) -> dict[str, str]:
+        """`environment`, and its own name as key id, so that every request to AWS tells which function made it."""
+        return self.environment(function) | {"AWS_ACCESS_KEY_ID": function}
 
     def executions(self, function: str) -> dict[str, str]:
         """The states of a durable function's executions by their names; empty where there are none."""
@@ -118,8 +131,3 @@ class RunningFunctions:
 
             self._durable = DurableExecutions(self.runtime.invoke, self.pump.activity, time_scale, log)
             self._lambda.serve(self._durable)
-
-    def _environment_of(self, function: str) -> dict[str, str]:
-        found = self._template.environment(function, self._aws.endpoint)
-        endpoint = {"AWS_ENDPOINT_URL_LAMBDA": self._lambda.url} if self._lambda else {}
-        return found | self._aws.environment() | endpoint | self._environment

@@ -53,7 +53,7 @@ class Processes:
         pipes: bool = False,
     ) -> subprocess.Popen[bytes]:
         """Start a command whose output goes to the end of a log file (with `pipes` only its standard error)."""
-        shim = [sys.executable, "-I", "-S", str(_CHILD), str(int(death_signal)), str(os.getpid())]
+        shim = dies_with(os.getpid(), death_signal)
 
         def start() -> subprocess.Popen[bytes]:
             # Noted here and not by the caller, whom Ctrl-C may interrupt while it waits.
@@ -71,6 +71,11 @@ class Processes:
             kill(child)
         self._children.clear()
         self._starter.shutdown()
+
+
+def dies_with(parent: int, death_signal: signal.Signals = signal.SIGKILL) -> list[str]:
+    """What to put before a command so that it gets the signal when its parent ends; 0 is whoever starts it."""
+    return [sys.executable, "-I", "-S", str(_CHILD), str(int(death_signal)), str(parent)]
 
 
 def _popen(

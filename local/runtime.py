@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from local.artifact import Artifact
+from local.emulator import EmulatedWorker
 from local.invocation import Invocation, InvocationFailed
 from local.processes import Processes, inherited_environment
 from local.template import Template
@@ -69,7 +71,8 @@ class _Pool:
                 worker.close()
             if self._closed:
                 raise InvocationFailed(self._spec.function, "Stopped", "the stack is going down", self._spec.log)
-            worker = Worker(self._spec, self._processes)
+            kind = EmulatedWorker if self._spec.artifact else Worker
+            worker = kind(self._spec, self._processes)
             self._workers.add(worker)
             return worker
 
@@ -85,7 +88,7 @@ class _Pool:
 
 
 class Runtime:
-    """The functions of one template; close it with `stop`."""
+    """The functions of one template; close it with `stop`. With an artifact they run from what was built."""
 
     def __init__(
         self,
@@ -96,13 +99,14 @@ class Runtime:
         time_scale: TimeScale,
         processes: Processes,
         log_directory: Path,
+        artifact: Artifact | None = None,
     ) -> None:
         self._template = template
         self._time_scale = time_scale
+        self._log_directory = log_directory
+        self._artifact = artifact
         self._pools = {
-            function.name: _Pool(
-                _spec(template, function, environment(function.name), log_directory), workers, processes
-            )
+            function.name: _Pool(self._spec(function, environment(function.name)), workers, processes)
             for function in template.functions.values()
         }
 
@@ -111,7 +115,7 @@ class Runtime:
         invocation = Invocation(
             payload=json.dumps(payload).encode(),
             arn=self._template.function_arn(function),
-            timeout=self._time_scale.timeout(self._template.functions[function].timeout),
+            timeout=self._timeout(self._template.functions[function]),
         )
         return json.loads(self._pools[function].run(invocation))
 
@@ -128,22 +132,31 @@ class Runtime:
         for pool in self._pools.values():
             pool.close()
 
+    def _timeout(self, function: Function) -> float:
+        return self._time_scale.timeout(function.timeout)
 
-def _spec(template: Template, function: Function, environment: Mapping[str, str], logs: Path) -> WorkerSpec:
-    log = logs / f"{function.name}.log"
-    lambda_variables = {
+    def _spec(self, function: Function, environment: Mapping[str, str]) -> WorkerSpec:
+        artifact, roots = self._artifact, self._template.import_roots
+        found = {"PYTHONPATH": os.pathsep.join(str(root) for root in roots)}
+        if artifact:
+            found = artifact.environment(function.name, self._timeout(function))
+        return WorkerSpec(
+            function=function.name,
+            handler=function.handler,
+            environment=inherited_environment() | _variables(function) | found | dict(environment),
+            directory=artifact.code(function.name) if artifact else roots[0],
+            log=self._log_directory / f"{function.name}.log",
+            artifact=artifact,
+        )
+
+
+def _variables(function: Function) -> dict[str, str]:
+    """What Lambda tells every function of itself."""
+    return {
         "AWS_LAMBDA_FUNCTION_NAME": function.name,
         "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
         "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_mb),
         "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.name}",
         "AWS_LAMBDA_LOG_STREAM_NAME": "local",
         "TZ": "UTC",
-        "PYTHONPATH": os.pathsep.join(str(root) for root in template.import_roots),
     }
-    return WorkerSpec(
-        function=function.name,
-        handler=function.handler,
-        environment=inherited_environment() | lambda_variables | dict(environment),
-        directory=template.import_roots[0],
-        log=log,
-    )

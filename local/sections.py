@@ -107,7 +107,8 @@ def topic(name: str, properties: Properties) -> Topic:
 def subscription(name: str, properties: Properties) -> Subscription:
     """A queue's subscription to a topic."""
     known = ("TopicArn", "Protocol", "Endpoint", "RawMessageDelivery", "FilterPolicy", "FilterPolicyScope")
-    _only(name, properties, known)
+    # Nothing here keeps a topic from delivering.
+    _only(name, properties, known, ("RedrivePolicy",))
     if properties.get("Protocol") != "sqs":
         raise TemplateError(f"{name}: the local stack delivers to queues only, not to {properties.get('Protocol')}")
     return Subscription(

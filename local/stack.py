@@ -19,6 +19,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.engine import URL, make_url
 
 from local.api_gateway import ApiGateway, refuse_taken_port
+from local.artifact import Artifact
 from local.aws import LocalAws
 from local.database import PrivateServer
 from local.delivery import AsReceived, Delivery
@@ -50,7 +51,9 @@ class LocalStack:
 
     `database_url` must name a schema, which is created if it is missing; without it a private server in the state
     directory is used. `environment` wins over the template's variables. `outlive` leaves the private server running.
-    `api_port` is the API's; 0 means a free one.
+    `api_port` is the API's; 0 means a free one. `artifact` is a folder that `make lambda` has made: the functions then
+    run from what was built, under AWS's runtime interface emulator, wired as the built template says. Unless it
+    `delivers`, no queue is polled and no schedule runs: a function does what it is invoked for.
     """
 
     def __init__(
@@ -65,10 +68,13 @@ class LocalStack:
         delivery: Delivery | None = None,
         outlive: bool = False,
         api_port: int = 0,
+        artifact: Path | None = None,
+        delivers: bool = True,
     ) -> None:
         self.state_dir = state_dir.resolve()
         self.log_directory = self.state_dir / "logs"
-        self.template = Template.load(template)
+        self._artifact = Artifact.load(artifact) if artifact else None
+        self.template = Template.load(self._artifact.template if self._artifact else template)
         self.workers = workers
         self._time_scale = time_scale or TimeScale()
         self._given_url = database_url
@@ -76,6 +82,7 @@ class LocalStack:
         self._delivery = delivery or AsReceived()
         self._outlive = outlive
         self._api_port = api_port
+        self._delivers = delivers
         self._api: ApiGateway | None = None
         self._exit = ExitStack()
         self._undo = ExitStack()
@@ -148,6 +155,10 @@ class LocalStack:
         """Invoke a function, given by its logical id; raises InvocationFailed."""
         return self.runtime.invoke(function, payload)
 
+    def environment(self, function: str) -> dict[str, str]:
+        """The variables that a function, given by its logical id, has beside those of its runtime."""
+        return self._functions.environment(function)
+
     def executions(self, function: str) -> dict[str, str]:
         """The states (RUNNING, SUCCEEDED, FAILED ...) of a durable function's executions by their names."""
         return self._functions.executions(function)
@@ -193,7 +204,8 @@ class LocalStack:
         self._start_functions(processes)
         for function in self.template.on_deploy:
             self.invoke(function, {"RequestType": "Local"})
-        self.pump.start()
+        if self._delivers:
+            self.pump.start()
         if self.template.routes:
             self._api = ApiGateway(self.template.routes, self._functions.invoke_for_api, self.tokens, self._api_port)
             self._work.enter_context(self._api)
@@ -232,6 +244,7 @@ class LocalStack:
             delivery=self._delivery,
             processes=processes,
             log_directory=self.log_directory,
+            artifact=self._artifact,
         )
         self.runtime, self.pump = self._functions.runtime, self._functions.pump
         self._work.callback(self._functions.stop)

@@ -11,6 +11,7 @@ Run with the interpreter that has aws-sam-cli: python tools/check_template.py [t
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -123,6 +124,8 @@ def transform(template: Path, artifacts: Mapping[str, str] | None = None) -> dic
     from samtranslator.yaml_helper import yaml_parse
 
     os.environ.setdefault("AWS_DEFAULT_REGION", REGION)
+    # It counts what it does, and says at the end that nobody took the counts.
+    logging.getLogger("samtranslator.metrics.metrics").setLevel(logging.ERROR)
     source = yaml_parse(template.read_text(encoding="utf-8"))
     _point_at_artifacts(source, artifacts or {})
     result: dict[str, Any] = sam_transform(source, {}, Loader())

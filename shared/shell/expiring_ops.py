@@ -1,4 +1,8 @@
-"""Giving up imports whose file never came."""
+"""Giving up imports whose file never came.
+
+Guaranteed: an import is given up only while it still awaits its file, under the lock of its row, and its event commits
+with that; a file that comes later fails as one of an import that is over.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +31,9 @@ _EXPIRE = text(
 
 
 def expire_uploads(limit: int) -> int:
-    """Give up at most `limit` imports that have awaited their file for 7 days; returns how many it were.
+    """Give up at most `limit` imports that have awaited their file for 7 days; returns how many there were.
 
-    In transactions of at most 100; the caller has the events published.
+    In transactions of at most 100; the publisher's schedule finds their events.
     """
     expired = 0
     while expired < limit:

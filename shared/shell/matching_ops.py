@@ -1,4 +1,8 @@
-"""Which exhibits of a case are meant: by their ids, or by what they are linked to."""
+"""Which exhibits of a case are meant: by their ids, or by what they are linked to.
+
+Guaranteed: every statement names the case; a value that no row can hold matches nothing, rather than what the server
+would make of it; a production has at least one exhibit, and at most as many as one volume may have.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +47,9 @@ def not_found(ids: list[int]) -> NotFoundError:
 
 
 def count_selected(reading: Session, case_id: int, selection: str) -> int:
-    """How many exhibits it has now.
+    """How many exhibits of the case a production's selection, as stored, has now.
 
-    Raises NotFoundError for ids that the case does not have, NothingToProduceError where it has none, and
+    Raises NotFoundError for ids that the case does not have, NothingToProduceError where there is none, and
     InvalidInputError for more than 100,000.
     """
     asked = json.loads(selection)

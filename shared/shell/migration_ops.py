@@ -25,6 +25,7 @@ from sqlalchemy import Connection, text
 from core.errors import DatabaseUnavailableError, SettingsError
 from shell.invocation import seconds_left
 from shell.observability import logger
+from shell.restoring_ops import begins_as_snapshot, step_over_what_was_given_out
 from shell.settings import settings
 from shell.utils.advisory_lock import exclusive_connection
 from shell.utils.cloudformation import ANSWER_S, answer, summary
@@ -43,6 +44,8 @@ def migrate(event: dict[str, Any]) -> dict[str, str]:
     with answer(event):
         if event.get("RequestType") != "Delete":
             upgrade(SCRIPTS)
+            if begins_as_snapshot(event):
+                step_over_what_was_given_out()
     return {"status": "migrated"}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import select, text
+from sqlalchemy import ColumnElement, select, text
 from sqlalchemy.orm import Session
 
 from core.errors import ChunkBusyError, ImportNotRunningError
@@ -54,10 +54,10 @@ def _note_redrive(import_id: int, chunk_no: int) -> None:
 
 
 def _given_up(import_id: int, chunk_no: int, _generation: int | None) -> bool | None:
-    """After an unknown COMMIT: whether it took effect, by the chunk's own row."""
+    """After an unknown COMMIT: whether it took effect, by the chunk's row; waits for a COMMIT that is under way."""
     with session() as locking:
-        chunk = _locked(locking, import_id, chunk_no)
-        return True if chunk is not None and chunk.status == ChunkStatus.FAILED else None
+        status = locking.scalar(select(ImportChunks.status).where(*_named(import_id, chunk_no)).with_for_update())
+    return True if status == ChunkStatus.FAILED else None
 
 
 @retry_on_db_conflict(resolve=_given_up)
@@ -78,11 +78,15 @@ def _give_up(import_id: int, chunk_no: int, generation: int | None) -> bool:
 
 
 def _locked(transaction: Session, import_id: int, chunk_no: int) -> ImportChunks | None:
-    wanted = select(ImportChunks).where(ImportChunks.import_id == import_id, ImportChunks.chunk_no == chunk_no)
+    wanted = select(ImportChunks).where(*_named(import_id, chunk_no))
     chunk = transaction.scalars(wanted.with_for_update(skip_locked=True)).one_or_none()
     if chunk is None and transaction.scalars(wanted).one_or_none() is not None:
         raise ChunkBusyError()
     return chunk
+
+
+def _named(import_id: int, chunk_no: int) -> tuple[ColumnElement[bool], ...]:
+    return ImportChunks.import_id == import_id, ImportChunks.chunk_no == chunk_no
 
 
 def _rejection(chunk: ImportChunks) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Announcing a load file, signing its upload, and what becomes of those that never come.
+"""Announcing a load file, and signing its upload.
 
 Guaranteed: an announced import has its row, with options and user, before anybody can upload its file; what is kept of
 it holds no URL, and every answer signs anew; an upload's id cannot be guessed.

@@ -1,29 +1,34 @@
 """How a connection to the database is made: where it is, who logs in, and over which TLS.
 
 Guaranteed: credentials are those of the secret as it is now, for they are rotated while functions are warm, and a login
-that was refused is tried once more with the secret read anew; a deployed connection is always encrypted. Where
-`RDS_AUTHORITIES` was built into the layer, the server's certificate and its name are checked too.
-Not guaranteed: that it is the writer that answers; the engine looks at that.
+that was refused is tried once more with the secret read anew; a deployed connection is always encrypted; a host that
+vanished without a word is noticed after some 12 s. Where `RDS_AUTHORITIES` was built into the layer, the server's
+certificate and its name are checked too.
+Not guaranteed: that it is the writer that answers; the engine looks at that. Nor that a server which lives and says
+nothing is noticed before the function's time is over: a long statement looks the same.
 """
 
 from __future__ import annotations
 
 import json
+import socket
 import ssl
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pymysql
-from aws_lambda_powertools.utilities.parameters import get_secret
 from sqlalchemy import URL, Dialect, make_url
 
 from core.errors import DatabaseUnavailableError
+from shell.invocation import seconds_left
 from shell.settings import settings
 from shell.utils.db_errors import error_number
+from shell.utils.secrets_manager import SecretUnavailableError, secret
 
-ACCESS_DENIED = 1045
+ACCESS_DENIED, CANNOT_CONNECT = 1045, 2003
 CREDENTIALS_AGE_S = 60
+CONNECT_S = 10
 # Amazon signs database certificates with authorities of its own, which no system trusts; layers/dependencies adds them.
 RDS_AUTHORITIES = Path("/opt/rds-authorities.pem")
 
@@ -49,7 +54,7 @@ def _url(host: str | None) -> URL:
 
 def connect_args() -> dict[str, Any]:
     """How to connect, whichever the engine: as utf8mb4, in UTC, and encrypted unless an address was given whole."""
-    common = {"charset": "utf8mb4", "connect_timeout": 10, "init_command": "SET time_zone = '+00:00'"}
+    common = {"charset": "utf8mb4", "connect_timeout": CONNECT_S, "init_command": "SET time_zone = '+00:00'"}
     return common if settings().database_url else {**common, "ssl": encryption(RDS_AUTHORITIES)}
 
 
@@ -70,18 +75,46 @@ def encryption(authorities: Path) -> ssl.SSLContext:
 
 
 def log_in(dialect: Dialect, _record: Any, arguments: Any, parameters: dict[str, Any]) -> Any:
-    """Connect with the secret as it is now; raises what the driver raises."""
+    """Connect with the secret as it is now.
+
+    Raises what the driver raises, and DatabaseUnavailableError for a secret that was never to be had.
+    """
     parameters.update(_credentials())
     try:
-        return dialect.connect(*arguments, **parameters)
+        return _connected(dialect, arguments, parameters)
     except pymysql.err.OperationalError as error:
         if error_number(error) != ACCESS_DENIED:
             raise
     parameters.update(_credentials(anew=True))
-    return dialect.connect(*arguments, **parameters)
+    return _connected(dialect, arguments, parameters)
+
+
+def _connected(dialect: Dialect, arguments: Any, parameters: dict[str, Any]) -> Any:
+    """Over a socket of ours: the driver's own has no means to notice a dead host once it is connected."""
+    connection: Any = dialect.connect(*arguments, **parameters, defer_connect=True)
+    try:
+        watched = _watched_socket(connection.host, connection.port)
+    except OSError as exc:
+        raise pymysql.err.OperationalError(CANNOT_CONNECT, f"no connection to {connection.host}: {exc}") from exc
+    connection.connect(watched)
+    return connection
+
+
+def _watched_socket(host: str, port: int) -> socket.socket:
+    made = socket.create_connection((host, port), timeout=max(1.0, min(CONNECT_S, seconds_left())))
+    made.settimeout(None)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    # Linux's names: idle, between probes, and how long what was sent may stay without an answer (milliseconds).
+    for name, value in (("TCP_KEEPIDLE", 6), ("TCP_KEEPINTVL", 2), ("TCP_KEEPCNT", 3), ("TCP_USER_TIMEOUT", 12_000)):
+        if (option := getattr(socket, name, None)) is not None:
+            made.setsockopt(socket.IPPROTO_TCP, option, value)
+    return made
 
 
 def _credentials(*, anew: bool = False) -> dict[str, str]:
-    arn = settings().db_secret_arn or ""
-    secret = json.loads(str(get_secret(arn, max_age=CREDENTIALS_AGE_S, force_fetch=anew)))
-    return {"user": secret["username"], "password": secret["password"]}
+    try:
+        told = json.loads(secret(settings().db_secret_arn or "", max_age_s=CREDENTIALS_AGE_S, anew=anew))
+    except SecretUnavailableError as exc:
+        raise DatabaseUnavailableError(str(exc)) from exc
+    return {"user": told["username"], "password": told["password"]}

@@ -33,6 +33,7 @@ from shell.utils.db_helpers import changed_rows, repeating_is_harmless, retry_on
 from shell.utils.db_session import session
 
 LONGEST_LEASE_S = 60.0
+RELEASE_S = 1.0
 RETRY_AFTER_S = 1
 
 _FREE = (
@@ -179,7 +180,9 @@ def _released(claim: _Claim) -> None:
 
 
 def _release(claim: _Claim) -> None:
-    """After a known rollback the key is free again; if that cannot be written, the lease frees it."""
+    """After a known rollback the key is free again; if that cannot be written in time, the lease frees it."""
+    if seconds_left() < RELEASE_S:
+        return
     try:
         _released(claim)
     except Exception as error:

@@ -145,18 +145,18 @@ def _secret(arn: str | None) -> CredentialProvider | None:
     """What shows the secret as the password of every new connection; None where Redis asks for none."""
     if not arn:
         return None
-    from aws_lambda_powertools.utilities.parameters import get_secret
-    from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
     from redis import ConnectionError as RedisConnectionError
     from redis import CredentialProvider
+
+    from shell.utils.secrets_manager import SecretUnavailableError, secret
 
     name = arn
 
     class Secret(CredentialProvider):
         def get_credentials(self) -> tuple[str]:
             try:
-                return (str(get_secret(name, max_age=PASSWORD_AGE_S)),)
-            except GetParameterError as error:
+                return (secret(name, max_age_s=PASSWORD_AGE_S),)
+            except SecretUnavailableError as error:
                 raise RedisConnectionError("the password is not to be had") from error
 
     return Secret()

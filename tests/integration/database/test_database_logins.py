@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,14 +19,16 @@ from typing import Any
 import boto3
 import pymysql
 import pytest
-from aws_lambda_powertools.utilities.parameters import clear_caches, get_secret
 from sqlalchemy import URL, Engine, create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
-from core.errors import SettingsError
+from core.errors import DatabaseUnavailableError, SettingsError
+from shell.invocation import invocation_deadline
 from shell.settings import settings
 from shell.utils import db_connecting, db_session
 from shell.utils.db_connecting import connect_args, encryption
+from shell.utils.secrets_manager import forget_secrets, secret
+from tests.support.failing import Left
 from tests.support.servers import SERVER, is_mysql
 from tests.support.tcp_proxy import proxied
 from tests.support.tls_server import Authority, StrippingProxy, tls_server
@@ -96,8 +101,8 @@ def a_login(address: str) -> Iterator[Login]:
     admin = create_engine(url, isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
         connection.execute(text(f"CREATE USER '{user}'@'%' IDENTIFIED BY '{password}' REQUIRE SSL"))
-    secret = json.dumps({"username": user, "password": password})
-    arn = boto3.client("secretsmanager").create_secret(Name=user, SecretString=secret)["ARN"]
+    told = json.dumps({"username": user, "password": password})
+    arn = boto3.client("secretsmanager").create_secret(Name=user, SecretString=told)["ARN"]
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("DATABASE_URL", raising=False)
         patch.setenv("DB_SECRET_ARN", arn)
@@ -112,7 +117,7 @@ def a_login(address: str) -> Iterator[Login]:
 def forget() -> None:
     settings.cache_clear()
     encryption.cache_clear()
-    clear_caches()  # type: ignore[no-untyped-call]
+    forget_secrets()
 
 
 def engine_to(url: URL) -> Engine:
@@ -132,7 +137,7 @@ def test_a_password_that_is_rotated_in_mid_run_is_fetched_by_the_next_connection
     login.rotate()
     assert cipher(engine), "the connection that is open stays"
     engine.dispose()
-    assert json.loads(str(get_secret(login.arn, max_age=60)))["password"] == old, "what a warm function still has"
+    assert json.loads(secret(login.arn, max_age_s=60))["password"] == old, "what a warm function still has"
     assert cipher(engine)
     engine.dispose()
 
@@ -217,3 +222,50 @@ def test_a_password_of_mysqls_needs_no_cryptography_over_tls(login: Login) -> No
         command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": SHARED}
     )
     assert (done.stdout.strip(), done.stderr) == (login.user, "")
+
+
+def test_while_the_secret_is_not_to_be_had_the_last_one_is_used(
+    private_login: Login, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = engine_to(private_login.url)
+    assert cipher(engine)
+    engine.dispose()
+    boto3.client("secretsmanager").delete_secret(SecretId=private_login.arn, ForceDeleteWithoutRecovery=True)
+    monkeypatch.setattr(db_connecting, "CREDENTIALS_AGE_S", 0)
+    assert cipher(engine)
+
+
+def test_a_secret_that_never_was_to_be_had_is_an_outage(private_login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DB_SECRET_ARN", private_login.arn + "-nowhere")
+    forget()
+    with pytest.raises(DatabaseUnavailableError, match="nowhere"):
+        engine_to(private_login.url).connect()
+
+
+def test_a_host_that_vanishes_is_noticed(private_login: Login) -> None:
+    with engine_to(private_login.url).connect() as connection:
+        wire = connection.connection.dbapi_connection._sock  # type: ignore[union-attr]
+        assert wire.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert 0 < wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) <= 15_000
+
+
+@pytest.fixture
+def deaf() -> Iterator[tuple[str, int]]:
+    """Where somebody listens who takes no connection any more."""
+    with ExitStack() as opened:
+        listening = opened.enter_context(socket.socket())
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        for _ in range(8):
+            waiting = opened.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(listening.getsockname())
+        yield listening.getsockname()
+
+
+def test_connecting_takes_no_longer_than_there_is_time(private_login: Login, deaf: tuple[str, int]) -> None:
+    nowhere = private_login.url.set(host=deaf[0], port=deaf[1])
+    started = time.monotonic()
+    with invocation_deadline(Left(3000)), pytest.raises(OperationalError, match="2003"):
+        engine_to(nowhere).connect()
+    assert 0.9 < time.monotonic() - started < 5

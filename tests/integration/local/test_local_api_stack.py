@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import signal
 import subprocess
@@ -23,8 +24,9 @@ from local.commands import Place
 from local.errors import LocalError
 from local.import_states import unfinished
 from local.stack import LocalStack
+from local.template import Template
 from local.tokens import SECRET_FILE
-from shell.tables import Imports
+from shell.tables.imports import Imports
 from tests.support.world import World
 
 TEMPLATE = """
@@ -142,7 +144,8 @@ def test_serve_says_where_it_is_and_ends_with_0_at_ctrl_c(place: Place, tmp_path
     ours = Place(tmp_path, place.template, world.environment["DATABASE_URL"])
     [running] = imports_that_are(world, "running")
     with serving(ours) as process:
-        said = lines(process.stdout, 7)
+        said = lines(process.stdout, 8)
+        written = json.loads((tmp_path / "sam" / "env-vars.json").read_text())
         assert get(f"{said[0].removeprefix('API:').strip()}/visitors/ada", "none").status_code == 401
         children = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGINT)
@@ -150,7 +153,10 @@ def test_serve_says_where_it_is_and_ends_with_0_at_ctrl_c(place: Place, tmp_path
     assert process.returncode == 0
     assert "token --tenant" in said[1]
     assert str(ours.database_url) in said[2]
+    assert str(tmp_path / "sam" / "template.yaml") in said[4]
     assert said[-1] == "Ctrl-C ends it."
+    assert set(written) == set(Template.load(place.template).functions)
+    assert not (tmp_path / "sam").exists(), "its addresses are nobody's any more"
     assert told[1:3] == [
         "1 import has not finished, and its upload ends with this:",
         f"  {running} (running, tenant acme)",

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import boto3
 import pytest
-from aws_lambda_powertools.utilities.parameters import clear_caches
 from redis import Redis
 
 from shell.utils import redis_client
 from shell.utils.redis_client import RedisUnavailableError
+from shell.utils.secrets_manager import forget_secrets
 from tests.support.caches import forget_redis
 from tests.support.redis_server import RedisServer
 from tests.support.world import World
@@ -23,9 +23,9 @@ PASSWORD = secrets.token_hex(32)
 def guarded(server: RedisServer) -> Iterator[RedisServer]:
     """The server, which from now on lets nobody in without the password."""
     server.client.config_set("requirepass", PASSWORD)
-    clear_caches()  # type: ignore[no-untyped-call]
+    forget_secrets()
     yield server
-    clear_caches()  # type: ignore[no-untyped-call]
+    forget_secrets()
 
 
 def given(monkeypatch: pytest.MonkeyPatch, arn: str) -> None:

@@ -38,7 +38,9 @@ def metrics_of(alarm: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_every_alarm_tells_somebody_and_says_what_to_do(deployed: Deployed) -> None:
     for name, alarm in deployed.of_type("AWS::CloudWatch::Alarm").items():
-        assert [target(action) for action in alarm["AlarmActions"]] == ["AlarmTopic"], name
+        for actions in ("AlarmActions", "OKActions"):
+            assert [target(action) for action in alarm[actions]] == ["AlarmTopic"], name
+        assert all("Dimensions" in metric for metric in metrics_of(alarm)), f"{name} watches other stacks too"
         assert alarm["TreatMissingData"] in ("breaching", "notBreaching"), name
         assert len(alarm["AlarmDescription"]) > 30, name
 

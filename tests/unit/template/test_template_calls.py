@@ -91,7 +91,7 @@ def test_a_call_that_is_not_allowed_is_found(plain: Deployed) -> None:
         ("functions().get_durable_execution()['Status']", "lambda.get_durable_execution"),
         ("sqs().get_paginator('list_queues').paginate()", "sqs.list_queues"),
         ("_signed('get_object', Key=key)", "s3.get_object"),
-        ("parameters.get_secret(name)", "secretsmanager.get_secret_value"),
+        ("parameters.SecretsProvider(boto_config=soon)", "secretsmanager.get_secret_value"),
     ],
 )
 def test_a_call_is_known_however_it_is_written(written: str, call: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.template.conftest import ROOT, TEMPLATE, Deployed, target
+from tests.unit.template.conftest import ROOT, TEMPLATE, Deployed, listed, target
 from tools.check_template import transform
 
 # Powertools reads its own variables; DATABASE_URL is for the local stack and the tests.
@@ -68,13 +68,25 @@ def test_only_the_api_goes_through_the_proxy_and_no_lock_does(plain: Deployed, e
 
 def test_no_function_is_changed_before_the_schema(deployed: Deployed) -> None:
     for function in deployed.functions.keys() - {"MigrateDatabaseFunction"}:
-        assert deployed.resources[function]["DependsOn"] in ("DatabaseMigration", ["DatabaseMigration"])
+        after = listed(deployed.resources[function].get("DependsOn", []))
+        assert "DatabaseMigration" in after, f"{function} needs DependsOn: DatabaseMigration"
 
 
 def test_the_schema_is_migrated_once_everything_on_its_way_is_there(deployed: Deployed) -> None:
     migration = deployed.resources["DatabaseMigration"]
     assert {"DatabaseWriter", "SecretsEndpoint", "S3Endpoint"} <= {*migration["DependsOn"]}
     assert migration["Properties"]["ServiceTimeout"] > deployed.functions["MigrateDatabaseFunction"]["Timeout"]
+
+
+def test_another_database_or_schema_or_code_is_migrated_too(deployed: Deployed) -> None:
+    # CloudFormation calls a custom resource when one of its properties changes, and only then.
+    changing = {
+        target(value)
+        for value in deployed.resources["DatabaseMigration"]["Properties"].values()
+        if isinstance(value, dict)
+    }
+    assert {"DatabaseCluster", "DatabaseName", "DatabaseSnapshot"} <= changing
+    assert any(name.startswith("SharedLayer") for name in changing)
 
 
 def test_functions_are_traced_and_log_to_one_group_that_forgets(deployed: Deployed) -> None:

@@ -34,10 +34,22 @@ def test_every_queue_that_is_read_has_a_dead_letter_queue(deployed: Deployed) ->
         assert policy["maxReceiveCount"] >= 5, "one slow minute must not lose a message"
 
 
-def test_dead_letters_end_where_an_alarm_looks(deployed: Deployed) -> None:
-    (alarm,) = [each for name, each in deployed.of_type("AWS::CloudWatch::Alarm").items() if name == "DeadLettersAlarm"]
-    watched = [metric["MetricStat"]["Metric"]["Dimensions"] for metric in alarm["Metrics"] if "MetricStat" in metric]
-    assert {target(dimension["Value"]) for (dimension,) in watched} == last_stops(deployed)
+def test_where_messages_end_and_where_they_may_be_stuck_an_alarm_looks(deployed: Deployed) -> None:
+    watched = {
+        target(dimension["Value"])
+        for alarm in deployed.of_type("AWS::CloudWatch::Alarm").values()
+        for dimension in alarm["Dimensions"]
+        if dimension["Name"] == "QueueName" and alarm["Threshold"] == 0
+    }
+    settled = {"ImportRequestsDeadLetterQueue", "ImportChunksDeadLetterQueue"}
+    assert watched == last_stops(deployed) | settled
+
+
+def test_what_sns_may_not_deliver_is_kept(deployed: Deployed) -> None:
+    stops = last_stops(deployed)
+    for name, subscription in deployed.of_type("AWS::SNS::Subscription").items():
+        if subscription["Protocol"] == "sqs":
+            assert target(subscription["RedrivePolicy"]["deadLetterTargetArn"]) in stops, name
 
 
 def test_dead_letters_are_kept_as_long_as_sqs_keeps_anything(deployed: Deployed) -> None:

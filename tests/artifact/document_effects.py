@@ -1,0 +1,86 @@
+"""What each function around documents must have done once its event was sent to it: the effect in MySQL and S3."""
+
+from __future__ import annotations
+
+import json
+
+from tests.artifact.sending import Sender, event_of
+from tests.support.cases import case_of, put_exhibits
+from tests.support.productions import ask, objects_of, put_documents, status_of
+
+PRODUCE = "ProduceFunction"
+REQUESTS = "SELECT COUNT(*) FROM outbox_events WHERE event_type = 'production.requested'"
+
+
+def exhibits_api(sender: Sender) -> None:
+    """Both exhibits have both tags."""
+    case = case_of(sender.world, "Smith v. Jones", "acme")
+    for number, control_number in enumerate(("A", "B"), 1):
+        put_exhibits(sender.world, case, [control_number], id=number)
+    assert sender.send("exhibits_api")["statusCode"] == 200
+    found = sender.world.query("SELECT exhibit_id, name FROM taggings JOIN tags ON tags.id = tag_id ORDER BY 1, 2")
+    assert found == [(number, tag) for number in (1, 2) for tag in (r"Hot\Really Hot", "Privileged")]
+
+
+def custodians_api(sender: Sender) -> None:
+    """The custodian is one of the case."""
+    case = case_of(sender.world, "Smith v. Jones", "acme")
+    assert sender.send("custodians_api")["statusCode"] in (200, 201)
+    assert sender.world.query("SELECT case_id, name FROM custodians") == [(case, "Evidence room 2")]
+
+
+def custody_api(sender: Sender) -> None:
+    """Both devices were held for an evening and a night."""
+    assert sender.send("custody_api")["statusCode"] == 201
+    lasted = "SELECT number, TIMESTAMPDIFF(MINUTE, begin_at, end_at) FROM custody_periods JOIN devices"
+    found = sender.world.query(f"{lasted} ON devices.id = device_id")
+    assert sorted(map(tuple, found)) == [(100, 210), (101, 480)]
+
+
+def productions_api(sender: Sender) -> None:
+    """The production is asked for, in the table and on its way to the topic."""
+    [exhibit] = put_exhibits(sender.world, case_of(sender.world, "Doe v. Acme", "acme"), ["A"])
+    sender.world.query("INSERT INTO tags (case_id, name) SELECT id, 'Responsive' FROM cases")
+    sender.world.query("INSERT INTO taggings (exhibit_id, tag_id, user_id) SELECT :e, id, 'u' FROM tags", e=exhibit)
+    answer = sender.send("productions_api")
+    assert answer["statusCode"] == 202, answer
+    assert sender.world.query("SELECT volume, prefix, digits FROM productions") == [("VOL001", "ACME", 7)]
+    assert sender.world.query(REQUESTS) == [(1,)]
+
+
+def start_production(sender: Sender) -> None:
+    """An execution has begun that is known by its name, and makes the production."""
+    put_documents(sender.world, ["A"])
+    production = ask()
+    assert sender.send("start_production", productionId=production) == {"batchItemFailures": []}
+    [(arn,)] = sender.world.query("SELECT execution_arn FROM productions WHERE id = :p", p=production)
+    execution = arn.split("/")[-2]
+    assert execution in sender.stack.executions(PRODUCE)
+    sender.until(lambda: sender.stack.executions(PRODUCE)[execution] != "RUNNING", "the execution has ended")
+    assert status_of(sender.world, production) == "confirmed"
+
+
+def resume_productions(sender: Sender) -> None:
+    """A production of which nothing was heard is asked for once more."""
+    put_documents(sender.world, ["A"])
+    ask()
+    sender.world.query("UPDATE productions SET updated_at = NOW(6) - INTERVAL 1 DAY")
+    assert sender.send("resume_productions") == {"quiet": 1, "resumed": 1}
+    assert sender.world.query(REQUESTS) == [(2,)]
+
+
+def produce(sender: Sender) -> None:
+    """The durable execution makes the volume and confirms the production."""
+    put_documents(sender.world, ["A", "B"])
+    production = ask()
+    payload = {**event_of("produce"), "productionId": production}
+    answer = sender.stack.lambda_client.invoke(
+        FunctionName=PRODUCE,
+        Qualifier=str(sender.stack.template.functions[PRODUCE].alias),
+        Payload=json.dumps(payload).encode(),
+    )
+    assert "FunctionError" not in answer, answer["Payload"].read()
+    assert status_of(sender.world, production) == "confirmed"
+    made = objects_of(sender.world, production)
+    assert {b"native of A", b"native of B", b"text of A", b"text of B"} <= set(made.values())
+    assert "VOL001/DATA/VOL001.dat" in made

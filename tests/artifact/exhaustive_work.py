@@ -1,0 +1,224 @@
+"""All that functions ask AWS for: each function's event, then what its event alone does not make it do.
+
+Done by the built functions, but for what takes hundreds of megabytes or a store that fails half-way: that is done in
+this process, by the same code and in the function's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pytest
+import requests
+from boto3.s3.transfer import TransferConfig
+
+from core.contracts.imports import SINGLE_PUT_BYTES
+from core.errors import StorageUnavailableError
+from shell.adopting_ops import current_import, only_splitter
+from shell.utils import aws, object_store
+from tests.artifact import document_effects, import_effects
+from tests.artifact.import_effects import DONE, THREE
+from tests.artifact.sending import Sender
+from tests.artifact.watching import Watched
+from tests.conftest import empty_tables
+from tests.support.productions import ask, put_documents, put_file, status_of
+from tests.support.world import World, request_messages, sqs_event, taken_from
+
+PART = 5 * 1024 * 1024
+HTTP_S = 60
+REJECTED = b"Control Number,Title\r\nA-1,one\r\n,two\r\n"
+
+
+class Api:
+    """The API, as a user of the tenant calls it."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._stack = sender.stack
+        self._count = 0
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """The answer's body."""
+        self._count += 1
+        token = self._stack.tokens.issue("tenant", "ada")
+        headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": f"call-{self._count}"}
+        reply = requests.request(method, self._stack.api_url + path, json=body, headers=headers, timeout=HTTP_S)
+        assert reply.ok, reply.text
+        return reply.json()
+
+
+def _put(method: str, url: str, body: bytes = b"") -> requests.Response:
+    reply = requests.request(method, url, data=body, timeout=HTTP_S)
+    assert reply.ok, reply.text
+    return reply
+
+
+def _key_of(world: World, import_id: int) -> str:
+    return str(world.query("SELECT object_key FROM imports WHERE id = :i", i=import_id)[0][0])
+
+
+def an_upload_by_one_put_is_imported_and_its_report_read(sender: Sender) -> None:
+    """From the announcement to the report's addresses, all by what the API hands out."""
+    api, world = Api(sender), sender.world
+    made = api.call("POST", "/imports", {"case": "Case", "fileName": "a.csv"})
+    _put("PUT", made["upload"]["url"], REJECTED)
+    notified = world.notification_of(_key_of(world, made["id"]))
+    assert sender.stack.invoke("StartImportFunction", sqs_event(notified)) == DONE
+    for chunk in world.chunk_messages():
+        assert sender.stack.invoke("ImportChunkFunction", sqs_event(chunk)) == DONE
+    assert sender.send("write_import_report", importId=made["id"]) == DONE
+    urls = api.call("GET", f"/imports/{made['id']}")["reports"]
+    assert b"MISSING_ID" in _put("GET", urls["report"]).content
+
+
+def an_upload_in_parts_is_completed(sender: Sender) -> None:
+    """By the addresses of its parts; S3 lets the last part, here the only one, be small."""
+    made = Api(sender).call("POST", "/imports", {"case": "Case", "fileName": "b.csv", "size": SINGLE_PUT_BYTES})
+    etag = _put("PUT", made["upload"]["parts"][0]["url"], THREE).headers["ETag"]
+    part = f"<Part><PartNumber>1</PartNumber><ETag>{etag}</ETag></Part>"
+    body = f"<CompleteMultipartUpload>{part}</CompleteMultipartUpload>"
+    _put("POST", made["upload"]["completeUrl"], body.encode())
+    assert sender.world.notification_of(_key_of(sender.world, made["id"]))
+
+
+def an_import_is_cancelled_and_retried(sender: Sender) -> None:
+    """The publisher is nudged, and a request sent."""
+    api, import_id = Api(sender), sender.world.start(THREE)
+    request_messages()
+    api.call("POST", f"/imports/{import_id}/cancel")
+    api.call("POST", f"/imports/{import_id}/retry")
+    assert [each["import_id"] for each in request_messages()] == [import_id]
+
+
+def options_beside_the_file_are_read(sender: Sender) -> None:
+    """Those of an upload that nobody announced."""
+    message = sender.world.upload(THREE, user_id="grace")
+    assert sender.stack.invoke("StartImportFunction", sqs_event(message)) == DONE
+
+
+def a_request_of_a_file_that_is_being_split_is_postponed(sender: Sender) -> None:
+    """The message is hidden; its handle is one that the queue never gave out."""
+    message = sender.world.upload(THREE)
+    assert sender.stack.invoke("StartImportFunction", sqs_event(message)) == DONE
+    [(import_id,)] = sender.world.query("SELECT id FROM imports")
+    sender.world.query("UPDATE imports SET status = 'splitting'")
+    the_import = current_import(import_id)
+    assert the_import is not None
+    with only_splitter(the_import, 60):
+        assert sender.stack.invoke("StartImportFunction", sqs_event(message)) != DONE
+
+
+def what_failed_goes_back_once(sender: Sender) -> None:
+    """A chunk, a request, and the chunks of a file that was registered all the same."""
+    import_id = sender.world.start(THREE)
+    [chunk] = sender.world.chunk_messages()
+    assert sender.stack.invoke("SettleFailedChunkFunction", sqs_event({**chunk, "redrive": 0})) == DONE
+    again = {"import_id": import_id, "generation": 1}
+    for redrive in (0, 1):
+        message = sqs_event({**again, "redrive": redrive})
+        assert sender.stack.invoke("SettleFailedImportFunction", message) == DONE
+    assert sender.world.chunk_messages()
+
+
+def a_report_is_written_of_a_file_that_is_gone(sender: Sender) -> None:
+    """All of it but the rejected rows."""
+    import_id = sender.world.run(REJECTED)
+    found = "SELECT object_key, version_id FROM imports WHERE id = :i"
+    [(key, version)] = sender.world.query(found, i=import_id)
+    aws.s3().delete_object(Bucket=sender.world.bucket, Key=key, VersionId=version)
+    assert sender.send("write_import_report", importId=import_id) == DONE
+    assert sender.world.query("SELECT reports_generation FROM imports") == [(1,)]
+
+
+def _until_executions_end(sender: Sender) -> None:
+    """Not only their productions: what an execution does last would otherwise fall into the next world."""
+
+    def ended() -> bool:
+        return "RUNNING" not in sender.stack.executions(document_effects.PRODUCE).values()
+
+    sender.until(ended, "every execution has ended")
+
+
+def a_production_with_a_missing_file_is_undone(sender: Sender) -> None:
+    """What was copied before is deleted."""
+    put_documents(sender.world, ["A", "B"])
+    aws.s3().delete_object(Bucket=sender.world.bucket, Key="files/tenant/Case/TEXT/B.txt")
+    production = ask()
+    assert sender.send("start_production", productionId=production) == DONE
+    _until_executions_end(sender)
+    assert status_of(sender.world, production) == "cancelled", status_of(sender.world, production)
+
+
+def a_production_is_looked_up_that_nothing_was_heard_of(sender: Sender) -> None:
+    """Lambda says that its execution has ended, and it is asked for again."""
+    put_documents(sender.world, ["A"])
+    first = ask()
+    assert sender.send("start_production", productionId=first) == DONE
+    _until_executions_end(sender)
+    second = ask(prefix="OTHER")
+    [(arn,)] = sender.world.query("SELECT execution_arn FROM productions WHERE id = :p", p=first)
+    old = "UPDATE productions SET execution_arn = :arn, updated_at = NOW(6) - INTERVAL 1 DAY WHERE id = :p"
+    sender.world.query(old, arn=arn, p=second)
+    assert sender.send("resume_productions") == {"quiet": 1, "resumed": 1}
+
+
+def a_production_is_cancelled(sender: Sender) -> None:
+    """Through the API."""
+    put_documents(sender.world, ["A"])
+    Api(sender).call("POST", f"/productions/{ask()}/cancel")
+
+
+BY_BUILT_FUNCTIONS: tuple[Callable[[Sender], None], ...] = (
+    an_upload_by_one_put_is_imported_and_its_report_read,
+    an_upload_in_parts_is_completed,
+    an_import_is_cancelled_and_retried,
+    options_beside_the_file_are_read,
+    a_request_of_a_file_that_is_being_split_is_postponed,
+    what_failed_goes_back_once,
+    a_report_is_written_of_a_file_that_is_gone,
+    a_production_with_a_missing_file_is_undone,
+    a_production_is_looked_up_that_nothing_was_heard_of,
+    a_production_is_cancelled,
+)
+
+
+def write_what_is_large_and_what_fails(watched: Watched, function: str, key: str) -> None:
+    """An object in parts, and one whose upload ends half-way."""
+    bucket, pieces = watched.sender.world.bucket, [bytes(PART)] * 3
+    with watched.acting_as(function):
+        object_store.write_stream(bucket, key, pieces, "text/plain")
+        with pytest.raises(StorageUnavailableError):
+            object_store.write_stream(bucket, key, _breaking(pieces), "text/plain")
+
+
+def _breaking(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    yield from pieces
+    raise StorageUnavailableError
+
+
+def copy_what_is_large(watched: Watched) -> None:
+    """In parts, which begin at 5 MiB here, and again, when it is there already."""
+    world = watched.sender.world
+    put_file(world, "NATIVE/LARGE.bin", "x" * (PART + 1))
+    small = TransferConfig(multipart_threshold=PART, multipart_chunksize=PART, max_concurrency=1)
+    with watched.acting_as("ProduceFunction"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(object_store, "LARGEST_COPY", PART)
+        patch.setattr(object_store, "_IN_PARTS", small)
+        for _ in range(2):
+            copied = object_store.copy_object(world.bucket, "files/tenant/Case/NATIVE/LARGE.bin", "productions/1/L.bin")
+            assert copied is None
+
+
+def do_everything(watched: Watched, handlers: Iterable[str]) -> None:
+    """Every handler's event, then everything else, each in a world without rows or messages."""
+    effects = vars(import_effects) | vars(document_effects)
+    for work in (*(effects[handler] for handler in handlers), *BY_BUILT_FUNCTIONS):
+        empty_tables(watched.sender.world)
+        watched.sender.world.chunk_messages()
+        taken_from(watched.sender.stack.queue_url("ImportReportsQueue"))
+        work(watched.sender)
+    failures = watched.sender.stack.failures()
+    assert not failures, failures
+    write_what_is_large_and_what_fails(watched, "WriteImportReportFunction", "reports/1/1/large.csv")
+    write_what_is_large_and_what_fails(watched, "ProduceFunction", "productions/1/VOL001/DATA/large.dat")
+    copy_what_is_large(watched)

@@ -1,0 +1,106 @@
+"""What each function around imports must have done once its event was sent to it: the effect in MySQL, S3, SQS, SNS."""
+
+from __future__ import annotations
+
+import json
+
+from samples.generator import generate
+from samples.spec import Spec
+from shell.utils import aws
+from tests.artifact.cloudformation import answering
+from tests.artifact.sending import Sender
+from tests.support.world import taken_from
+
+DONE: dict[str, list[str]] = {"batchItemFailures": []}
+THREE = generate(Spec(rows=3)).data
+
+
+def migrate_database(sender: Sender) -> None:
+    """Of a database without tables, the schema of today; CloudFormation is told."""
+    query = sender.world.query
+    before = query("SELECT version_num FROM alembic_version")
+    tables = [row[0] for row in query("SHOW TABLES")]
+    with sender.world.engine.begin() as connection:
+        connection.exec_driver_sql("SET FOREIGN_KEY_CHECKS = 0")
+        connection.exec_driver_sql(f"DROP TABLE {', '.join(tables)}")
+        connection.exec_driver_sql("SET FOREIGN_KEY_CHECKS = 1")
+    with answering() as (address, answers):
+        sender.send("migrate_database", ResponseURL=address)
+    assert [answer["Status"] for answer in answers] == ["SUCCESS"]
+    assert query("SELECT version_num FROM alembic_version") == before
+    assert query("SELECT COUNT(*) FROM exhibits") == [(0,)]
+
+
+def start_import(sender: Sender) -> None:
+    """The import is registered and its chunk queued."""
+    assert sender.send("start_import", **sender.upload("start_import", THREE)) == DONE
+    found = "SELECT c.name, i.file_name, i.status, i.rows_seen FROM imports i JOIN cases c ON c.id = i.case_id"
+    assert sender.world.query(found) == [("Smith v. Müller", "production_001.dat", "running", 3)]
+    assert [message["chunk_no"] for message in sender.world.chunk_messages()] == [1]
+
+
+def import_chunk(sender: Sender) -> None:
+    """The rows are there, and the import is complete."""
+    import_id = sender.world.start(THREE)
+    assert sender.send("import_chunk", import_id=import_id) == DONE
+    assert sender.world.query("SELECT status, imported FROM imports") == [("completed", 3)]
+    assert sender.world.query("SELECT COUNT(*) FROM exhibits WHERE import_id = :i", i=import_id) == [(3,)]
+
+
+def settle_failed_chunk(sender: Sender) -> None:
+    """The rows of the chunk that was sent back once before are rejected, and the import ends."""
+    import_id = sender.world.start(THREE)
+    assert sender.send("settle_failed_chunk", import_id=import_id) == DONE
+    assert sender.world.query("SELECT rejected, chunks_left FROM imports") == [(3, 0)]
+    assert sender.world.query("SELECT code, row_count FROM import_rejections") == [("CHUNK_FAILED", 3)]
+
+
+def settle_failed_import(sender: Sender) -> None:
+    """The file that was sent back once before is recorded as one that could not be read."""
+    assert sender.send("settle_failed_import", **sender.upload("settle_failed_import", THREE)) == DONE
+    assert sender.world.query("SELECT file_name, failure_code FROM imports") == [("production_001.dat", "NOT_READ")]
+
+
+def publish_outbox(sender: Sender) -> None:
+    """What was committed is published: the topic's subscriber has it."""
+    queue = sender.stack.queue_url("ImportReportsQueue")
+    taken_from(queue)
+    import_id = sender.world.run(THREE)
+    assert sender.send("publish_outbox")["batchItemFailures"] == []
+    assert sender.world.query("SELECT COUNT(*) FROM outbox_events WHERE published = 0") == [(0,)]
+    told = [message for message in taken_from(queue) if message["eventType"] == "import.completed"]
+    assert [message["importId"] for message in told] == [import_id]
+
+
+def write_import_report(sender: Sender) -> None:
+    """The report's files are in the bucket, and say what was rejected."""
+    import_id = sender.world.run(b"Control Number,Title\r\nA-1,one\r\n,two\r\n")
+    assert sender.send("write_import_report", importId=import_id) == DONE
+    listed = aws.s3().list_objects_v2(Bucket=sender.world.bucket, Prefix=f"reports/{import_id}/1/")
+    keys = [each["Key"] for each in listed["Contents"]]
+    [report] = [key for key in keys if key.endswith("/report.csv")]
+    text = aws.s3().get_object(Bucket=sender.world.bucket, Key=report)["Body"].read().decode("utf-8-sig")
+    assert "MISSING_ID" in text
+
+
+def purge_expired(sender: Sender) -> None:
+    """An answer that nobody asks for any more is gone; one of today stays."""
+    for name, age in (("old", 1_000), ("young", 1)):
+        sender.world.query(
+            "INSERT INTO idempotency_keys (tenant_id, route, idempotency_key, fingerprint, status, owner, attempt, "
+            "lease_until, created_at) VALUES ('acme', 'POST /x', :name, '', 'completed', '', 1, NOW(6), "
+            "NOW(6) - INTERVAL :age HOUR)",
+            name=name,
+            age=age,
+        )
+    assert sender.send("purge_expired")["idempotency_keys"] == 1
+    assert sender.world.query("SELECT idempotency_key FROM idempotency_keys") == [(b"young",)]
+
+
+def imports_api(sender: Sender) -> None:
+    """The import is announced, and the client knows where to upload."""
+    answer = sender.send("imports_api")
+    assert answer["statusCode"] == 201, answer
+    assert json.loads(answer["body"])["upload"]["url"].startswith(sender.world.environment["AWS_ENDPOINT_URL"])
+    found = "SELECT c.name, i.file_name, i.size FROM imports i JOIN cases c ON c.id = i.case_id"
+    assert sender.world.query(found) == [("Smith v. Müller", "production_001.dat", 1_048_576)]

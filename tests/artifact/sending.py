@@ -1,0 +1,75 @@
+"""Sends the events of events/ to built functions, with what must be known of this machine's world filled in.
+
+The one place where events are changed: ids of what a test prepared, the local bucket, the version that was uploaded,
+and the address that CloudFormation is answered at. All else arrives as AWS sends it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote_plus
+
+from local.stack import REPOSITORY, LocalStack
+from shell.utils import aws
+from tests.support.world import World
+
+EVENTS = REPOSITORY / "events"
+
+
+def event_of(handler: str) -> dict[str, Any]:
+    """A function's event, given the name of its handler's module."""
+    return dict(json.loads((EVENTS / f"{handler}.json").read_text(encoding="utf-8")))
+
+
+def logical_id(handler: str) -> str:
+    """The function's name in the template."""
+    return "".join(part.capitalize() for part in handler.split("_")) + "Function"
+
+
+@dataclass
+class Sender:
+    """The stack whose functions are invoked, and the world that they work in."""
+
+    stack: LocalStack
+    world: World
+
+    def send(self, handler: str, **known: Any) -> Any:
+        """Invoke the handler's function with its event, in which these members are filled in; gives the answer."""
+        return self.stack.invoke(logical_id(handler), self.event(handler, **known))
+
+    def event(self, handler: str, **known: Any) -> dict[str, Any]:
+        """The event; the members are its message's where it comes from a queue."""
+        event = event_of(handler)
+        for record in event.get("Records", []):
+            body = json.dumps(_replaced(json.loads(record["body"]), known))
+            record |= {"body": body, "md5OfBody": hashlib.md5(body.encode(), usedforsecurity=False).hexdigest()}
+        return event if "Records" in event else _replaced(event, known)
+
+    def upload(self, handler: str, data: bytes) -> dict[str, Any]:
+        """Put the object that the handler's event speaks of; gives what it must say of it."""
+        [record] = json.loads(event_of(handler)["Records"][0]["body"])["Records"]
+        key = unquote_plus(record["s3"]["object"]["key"])
+        put = aws.s3().put_object(Bucket=self.world.bucket, Key=key, Body=data)
+        bucket = {**record["s3"]["bucket"], "name": self.world.bucket}
+        stored = {"size": len(data), "eTag": put["ETag"].strip('"'), "versionId": put["VersionId"]}
+        s3 = {**record["s3"], "bucket": bucket, "object": {**record["s3"]["object"], **stored}}
+        return {"Records": [{**record, "s3": s3}]}
+
+    def until(self, condition: Callable[[], object], what: str, seconds: float = 60) -> None:
+        """Wait until something is so."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, f"not so after {seconds:g} s: {what}; {self.stack.failures()}"
+            time.sleep(0.05)
+
+
+def _replaced(message: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+    """The message with other values of members that it has: a name that is not there would change nothing."""
+    unknown = set(known) - set(message)
+    assert not unknown, f"{unknown} are not in {set(message)}"
+    return {**message, **known}

@@ -1,0 +1,148 @@
+"""moto allows everything. What AWS would refuse is found here: of whatever the built functions ask AWS for, the roles
+that SAM makes of template.yaml are asked whether that function may, and of what they allow whether anybody needs it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+
+import pytest
+from sqlalchemy import URL
+
+from local.artifact import Artifact
+from local.stack import DEFAULT_TEMPLATE, REPOSITORY
+from local.template import Template
+from tests.artifact.exhaustive_work import do_everything
+from tests.artifact.watching import watched
+from tests.support.aws_requests import Asked, UnknownRequestError, asked_for, methods
+from tests.support.permissions import Grant, Roles, needs
+from tests.support.reaching import Sources, never_made
+from tests.support.recording_proxy import Seen
+from tests.unit.template.conftest import TEMPLATE, Deployed, deployed_with, listed
+from tools.check_template import transform
+
+WIRED = Template.load(DEFAULT_TEMPLATE)
+HANDLERS = {name: each.handler.partition(".")[0] for name, each in WIRED.functions.items()}
+LOAD_FILES = "arn:aws:s3:::exhibit-ingest-local-123456789012-evidence/imports/*"
+# Of an upload that S3 names no version of, as while somebody has suspended the bucket's versioning; every other is read
+# by its version.
+WITHOUT_VERSION = {
+    Grant(function, "s3:GetObject", LOAD_FILES)
+    for function in ("StartImportFunction", "ImportChunkFunction", "WriteImportReportFunction")
+}
+# They name a class of which they do not use this method.
+NOT_MADE = {("ImportChunkFunction", "s3.head_object"), ("WriteImportReportFunction", "s3.head_object")}
+MADE_OF = {
+    "s3.upload_fileobj": ("PutObject", "CreateMultipartUpload", "UploadPart", "AbortMultipartUpload"),
+    "s3.copy": ("CreateMultipartUpload", "UploadPartCopy", "CompleteMultipartUpload"),
+}
+
+
+@pytest.fixture(scope="module")
+def asked(artifact: Artifact, schema_url: URL, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Asked]]:
+    """All that the functions asked for when they had done everything."""
+    with watched(artifact, schema_url, tmp_path_factory.mktemp("watched")) as watching:
+        do_everything(watching, HANDLERS.values())
+        yield watching.asked()
+
+
+@pytest.fixture(scope="module")
+def deployed() -> Deployed:
+    """What is made of the template where nothing is chosen."""
+    return deployed_with(transform(TEMPLATE), {})
+
+
+def without(deployed: Deployed, function: str, action: str) -> Deployed:
+    """The template with an action taken out of one function's policies."""
+    left = Deployed(copy.deepcopy(dict(deployed.resources)), deployed.outputs)
+    for policy in left.role_of(function)["Policies"]:
+        for statement in policy["PolicyDocument"]["Statement"]:
+            statement["Action"] = [each for each in listed(statement["Action"]) if each != action]
+    return left
+
+
+def operations(call: str) -> tuple[str, ...]:
+    """What AWS is asked for by a call of boto3's, such as s3.get_object."""
+    service, _, method = call.partition(".")
+    return tuple(f"{service}:{each}" for each in MADE_OF.get(call) or (methods(service)[method],))
+
+
+def not_asked_for(asked: Iterable[Asked]) -> list[str]:
+    """What functions can get to by their code, and nobody was seen to ask for."""
+    sources, seen = Sources(REPOSITORY / "functions", REPOSITORY / "shared"), {(e.caller, e.operation) for e in asked}
+    reached = {
+        (function, call)
+        for function, handler in HANDLERS.items()
+        for call in sources.calls_from(handler) - never_made(REPOSITORY / "functions" / f"{handler}.py")
+        # The local stack's functions are told DATABASE_URL, and look up no secret.
+        if not call.startswith("secretsmanager.")
+    }
+    wanted = {(function, each) for function, call in reached - NOT_MADE for each in operations(call)}
+    return sorted(f"{function} {operation}" for function, operation in wanted - seen)
+
+
+@pytest.mark.slow
+def test_every_function_may_do_what_it_does(asked: list[Asked], deployed: Deployed) -> None:
+    assert Roles(deployed, WIRED).refused(asked) == []
+
+
+@pytest.mark.slow
+def test_no_function_may_do_what_none_is_seen_to_need(asked: list[Asked], deployed: Deployed) -> None:
+    assert Roles(deployed, WIRED).unused(asked) == WITHOUT_VERSION
+
+
+@pytest.mark.slow
+def test_everything_that_a_function_can_ask_for_was_asked_for(asked: list[Asked]) -> None:
+    assert not_asked_for(asked) == []
+    assert not_asked_for(each for each in asked if each.operation != "sns:PublishBatch") == [
+        "ProduceFunction sns:PublishBatch",
+        "PublishOutboxFunction sns:PublishBatch",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("function", "action", "place"),
+    [
+        ("ProduceFunction", "s3:GetObject", "/productions/"),
+        ("ProduceFunction", "s3:DeleteObjectVersion", "/productions/"),
+        ("StartImportFunction", "s3:ListBucket", "-evidence"),
+        ("StartImportFunction", "sqs:ChangeMessageVisibility", ":ImportRequestsQueue"),
+        ("ImportsApiFunction", "s3:PutObject", "/imports/"),
+        ("WriteImportReportFunction", "s3:AbortMultipartUpload", "/reports/"),
+        ("StartProductionFunction", "lambda:InvokeFunction", ":ProduceFunction:live"),
+        ("ResumeProductionsFunction", "lambda:GetDurableExecution", ":ProduceFunction:"),
+        ("PublishOutboxFunction", "sns:Publish", ":EventsTopic"),
+    ],
+)
+def test_an_action_that_is_taken_away_is_missed(
+    asked: list[Asked], deployed: Deployed, function: str, action: str, place: str
+) -> None:
+    found = Roles(without(deployed, function, action), WIRED).refused(asked)
+    lost = [each for each in found if each.startswith(f"{function} lacks {action} on ")]
+    assert any(place in each for each in lost), found
+
+
+@pytest.mark.slow
+def test_an_action_that_nobody_needs_is_found(asked: list[Asked], deployed: Deployed) -> None:
+    given = Deployed(copy.deepcopy(dict(deployed.resources)), deployed.outputs)
+    statement = given.role_of("PublishOutboxFunction")["Policies"][0]["PolicyDocument"]["Statement"][0]
+    statement["Action"] = [*listed(statement["Action"]), "sns:DeleteTopic"]
+    extra = Roles(given, WIRED).unused(asked) - Roles(deployed, WIRED).unused(asked)
+    assert {(each.function, each.action) for each in extra} == {("PublishOutboxFunction", "sns:DeleteTopic")}
+
+
+@pytest.mark.parametrize(
+    ("method", "uri", "service"),
+    [("DELETE", "/bucket", "s3"), ("PUT", "/bucket/key?tagging", "s3"), ("GET", "/2015-03-31/functions/", "lambda")],
+)
+def test_a_request_that_no_rule_speaks_of_is_an_error(method: str, uri: str, service: str) -> None:
+    signed = {"authorization": f"AWS4-HMAC-SHA256 Credential=F/20261121/us-east-1/{service}/aws4_request"}
+    with pytest.raises(UnknownRequestError):
+        needs(asked_for(Seen(method, uri, signed, b"", 200)))
+
+
+def test_a_request_that_nobody_signed_is_an_error() -> None:
+    with pytest.raises(UnknownRequestError, match="nobody signed"):
+        asked_for(Seen("GET", "/bucket/key", {}, b"", 200))

@@ -1,0 +1,77 @@
+"""What SAM itself makes of the files for `sam local invoke`; the container alone is missing, for want of Docker."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local import sam_local
+from local.stack import REPOSITORY, LocalStack
+
+# SAM's own reading of both files, up to the variables that it would start a container with.
+RESOLVE = """
+import json, sys
+from samcli.commands.local.lib.local_lambda import LocalLambdaRunner
+from samcli.commands.local.cli_common.invoke_context import InvokeContext
+from samcli.lib.providers.sam_function_provider import SamFunctionProvider
+from samcli.lib.providers.sam_stack_provider import SamLocalStackProvider
+template, variables = sys.argv[1:]
+stacks, _ = SamLocalStackProvider.get_stacks(template)
+provider = SamFunctionProvider(stacks)
+given = InvokeContext._get_env_vars_value(variables)
+runner = LocalLambdaRunner(None, provider, ".", [], env_vars_values=given)
+runner.get_aws_creds = lambda: {"key": "real", "secret": "real", "sessiontoken": "real", "region": "eu-west-1"}
+functions = {each.name: each for each in provider.get_all()}
+print(json.dumps({name: {
+    "variables": runner._make_env_vars(each).resolve(), "code": each.codeuri,
+    "layers": [layer.codeuri for layer in each.layers],
+} for name, each in functions.items()}))
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(quiet: LocalStack) -> Iterator[Path]:
+    yield sam_local.write(quiet)
+    sam_local.remove(quiet.state_dir)
+    assert not (quiet.state_dir / sam_local.FOLDER).exists()
+
+
+@pytest.fixture(scope="module")
+def resolved(folder: Path) -> dict[str, Any]:
+    """What SAM would run each function with."""
+    sam = REPOSITORY / ".venv-sam" / "bin" / "python"
+    command = [str(sam), "-c", RESOLVE, str(folder / sam_local.TEMPLATE), str(folder / sam_local.ENV_VARS)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.slow
+def test_sam_gives_every_function_the_variables_of_the_stack(quiet: LocalStack, resolved: dict[str, Any]) -> None:
+    assert set(resolved) == set(quiet.template.functions)
+    for name, found in resolved.items():
+        wanted = sam_local.env_vars(quiet)[name]
+        assert {key: found["variables"][key] for key in wanted} == wanted
+
+
+def test_sam_passes_on_no_credentials_of_whoever_calls_it(resolved: dict[str, Any]) -> None:
+    for found in resolved.values():
+        assert "real" not in found["variables"].values()
+        assert found["variables"]["AWS_ENDPOINT_URL"].startswith("http://host.docker.internal:")
+
+
+def test_sam_runs_what_make_build_builds(resolved: dict[str, Any]) -> None:
+    build = REPOSITORY / ".aws-sam" / "build"
+    for name, found in resolved.items():
+        assert Path(found["code"]) == build / name
+        assert [Path(each) for each in found["layers"]] == [build / "DependenciesLayer", build / "SharedLayer"]
+
+
+def test_the_variables_are_for_their_owner_alone(folder: Path) -> None:
+    assert (folder / sam_local.ENV_VARS).stat().st_mode & 0o077 == 0

@@ -1,0 +1,119 @@
+"""The whole application runs from what was built, and leaves what it leaves when it runs from the sources."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from sqlalchemy import URL, create_engine
+
+from core.volume import source_key
+from local import reports, uploads
+from local.artifact import Artifact
+from local.import_states import ImportState, ImportStates
+from local.stack import LocalStack
+from local.time_scale import TimeScale
+from samples.demo import write_demo
+from tests.support import servers
+from tests.support.dump import Dump, logical_dump
+
+SCALE = TimeScale(0.05, shortest_timeout=60)
+CASE = "Produced"
+
+
+@contextmanager
+def running(state: Path, schema_url: URL, name: str, artifact: Path | None = None) -> Iterator[LocalStack]:
+    """A stack with a schema of its own."""
+    server = schema_url.render_as_string(hide_password=False)
+    url = servers.fresh_schema(server, f"{schema_url.database}_{name}")
+    at = url.render_as_string(hide_password=False)
+    with LocalStack(state, workers=2, time_scale=SCALE, database_url=at, artifact=artifact) as stack:
+        yield stack
+    servers.drop_schema(url)
+
+
+@pytest.fixture(scope="module")
+def built(artifact: Artifact, schema_url: URL, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
+    """Everything, with the built functions."""
+    with running(tmp_path_factory.mktemp("built"), schema_url, "built", artifact.folder) as stack:
+        yield stack
+
+
+def imported(stack: LocalStack, file: Path, case: str) -> ImportState:
+    """What became of a file."""
+    with ImportStates(stack.database_url) as states:
+        upload = uploads.put(stack, file, "tenant", case, {})
+        return uploads.wait(stack, uploads.finder(states, upload), lambda _state: None)
+
+
+def left_by(stack: LocalStack, file: Path, folder: Path) -> tuple[Dump, dict[str, bytes]]:
+    """The dump and the report files of a file's import."""
+    state = imported(stack, file, "Demo")
+    reports.download(stack.s3, stack.bucket, state, folder)
+    written = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    engine = create_engine(stack.database_url)
+    try:
+        return logical_dump(engine, state.id), written
+    finally:
+        engine.dispose()
+
+
+@pytest.mark.slow
+def test_the_demo_leaves_the_same_from_what_was_built_as_from_the_sources(
+    built: LocalStack, schema_url: URL, tmp_path: Path
+) -> None:
+    file = write_demo(tmp_path / "demo")
+    dump, files = left_by(built, file, tmp_path / "built")
+    with running(tmp_path / "state", schema_url, "sources") as sources:
+        expected = left_by(sources, file, tmp_path / "sources")
+    assert len(dump["exhibits"]) == 2_990
+    assert {Path(name).name for name in files} >= {"report.csv", "warnings.csv", "rejected_rows.dat"}
+    assert (dump, files) == expected
+    assert built.failures() == []
+
+
+class Api:
+    """The API of a stack, as a user of the tenant calls it."""
+
+    def __init__(self, stack: LocalStack) -> None:
+        self._stack = stack
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """The answer's body."""
+        headers = {"Authorization": f"Bearer {self._stack.tokens.issue('tenant', 'ada')}", "Idempotency-Key": path}
+        reply = requests.request(method, self._stack.api_url + path, json=body, headers=headers, timeout=60)
+        assert reply.ok, reply.text
+        return reply.json()
+
+    def ended(self, production: int) -> Any:
+        """The production, once its status is an end."""
+        deadline = time.monotonic() + 90
+        while (shown := self.call("GET", f"/productions/{production}"))["status"] in ("requested", "running"):
+            assert time.monotonic() < deadline, shown
+            self._stack.pause(0.1)
+        return shown
+
+
+@pytest.mark.slow
+def test_a_production_is_asked_for_and_made_from_what_was_built(built: LocalStack, tmp_path: Path) -> None:
+    file = tmp_path / "loadfile.csv"
+    file.write_text(
+        "Control Number,Native Link,Text Link\nP-1,N/1.doc,T/1.txt\nP-2,N/2.doc,T/2.txt\n", encoding="utf-8"
+    )
+    assert imported(built, file, CASE).status == "completed"
+    paths = ("N/1.doc", "T/1.txt", "N/2.doc", "T/2.txt")
+    for path in paths:
+        built.s3.put_object(Bucket=built.bucket, Key=source_key("tenant", CASE, path), Body=path.encode())
+    api = Api(built)
+    asked = {"case": CASE, "query": {}, "volume": "VOL001", "prefix": "ACME", "digits": 7}
+    shown = api.ended(api.call("POST", "/productions", asked)["id"])
+    assert (shown["status"], shown["documents"]) == ("confirmed", 2)
+    listed = built.s3.list_objects_v2(Bucket=built.bucket, Prefix=shown["folder"])["Contents"]
+    made = {built.s3.get_object(Bucket=built.bucket, Key=each["Key"])["Body"].read() for each in listed}
+    assert made >= {path.encode() for path in paths}
+    assert f"{shown['folder']}DATA/VOL001.dat" in [each["Key"] for each in listed]
