@@ -6,6 +6,7 @@ TESTS ?= tests/unit tests/integration
 WORKERS ?= 2
 PYTEST_ARGS ?=
 SERVE_ARGS ?=
+BENCH ?= custody
 BENCH_ARGS ?=
 # How many times the tests of races run their race: a tenth of the stated counts, or the full ones.
 RACE_COUNTS ?= tenth
@@ -43,8 +44,9 @@ help:
 	@echo 'make test       unit and integration tests; DATABASE_URL=mysql+pymysql://... runs them on that server,'
 	@echo '                TESTS=path::name only some, PYTEST_ARGS=... adds options'
 	@echo 'make test-full  the same tests with the full number of races'
-	@echo 'make bench      both ways of locking custody, measured for two minutes; BENCH_ARGS="--rounds 9"'
-	@echo 'make check      ruff, mypy and the template'
+	@echo 'make bench      both ways of locking custody, measured for two minutes; BENCH_ARGS="--rounds 9";'
+	@echo '                BENCH=cold_start measures what each handler imports'
+	@echo 'make check      ruff, mypy, and the template by SAM, cfn-lint and checkov'
 	@echo 'make openapi    write the OpenAPI document of the API again'
 	@echo 'make format     let ruff put the code in order'
 	@echo 'make setup      .venv with everything pinned; the other targets do it when needed'
@@ -74,7 +76,7 @@ test-full: RACE_COUNTS := full
 test-full: test
 
 bench: $(DEV)
-	@.venv/bin/python -m benchmarks.custody $(BENCH_ARGS)
+	@.venv/bin/python -m benchmarks.$(BENCH) $(BENCH_ARGS)
 
 check: $(DEV) $(SAM) $(CHECKOV)
 	@echo 'Checking style (ruff) and types (mypy --strict).'

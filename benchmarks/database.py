@@ -42,6 +42,8 @@ class Database:
             # Nothing that is measured sends or uploads anything.
             **dict.fromkeys(_REQUIRED, "none"),
             "DATABASE_URL": url.render_as_string(hide_password=False),
+            # What is printed is the result alone.
+            "POWERTOOLS_METRICS_DISABLED": "true",
         }
         self._admin = admin
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from shell.failed_chunk_ops import settle_failed_chunk
 from shell.invocation import sqs_handler
-from shell.settling_ops import settle_failed_chunk
 
 lambda_handler = sqs_handler(settle_failed_chunk)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shell.giving_up_ops import settle_failed_imports
+from shell.failed_import_ops import settle_failed_imports
 from shell.invocation import sqs_handler
 
 lambda_handler = sqs_handler(settle_failed_imports)

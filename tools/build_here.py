@@ -11,6 +11,7 @@ Run as `make lambda` does: python -m tools.build_here
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -69,8 +70,10 @@ class Imported:
         )
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Build, check and import everything; gives an exit code."""
+    # It takes nothing, and says so before it replaces what was built.
+    argparse.ArgumentParser(prog="python -m tools.build_here", description=main.__doc__).parse_args(arguments)
     try:
         machine = _machine()
         python = nearest(wanted_version(DEFAULT_TEMPLATE))

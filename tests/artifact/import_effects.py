@@ -7,8 +7,8 @@ import json
 from samples.generator import generate
 from samples.spec import Spec
 from shell.utils import aws
-from tests.artifact.cloudformation import answering
 from tests.artifact.sending import Sender
+from tests.support.answers import answers
 from tests.support.world import taken_from
 
 DONE: dict[str, list[str]] = {"batchItemFailures": []}
@@ -24,9 +24,9 @@ def migrate_database(sender: Sender) -> None:
         connection.exec_driver_sql("SET FOREIGN_KEY_CHECKS = 0")
         connection.exec_driver_sql(f"DROP TABLE {', '.join(tables)}")
         connection.exec_driver_sql("SET FOREIGN_KEY_CHECKS = 1")
-    with answering() as (address, answers):
-        sender.send("migrate_database", ResponseURL=address)
-    assert [answer["Status"] for answer in answers] == ["SUCCESS"]
+    with answers() as cloudformation:
+        sender.send("migrate_database", ResponseURL=cloudformation.url)
+    assert cloudformation.only()["Status"] == "SUCCESS"
     assert query("SELECT version_num FROM alembic_version") == before
     assert query("SELECT COUNT(*) FROM exhibits") == [(0,)]
 

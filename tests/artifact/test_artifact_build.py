@@ -119,6 +119,6 @@ def test_where_the_emulator_cannot_run_nothing_is_built(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.platform", "darwin")
-    assert build_here.main() == 1
+    assert build_here.main([]) == 1
     assert "Linux" in capsys.readouterr().err
     assert (build_here.HERE / BUILD).is_dir(), "and what was built before is still there"

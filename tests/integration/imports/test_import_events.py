@@ -6,9 +6,7 @@ import copy
 import hashlib
 import importlib
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ import publish_outbox
 from samples.generator import generate
 from samples.spec import Spec
 from shell.utils import aws
+from tests.support.answers import Answers, answers
 from tests.support.world import Context, World
 
 EVENTS = Path(__file__).parents[3] / "events"
@@ -123,54 +122,33 @@ def test_a_report_is_written_for_the_event_that_the_topic_delivers(world: World)
     assert listed["KeyCount"] >= 3
 
 
-class _CloudFormation(BaseHTTPRequestHandler):
-    answers: list[dict[str, Any]]
-
-    def do_PUT(self) -> None:
-        self.answers.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-        """Nothing."""
-
-
 @pytest.fixture
-def cloudformation() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Where a custom resource answers, and what it answered."""
-    answers: list[dict[str, Any]] = []
-    with HTTPServer(("127.0.0.1", 0), type("Handler", (_CloudFormation,), {"answers": answers})) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/answer", answers
-        server.shutdown()
-        thread.join()
+def cloudformation() -> Iterator[Answers]:
+    """Where a custom resource answers."""
+    with answers() as made:
+        yield made
 
 
 @pytest.mark.parametrize("request_type", ["Create", "Update", "Delete"])
-def test_the_migration_answers_cloudformation(
-    world: World, cloudformation: tuple[str, list[dict[str, Any]]], request_type: str
-) -> None:
-    address, answers = cloudformation
-    event = event_of("migrate_database") | {"ResponseURL": address, "RequestType": request_type}
+def test_the_migration_answers_cloudformation(world: World, cloudformation: Answers, request_type: str) -> None:
+    event = event_of("migrate_database") | {"ResponseURL": cloudformation.url, "RequestType": request_type}
     if request_type != "Create":
         event |= {"PhysicalResourceId": "database-schema"}
     migrate_database.lambda_handler(event, Context())
-    (answer,) = answers
+    answer = cloudformation.only()
     assert (answer["Status"], answer["PhysicalResourceId"]) == ("SUCCESS", "database-schema")
     assert all(answer[name] == event[name] for name in ("StackId", "RequestId", "LogicalResourceId"))
     assert world.query("SELECT COUNT(*) FROM exhibits")[0][0] == 0
 
 
-def test_a_migration_that_fails_is_told_to_cloudformation(
-    world: World, cloudformation: tuple[str, list[dict[str, Any]]]
-) -> None:
-    address, answers = cloudformation
+def test_a_migration_that_fails_is_told_to_cloudformation(world: World, cloudformation: Answers) -> None:
     version = world.query("SELECT version_num FROM alembic_version")[0][0]
     world.query("UPDATE alembic_version SET version_num = 'unknown'")
     try:
         with pytest.raises(Exception, match="unknown"):
-            migrate_database.lambda_handler(event_of("migrate_database") | {"ResponseURL": address}, Context())
+            migrate_database.lambda_handler(
+                event_of("migrate_database") | {"ResponseURL": cloudformation.url}, Context()
+            )
     finally:
         world.query("UPDATE alembic_version SET version_num = :version", version=version)
-    assert [answer["Status"] for answer in answers] == ["FAILED"]
+    assert cloudformation.only()["Status"] == "FAILED"
