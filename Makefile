@@ -98,6 +98,7 @@ build: $(DEV) $(SAM)
 	@PATH="$$PWD/.venv/bin:$$PATH" MAKEFLAGS= MAKELEVEL= \
 	  RUNTIME_PYTHON="$$(.venv/bin/python -m tools.runtime_python template.yaml)" .venv-sam/bin/python -m samcli build
 	@.venv/bin/python -m tools.check_artifact .aws-sam/build
+	@echo 'Next: .venv-sam/bin/sam deploy --guided (docs/operations.md)'
 
 lambda: $(DEV) $(SAM)
 	@.venv/bin/python -m tools.build_here

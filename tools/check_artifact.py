@@ -235,7 +235,8 @@ def too_large(parts: Sequence[Part]) -> Findings:
     """What exceeds our own limit for the packages, or Lambda's for a function with its layers."""
     for part in parts:
         if part.has_packages and part.size > MOST_PACKAGES:
-            yield f"{part.path.name}: {_megabytes(part.size)} unzipped, over {_megabytes(MOST_PACKAGES)}"
+            much = f"{_megabytes(part.size)} unzipped, over {_megabytes(MOST_PACKAGES)}"
+            yield f"{part.path.name}: {much}; add to SELDOM in its Makefile what is seldom loaded"
     if (size := _largest(parts)) > MOST_ALTOGETHER:
         yield f"a function with its layers: {_megabytes(size)} unzipped, over {_megabytes(MOST_ALTOGETHER)}"
 
