@@ -12,6 +12,7 @@ from sqlalchemy.exc import OperationalError
 import import_chunk
 from samples.generator import generate
 from samples.spec import Spec
+from shell.failed_chunk_ops import settle_failed_chunk
 from shell.utils.db_session import session
 from shell.utils.idempotency import once_per_key
 from tests.support.checks import assert_accounted
@@ -86,6 +87,20 @@ def test_a_chunk_is_imported_once_whichever_commit_is_lost_and_however(
     assert call(import_chunk.lambda_handler, message)
     assert losing.lost == 1
     assert_accounted(world, import_id, made.truth)
+
+
+# What is looked up is read; of what gives the chunk up, the answer is what an operator is told by.
+@pytest.mark.parametrize("loss", list(Loss)[1:])
+def test_a_chunk_is_given_up_once_and_told_however_the_commit_is_lost(
+    world: World, losing: CommitProxy, loss: Loss, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.start(generate(Spec(rows=6)).data)
+    (message,) = world.chunk_messages()
+    losing.lose_next(loss)
+    settle_failed_chunk(message | {"redrive": 1})
+    assert losing.lost == 1
+    assert capsys.readouterr().out.count('"ChunksGivenUp":[1.0]') == 1
+    assert world.query("SELECT status, rejected FROM import_chunks") == [("failed", 6)]
 
 
 @pytest.mark.parametrize("statement", range(1, 9))
