@@ -26,6 +26,9 @@ from tests.support.redis_server import private_redis
 from tests.support.servers import RUN, SERVER
 from tests.support.world import Context, World
 
+# Before any test imports them, in whichever folder.
+pytest.register_assert_rewrite("tests.support.checks", "tests.support.rebuild")
+
 _servers = ExitStack()
 SLOW_S = 5.0
 TABLES = (

@@ -12,8 +12,6 @@ from shell.settings import settings
 from tests.support.workers import Workers, running
 from tests.support.world import World
 
-pytest.register_assert_rewrite("tests.support.checks", "tests.support.rebuild")
-
 Chunks = Callable[[int], None]
 
 
