@@ -48,11 +48,13 @@ def test_every_dialect_in_every_encoding(world: World, chunk_rows: Chunks, diale
 @pytest.mark.parametrize("kind", FaultKind, ids=lambda kind: kind.name.lower())
 @pytest.mark.parametrize("dialect", [DIALECTS[0], DIALECTS[1], DIALECTS[3]], ids=lambda dialect: dialect.name)
 def test_a_fault_costs_its_own_row_and_no_other(
-    world: World, chunk_rows: Chunks, dialect: Dialect, kind: FaultKind
+    world: World, chunk_rows: Chunks, dialect: Dialect, kind: FaultKind, race_counts: int
 ) -> None:
     chunk_rows(3)
     quoting = Quoting.ALL if dialect.qualifier else Quoting.MINIMAL
-    for id_style in IdStyle:
+    # With a tenth of the counts each kind of fault meets one kind of id in one dialect, another in the next.
+    turn = (list(FaultKind).index(kind) + DIALECTS.index(dialect)) % len(IdStyle)
+    for id_style in IdStyle if race_counts == 1 else [list(IdStyle)[turn]]:
         spec = Spec(rows=9, dialect=dialect, quoting=quoting, id_style=id_style, encoding="utf-8")
         if supports(spec, kind):
             import_and_check(world, replace(spec, faults=(Fault(kind, 4), Fault(kind), Fault(FaultKind.INVALID_DATE))))

@@ -105,6 +105,7 @@ def outage(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.Mon
     """The database cannot be reached, until the patch is undone."""
     monkeypatch.setenv("REDRIVE_DELAY_SECONDS", "0")
     monkeypatch.setenv("DB_DEADLOCK_RETRY_ATTEMPTS", "1")
+    monkeypatch.setenv("DB_DEADLOCK_RETRY_DELAY", "0.002")
     with monkeypatch.context() as patch:
         patch.setenv("DATABASE_URL", "mysql+pymysql://nobody@127.0.0.1:9/nothing")
         forget_caches()
