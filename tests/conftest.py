@@ -24,7 +24,7 @@ from tests.support import servers
 from tests.support.caches import forget_caches, forget_redis
 from tests.support.redis_server import private_redis
 from tests.support.servers import RUN, SERVER
-from tests.support.world import Context, World
+from tests.support.world import World
 
 # Before any test imports them, in whichever folder.
 pytest.register_assert_rewrite("tests.support.checks", "tests.support.rebuild")
@@ -142,7 +142,7 @@ def migrated(environment: dict[str, str]) -> dict[str, str]:
     """The environment, with the schema up to date."""
     import migrate_database
 
-    migrate_database.lambda_handler({"RequestType": "Local"}, Context())
+    migrate_database.lambda_handler({"RequestType": "Local"}, None)
     return environment
 
 

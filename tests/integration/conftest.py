@@ -17,7 +17,7 @@ from tests.support.caches import forget_caches
 from tests.support.cases import Cases
 from tests.support.database import Database
 from tests.support.servers import RUN, SERVER, is_mysql, user_of_our_own
-from tests.support.world import Context, World
+from tests.support.world import World
 
 TABLES = (
     *("custody_changes", "custody_periods", "devices"),
@@ -54,7 +54,7 @@ def counting(counting_url: tuple[str, bool], monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("DATABASE_URL", counting_url[0])
     monkeypatch.setenv("DB_DEADLOCK_RETRY_DELAY", "0.002")
     forget_caches()
-    migrate_database.lambda_handler({"RequestType": "Local"}, Context())
+    migrate_database.lambda_handler({"RequestType": "Local"}, None)
     database = Database(make_url(counting_url[0]), counting_url[1])
     for table in TABLES:
         database.query(f"DELETE FROM {table}")

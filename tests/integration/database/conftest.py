@@ -19,7 +19,6 @@ from shell.utils import column_limits, db_session
 from tests.support import servers
 from tests.support.database import Database, Toys
 from tests.support.servers import RUN, SERVER, is_mysql, user_of_our_own
-from tests.support.world import Context
 
 TABLES = (
     *("custody_changes", "custody_periods", "devices"),
@@ -54,7 +53,7 @@ def migrated_database(database_url: tuple[URL, bool], environment: dict[str, str
     made = Database(*database_url)
     with pytest.MonkeyPatch.context() as patch:
         _use(patch, made)
-        migrate_database.lambda_handler({"RequestType": "Local"}, Context())
+        migrate_database.lambda_handler({"RequestType": "Local"}, None)
         Toys.metadata.create_all(made.admin)
     _forget()
     return made
