@@ -15,7 +15,7 @@ from sqlalchemy import URL
 from local.artifact import Artifact
 from local.stack import REPOSITORY, LocalStack
 from tests.artifact.sending import Sender
-from tests.support.caches import forget_caches
+from tests.artifact.watching import seen_here
 from tests.support.world import World
 
 
@@ -37,15 +37,8 @@ def quiet(artifact: Artifact, schema_url: URL, tmp_path_factory: pytest.TempPath
 @pytest.fixture(scope="session")
 def environment(quiet: LocalStack) -> Iterator[dict[str, str]]:
     """The stack's environment is this process's too, so that a test prepares and judges what its functions see."""
-    found = quiet.environment("StartProductionFunction")
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in found.items():
-            patch.setenv(name, value)
-        # Nothing of this process may be traced: there is no function around it.
-        patch.setenv("POWERTOOLS_TRACE_DISABLED", "1")
-        forget_caches()
+    with seen_here(quiet) as found:
         yield dict(os.environ) | found
-    forget_caches()
 
 
 @pytest.fixture(scope="session")

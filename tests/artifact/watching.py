@@ -70,6 +70,7 @@ def seen_here(stack: LocalStack) -> Iterator[dict[str, str]]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in found.items():
             patch.setenv(name, value)
+        # Nothing of this process may be traced: there is no function around it.
         patch.setenv("POWERTOOLS_TRACE_DISABLED", "1")
         forget_caches()
         yield found
