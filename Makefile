@@ -6,7 +6,8 @@ TESTS ?= tests/unit tests/integration
 WORKERS ?= 2
 PYTEST_ARGS ?=
 SERVE_ARGS ?=
-BENCH ?= custody
+# What `make bench` measures, one after another; BENCH=custody measures that one.
+BENCH ?= import_rate split_rate contention
 BENCH_ARGS ?=
 # How many times the tests of races run their race: a tenth of the stated counts, or the full ones.
 RACE_COUNTS ?= tenth
@@ -15,7 +16,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo local openapi test test-full bench check format build lambda clean lock
+.PHONY: help setup demo local openapi test test-full bench bench-scale check format build lambda clean lock
 
 DEV := .venv/.installed
 SAM := .venv-sam/.installed
@@ -44,8 +45,9 @@ help:
 	@echo 'make test       unit and integration tests; DATABASE_URL=mysql+pymysql://... runs them on that server,'
 	@echo '                TESTS=path::name only some, PYTEST_ARGS=... adds options'
 	@echo 'make test-full  the same tests with the full number of races'
-	@echo 'make bench      both ways of locking custody, measured for two minutes; BENCH_ARGS="--rounds 9";'
-	@echo '                BENCH=cold_start measures what each handler imports'
+	@echo 'make bench      imports measured beside other ways, under five minutes; BENCH=import_rate (split_rate,'
+	@echo '                contention, chunk_profile, custody, cold_start) measures that alone, BENCH_ARGS=... are its options'
+	@echo 'make bench-scale  how the cost of a row grows up to a million rows, half an hour or more'
 	@echo 'make check      ruff, mypy, and the template by SAM, cfn-lint and checkov'
 	@echo 'make openapi    write the OpenAPI document of the API again'
 	@echo 'make format     let ruff put the code in order'
@@ -75,8 +77,15 @@ test: $(DEV)
 test-full: RACE_COUNTS := full
 test-full: test
 
+# One that fails does not keep the others from being measured.
 bench: $(DEV)
-	@.venv/bin/python -m benchmarks.$(BENCH) $(BENCH_ARGS)
+	@failed=; for each in $(BENCH); do echo "benchmarks.$$each" >&2; \
+	  .venv/bin/python -m benchmarks.$$each $(BENCH_ARGS) || failed="$$failed $$each"; echo; done; \
+	if test -n "$$failed"; then echo "Failed:$$failed" >&2; exit 1; fi
+
+bench-scale: override BENCH := import_rate split_rate
+bench-scale: override BENCH_ARGS := --scale $(BENCH_ARGS)
+bench-scale: bench
 
 check: $(DEV) $(SAM) $(CHECKOV)
 	@echo 'Checking style (ruff) and types (mypy --strict).'

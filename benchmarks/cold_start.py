@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
 from benchmarks.arguments import count
-from benchmarks.errors import BenchmarkError
 from benchmarks.importing import Imported, Sources
+from benchmarks.telling import DONE, FAILED, ending, run
+from benchmarks.telling import table as markdown
 
-DONE, FAILED, INTERRUPTED = 0, 1, 130
 GOAL = 1.15
 _DESCRIPTION = f"""\
 Imports each handler in a fresh interpreter, and in another one the third-party modules that our code asks for on the
@@ -76,14 +75,10 @@ def main(arguments: Sequence[str] | None = None, sources: Sources | None = None)
     """Measure and print; gives the exit code."""
     measured = sources or Sources()
     options = _parser(measured.handlers()).parse_args(arguments)
-    try:
-        found = measure(measured, options.handlers, options.rounds)
-    except BenchmarkError as exc:
-        print(f"error: {exc}", file=sys.stderr)
-        return FAILED
-    except KeyboardInterrupt:
-        print("interrupted; nothing is left behind", file=sys.stderr)
-        return INTERRUPTED
+    return ending(lambda: _told(options, measure(measured, options.handlers, options.rounds)))
+
+
+def _told(options: argparse.Namespace, found: Sequence[Figures]) -> int:
     said = {"python": sys.version.split()[0], "rounds": options.rounds, "goal": GOAL}
     reports = [figures.report() for figures in found]
     print(json.dumps({**said, "handlers": reports}, indent=2) if options.json else table(found))
@@ -114,13 +109,11 @@ def judged(found: Sequence[Figures]) -> int:
 
 def table(found: Sequence[Figures]) -> str:
     """As Markdown, a handler a row."""
-    rows = [["handler", "with ours, ms", "bare, ms", "apart", "together", "packages asked for"]]
+    rows = []
     for each in found:
         times = [f"{median(each.ours):.0f}", f"{median(each.bare):.0f}", f"{each.apart:.2f}", f"{each.ratio:.2f}"]
         rows.append([each.handler, *times, " ".join(each.imported.packages)])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
-    return "\n".join([lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]])
+    return markdown(["handler", "with ours, ms", "bare, ms", "apart", "together", "packages asked for"], rows)
 
 
 def _parser(known: Sequence[str]) -> argparse.ArgumentParser:
@@ -141,6 +134,4 @@ def _parser(known: Sequence[str]) -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    # What ends a job ends it as Ctrl-C does.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(main())
+    run(main)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -16,18 +16,6 @@ from shell.settings import settings
 from shell.utils.db_session import engine
 
 _DEADLOCKS = "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_deadlocks'"
-# Of periods that do not overlap, each begins where the one before it ends, or later.
-_OVERLAPS = """
-    SELECT COUNT(*) FROM (
-      SELECT begin_at, LAG(end_at) OVER (PARTITION BY device_id ORDER BY begin_at, end_at) AS before_it
-      FROM custody_periods JOIN devices ON devices.id = device_id WHERE tenant_id = :tenant
-    ) AS each_period WHERE before_it > begin_at
-"""
-_DEVICES = """
-    INSERT INTO devices (tenant_id, number)
-    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :count)
-    SELECT :tenant, n FROM numbers
-"""
 _REQUIRED = (
     *("BUCKET", "IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL"),
     *("OUTBOX_NUDGE_QUEUE_URL", "EVENTS_TOPIC_ARN"),
@@ -63,19 +51,12 @@ class Database:
         status = self.query("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'")
         return int(status[0][1] if status else self.query(_DEADLOCKS)[0][0])
 
-    def overlaps(self, tenant: str) -> int:
-        """How many of a tenant's periods begin before one of the same device has ended."""
-        return int(self.query(_OVERLAPS, tenant=tenant)[0][0])
-
-    def add_devices(self, tenant: str, count: int) -> None:
-        """Devices of these numbers from 1, without periods."""
-        self.query(_DEVICES, tenant=tenant, count=count)
-
 
 @contextmanager
 def own_database(server: str | None) -> Iterator[Database]:
     """A schema of our own with the application's tables, dropped in the end; without a server, on a private one."""
     with ExitStack() as stack:
+        stack.callback(adopt, dict(os.environ))
         url = make_url(server or stack.enter_context(temporary_server()))
         database = Database(*stack.enter_context(_own_schema(url)))
         _migrate(database)
@@ -105,8 +86,14 @@ def _administrator(url: URL) -> Iterator[Engine]:
 
 
 def _migrate(database: Database) -> None:
-    os.environ.update(database.environment)
-    settings.cache_clear()
-    engine.cache_clear()
+    adopt({**os.environ, **database.environment})
     migrate({})
     engine().dispose()
+
+
+def adopt(environment: Mapping[str, str]) -> None:
+    """Make it this process's, and have the application read it anew."""
+    os.environ.clear()
+    os.environ.update(environment)
+    settings.cache_clear()
+    engine.cache_clear()

@@ -7,7 +7,7 @@ its column cannot hold as it was written is kept as a property too: dates, lists
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -134,17 +134,14 @@ def _take_names(row: Row, names: list[Name], column: str, text: str) -> None:
         message = f"the cell has {count} values; the most is {MAX_NAMES}"
         row.problems.append(Problem(Rejection.TOO_MANY_VALUES, column, message))
         return
-    names += _names_in(text, column, names)
+    names += names_in(text, column, names)
 
 
-def _names_in(text: str, column: str, taken: list[Name]) -> Iterator[Name]:
-    """The values of a multi-value cell, trimmed, each once."""
-    seen = {name.name for name in taken}
-    for value in text.split(MULTI_VALUE_SEPARATOR):
-        trimmed = value.strip(ASCII_WHITESPACE)
-        if trimmed and trimmed not in seen:
-            seen.add(trimmed)
-            yield Name(trimmed, column)
+def names_in(text: str, column: str, taken: Iterable[Name]) -> list[Name]:
+    """The values of a multi-value cell, trimmed, each once and none that is taken."""
+    known = {"", *(name.name for name in taken)}
+    values = dict.fromkeys(value.strip(ASCII_WHITESPACE) for value in text.split(MULTI_VALUE_SEPARATOR))
+    return [Name(value, column) for value in values if value not in known]
 
 
 def _take_date(row: Row, layout: Layout, name: str, text: str) -> None:

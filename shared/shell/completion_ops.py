@@ -70,8 +70,8 @@ def settle_chunk(
     status: ChunkStatus,
     counts: Counts,
     generation: int | None = None,
-) -> None:
-    """Record a chunk as `done` or `failed` and count it down; the last one completes the import.
+) -> bool:
+    """Record a chunk as `done` or `failed` and count it down; the last one, for which it is True, completes the import.
 
     Last in its transaction, because the import's row is what all chunks meet on. Raises ImportNotRunningError, for the
     caller to roll back, also where the import was retried since the `generation` that is given.
@@ -85,6 +85,7 @@ def settle_chunk(
         raise ImportNotRunningError(standing.status)
     if standing.chunks_left == 0:
         complete_import(transaction, the_import, standing.generation)
+    return bool(standing.chunks_left == 0)
 
 
 def complete_import(transaction: Session, the_import: Imports, generation: int) -> None:

@@ -1,30 +1,22 @@
-"""Exhibits of a case: what a row of a load file becomes, and what the case already holds of it."""
+"""Exhibits of a case: what it already holds, what is added, and what they are linked to.
+
+Where a statement has a thousand values they are literals of `shell.utils.literals`.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from core.field_mapping import id_field
-from core.load_file.layout import Layout
-from core.rows import KEYS, TEXTS, Loss, Name, Problem, Row
-from shell.utils.bulk_insert import insert_bisecting, insert_missing
-from shell.utils.column_limits import Limits, column_limits
-from shell.utils.data_sanitizer import fit_text
-from shell.utils.document_properties import fit_properties
-from shell.utils.keys import unstorable
+from shell.fitting_ops import COLUMNS, FittedRow
+from shell.utils.bulk_insert import Inserted, insert_bisecting, insert_missing
+from shell.utils.literals import list_literal
+from shell.utils.packed_rows import BETWEEN_VALUES, packed, packed_rows
 
-COLUMNS = (
-    *("case_id", "control_number", "bates_begin", "bates_end", "parent_control_number"),
-    *("title", "file_name", "native_path", "text_path", "document_date", "document_properties"),
-    *("row_hash", "import_id", "line_no", "line_count"),
-)
-_CONTROL_NUMBER, _LINE_NO = COLUMNS.index("control_number"), COLUMNS.index("line_no")
+_CONTROL_NUMBER, _IMPORT_ID, _LINE_NO = map(COLUMNS.index, ("control_number", "import_id", "line_no"))
+_LINKS = {"custodians": ("custodian_exhibits", "custodian_id"), "tags": ("taggings", "tag_id")}
 
 
 class StoredExhibit(NamedTuple):
@@ -36,123 +28,85 @@ class StoredExhibit(NamedTuple):
     row_hash: bytes | None
 
 
-@dataclass
-class FittedRow:
-    """A row as the database can hold it: `values` in the order of COLUMNS (empty if the row is rejected)."""
+class Added(NamedTuple):
+    """What became of new rows: the ids of exhibits by line where they are known, and who was refused, by which error.
 
-    row: Row
-    row_hash: bytes = b""
-    values: tuple[Any, ...] = ()
+    A row that is in neither has to be looked up: the case may have held it.
+    """
 
-    @property
-    def is_rejected(self) -> bool:
-        """Whether the row has any problem."""
-        return bool(self.row.problems)
+    ids: Mapping[int, int]
+    refused: Sequence[tuple[FittedRow, int | None]]
 
 
-@dataclass
-class Fitter:
-    """Makes the rows of one import fit; keys that do not fit are problems, other texts are cut with a loss."""
+def may_hold(transaction: Session, case_id: int, control_numbers: Sequence[str]) -> bool:
+    """Whether the case has any exhibit between the lowest and the highest of them: in a new case it has none.
 
-    layout: Layout
-    case_id: int
-    import_id: int
-    exhibits: Limits = field(default_factory=lambda: column_limits("exhibits"))
-    names: Mapping[str, Limits] = field(
-        default_factory=lambda: {"custodians": column_limits("custodians"), "tags": column_limits("tags")}
-    )
-
-    def fit(self, row: Row) -> FittedRow:
-        """The row as it is stored; adds to the row's problems and losses."""
-        self._check_keys(row)
-        self._check_names(row, "custodians", row.custodians)
-        self._check_names(row, "tags", row.tags)
-        if row.problems:
-            return FittedRow(row)
-        texts = [self._text(row, field_name) for field_name in TEXTS]
-        keys = [row.values.get(key) for key in KEYS[1:]]
-        content = [row.control_number, *keys, *texts, row.document_date, self._properties(row)]
-        # What the file says, not what is left of it here, and whatever the order of its columns.
-        said = [row.control_number, sorted(row.values.items()), row.document_date, sorted(row.properties.items())]
-        digest = hashlib.sha256(json.dumps(said, default=str).encode()).digest()
-        source = (self.import_id, row.source.line_no, row.source.line_count)
-        return FittedRow(row, digest, (self.case_id, *content, digest, *source))
-
-    def _check_keys(self, row: Row) -> None:
-        values = {"control_number": row.control_number, **row.values}
-        # By column: where the begin Bates is the id as well, one cell is one problem.
-        for column, key in {self._column(key): key for key in KEYS if values.get(key)}.items():
-            reason = unstorable(str(values[key]), self.exhibits[key])
-            if reason:
-                row.problems.append(Problem(reason[0], column, reason[1]))
-
-    def _check_names(self, row: Row, table: str, names: Iterable[Name]) -> None:
-        for name in names:
-            reason = unstorable(name.name, self.names[table]["name"])
-            if reason:
-                row.problems.append(Problem(reason[0], name.column, reason[1]))
-
-    def _text(self, row: Row, field_name: str) -> str | None:
-        value = row.values.get(field_name)
-        if value is None:
-            return None
-        fitted, losses = fit_text(value, self.exhibits[field_name])
-        column = self._column(field_name)
-        row.losses += [Loss(loss.code, column, loss.message, value, loss.stored_bytes) for loss in losses]
-        return fitted
-
-    def _properties(self, row: Row) -> str | None:
-        stored, losses = fit_properties(row.properties, self.exhibits["document_properties"])
-        row.losses += [
-            Loss(loss.code, loss.name, loss.message, row.properties.get(loss.name), loss.stored_bytes)
-            for loss in losses
-        ]
-        return stored
-
-    def _column(self, field_name: str) -> str | None:
-        if field_name == "control_number":
-            field_name = id_field(self.layout.fields)
-        columns = self.layout.columns_of(field_name) or self.layout.columns_of("family_begin")
-        return self.layout.names[columns[0]] if columns else None
+    A False that is wrong, where the server orders numbers otherwise than Python does, costs time and nothing else: who
+    inserts finds out.
+    """
+    if not control_numbers:
+        return False
+    lowest, highest = min(control_numbers), max(control_numbers)
+    statement = "SELECT 1 FROM exhibits WHERE case_id = %s AND control_number BETWEEN %s AND %s LIMIT 1"
+    found = transaction.connection().exec_driver_sql(statement, (case_id, lowest, highest))
+    return found.first() is not None
 
 
 def stored_exhibits(transaction: Session, case_id: int, control_numbers: Sequence[str]) -> dict[str, StoredExhibit]:
     """What the case holds under these control numbers, by control number."""
     if not control_numbers:
         return {}
-    statement = "SELECT control_number, id, import_id, line_no, row_hash FROM exhibits WHERE case_id = %s"
-    rows = transaction.connection().exec_driver_sql(
-        f"{statement} AND control_number IN ({_marks(control_numbers)})", (case_id, *control_numbers)
-    )
-    return {row[0]: StoredExhibit(*row[1:]) for row in rows}
+    # Where a user changed the exhibit it has no hash.
+    columns = "HEX(CONVERT(control_number USING utf8mb4)), id, import_id, line_no, COALESCE(HEX(row_hash), '')"
+    rows = f"FROM exhibits WHERE case_id = {case_id} AND control_number IN ({list_literal(control_numbers)})"
+    found = packed_rows(transaction, columns, rows)
+    return {
+        bytes.fromhex(number).decode(): StoredExhibit(int(i), int(of), int(line), bytes.fromhex(digest) or None)
+        for number, i, of, line, digest in found
+    }
 
 
-def insert_exhibits(transaction: Session, rows: Sequence[FittedRow]) -> list[tuple[FittedRow, int | None]]:
-    """Insert what the case does not hold yet; returns the rows whose values the server refused, with its error number.
+def insert_exhibits(transaction: Session, rows: Sequence[FittedRow]) -> Added:
+    """Insert what the case does not hold yet.
 
     The first attempt is one statement a megabyte; only after an error that blames a value are rows tried apart.
     """
-    by_line = {fitted.values[_LINE_NO]: fitted for fitted in rows}
+    done: list[Inserted] = []
+    by_line = {fitted.source.line_no: fitted for fitted in rows}
 
     def insert(values: Sequence[tuple[Any, ...]]) -> None:
-        insert_missing(transaction, "exhibits", COLUMNS, values, key=_CONTROL_NUMBER + 1)
+        done.extend(insert_missing(transaction, "exhibits", COLUMNS, values, key=_CONTROL_NUMBER + 1))
 
     refused = insert_bisecting(transaction, insert, [fitted.values for fitted in rows])
-    return [(by_line[values[_LINE_NO]], number) for values, number in refused]
+    ids = {} if refused or not rows else _generated(transaction, rows, done)
+    return Added(ids, [(by_line[values[_LINE_NO]], number) for values, number in refused])
 
 
-def stored_links(transaction: Session, exhibit_ids: Sequence[int]) -> set[tuple[str, int, int]]:
-    """The exhibits' links, as ("custodians" or "tags", exhibit id, id of the custodian or tag)."""
-    if not exhibit_ids:
-        return set()
-    ids = tuple(exhibit_ids)
-    custodians = "SELECT 'custodians', exhibit_id, custodian_id FROM custodian_exhibits WHERE exhibit_id IN"
-    tags = "SELECT 'tags', exhibit_id, tag_id FROM taggings WHERE exhibit_id IN"
-    rows = transaction.connection().exec_driver_sql(
-        f"{custodians} ({_marks(ids)}) UNION ALL {tags} ({_marks(ids)})", (*ids, *ids)
-    )
-    return {(row[0], row[1], row[2]) for row in rows}
+def _generated(transaction: Session, rows: Sequence[FittedRow], done: Sequence[Inserted]) -> dict[int, int]:
+    """The exhibits' ids by line, if the server gave them in the order of the rows; else none.
+
+    It does where all rows were new and ids grow by one, which is asked here and not assumed.
+    """
+    # In the order in which `insert_missing` inserted them: all are of one case.
+    lines = [fitted.source.line_no for fitted in sorted(rows, key=lambda fitted: str(fitted.control_number))]
+    given = [first + place for first, count in done for place in range(count)]
+    if len(given) != len(lines):
+        # A first attempt that failed half-way was made again in parts.
+        return {}
+    import_id = rows[0].values[_IMPORT_ID]
+    ranges = " OR ".join(f"id BETWEEN {first} AND {first + count - 1}" for first, count in done)
+    stored = packed_rows(transaction, "id, line_no", f"FROM exhibits WHERE import_id = {import_id} AND ({ranges})")
+    expected = dict(zip(lines, given, strict=True))
+    return expected if {int(line): int(i) for i, line in stored} == expected else {}
 
 
-def _marks(values: Sequence[Any]) -> str:
-    return ", ".join(["%s"] * len(values))
+def missing_links(transaction: Session, links: Mapping[str, Collection[tuple[int, int]]]) -> set[int]:
+    """The exhibits that lack a link; `links` are pairs of an exhibit's id and that of a custodian or tag, by kind."""
+    lacking: set[int] = set()
+    for kind, (table, column) in _LINKS.items():
+        wanted = {f"{exhibit_id}{BETWEEN_VALUES}{name_id}": exhibit_id for exhibit_id, name_id in links[kind]}
+        if wanted:
+            rows = f"FROM {table} WHERE exhibit_id IN ({list_literal(list(set(wanted.values())))})"
+            stored = packed(transaction, f"exhibit_id, {column}", rows)
+            lacking |= {wanted[link] for link in wanted.keys() - set(stored)}
+    return lacking

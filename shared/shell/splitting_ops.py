@@ -22,7 +22,7 @@ from shell.settings import settings
 from shell.utils.object_store import ObjectVersion
 from shell.utils.spilled_keys import SpilledKeys
 
-SLICE_BYTES = 2_000_000
+SLICE_BYTES = 250_000
 FileWarning = tuple[WarningCode, str | None, str]
 
 
@@ -100,7 +100,7 @@ def _go_over(split: Split, source: ObjectVersion, options: ImportOptions) -> Non
 
 
 def _slices(head: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Smaller pieces than are fetched: a piece of text takes several times its bytes while it is read."""
+    """Smaller pieces than are fetched: what is read of one takes several times its bytes, and fits the cache."""
     block: bytes | None = head
     while block is not None:
         for start in range(0, len(block), SLICE_BYTES):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from io import BytesIO
 
 UTF_8, UTF_16_LE, UTF_16_BE, CP1252 = "utf-8", "utf-16-le", "utf-16-be", "cp1252"
 # One character a byte: for finding structure that is all ASCII before the encoding is known.
@@ -32,6 +33,9 @@ _NAMES = {
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ESCAPED_BYTES = re.compile("[\udc80-\udcff]+")
+_BARE_CR = re.compile("\r(?!\n)")
+_BARE_CR_BYTE = re.compile(b"\r(?!\n)")
+_NOT_ASCII = bytes(range(128, 256))
 _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
 
 
@@ -45,6 +49,10 @@ class Lines:
     texts: list[str]
     sizes: list[int]
     bare_cr: bool = False
+
+    def behind(self, first: int) -> Lines:
+        """Those from `first` on, counted from 0."""
+        return Lines(self.texts[first:], self.sizes[first:], self.bare_cr) if first else self
 
 
 def named(name: str) -> str | None:
@@ -73,17 +81,16 @@ def decode(raw: bytes, encoding: str) -> str:
 
 def lines(raw: bytes, encoding: str) -> Lines:
     """The physical lines of whole lines of bytes; the last may lack its line end."""
+    if encoding == UTF_8:
+        # No character holds the byte of a LF: lines may be decoded one by one, which is cheaper than to measure them.
+        pieces = BytesIO(raw).readlines()
+        texts = [str(piece, UTF_8, "surrogateescape") for piece in pieces]
+        return Lines(texts, list(map(len, pieces)), _BARE_CR_BYTE.search(raw) is not None)
     text = decode(raw, encoding)
     texts = [line + "\n" for line in text.split("\n")]
     _settle_last(texts)
-    bare_cr = text.count("\r") != text.count("\r\n")
-    if is_wide(encoding):
-        return Lines(texts, _wide_sizes(texts, text, encoding, len(raw)), bare_cr)
-    sizes = [len(line) + 1 for line in raw.split(b"\n")]
-    sizes[-1] -= 1
-    if len(sizes) > len(texts):
-        sizes.pop()
-    return Lines(texts, sizes, bare_cr)
+    sizes = _wide_sizes(texts, text, encoding, len(raw)) if is_wide(encoding) else list(map(len, texts))
+    return Lines(texts, sizes, _BARE_CR.search(text) is not None)
 
 
 def _settle_last(texts: list[str]) -> None:
@@ -144,10 +151,13 @@ class Utf8Evidence:
         """Count the multi-byte sequences of whole lines of bytes."""
         if raw.isascii():
             return
-        text = raw.decode(UTF_8, "surrogateescape")
-        invalid = sum(map(len, _ESCAPED_BYTES.findall(text)))
+        try:
+            characters, invalid = len(raw.decode(UTF_8)), 0
+        except UnicodeDecodeError:
+            text = raw.decode(UTF_8, "surrogateescape")
+            characters, invalid = len(text), sum(map(len, _ESCAPED_BYTES.findall(text)))
         self.invalid += invalid
-        self.valid += len(text) - len(text.encode("ascii", "ignore")) - invalid
+        self.valid += characters - len(raw.translate(None, _NOT_ASCII)) - invalid
 
     def verdict(self) -> str:
         """UTF-8 if all of it is, or more of it than not (then the damaged rows are rejected); else cp1252."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 MAX_RECORD_BYTES = 16_000_000
+MAX_CELL_CHARACTERS = 2**31 - 1
 ASCII_WHITESPACE = " \t\n\r\x0b\x0c"
 # A record over several lines that closes, but with more surplus cells than these, has swallowed its neighbours.
 SURPLUS_CELLS = 16
@@ -34,6 +35,10 @@ class Grammar:
         if self.spare_cell and cells and not cells[-1]:
             return len(cells) == self.cells + 1
         return len(cells) == self.cells
+
+    def swallowed(self, cells: list[str], lines: int) -> bool:
+        """Whether a record of so many lines has so many surplus cells that it must have swallowed its neighbours."""
+        return lines > 1 and self.cells > 0 and len(cells) > self.cells + SURPLUS_CELLS
 
 
 class Record(NamedTuple):

@@ -19,12 +19,15 @@ from __future__ import annotations
 import csv
 from bisect import bisect_left
 from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
 
 from core.load_file.damaged import DamagedText
 from core.load_file.encoding import Lines
-from core.load_file.grammar import SURPLUS_CELLS, Grammar, Reading, Record
+from core.load_file.grammar import MAX_CELL_CHARACTERS, Grammar, Reading, Record
 
-MAX_CELL_CHARACTERS = 2**31 - 1
+if TYPE_CHECKING:
+    from _csv import Reader
+
 # Noncharacters first: no text ought to have them; what follows serves a text that has them all.
 _MARKS = range(0xFDD0, 0x110000)
 
@@ -79,20 +82,13 @@ def _strict_run(lines: list[str], grammar: Grammar, reading: Reading) -> Generat
 
     Returns the line behind what the module read of that one, or None at the end of the lines.
     """
-    csv.field_size_limit(MAX_CELL_CHARACTERS)
     base = first = reading.consumed
-    reader = csv.reader(
-        # islice would count its way to the base again for every damaged record.
-        (lines[index] for index in range(base, len(lines))) if base else iter(lines),
-        delimiter=grammar.delimiter,
-        quotechar=grammar.qualifier,
-        quoting=csv.QUOTE_NONE if grammar.qualifier is None else csv.QUOTE_MINIMAL,
-        strict=True,
-    )
+    # islice would count its way to the base again for every damaged record.
+    reader = strict_reader((lines[index] for index in range(base, len(lines))) if base else iter(lines), grammar)
     try:
         for cells in reader:
             behind = base + reader.line_num
-            if behind - first > 1 and grammar.cells and len(cells) > grammar.cells + SURPLUS_CELLS:
+            if grammar.swallowed(cells, behind - first):
                 return behind
             if cells:
                 yield Record(first, behind - first, cells)
@@ -100,6 +96,18 @@ def _strict_run(lines: list[str], grammar: Grammar, reading: Reading) -> Generat
     except csv.Error:
         return base + reader.line_num
     return None
+
+
+def strict_reader(lines: Iterator[str], grammar: Grammar) -> Reader:
+    """The csv module on lines none of which has a CR that no LF follows."""
+    csv.field_size_limit(MAX_CELL_CHARACTERS)
+    return csv.reader(
+        lines,
+        delimiter=grammar.delimiter,
+        quotechar=grammar.qualifier,
+        quoting=csv.QUOTE_NONE if grammar.qualifier is None else csv.QUOTE_MINIMAL,
+        strict=True,
+    )
 
 
 def find_start(lines: Lines, grammar: Grammar, *, at_end: bool, first: int) -> tuple[int, bool]:

@@ -99,6 +99,8 @@ def refuse_unsafe_server(connection: Any, _record: Any) -> None:
         mode, charset, *read_only = cursor.fetchone()
     if "STRICT_TRANS_TABLES" not in mode and "STRICT_ALL_TABLES" not in mode:
         raise DatabaseUnavailableError("the server's sql_mode lacks STRICT_TRANS_TABLES; values could be cut silently")
+    if "NO_BACKSLASH_ESCAPES" in mode:
+        raise DatabaseUnavailableError("the server's sql_mode has NO_BACKSLASH_ESCAPES; values would be read wrongly")
     if "SIMULTANEOUS_ASSIGNMENT" in mode:
         raise DatabaseUnavailableError("the server's sql_mode has SIMULTANEOUS_ASSIGNMENT; claims would go wrong")
     if charset != "utf8mb4":

@@ -8,6 +8,7 @@ counted on that form; what does not fit is dropped whole, largest entry first, a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import NamedTuple, cast
 
@@ -22,6 +23,7 @@ TEXT_COLUMN_BYTES = 65_535
 NIL = "<nil>"
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SINGLE_QUOTED = re.compile(r"\{[ -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*")
 
 Properties = Mapping[str, str | None]
 
@@ -37,7 +39,21 @@ class PropertyLoss(NamedTuple):
 
 def store(properties: Properties) -> str:
     """The stored form."""
-    document = json.dumps(properties, ensure_ascii=False)
+    return as_scalar(json.dumps(properties, ensure_ascii=False))
+
+
+def as_scalar(document: str) -> str:
+    """A JSON object as the YAML scalar that the dumper makes of it, which is nearly always a single-quoted one.
+
+    What begins with a brace cannot stand without quotes; what cannot be printed, or ends a line, needs double ones.
+    """
+    if (document.isascii() and document.isprintable()) or _SINGLE_QUOTED.fullmatch(document):
+        return "'" + document.replace("'", "''") + "'\n"
+    return dumped_scalar(document)
+
+
+def dumped_scalar(document: str) -> str:
+    """The same by the dumper itself, at some twenty times the cost."""
     # A scalar is a document that YAML ends with a line of dots; it reads the same without them.
     dumped: str = yaml.dump(document, Dumper=_Dumper, allow_unicode=True, width=2**31 - 1)
     return dumped.removesuffix("...\n")

@@ -1,8 +1,8 @@
-"""Finding and adding rows that are known by a name within a case, in one statement for any number of names.
+"""Finding and adding rows that are known by a name within a case, in one statement for up to 5,000 names.
 
 Guaranteed: the database decides which names are equal, by the column's collation; names are added in sorted order and
-one that is there already is left as it is. Nothing here locks an existing row, so that a name on every row of a load
-file does not make its writers wait for each other.
+one that is there already is left as it is. Nothing here locks an existing row but to share it, so that a name on every
+row of a load file does not make its writers wait for each other: whoever links to it shares it too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sqlalchemy import text
 from sqlalchemy.orm import DeclarativeBase, Session
 
-from shell.utils.bulk_insert import insert_missing
+from shell.utils.bulk_insert import insert_ignore
 from shell.utils.column_limits import column_limits
 from shell.utils.keys import refuse_unstorable
 
@@ -62,7 +62,7 @@ def find_or_add_named(
 ) -> dict[str, NamedRow]:
     """The rows that the names mean, by name as asked for; those that the case lacks are added.
 
-    Three statements at most for up to 5,000 names. Raises InvalidInputError for one that its column cannot hold.
+    Four statements at most for up to 5,000 names. Raises InvalidInputError for one that its column cannot hold.
     """
     wanted = sorted(set(names))
     for name in wanted:
@@ -70,7 +70,7 @@ def find_or_add_named(
     found = find_named(transaction, case_id, {model: wanted})[model]
     missing = [(case_id, name) for name in wanted if name not in found]
     if missing:
-        insert_missing(transaction, model.__tablename__, ("case_id", "name"), missing, key=2)
+        insert_ignore(transaction, model.__tablename__, ("case_id", "name"), missing, key=2)
         found = find_named(transaction, case_id, {model: wanted})[model]
     return found
 
@@ -78,9 +78,14 @@ def find_or_add_named(
 def add_named(
     transaction: Session, model: type[DeclarativeBase], case_id: int, import_id: int, lines: Mapping[str, int]
 ) -> None:
-    """Add the names that are not there yet, each with the import and line of its first sight."""
+    """Add the names that are not there yet, each with the import and line of its first sight.
+
+    Another writer may have added one meanwhile. `ON DUPLICATE KEY UPDATE` would lock its row for itself alone, while
+    links to it, which are written in another order, share it: a deadlock.
+    """
+    columns = ("case_id", "name", "import_id", "line_no")
     rows = [(case_id, name, import_id, line) for name, line in lines.items()]
-    insert_missing(transaction, model.__tablename__, ("case_id", "name", "import_id", "line_no"), rows, key=2)
+    insert_ignore(transaction, model.__tablename__, columns, rows, key=2)
 
 
 def _equal_names(model: type[DeclarativeBase], index: int) -> str:

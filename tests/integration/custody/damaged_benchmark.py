@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from benchmarks.custody import main
+from benchmarks.custody.command import main
 from benchmarks.database import Database, own_database
 
 PLANTING = """

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.clients import Work
-from benchmarks.custody import main
-from benchmarks.figures import Cell, Figures, figures_of, ratios, together
-from benchmarks.workload import Contention, requests
+from benchmarks.custody.clients import Work
+from benchmarks.custody.command import main
+from benchmarks.custody.figures import Cell, Figures, figures_of, ratios, together
+from benchmarks.custody.workload import Contention, requests
 from tests.integration.custody.support import WAYS
 from tests.support.servers import SERVER
+from tests.support.usage import assert_refused
 
 ROOT = Path(__file__).parents[3]
 BRIEFLY = ("--json", "--seconds", "0.05", "--rounds", "1", "--clients", "2")
@@ -56,10 +57,7 @@ def test_overlaps_are_found_and_end_it_with_an_error() -> None:
 def test_wrong_usage_is_told_before_anything_is_done(
     arguments: Sequence[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 2
-    assert arguments[0] in capsys.readouterr().err
+    assert_refused(main, arguments, capsys)
 
 
 def test_every_request_counts_and_every_attempt_beyond_its_first() -> None:

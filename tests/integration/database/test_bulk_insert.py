@@ -12,10 +12,19 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
 
 from core.errors import InvalidInputError
-from shell.utils.bulk_insert import Row, insert_bisecting, insert_ignore_checked, insert_missing, insert_new
+from shell.utils.bulk_insert import (
+    STATEMENT_BYTES,
+    Row,
+    _parts,
+    insert_bisecting,
+    insert_ignore_checked,
+    insert_missing,
+    insert_new,
+)
 from shell.utils.db_errors import DbErrorClass, classify, error_number
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.db_session import session
+from shell.utils.literals import row_literals
 from tests.support.database import LEAST, Accounts, Database, barrier, outcome, together, transaction
 
 THREADS, KEYS, ROWS = 8, 400, 40
@@ -272,3 +281,10 @@ def test_bisecting_raises_a_duplicate(database: Database) -> None:
     with session() as caller, pytest.raises(DBAPIError) as raised:
         insert_bisecting(caller, lambda some: insert_new(caller, "toy_people", PERSON, some), [("e", "a"), ("e", "b")])
     assert classify(raised.value) is DbErrorClass.DUPLICATE
+
+
+def test_a_statement_is_measured_in_bytes_as_the_server_does() -> None:
+    literals = row_literals([("文" * 100_000,)] * 8 + [("a" * 100_000,)] * 12)
+    sizes = [sum(len(literal.encode()) for literal in part) for part in _parts(literals)]
+    assert max(sizes) <= STATEMENT_BYTES
+    assert len(sizes) == 4, "three wide ones and no more fit into one; the two that are left, with four others"

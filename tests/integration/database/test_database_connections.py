@@ -20,6 +20,7 @@ from shell.utils import db_session
 from shell.utils.db_errors import DbErrorClass, classify
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.db_session import engine, session
+from shell.utils.literals import row_literals
 from tests.support.database import Database, connection_id, pay
 from tests.support.servers import is_mysql
 
@@ -79,6 +80,17 @@ def test_a_server_whose_assignments_do_not_see_each_other_is_refused(database: D
         pytest.skip("MySQL has no such mode")
     with pytest.raises(DatabaseUnavailableError, match="SIMULTANEOUS_ASSIGNMENT"):
         with_init(database.url, f"SET SESSION sql_mode = '{mode}'").connect()
+
+
+def test_a_server_to_which_a_backslash_is_a_character_is_refused(database: Database) -> None:
+    mode = "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES'"
+    with pytest.raises(DatabaseUnavailableError, match="NO_BACKSLASH_ESCAPES"):
+        with_init(database.url, mode).connect()
+    naive = create_engine(database.url, connect_args={"init_command": mode})
+    with naive.begin() as connection:
+        [literal] = row_literals([("\\",)])
+        assert connection.exec_driver_sql(f"SELECT {literal}").scalar() == "\\\\", "the naive connection doubled it"
+    naive.dispose()
 
 
 EMOJI = text("INSERT INTO toy_accounts (id, note) VALUES (1, '👩')")

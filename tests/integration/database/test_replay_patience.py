@@ -46,7 +46,7 @@ def test_no_pause_before_the_next_login_is_longer_than_ten_times_the_first() -> 
 
 def test_what_is_waited_for_ends_before_the_deadline() -> None:
     unit, began = Failing(error_of(2003)), time.monotonic()
-    with invocation_deadline(Left(2500)), pytest.raises(DatabaseUnavailableError):
+    with invocation_deadline(Left(2400)), pytest.raises(DatabaseUnavailableError):
         retry_on_db_conflict(unit)()
     assert time.monotonic() - began < 0.5, "patience alone would be 0.6 s"
     assert unit.tried > 5

@@ -110,13 +110,15 @@ def questions(op: Callable[[Session], object]) -> int:
 
 def test_statements_do_not_grow_with_exhibits_and_tags(cases: Cases) -> None:
     ids = cases.exhibits(1_000)
+    # What a connection is asked once in its life is asked.
+    questions(lambda t: add_taggings(t, CALLER, tagging(ids[1:2], "Warm")))
     few = questions(lambda t: add_taggings(t, CALLER, tagging(ids[:1], "First")))
     many = questions(lambda t: add_taggings(t, CALLER, tagging(ids, *FIVE)))
     assert many == few <= 16
-    assert len(cases.taggings()) == 5_001
+    assert len(cases.taggings()) == 5_002
     fewer = questions(lambda t: remove_taggings(t, CALLER, tagging(ids[:1], "First")))
     assert questions(lambda t: remove_taggings(t, CALLER, tagging(ids, *FIVE))) == fewer <= 5
-    assert cases.taggings() == []
+    assert len(cases.taggings()) == 1
 
 
 def test_more_pairs_than_fit_one_statement_are_taken(cases: Cases) -> None:
@@ -148,6 +150,7 @@ def test_a_custodian_that_cannot_be_stored_is_refused(cases: Cases, name: str) -
 
 def test_statements_do_not_grow_with_custodians(cases: Cases) -> None:
     exhibit = cases.exhibit("A-1")
+    questions(lambda t: add_custodians(t, CALLER, exhibit, ["Warm"]))
     few = questions(lambda t: add_custodians(t, CALLER, exhibit, ["First"]))
     names = [f"Custodian {number}" for number in range(50)]
     assert questions(lambda t: add_custodians(t, CALLER, exhibit, names)) == few <= 12

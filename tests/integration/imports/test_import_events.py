@@ -12,13 +12,16 @@ from typing import Any
 
 import pytest
 
+import import_chunk
 import migrate_database
 import publish_outbox
 from samples.generator import generate
-from samples.spec import Spec
+from samples.spec import Fault, FaultKind, Spec
+from shell.settings import settings
 from shell.utils import aws
+from tests.integration.imports.conftest import Chunks
 from tests.support.answers import Answers, answers
-from tests.support.world import Context, World
+from tests.support.world import Context, World, call, taken_from
 
 EVENTS = Path(__file__).parents[3] / "events"
 FROM_QUEUES = ("start_import", "import_chunk", "settle_failed_chunk", "write_import_report")
@@ -152,3 +155,17 @@ def test_a_migration_that_fails_is_told_to_cloudformation(world: World, cloudfor
     finally:
         world.query("UPDATE alembic_version SET version_num = :version", version=version)
     assert cloudformation.only()["Status"] == "FAILED"
+
+
+def test_the_publisher_is_nudged_for_events_and_for_nothing_else(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(2)
+    late = Fault(FaultKind.LONG_TITLE, row=2)
+    world.start(generate(Spec(rows=6, faults=(late,))).data)
+    first, warned, last = world.chunk_messages()
+    nudges = settings().outbox_nudge_queue_url
+    told = []
+    for message in (first, warned, last):
+        taken_from(nudges)
+        assert call(import_chunk.lambda_handler, message)
+        told.append(len(taken_from(nudges)))
+    assert told == [0, 1, 1], "a plain chunk, one with a warning, the last one"

@@ -9,7 +9,7 @@ import pytest
 
 import settle_failed_import
 import start_import
-from shell import chunk_ops
+from shell import chunk_ops, chunk_reading_ops
 from shell.settings import settings
 from shell.utils import aws
 from tests.integration.imports.conftest import Chunks
@@ -90,7 +90,7 @@ def test_a_late_delivery_brings_no_name_back_after_the_import_is_complete(world:
     import_id = world.start(THREE)
     found = chunk_ops._load(import_id, 1)
     assert found is not None
-    stale = chunk_ops._prepare(*found)
+    stale = chunk_reading_ops.read(*found)
     assert stale.held == {}
     world.chunk_messages()
     # Behind the back of the second delivery the rows become rows of a conflict, which name nobody.
@@ -98,7 +98,7 @@ def test_a_late_delivery_brings_no_name_back_after_the_import_is_complete(world:
     assert chunk_ops.import_chunk(import_id, 1) == "done"
     before = world.query("SELECT name FROM custodians ORDER BY name")
     assert before == [("Else",)]
-    assert chunk_ops._write(import_id, 1, stale) == "done"
+    assert chunk_ops._write(import_id, 1, stale).status == "done"
     assert world.query("SELECT name FROM custodians ORDER BY name") == before
     assert accounts(world, import_id).codes() == {line: {"EXISTS_WITH_OTHER_VALUES"} for line in (2, 3, 4)}
 

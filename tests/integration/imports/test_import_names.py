@@ -7,10 +7,15 @@ from itertools import permutations
 import pytest
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
 
 import import_chunk
 from samples.generator import generate
 from samples.spec import Spec
+from shell.tables.names import Custodians, Tags
+from shell.utils.bulk_insert import insert_missing
+from shell.utils.db_errors import LOCK_WAIT_TIMEOUT
+from shell.utils.named_rows import add_named
 from tests.integration.imports.conftest import Chunks
 from tests.support.accounts import accounts
 from tests.support.checks import assert_accounted
@@ -148,6 +153,27 @@ def test_a_chunk_does_not_wait_for_an_uncommitted_link_to_a_hot_name(
         connection.execute(text("SET SESSION innodb_lock_wait_timeout = 1"))
     assert call(import_chunk.lambda_handler, second)
     assert world.query("SELECT status FROM imports WHERE id = :id", id=import_id) == [("completed",)]
+    world.engine.dispose()
+
+
+@pytest.mark.parametrize("model", [Custodians, Tags])
+def test_a_name_is_added_beside_an_uncommitted_link_to_it(
+    world: World, chunk_rows: Chunks, other: Connection, model: type[Custodians | Tags]
+) -> None:
+    """Who adds a name that somebody has added meanwhile shares its row with those who link to it."""
+    chunk_rows(20)
+    world.start(file_of(*HOT))
+    assert call(import_chunk.lambda_handler, world.chunk_messages()[0])
+    _hold_a_link_to_the_hot_names(world, other)
+    case_id = world.query("SELECT case_id FROM imports LIMIT 1")[0][0]
+    table, columns = model.__tablename__, ("case_id", "name", "import_id", "line_no")
+    with Session(world.engine) as adding:
+        adding.execute(text("SET SESSION innodb_lock_wait_timeout = 1"))
+        add_named(adding, model, case_id, 1, {"Hot": 2})
+        with pytest.raises(OperationalError) as waited:
+            insert_missing(adding, table, columns, [(case_id, "Hot", 1, 2)], key=2)
+    assert waited.value.orig is not None
+    assert waited.value.orig.args[0] == LOCK_WAIT_TIMEOUT, "the naive way wants the row for itself"
     world.engine.dispose()
 
 

@@ -10,7 +10,7 @@ import pytest
 import import_chunk
 import settle_failed_chunk
 import settle_failed_import
-from shell import chunk_ops
+from shell import chunk_ops, chunk_reading_ops
 from shell.splitting_ops import split_file
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports_api.support import (
@@ -129,14 +129,14 @@ def test_nothing_is_named_for_rows_that_a_cancellation_kept_out(world: World, mo
     pending = announce()
     assert start(put(pending, THREE))
     (message,) = world.chunk_messages()
-    prepare = chunk_ops._prepare
+    prepare = chunk_reading_ops.read
 
     def cancelled_behind(*arguments: Any) -> Any:
         prepared = prepare(*arguments)
         cancel(pending.id)
         return prepared
 
-    monkeypatch.setattr(chunk_ops, "_prepare", cancelled_behind)
+    monkeypatch.setattr(chunk_ops, "read", cancelled_behind)
     assert call(import_chunk.lambda_handler, message)
     assert world.query("SELECT name FROM custodians") == []
     assert world.query("SELECT COUNT(*) FROM exhibits") == [(0,)]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.dates import EVIDENCE_CHARACTERS, DateOrder, is_zero, order_of, parse_date
+from core.dates import EVIDENCE_CHARACTERS, DateOrder, is_zero, order_of, parse_date, parse_written_date
 from tests.unit.core.reading import read_file
 
 DATES = [
@@ -173,3 +173,23 @@ def test_an_order_that_was_given_wins() -> None:
 def test_orders_have_the_names_that_parsing_takes() -> None:
     assert {order.order for order in DateOrder} == {"MDY", "DMY"}
     assert DateOrder.AMBIGUOUS.order == DateOrder.MIXED.order == "MDY"
+
+
+SMALL = st.integers(0, 61).flatmap(lambda number: st.sampled_from([f"{number}", f"{number:02d}"]))
+YEARS = st.sampled_from(["0999", "1000", "2001", "2024", "9999", "99", "20245"])
+MARKS = st.sampled_from(["/", "-", ".", "//"])
+CLOCKS = st.builds(lambda *parts: "".join(parts), SMALL, st.just(":"), SMALL, st.sampled_from(["", ":5", ":59", ":60"]))
+HALVES = st.sampled_from(["", " AM", " pm", " P.M.", "PM", " Z"])
+WRITTEN = st.tuples(SMALL, MARKS, SMALL, MARKS, YEARS, st.just("") | CLOCKS.map(" {}".format), HALVES).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(WRITTEN, st.sampled_from(["MDY", "DMY"]))
+def test_a_date_in_numbers_is_what_the_forms_make_of_it(text: str, order: str) -> None:
+    assert parse_date(text, order) == parse_written_date(text, order)
+
+
+def test_every_date_is_what_the_forms_make_of_it() -> None:
+    for text in (*(text for text, _, _ in DATES), *NO_DATES):
+        for order in ("MDY", "DMY"):
+            assert parse_date(text, order) == parse_written_date(text.strip(), order)

@@ -18,6 +18,8 @@ from shell.utils.document_properties import (
     _normalize_encoding,
     _sanitize_value,
     _truncate_to_text_column,
+    as_scalar,
+    dumped_scalar,
     fit_properties,
     load,
     remove_emojis,
@@ -159,3 +161,19 @@ def test_only_what_is_dropped_is_taken_out_of_a_text_column() -> None:
 
 def test_emojis_are_what_utf8mb3_cannot_hold() -> None:
     assert remove_emojis("a😀b𠮷é日\u200d") == "abé日\u200d"
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.dictionaries(UNICODE, UNICODE | st.text(st.characters(min_codepoint=0x7E, max_codepoint=0xA1)), max_size=3))
+def test_the_scalar_is_the_one_that_yaml_writes(properties: Properties) -> None:
+    document = json.dumps(properties, ensure_ascii=False)
+    assert as_scalar(document) == dumped_scalar(document)
+
+
+def test_the_scalar_of_every_character_is_the_one_that_yaml_writes() -> None:
+    wrong = [
+        code
+        for code in range(0x20, 0x11000)
+        if not 0xD800 <= code <= 0xDFFF and as_scalar(f'{{"{chr(code)}') != dumped_scalar(f'{{"{chr(code)}')
+    ]
+    assert not wrong

@@ -5,11 +5,12 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shell.utils.spilled_keys import PARTS, SpilledKeys
+from shell.utils.spilled_keys import HELD_CHARACTERS, PARTS, SpilledKeys
 
 Keys = list[tuple[str, int]]
 
@@ -78,3 +79,38 @@ def test_without_repeats_there_are_no_lists() -> None:
 
 def test_lines_beyond_four_thousand_million_are_kept() -> None:
     assert repeats([("A", 2**33), ("A", 2**33 + 1)]) == [(2**33 + 1, 2**33)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(KEYS, st.integers(0, 9), st.integers(1, 7))
+def test_what_waits_in_memory_and_what_is_on_disk_are_one(names: list[str], held: int, batch: int) -> None:
+    keys = [(name, 10 + 3 * at) for at, name in enumerate(names)]
+    with tempfile.TemporaryDirectory() as folder:
+        spilled_keys = SpilledKeys(folder, held=held)
+        for at in range(0, len(keys), batch):
+            spilled_keys.add(keys[at : at + batch])
+        found = sorted(pair for pairs in spilled_keys.repeats(3) for pair in pairs)
+        spilled_keys.close()
+    assert found == oracle(keys)
+
+
+def test_files_are_made_when_more_keys_wait_than_may() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        keys = SpilledKeys(folder, held=10)
+        keys.add([(f"A{line}", line) for line in range(10)])
+        assert list(Path(folder).iterdir()) == []
+        keys.add([("A10", 10)])
+        assert list(Path(folder).iterdir()) != []
+        keys.close()
+
+
+def test_long_keys_do_not_wait_in_memory(tmp_path: Path) -> None:
+    keys = SpilledKeys(str(tmp_path))
+    long = "x" * 100_000
+    for line in range(1, 101):
+        keys.add([(f"{line % 50} {long}", line)])
+        assert sum(len(key) for key, _ in keys._waiting) <= HELD_CHARACTERS
+    assert sorted(pair for some in keys.repeats(1_000) for pair in some) == [
+        (line, line - 50) for line in range(51, 101)
+    ]
+    keys.close()

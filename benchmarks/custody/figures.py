@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any, NamedTuple
 
-from benchmarks.clients import Work
-from benchmarks.workload import Contention
+from benchmarks.custody.clients import Work
+from benchmarks.custody.workload import Contention
+from benchmarks.telling import percentile_ms
+from benchmarks.telling import table as markdown
 
 PESSIMISTIC, OPTIMISTIC = WAYS = ("pessimistic", "optimistic")
 COMPARED = ("requests_per_s", "p50_ms", "p99_ms")
@@ -60,8 +61,8 @@ def figures_of(works: Sequence[Work], deadlocks: int, overlaps: int) -> Figures:
     latencies = sorted(each for work in works for each in work.latencies)
     return Figures(
         requests_per_s=sum(len(work.latencies) / work.seconds for work in works),
-        p50_ms=_percentile(latencies, 0.5),
-        p99_ms=_percentile(latencies, 0.99),
+        p50_ms=percentile_ms(latencies, 0.5),
+        p99_ms=percentile_ms(latencies, 0.99),
         requests=len(latencies),
         deadlocks=deadlocks,
         retries=sum(work.attempts for work in works) - len(latencies),
@@ -108,11 +109,8 @@ def report(rounds: Rounds) -> dict[str, object]:
 
 def table(rounds: Rounds) -> str:
     """As Markdown, both ways in a row."""
-    rows = [["contention", "clients", *_COMPARED_AS, *_COUNTED_AS]]
-    rows += [_row(rounds, cell) for cell in rounds if cell.strategy == OPTIMISTIC]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
-    return "\n".join([lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]])
+    rows = [_row(rounds, cell) for cell in rounds if cell.strategy == OPTIMISTIC]
+    return markdown(["contention", "clients", *_COMPARED_AS, *_COUNTED_AS], rows)
 
 
 def _row(rounds: Rounds, cell: Cell) -> list[str]:
@@ -126,8 +124,3 @@ def _row(rounds: Rounds, cell: Cell) -> list[str]:
 
 def _rounded(figures: Figures) -> dict[str, float]:
     return {name: round(value, 2) for name, value in asdict(figures).items()}
-
-
-def _percentile(latencies: Sequence[float], share: float) -> float:
-    """The nearest rank, in milliseconds."""
-    return 1000 * latencies[math.ceil(share * len(latencies)) - 1]

@@ -5,27 +5,23 @@ Exit codes: 0 measured, 1 overlaps were found or nothing could be measured, 2 th
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import json
-import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 
-from sqlalchemy.exc import SQLAlchemyError
-
-from benchmarks.arguments import parser
-from benchmarks.clients import Clients, Job
+from benchmarks.custody.arguments import parser
+from benchmarks.custody.clients import Clients, Job
+from benchmarks.custody.devices import add_devices
+from benchmarks.custody.devices import overlaps as overlaps_of
+from benchmarks.custody.figures import WAYS, Cell, Figures, Rounds, figures_of, overlaps, report, table
+from benchmarks.custody.workload import Contention
 from benchmarks.database import Database, own_database
-from benchmarks.errors import BenchmarkError
-from benchmarks.figures import WAYS, Cell, Figures, Rounds, figures_of, overlaps, report, table
-from benchmarks.workload import Contention
-from core.errors import ExhibitIngestError
-from local.errors import LocalError
-from shell.observability import logger
+from benchmarks.telling import DONE, FAILED, ending
 
-DONE, FAILED, INTERRUPTED = 0, 1, 130
 _BOTH = "in each cell pessimistic / optimistic, and in brackets the latter as a multiple of the former"
 
 
@@ -35,19 +31,20 @@ def main(
 ) -> int:
     """Measure and print; gives the exit code."""
     options = parser().parse_args(arguments)
-    logger.setLevel("CRITICAL")
-    try:
-        clients = Clients(max(options.clients))
-        # The clients end before the schema is dropped: one that is in a transaction would hold it.
-        with database(options.database_url) as measured, closing(clients):
-            server = measured.server()
-            rounds = Measurement(clients, measured, options.seconds).rounds(options.clients, options.rounds)
-    except (BenchmarkError, ExhibitIngestError, LocalError, SQLAlchemyError) as exc:
-        print(f"error: {exc}", file=sys.stderr)
-        return FAILED
-    except KeyboardInterrupt:
-        print("interrupted; what was made on the server is removed", file=sys.stderr)
-        return INTERRUPTED
+    return ending(lambda: _told(options, *_measured(options, database)), "what was made on the server is removed")
+
+
+def _measured(
+    options: argparse.Namespace, database: Callable[[str | None], AbstractContextManager[Database]]
+) -> tuple[str, Rounds]:
+    clients = Clients(max(options.clients))
+    # The clients end before the schema is dropped: one that is in a transaction would hold it.
+    with database(options.database_url) as measured, closing(clients):
+        rounds = Measurement(clients, measured, options.seconds).rounds(options.clients, options.rounds)
+        return measured.server(), rounds
+
+
+def _told(options: argparse.Namespace, server: str, rounds: Rounds) -> int:
     said = {"server": server, "seconds": options.seconds, "rounds": options.rounds, **report(rounds)}
     print(json.dumps(said, indent=2) if options.json else f"{server}; {_BOTH}\n\n{table(rounds)}")
     return _judged(overlaps(rounds))
@@ -83,14 +80,14 @@ class Measurement:
         """Of one cell in one round: on devices of its own, by requests that are the same for both ways."""
         seed = f"{cell.contention} {cell.clients} {number}"
         tenant, environment = f"{seed} {cell.strategy}", {**self.database.environment, "CUSTODY_LOCKING": cell.strategy}
-        self.database.add_devices(tenant, cell.contention.devices)
+        add_devices(self.database, tenant, cell.contention.devices)
         jobs = [
             Job(environment, tenant, cell.contention, client, cell.clients, self.seconds, seed)
             for client in range(cell.clients)
         ]
         before = self.database.deadlocks()
         works = self.clients.work(jobs)
-        return figures_of(works, self.database.deadlocks() - before, self.database.overlaps(tenant))
+        return figures_of(works, self.database.deadlocks() - before, overlaps_of(self.database, tenant))
 
 
 def _cells(counts: Sequence[int], number: int) -> Iterator[Cell]:
@@ -98,9 +95,3 @@ def _cells(counts: Sequence[int], number: int) -> Iterator[Cell]:
     for contention, clients in itertools.product(Contention, counts):
         for way in WAYS if number % 2 == 0 else reversed(WAYS):
             yield Cell(clients, contention, way)
-
-
-if __name__ == "__main__":
-    # What ends a job ends it as Ctrl-C does: no schema and no server is left behind.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Two ways of locking custody, side by side."""

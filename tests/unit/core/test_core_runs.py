@@ -1,0 +1,180 @@
+"""Records that are read many at a time are those that are read one by one, whatever the file and its blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import core.load_file.splitting as splitting
+from core.import_options import parse_options
+from core.load_file import encoding as enc
+from core.load_file.dialect import read_opening
+from core.load_file.grammar import SURPLUS_CELLS, Grammar, Reading
+from core.load_file.plain_lines import one_a_line
+from core.load_file.records import read_records
+from core.load_file.runs import LocatedRun, read_run
+from core.load_file.splitting import Splitter
+from core.load_file.streaming import RecordStream
+from samples.dialects import DIALECTS
+from samples.generator import generate
+from samples.spec import Fault, FaultKind, Spec
+from tests.unit.core.clear_samples import clear_files
+from tests.unit.core.reading import blocks_between, every
+
+CONTROL = b"Control Number,Title,Document Date\n"
+GRAMMAR = Grammar(",", '"', 3)
+# What blocks, records and csv.reader are sensitive to, in any order.
+PIECES = st.sampled_from(
+    [
+        *(
+            b"1,a,1/2/2020\n",
+            b"2,b,13/2/2020\r\n",
+            b" 2\t,c, 2/14/2020\n",
+            b',"",\n',
+            b"3,d\n",
+            b"4,e,f,g\n",
+            b"5,f,\xff\n",
+        ),
+        *(b'6,"two\nlines",x\n', b'7,"a\r\r\nb",y\r\n', b'8,"open,z\n', b'9,"x"y,z\n', b"10,a\rb,c\n", b"11,a,b\r\r\n"),
+        *(
+            b"\n",
+            b"\r\n",
+            b"\r\r\n",
+            b'"',
+            b",",
+            b"\r",
+            b"\xc3\xa9",
+            b'12,"' + b"a\n" * 30 + b'",c\n',
+            b"," * 40 + b"\n",
+        ),
+        b'13,"a\nb"' + b",x" * 40 + b"\n",
+    ]
+)
+DAMAGED = st.lists(PIECES, max_size=25).map(lambda pieces: CONTROL + b"".join(pieces))
+Outcome = dict[str, Any]
+
+
+def outcome(
+    data: bytes, options: dict[str, Any] | None, cuts: range, limits: tuple[int, int, int], *, in_runs: bool
+) -> Outcome:
+    """Everything that a pass over a file says."""
+    given_options = parse_options(options or {})
+    opening = read_opening(data, given_options, whole=True)
+    splitter = Splitter(opening, *limits, in_runs=in_runs)
+    chunks = [chunk for block in blocks_between(data, cuts) for chunk in splitter.feed(block)]
+    chunks += splitter.finish()
+    said = {"chunks": chunks, "ids": splitter.ids, "rows": splitter.rows_seen, "sha256": splitter.sha256}
+    return {**said, "layout": splitter.layout(None), "order": splitter.date_order, "dates": splitter._dates}
+
+
+def assert_same(data: bytes, options: dict[str, Any] | None, step: int, limits: tuple[int, int, int]) -> None:
+    cuts = every(step, data)
+    assert outcome(data, options, cuts, limits, in_runs=True) == outcome(data, options, cuts, limits, in_runs=False)
+
+
+LIMITS = st.tuples(st.integers(1, 9), st.sampled_from([30, 200, 16_000_000]), st.sampled_from([1, 40, 300, 4_000_000]))
+STEPS = st.sampled_from([1, 2, 7, 64, 300, 1_000_000])
+
+
+@settings(max_examples=200, deadline=None)
+@given(DAMAGED, STEPS, LIMITS)
+@example(CONTROL + b"1,a,b\r\r\n2,c,d\n", 1_000, (9, 16_000_000, 4_000_000))
+@example(CONTROL + b"1,a,b\n\n\n2,c,d\n", 1_000, (1, 16_000_000, 4_000_000))
+def test_damaged_files_come_to_the_same(data: bytes, step: int, limits: tuple[int, int, int]) -> None:
+    assert_same(data, {}, step, limits)
+
+
+@settings(max_examples=100, deadline=None)
+@given(clear_files(), STEPS, LIMITS)
+def test_generated_files_come_to_the_same(generated: Any, step: int, limits: tuple[int, int, int]) -> None:
+    assert_same(generated.data, generated.options, step, limits)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16-le", "cp1252", "utf-8"])
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+@pytest.mark.parametrize("trailing", [False, True])
+def test_every_dialect_comes_to_the_same(dialect: Any, encoding: str, trailing: bool) -> None:
+    kinds = [FaultKind.MISSING_ID, FaultKind.DUPLICATE_ID, FaultKind.BAD_BYTE, FaultKind.FEWER_CELLS]
+    faults = tuple(Fault(kind, row) for kind, row in zip(kinds, (5, 12, 19, 26), strict=True))
+    made = generate(
+        Spec(rows=60, dialect=dialect, encoding=encoding, faults=faults, trailing_delimiter=trailing, blank_lines=True)
+    )
+    for limits in ((7, 16_000_000, 4_000_000), (1_000, 16_000_000, 900)):
+        assert_same(made.data, made.options, 1_500, limits)
+
+
+@pytest.mark.parametrize("known", [3, 5, 7, 100])
+def test_dates_are_kept_up_to_the_same_one(known: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splitting, "MAX_DATE_BEGINNINGS", known)
+    data = CONTROL + b"".join(b"%d,a,%d/2/2020\n" % (row, row * 7 % 12) for row in range(60))
+    assert_same(data, {}, 100, (1_000, 16_000_000, 4_000_000))
+
+
+def ends(text: bytes) -> Iterator[int]:
+    """The line behind each record of a run."""
+    return iter(read_run(enc.lines(text, "utf-8"), GRAMMAR, (0, 2)).bounds[1:])
+
+
+def test_sound_lines_are_all_in_a_run() -> None:
+    run = read_run(enc.lines(b'1,a,b\n2,"c\r\nd",e\r\n3,f,g\n', "utf-8"), GRAMMAR, (0, 2))
+    assert (run.bounds, run.first_lines, run.ones, run.others) == ([0, 1, 3, 4], [0, 1, 3], ["1", "2", "3"], [*"beg"])
+
+
+@pytest.mark.parametrize(
+    "second",
+    [b"\n", b"\r\n", b'2,"open,x\n', b'2,"a"b,c\n', b'2,"a\nb"' + b",x" * (SURPLUS_CELLS + 2) + b"\n"],
+    ids=["blank", "blank CRLF", "not closed", "damaged", "over several lines with surplus cells"],
+)
+def test_a_run_ends_before_what_is_not_sound(second: bytes) -> None:
+    assert list(ends(b"1,a,b\n" + second + b"3,c,d\n")) == [1]
+
+
+def test_lines_with_a_bare_cr_are_not_read() -> None:
+    assert list(ends(b"1,a,b\n2,c\rd,e\n")) == list(ends(b"1,a,b\r\r\n")) == []
+
+
+def test_a_row_with_another_number_of_cells_is_a_record_of_which_nothing_is_picked() -> None:
+    run = read_run(enc.lines(b"1,a\n2,b,c\n3,d,e,f\n", "utf-8"), GRAMMAR, (0, 2))
+    assert (run.bounds, run.first_lines, run.ones) == ([0, 1, 2, 3], [1], ["2"])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(PIECES, max_size=12).map(b"".join))
+def test_a_run_is_what_the_records_begin_with(raw: bytes) -> None:
+    lines = enc.lines(raw, "utf-8")
+    bounds = read_run(lines, GRAMMAR, (0, 2)).bounds
+    records = list(read_records(lines, GRAMMAR, at_end=True, reading=Reading()))
+    found = [(record.first, record.first + record.lines) for record in records[: len(bounds) - 1]]
+    assert found == list(pairwise(bounds))
+
+
+@pytest.mark.parametrize("most", [*range(19, 31)])
+def test_a_chunk_may_be_exactly_as_large_as_chunks_may(most: int) -> None:
+    assert_same(CONTROL + b"1,a,b\n2,cc,d\n" * 9, {}, 1_000, (1_000, 16_000_000, most))
+
+
+def test_a_run_behind_many_blank_lines_is_a_chunk_apart() -> None:
+    assert_same(CONTROL + b"1,a,b\n" + b"\n" * 100 + b"2,c,d\n3,e,f\n", {}, 10, (9, 30, 4_000_000))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(PIECES, max_size=6).map(b"".join))
+def test_lines_that_are_a_record_each_are_read_as_the_others_are(data: bytes) -> None:
+    lines = enc.lines(data, "utf-8")
+    plain = one_a_line(lines, GRAMMAR)
+    records = list(read_records(lines, GRAMMAR, at_end=True, reading=Reading()))
+    alone = [record for record in records if record.lines == 1 and record.cells is not None]
+    if plain is not None:
+        assert plain == [record.cells for record in records]
+    assert (plain is not None) == (len(alone) == len(lines.texts) and not lines.bare_cr)
+
+
+def test_sound_records_come_as_one_run() -> None:
+    stream = RecordStream(GRAMMAR, "utf-8", 0, 1, picked=(0, 2))
+    found = list(stream.feed(b'1,a,b\n2,c,d\n3,"e\nf",g\n', at_end=True))
+    assert [type(each) for each in found] == [LocatedRun]

@@ -1,0 +1,31 @@
+"""Garbage is looked for again behind the block, whatever happened in it."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from shell.utils.collecting import collection_paused
+
+
+def test_collection_pauses_for_the_block_alone() -> None:
+    with collection_paused():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_collection_goes_on_after_an_error() -> None:
+    with pytest.raises(ValueError, match="broken"), collection_paused():
+        raise ValueError("broken")
+    assert gc.isenabled()
+
+
+def test_who_switched_it_off_finds_it_off() -> None:
+    gc.disable()
+    try:
+        with collection_paused():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
