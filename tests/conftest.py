@@ -30,7 +30,8 @@ from tests.support.world import World
 pytest.register_assert_rewrite("tests.support.checks", "tests.support.rebuild")
 
 _servers = ExitStack()
-SLOW_S = 5.0
+# The machine's speed changes from minute to minute; what takes three times as long as it may does not by chance.
+SLOW_S, BY_CHANCE = 5.0, 3
 TABLES = (
     *("custody_changes", "custody_periods", "devices"),
     *("custodian_exhibits", "taggings", "exhibits", "custodians", "tags", "import_names", "import_warnings"),
@@ -60,7 +61,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """A test that takes long without saying so fails: the default tests are to stay under eight minutes."""
     report = yield
     allowed = os.environ.get("RACE_COUNTS") == "full" or item.get_closest_marker("slow")
-    if call.when == "call" and call.duration > SLOW_S * waiting_for_processors() and report.passed and not allowed:
+    most = SLOW_S * BY_CHANCE * waiting_for_processors()
+    if call.when == "call" and call.duration > most and report.passed and not allowed:
         report.outcome = "failed"
         report.longrepr = f"took {call.duration:.1f} s; over {SLOW_S} s it needs the mark `slow`, or less to do"
     return report
