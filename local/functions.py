@@ -19,6 +19,7 @@ from local.pump import Pump
 from local.runtime import Runtime
 from local.template import Template
 from local.time_scale import TimeScale
+from local.worker import RUNTIME_CLIENT
 
 if TYPE_CHECKING:
     from local.durable import DurableExecutions
@@ -40,6 +41,7 @@ class RunningFunctions:
         processes: Processes,
         log_directory: Path,
         artifact: Artifact | None = None,
+        module: str = RUNTIME_CLIENT,
     ) -> None:
         self._template = template
         self._aws = aws
@@ -55,6 +57,7 @@ class RunningFunctions:
             processes=processes,
             log_directory=log_directory,
             artifact=artifact,
+            module=module,
         )
         self.pump = Pump(
             template,

@@ -22,7 +22,7 @@ from local.processes import Processes, inherited_environment
 from local.template import Template
 from local.time_scale import TimeScale
 from local.wiring import Function
-from local.worker import Worker, WorkerSpec
+from local.worker import RUNTIME_CLIENT, Worker, WorkerSpec
 
 __all__ = ["InvocationFailed", "Runtime"]
 
@@ -100,11 +100,13 @@ class Runtime:
         processes: Processes,
         log_directory: Path,
         artifact: Artifact | None = None,
+        module: str = RUNTIME_CLIENT,
     ) -> None:
         self._template = template
         self._time_scale = time_scale
         self._log_directory = log_directory
         self._artifact = artifact
+        self._module = module
         self._pools = {
             function.name: _Pool(self._spec(function, environment(function.name)), workers, processes)
             for function in template.functions.values()
@@ -147,6 +149,7 @@ class Runtime:
             directory=artifact.code(function.name) if artifact else roots[0],
             log=self._log_directory / f"{function.name}.log",
             artifact=artifact,
+            module=self._module,
         )
 
 

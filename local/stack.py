@@ -34,6 +34,7 @@ from local.runtime import Runtime
 from local.template import Template
 from local.time_scale import TimeScale
 from local.tokens import Tokens
+from local.worker import RUNTIME_CLIENT
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
@@ -53,7 +54,8 @@ class LocalStack:
     directory is used. `environment` wins over the template's variables. `outlive` leaves the private server running.
     `api_port` is the API's; 0 means a free one. `artifact` is a folder that `make lambda` has made: the functions then
     run from what was built, under AWS's runtime interface emulator, wired as the built template says. Unless it
-    `delivers`, no queue is polled and no schedule runs: a function does what it is invoked for.
+    `delivers`, no queue is polled and no schedule runs: a function does what it is invoked for. `module` runs the
+    handlers from source in place of AWS's runtime client, to which it hands over when it has done what it is for.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class LocalStack:
         api_port: int = 0,
         artifact: Path | None = None,
         delivers: bool = True,
+        module: str = RUNTIME_CLIENT,
     ) -> None:
         self.state_dir = state_dir.resolve()
         self.log_directory = self.state_dir / "logs"
@@ -83,6 +86,7 @@ class LocalStack:
         self._outlive = outlive
         self._api_port = api_port
         self._delivers = delivers
+        self._module = module
         self._api: ApiGateway | None = None
         self._exit = ExitStack()
         self._undo = ExitStack()
@@ -245,6 +249,7 @@ class LocalStack:
             processes=processes,
             log_directory=self.log_directory,
             artifact=self._artifact,
+            module=self._module,
         )
         self.runtime, self.pump = self._functions.runtime, self._functions.pump
         self._work.callback(self._functions.stop)

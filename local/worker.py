@@ -20,6 +20,8 @@ from local.invocation import Invocation, InvocationFailed
 from local.processes import Processes, kill
 from local.runtime_api import RuntimeApi
 
+# AWS's own runtime client. What is run in its place has to end up there; the handler is its one argument.
+RUNTIME_CLIENT = "awslambdaric"
 # Lambda allows ten seconds; a small machine may start many workers at once.
 INIT_SECONDS = 120.0
 
@@ -34,6 +36,7 @@ class WorkerSpec:
     directory: Path
     log: Path
     artifact: Artifact | None = None
+    module: str = RUNTIME_CLIENT
 
 
 class Worker:
@@ -83,7 +86,7 @@ class Worker:
     def _start(self, processes: Processes) -> subprocess.Popen[bytes]:
         self._api = RuntimeApi(self._on_error)
         return processes.start(
-            [sys.executable, "-m", "awslambdaric", self._spec.handler],
+            [sys.executable, "-m", self._spec.module, self._spec.handler],
             environment=dict(self._spec.environment) | {"AWS_LAMBDA_RUNTIME_API": self._api.address},
             directory=self._spec.directory,
             log=self._spec.log,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from samples.oracle import collation_key
-from tests.support.world import World
+from tests.support.queried import Queried
 
 
 class Rejected(NamedTuple):
@@ -57,7 +57,7 @@ _COUNTS = ("rows_seen", "imported", "unchanged", "updated", "rejected", "warning
 COUNTS = (*_COUNTS, "tags_created")
 
 
-def accounts(world: World, import_id: int) -> Accounts:
+def accounts(world: Queried, import_id: int) -> Accounts:
     """Read what an import recorded."""
     upload = world.query(f"SELECT status, chunks_left, {', '.join(COUNTS)} FROM imports WHERE id = :id", id=import_id)
     exhibits = world.query(
@@ -83,7 +83,7 @@ def accounts(world: World, import_id: int) -> Accounts:
     )
 
 
-def summed_over_chunks(world: World, import_id: int) -> dict[str, int]:
+def summed_over_chunks(world: Queried, import_id: int) -> dict[str, int]:
     """The counters of the chunks, added up."""
     names = ("imported", "unchanged", "updated", "rejected", "row_count")
     row = world.query(
@@ -93,7 +93,7 @@ def summed_over_chunks(world: World, import_id: int) -> dict[str, int]:
     return dict(zip(names, map(int, row), strict=True))
 
 
-def links(world: World, import_id: int, kind: str) -> set[tuple[str, str]]:
+def links(world: Queried, import_id: int, kind: str) -> set[tuple[str, str]]:
     """(control number, name as collated) of the exhibits that the import wrote; `kind` is custodians or tags."""
     table, column = {"custodians": ("custodian_exhibits", "custodian_id"), "tags": ("taggings", "tag_id")}[kind]
     rows = world.query(
@@ -104,7 +104,7 @@ def links(world: World, import_id: int, kind: str) -> set[tuple[str, str]]:
     return {(control, collation_key(name)) for control, name in rows}
 
 
-def names(world: World, import_id: int, kind: str) -> tuple[set[str], bool]:
+def names(world: Queried, import_id: int, kind: str) -> tuple[set[str], bool]:
     """The names that the import's case holds, and whether no other import wrote into it."""
     rows = world.query(
         f"SELECT n.name FROM {kind} n JOIN imports i ON i.case_id = n.case_id WHERE i.id = :id", id=import_id

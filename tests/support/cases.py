@@ -5,19 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from tests.support.api import Client
 from tests.support.database import Database
+from tests.support.queried import Queried
 from tests.support.world import World
-
-
-class Queried(Protocol):
-    """Somewhere that statements are sent to, each in a transaction of its own."""
-
-    def query(self, statement: str, **values: Any) -> Sequence[Any]:
-        """The statement's rows."""
-        ...
 
 
 def case_of(at: Queried, name: str, tenant: str) -> int:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from samples.columns import Role
 from samples.oracle import Record, Truth, collation_key, is_wide, spellings
 from tests.support.accounts import Accounts, Rejected, Warned, accounts, links, names, summed_over_chunks
-from tests.support.world import World
+from tests.support.queried import Queried
 
 FAILED_CHUNK = "CHUNK_FAILED"
 _VERBATIM = {Role.ID, Role.BATES_BEGIN, Role.BATES_END, Role.PARENT, Role.DOCUMENT_DATE}
@@ -27,7 +27,7 @@ def turned_down(truth: Truth, lines: Collection[int], code: str) -> Truth:
     return replace(truth, records=tuple(records))
 
 
-def assert_accounted(world: World, import_id: int, truth: Truth, *, unchanged: Collection[int] = ()) -> None:
+def assert_accounted(world: Queried, import_id: int, truth: Truth, *, unchanged: Collection[int] = ()) -> None:
     """Everything that one import recorded is what the truth says; `unchanged` are first lines of equal records."""
     got = accounts(world, import_id)
     _assert_counts(world, import_id, got, truth, unchanged)
@@ -46,7 +46,7 @@ def column_name(truth: Truth, role: Role) -> str | None:
     return column.header if truth.has_header else f"Column {column.index + 1}"
 
 
-def _assert_counts(world: World, import_id: int, got: Accounts, truth: Truth, unchanged: Collection[int]) -> None:
+def _assert_counts(world: Queried, import_id: int, got: Accounts, truth: Truth, unchanged: Collection[int]) -> None:
     counts = got.counts
     settled = counts["imported"] + counts["unchanged"] + counts["updated"] + counts["rejected"]
     assert counts["rows_seen"] == settled == truth.rows_seen
@@ -163,7 +163,7 @@ def _renamed(truth: Truth, column: str) -> str:
     return column if truth.has_header else f"Column {column}"
 
 
-def _assert_links(world: World, import_id: int, truth: Truth, unchanged: Collection[int]) -> None:
+def _assert_links(world: Queried, import_id: int, truth: Truth, unchanged: Collection[int]) -> None:
     written = [record for record in truth.imported if record.first_line not in unchanged]
     for kind in ("custodians", "tags"):
         expected = {(r.control_number, collation_key(name)) for r in written for name in getattr(r, kind)}
@@ -176,7 +176,7 @@ def _assert_links(world: World, import_id: int, truth: Truth, unchanged: Collect
             assert {collation_key(name) for name in held} >= {collation_key(name) for name in ours}
 
 
-def _assert_values(world: World, import_id: int, truth: Truth, unchanged: Collection[int]) -> None:
+def _assert_values(world: Queried, import_id: int, truth: Truth, unchanged: Collection[int]) -> None:
     """Dates and parents, which are read out of cells."""
     rows = world.query(
         "SELECT line_no, document_date, parent_control_number FROM exhibits WHERE import_id = :id", id=import_id

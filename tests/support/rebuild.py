@@ -14,7 +14,7 @@ import yaml
 
 from samples.columns import Role
 from samples.oracle import Truth
-from tests.support.world import World
+from tests.support.queried import Queried
 
 NIL = "<nil>"
 KEPT_ORIGINAL_BYTES = 1024
@@ -46,7 +46,7 @@ class Stored:
         return bool(self.values["line_count"] == 1)
 
 
-def stored_exhibits(world: World, import_id: int) -> dict[int, Stored]:
+def stored_exhibits(world: Queried, import_id: int) -> dict[int, Stored]:
     """The exhibits that an import wrote, by line, with the warnings of it."""
     columns = (*FIELDS.values(), "document_properties", "line_no", "line_count")
     rows = world.query(f"SELECT {', '.join(columns)} FROM exhibits WHERE import_id = :id", id=import_id)
@@ -65,7 +65,7 @@ def stored_exhibits(world: World, import_id: int) -> dict[int, Stored]:
     return found
 
 
-def rebuilt_rows(world: World, import_id: int, truth: Truth, source: bytes) -> dict[int, tuple[str, ...]]:
+def rebuilt_rows(world: Queried, import_id: int, truth: Truth, source: bytes) -> dict[int, tuple[str, ...]]:
     """The cells of every row that the import wrote, by line."""
     return {
         line: tuple(_cell(stored, truth, source, column.index) for column in truth.columns)
@@ -73,7 +73,7 @@ def rebuilt_rows(world: World, import_id: int, truth: Truth, source: bytes) -> d
     }
 
 
-def assert_rebuilt(world: World, import_id: int, truth: Truth, source: bytes) -> None:
+def assert_rebuilt(world: Queried, import_id: int, truth: Truth, source: bytes) -> None:
     """Every imported row can be rebuilt, cell by cell."""
     rebuilt = rebuilt_rows(world, import_id, truth, source)
     assert rebuilt == {record.first_line: record.cells for record in truth.imported}

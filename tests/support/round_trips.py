@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from shell.utils.document_properties import load
-from tests.support.cases import Queried
+from tests.support.queried import Queried
 
 _EXHIBITS = """
     SELECT exhibit.id, control_number, title, file_name, document_date, native_path, text_path, parent_control_number,

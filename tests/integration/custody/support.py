@@ -11,8 +11,8 @@ from pydantic import TypeAdapter
 from core.caller import Caller
 from core.contracts.custody import CustodyPeriods, NewPeriod
 from shell.custody_ops import add_periods
-from tests.support.cases import Queried
 from tests.support.database import done
+from tests.support.queried import Queried
 
 CALLER = Caller(tenant_id="acme", user_id="ada")
 STRANGER = Caller(tenant_id="other", user_id="eve")
