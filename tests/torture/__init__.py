@@ -1,0 +1,1 @@
+"""What tries to break every promise of the application, and counts what it did."""

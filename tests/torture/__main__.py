@@ -1,0 +1,117 @@
+"""Play seeds against the whole application and count what was lost, doubled or misplaced: `make torture SEEDS=n`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from local.errors import LocalError
+from tests.torture import seeds
+from tests.torture.arena import Arena, arena
+from tests.torture.findings import KINDS
+from tests.torture.plan import plan_of
+from tests.torture.switches import SWITCHES
+
+HELD, BROKEN, NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+# The stack remembers executions and objects of all seeds; a fresh one now and then keeps that small.
+SEEDS_A_STACK = 25
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's options."""
+    made = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
+    made.add_argument("--seeds", type=int, default=20, help="how many (default: 20), from --first on")
+    made.add_argument("--first", type=int, default=1, help="the first seed (default: 1)")
+    made.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        choices=sorted(SWITCHES),
+        metavar="PROTECTION",
+        help="turn a protection off, in the test build alone: " + ", ".join(sorted(SWITCHES)),
+    )
+    made.add_argument("--until-found", action="store_true", help="stop at the first violation, which is what is wanted")
+    made.add_argument("--no-faults", action="store_true", help="the same work, undisturbed")
+    made.add_argument("--keep", type=Path, help="a directory for logs and data that is kept; default: none is")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; its exit code."""
+    options = parser().parse_args(arguments)
+    try:
+        with tempfile.TemporaryDirectory(prefix="torture-") as directory:
+            return _play(options, options.keep or Path(directory))
+    except LocalError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return NOT_RUN
+    except KeyboardInterrupt:
+        print("interrupted; nothing is left running", file=sys.stderr)
+        return INTERRUPTED
+
+
+class Tally:
+    """What all seeds came to."""
+
+    def __init__(self) -> None:
+        self.played, self.held, self.records, self.requests = 0, 0, 0, 0
+        self.found: Counter[str] = Counter()
+        self.struck: Counter[str] = Counter()
+
+    def add(self, outcome: seeds.Outcome) -> None:
+        """Count a seed."""
+        self.played += 1
+        self.held += not outcome.findings
+        self.records += outcome.records
+        self.requests += outcome.requests
+        self.found.update(each.kind for each in outcome.findings)
+        self.struck.update(outcome.struck)
+
+    def told(self) -> str:
+        """The last line."""
+        violations = ", ".join(f"{self.found[kind]} {kind}" for kind in KINDS)
+        return (
+            f"{self.held} of {self.played} seeds held: {self.records:,} records, {self.requests:,} requests, "
+            f"{self.struck.total():,} faults of {len(self.struck)} kinds; {violations}"
+        )
+
+
+def _play(options: argparse.Namespace, directory: Path) -> int:
+    tally, numbers = Tally(), range(options.first, options.first + options.seeds)
+    for start in range(0, len(numbers), SEEDS_A_STACK):
+        part = directory / f"stack-{start // SEEDS_A_STACK}"
+        leases = (start // SEEDS_A_STACK) % 2 == 1
+        with arena(part, without=options.without, short_leases=leases) as at:
+            for seed in numbers[start : start + SEEDS_A_STACK]:
+                _play_one(seed, at, tally, options)
+                if options.until_found and tally.found:
+                    break
+        if options.until_found and tally.found:
+            break
+    for kind, count in sorted(tally.struck.items()):
+        print(f"{count:6} {kind}", file=sys.stderr)
+    print(tally.told())
+    return BROKEN if tally.found else HELD
+
+
+def _play_one(seed: int, at: Arena, tally: Tally, options: argparse.Namespace) -> None:
+    began = time.monotonic()
+    outcome = seeds.run(plan_of(seed, with_faults=not options.no_faults), at)
+    tally.add(outcome)
+    struck = ", ".join(f"{count} x {kind}" if count > 1 else kind for kind, count in sorted(outcome.struck.items()))
+    state = "held" if not outcome.findings else "BROKEN"
+    print(f"seed {seed} {state} in {time.monotonic() - began:.1f} s ({struck or 'no faults'})", file=sys.stderr)
+    for finding in outcome.findings:
+        print(f"  {finding.kind}: {finding.what}", file=sys.stderr)
+    if outcome.findings:
+        off = "".join(f" --without {name}" for name in options.without)
+        print(f"  again: python -m tests.torture --first {seed} --seeds 1{off}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+"""Where a worker can be met, and what can happen to it there. Workers know this much of the plan."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+# Each from two sides.
+LABELS = ("begin", "claim", "write", "commit", "publish", "store", "fetch", "acknowledge")
+CALLS = ("publish", "store", "fetch")
+
+
+class Action(Enum):
+    """What happens to a worker at a point; the last four at calls to AWS alone."""
+
+    DIE = "SIGKILL"
+    STOP = "SIGSTOP, and SIGCONT later"
+    HANG = "it takes until its time-out"
+    FAIL = "AWS answers with an error, and did nothing"
+    THROTTLE = "AWS refuses for being asked too often"
+    LOSE = "AWS did it, and its answer is lost"
+    PART = "AWS takes a part of the batch"

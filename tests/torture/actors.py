@@ -1,0 +1,240 @@
+"""The people of one seed: they upload, tag, name, correct, hand on and produce at once, and write down the answers."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import requests
+
+from samples.generator import generate
+from tests.torture.clients import Client, NeverAnsweredError
+from tests.torture.ledger import Upload
+from tests.torture.plan import FilePlan
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+BASE, DOCUMENTS = "Base", 8
+ENDED = frozenset({"completed", "completed_with_rejections", "failed", "cancelled"})
+DAY = datetime(2026, 3, 2, tzinfo=UTC)
+PATIENCE_S = 120.0
+_LOOK_S = 0.1
+_PRODUCED = frozenset({"confirmed", "cancelled"})
+_NOBODYS = 9_000_000_000_000
+
+
+def until(look: Callable[[], Any], what: str) -> Any:
+    """What `look` gives once that is something; raises NeverAnsweredError."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := look()):
+        if time.monotonic() > deadline:
+            raise NeverAnsweredError(f"never came true: {what}")
+        time.sleep(_LOOK_S)
+    return found
+
+
+class Uploader:
+    """Brings in one load file, now and then twice or by detours, and sees to it until its import has ended."""
+
+    def __init__(self, client: Client, s3: S3Client, bucket: str, file: FilePlan) -> None:
+        self._client, self._s3, self._bucket, self._file = client, s3, bucket, file
+
+    def run(self) -> None:
+        """Until everything of the file is settled."""
+        made = generate(self._file.spec)
+        for _ in range(1 + self._file.is_twice):
+            upload = Upload(self._file.case, made, self._file.is_twice)
+            upload.import_id = self._announced(upload) if self._file.is_announced else self._put(upload)
+            self._client.ledger.uploads.append(upload)
+            if self._file.is_cancelled:
+                self._cancel_and_retry(upload)
+            self._see_to(upload)
+
+    def _announced(self, upload: Upload) -> int:
+        body = {"case": upload.case, "fileName": "load.dat", "size": len(upload.made.data)}
+        options = {"options": upload.made.options} if upload.made.options else {}
+        answered = self._client.change("POST", "/imports", body | options)
+        assert answered.status == 201, answered
+        put = answered.body["upload"]
+        until(lambda: _put_to(put, upload.made.data), "an upload")
+        return int(answered.body["id"])
+
+    def _put(self, upload: Upload) -> int:
+        client, upload_id = self._client, f"{self._client.draw.getrandbits(64):016x}"
+        key = f"imports/{client.ledger.tenant}/{upload.case}/{upload_id}/load.dat"
+        if upload.made.options:
+            body = json.dumps(upload.made.options)
+            self._s3.put_object(Bucket=self._bucket, Key=f"options/{upload_id}.json", Body=body)
+        before = set(self._ids(upload.case))
+        self._s3.put_object(Bucket=self._bucket, Key=key, Body=upload.made.data)
+        found = until(lambda: set(self._ids(upload.case)) - before, f"an import of {key}")
+        if len(found) != 1:
+            client.ledger.complain(f"doubled: one upload, {len(found)} imports")
+        return int(min(found))
+
+    def _ids(self, case: str) -> list[int]:
+        answered = self._client.get(f"/imports?case={case}&limit=100")
+        return [each["id"] for each in answered.body["items"]] if answered.status == 200 else []
+
+    def _cancel_and_retry(self, upload: Upload) -> None:
+        place = f"/imports/{upload.import_id}"
+        until(lambda: self._state(upload) not in ("awaiting_upload", "splitting"), f"{place} to be split")
+        cancelled = self._client.change("POST", f"{place}/cancel")
+        if cancelled.status == 200:
+            self._client.change("POST", f"{place}/retry")
+
+    def _see_to(self, upload: Upload) -> None:
+        """What the application gave up is tried again, as its users do."""
+        for _ in range(5):
+            upload.status = until(lambda: self._ended(upload), f"import {upload.import_id} to end")
+            details = self._client.get(f"/imports/{upload.import_id}").body
+            if upload.status not in ("failed", "cancelled") and not details["chunksFailed"]:
+                return
+            self._client.change("POST", f"/imports/{upload.import_id}/retry")
+
+    def _ended(self, upload: Upload) -> str | None:
+        state = self._state(upload)
+        return state if state in ENDED else None
+
+    def _state(self, upload: Upload) -> str:
+        return str(self._client.get(f"/imports/{upload.import_id}").body["status"])
+
+
+def _put_to(put: dict[str, Any], data: bytes) -> bool:
+    return requests.put(put["url"], data=data, timeout=30).status_code == 200
+
+
+def bring_in_the_base(client: Client, s3: S3Client, bucket: str) -> list[int]:
+    """A case of a few documents with their files; gives the exhibits' ids."""
+    rows = [f"B-{number},Title {number},nat/{number}.txt" for number in range(DOCUMENTS)]
+    for number in range(DOCUMENTS):
+        key = f"files/{client.ledger.tenant}/{BASE}/nat/{number}.txt"
+        s3.put_object(Bucket=bucket, Key=key, Body=f"document {number}".encode())
+    data = "\r\n".join(["Control Number,Title,Native Path", *rows, ""]).encode()
+    answered = client.change("POST", "/imports", {"case": BASE, "fileName": "base.csv", "size": len(data)})
+    client.ledger.base_import = answered.body["id"]
+    until(lambda: _put_to(answered.body["upload"], data), "the upload of the base")
+    until(lambda: client.get(f"/imports/{answered.body['id']}").body["status"] in ENDED, "the base")
+    return [each["id"] for each in client.get(f"/exhibits?case={BASE}&limit=100").body["items"]]
+
+
+def tag(client: Client, exhibits: list[int], actor: int) -> None:
+    """Tags of one's own and one that everybody gives; some are taken off again, and one request must do nothing."""
+    ledger, draw = client.ledger, client.draw
+    for turn in range(4):
+        chosen = draw.sample(exhibits, draw.randint(1, len(exhibits)))
+        tags = ["Hot", f"Tag {actor}.{turn}"]
+        answered = client.change("POST", "/taggings", {"exhibitIds": chosen, "tags": tags})
+        _expect(client, answered.status == 200, "tagging", answered)
+        ledger.taggings |= {(exhibit, name) for exhibit in chosen for name in tags}
+        if turn % 2:
+            client.change("DELETE", "/taggings", {"exhibitIds": chosen[:1], "tags": tags[1:]})
+            ledger.taggings -= {(chosen[0], tags[1])}
+    never = f"Never {actor}"
+    ledger.never_tags.add(never)
+    answered = client.change("POST", "/taggings", {"exhibitIds": [*exhibits, _NOBODYS], "tags": [never]})
+    _expect(client, answered.status == 404, "tagging what is not there", answered)
+
+
+def correct(client: Client, exhibits: list[int], actor: int) -> None:
+    """Titles of the same few exhibits, each on the version that was read."""
+    for turn in range(5):
+        exhibit = client.draw.choice(exhibits[:2])
+        for _ in range(20):
+            version = client.get(f"/exhibits/{exhibit}").etag
+            title = f"Title by {actor} in turn {turn}"
+            answered = client.change("PATCH", f"/exhibits/{exhibit}", {"title": title}, if_match=version)
+            if answered.status == 200:
+                client.ledger.titled(exhibit, answered.body["version"], title)
+                break
+            _expect(client, answered.status == 412, "correcting", answered)
+
+
+def name(client: Client, exhibits: list[int], actor: int) -> None:
+    """Custodians that others name at the same time."""
+    for turn in range(3):
+        answered = client.change("POST", "/custodians", {"case": BASE, "name": f"Keeper, {turn}"})
+        _expect(client, answered.status == 200, "naming", answered)
+        client.ledger.named(f"Keeper, {turn}", answered.body["id"])
+        path = f"/exhibits/{exhibits[actor % len(exhibits)]}/custodians"
+        client.change("POST", path, {"custodians": [f"Keeper, {turn}"]})
+
+
+def hand_on(client: Client) -> None:
+    """Periods of the same two devices: recorded, ended, removed and handed on, whatever others do."""
+    for _ in range(7):
+        if client.draw.random() < 0.6 or not client.ledger.custody:
+            _record(client)
+        else:
+            _revise(client)
+
+
+def _record(client: Client) -> None:
+    draw = client.draw
+    begins = [DAY + timedelta(hours=draw.randrange(48)) for _ in range(draw.randint(1, 3))]
+    body = [_period(draw.randint(1, 2), begin, begin + timedelta(hours=draw.randint(1, 3))) for begin in begins]
+    answered = client.change("POST", "/custody-periods", body)
+    _expect(client, answered.status in (201, 409), "recording custody", answered)
+    for period in answered.body.get("items", []):
+        client.ledger.recorded(period, "added")
+
+
+def _revise(client: Client) -> None:
+    draw, ledger = client.draw, client.ledger
+    period_id = draw.choice(sorted({period for period, _ in list(ledger.custody)}))
+    found = client.get(f"/custody-periods/{period_id}")
+    if found.status != 200:
+        return
+    period, path = found.body, f"/custody-periods/{period_id}"
+    begin = datetime.fromisoformat(period["begin"])
+    match draw.randrange(3):
+        case 0:
+            end = (begin + timedelta(minutes=30)).isoformat()
+            answered = client.change("PATCH", path, {"end": end}, if_match=found.etag)
+            if answered.status == 200:
+                ledger.recorded(answered.body, "changed")
+        case 1:
+            answered = client.change("DELETE", path, if_match=found.etag)
+            if answered.status == 200:
+                gone = {**answered.body, "version": answered.body["version"] + 1}
+                ledger.recorded(gone, "removed")
+        case _:
+            at = begin + timedelta(minutes=15)
+            body = {"deviceId": period["deviceId"], "at": at.isoformat(), "custodianId": None}
+            answered = client.change(
+                "POST", "/custody-transfers", {**body, "end": (at + timedelta(minutes=15)).isoformat()}
+            )
+            if answered.status == 201:
+                ledger.recorded(answered.body["ended"], "changed")
+                ledger.recorded(answered.body["begun"], "added")
+
+
+def _period(device: int, begin: datetime, end: datetime) -> dict[str, Any]:
+    return {"deviceId": device, "begin": begin.isoformat(), "end": end.isoformat()}
+
+
+def produce(client: Client, actor: int) -> None:
+    """A production of the whole base case under one prefix with others; one in two is cancelled on its way."""
+    body = {"case": BASE, "query": {}, "volume": "VOL001", "prefix": "PROD", "digits": 6}
+    answered = client.change("POST", "/productions", body)
+    _expect(client, answered.status == 202, "producing", answered)
+    path = f"/productions/{answered.body['id']}"
+    if actor % 2:
+        client.change("POST", f"{path}/cancel")
+    client.ledger.productions[answered.body["id"]] = until(lambda: _produced(client, path), f"{path} to end")
+
+
+def _produced(client: Client, path: str) -> str | None:
+    status = str(client.get(path).body["status"])
+    if status == "needs_attention":
+        client.change("POST", f"{path}/retry")
+    return status if status in _PRODUCED else None
+
+
+def _expect(client: Client, is_so: bool, doing: str, answered: Any) -> None:
+    if not is_so:
+        client.ledger.complain(f"wrong answer: {doing}: {answered.status} {str(answered.body)[:300]}")

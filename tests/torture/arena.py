@@ -1,0 +1,103 @@
+"""The whole application in a test build, with everything around it that a seed may break."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.errors import LocalError
+from local.stack import DEFAULT_TEMPLATE, REPOSITORY, LocalStack
+from local.template import Template
+from local.time_scale import TimeScale
+from tests.support.redis_server import RedisServer, private_redis
+from tests.torture import pace, points, worker
+from tests.torture.conductor import Conductor
+from tests.torture.subscriber import Subscriber
+from tests.torture.tortured_database import TorturedDatabase
+from tests.torture.unruly import Unruly
+
+# Half an hour is some seconds.
+SCALE = TimeScale(factor=0.002, shortest_timeout=6.0)
+CHUNK_ROWS = 6
+
+
+@dataclass
+class Arena:
+    """What is running."""
+
+    stack: LocalStack
+    database: TorturedDatabase
+    redis: RedisServer
+    conductor: Conductor
+    delivery: Unruly
+    subscriber: Subscriber
+
+    def dead_letters(self) -> dict[str, int]:
+        """Messages in queues that no function reads: what was given up, by queue."""
+        read = {source.queue for source in self.stack.template.event_sources}
+        found = {name: self._count(name) for name in self.stack.template.queues if name not in read}
+        return {name: count for name, count in found.items() if count}
+
+    def _count(self, queue: str) -> int:
+        url = self.stack.queue_url(queue)
+        answer = self.stack.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+        return int(answer["ApproximateNumberOfMessages"]) + int(answer["ApproximateNumberOfMessagesNotVisible"])
+
+
+@contextmanager
+def arena(directory: Path, *, without: Sequence[str] = (), short_leases: bool = False) -> Iterator[Arena]:
+    """Everything up, for the block, in a directory of its own; `without` names protections that are off."""
+    with ExitStack() as up:
+        database = up.enter_context(TorturedDatabase(directory / "database"))
+        redis = up.enter_context(private_redis())
+        conductor = up.enter_context(Conductor())
+        delivery = Unruly()
+        _migrate(database)
+        stack = up.enter_context(
+            LocalStack(
+                directory / "stack",
+                workers=2,
+                time_scale=SCALE,
+                database_url=database.url,
+                environment=_environment(conductor, redis, without, short_leases),
+                delivery=delivery,
+                module=worker.__name__,
+            )
+        )
+        topic = stack.environment("PublishOutboxFunction")["EVENTS_TOPIC_ARN"]
+        subscriber = up.enter_context(Subscriber(stack.sns, stack.sqs, topic, database))
+        yield Arena(stack, database, redis, conductor, delivery, subscriber)
+
+
+def _migrate(database: TorturedDatabase) -> None:
+    """Make the tables as the deployment does, without its function's time-out, which is shortened here."""
+    names = ("BUCKET", "IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "OUTBOX_NUDGE_QUEUE_URL")
+    unused = dict.fromkeys((*names, "EVENTS_TOPIC_ARN"), "none")
+    given = {**os.environ, **unused, "DATABASE_URL": database.url, "PYTHONPATH": os.pathsep.join(_roots())}
+    code = "import migrate_database; migrate_database.lambda_handler({'RequestType': 'Local'}, None)"
+    done = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise LocalError(f"the tables could not be made: {done.stderr[-2000:]}")
+
+
+def _roots() -> list[str]:
+    return [*map(str, Template.load(DEFAULT_TEMPLATE).import_roots), str(REPOSITORY)]
+
+
+def _environment(
+    conductor: Conductor, redis: RedisServer, without: Sequence[str], short_leases: bool
+) -> dict[str, str]:
+    return {
+        "PYTHONPATH": os.pathsep.join(_roots()),
+        "REDIS_URL": redis.url,
+        "CHUNK_ROWS": str(CHUNK_ROWS),
+        "DB_DEADLOCK_RETRY_DELAY": "0.02",
+        points.CONDUCTOR: conductor.address,
+        worker.WITHOUT: ",".join(without),
+        pace.SHORT_LEASES: "1" if short_leases else "",
+    }

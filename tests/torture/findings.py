@@ -1,0 +1,27 @@
+"""What an oracle found: kinds that the last line of a run counts, and one sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+LOST, DOUBLED, BOTH, MISPLACED, OVERLAP, EARLY, UNFINISHED, WRONG = KINDS = (
+    *("lost", "doubled", "in both places", "misplaced", "overlaps", "events before commit", "unfinished"),
+    "wrong answers",
+)
+
+
+class Finding(NamedTuple):
+    """A violation."""
+
+    kind: str
+    what: str
+
+
+def asserted(kind: str, what: str, check: Callable[[], object]) -> Iterator[Finding]:
+    """The check's assertion as a finding, if it fails."""
+    try:
+        check()
+    except (AssertionError, KeyError, IndexError, ValueError) as error:
+        told = " ".join(str(error).split())
+        yield Finding(kind, f"{what}: {type(error).__name__}: {told[:600]}")

@@ -1,0 +1,81 @@
+"""What callers were told, and what they put in: all that the oracle knows, none of it from the application's tables."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+from samples.generator import Generated
+
+
+@dataclass
+class Upload:
+    """A load file that was put into the bucket, its import's ids by the API, and whether an earlier one of the case has the same rows."""
+
+    case: str
+    made: Generated
+    has_twin: bool
+    import_id: int = 0
+    status: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a request under a key was answered in the end."""
+
+    method: str
+    path: str
+    key: str
+    status: int
+    body: Any
+
+
+@dataclass
+class Ledger:
+    """One seed's; callers write it from threads of their own."""
+
+    tenant: str
+    base_import: int = 0
+    uploads: list[Upload] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
+    taggings: set[tuple[int, str]] = field(default_factory=set)
+    never_tags: set[str] = field(default_factory=set)
+    # By period and version: what it was left as, and by what.
+    custody: dict[tuple[int, int], tuple[str, dict[str, Any]]] = field(default_factory=dict)
+    titles: dict[int, dict[int, str]] = field(default_factory=dict)
+    custodians: dict[str, set[int]] = field(default_factory=dict)
+    productions: dict[int, str] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def answered(self, answer: Answer) -> None:
+        """Note what a request came to."""
+        with self._lock:
+            self.answers.append(answer)
+
+    def recorded(self, period: dict[str, Any], action: str) -> None:
+        """Note a version of a custody period; each may be told once."""
+        place = (period["id"], period["version"])
+        with self._lock:
+            if place in self.custody and self.custody[place] != (action, period):
+                self.wrong.append(f"doubled: custody period {place[0]} has version {place[1]} twice")
+            self.custody[place] = (action, period)
+
+    def titled(self, exhibit: int, version: int, title: str) -> None:
+        """Note a version of an exhibit's title."""
+        with self._lock:
+            versions = self.titles.setdefault(exhibit, {})
+            if version in versions:
+                self.wrong.append(f"doubled: exhibit {exhibit} has version {version} twice")
+            versions[version] = title
+
+    def named(self, name: str, custodian_id: int) -> None:
+        """Note the id that a name was answered with."""
+        with self._lock:
+            self.custodians.setdefault(name, set()).add(custodian_id)
+
+    def complain(self, what: str) -> None:
+        """Note what must not be answered at all."""
+        with self._lock:
+            self.wrong.append(what)

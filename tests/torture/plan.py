@@ -1,0 +1,179 @@
+"""What one seed does: its files, its callers, its faults and when they strike. Drawn from the seed and nothing else.
+
+Guarantees: the same seed draws the same plan. Not that it goes the same way: when processes meet is the machine's.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TypeVar
+
+from samples.dialects import DIALECTS, ENCODINGS
+from samples.spec import STRUCTURAL, Fault, FaultKind, Spec, SpecError, check, supports
+from samples.strategies import quotings
+from samples.words import Alphabet
+from tests.torture.actions import CALLS, LABELS, Action
+from tests.torture.faulty_proxy import OF_COMMITS, Injection
+
+T = TypeVar("T")
+AT_WORK = (
+    *("ImportChunkFunction",) * 4,
+    *("PublishOutboxFunction",) * 3,
+    *("StartImportFunction",) * 2,
+    *("ProduceFunction",) * 2,
+    *("WriteImportReportFunction", "StartProductionFunction", "ExhibitsApiFunction", "CustodyApiFunction"),
+    *("ImportsApiFunction", "ProductionsApiFunction", "CustodiansApiFunction"),
+)
+
+
+class Trouble(Enum):
+    """What happens to the servers."""
+
+    RESTART = "MySQL is restarted"
+    CRASH = "MySQL is killed and started"
+    READ_ONLY = "MySQL turns read-only, and back"
+    CONNECTIONS = "connections are killed"
+    TOO_MANY = "logins hear that there are too many"
+    OUTAGE = "no database for half an hour, in scaled time"
+    REDIS_KILLED = "Redis is killed and started, empty"
+    REDIS_FLUSHED = "Redis forgets everything"
+    REDIS_PAUSED = "Redis answers nothing for a while"
+
+
+@dataclass(frozen=True)
+class PointFault:
+    """At the n-th time, from 1, that a worker of the function comes to the point."""
+
+    function: str
+    label: str
+    is_after: bool
+    nth: int
+    action: Action
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class StatementFault:
+    """At the n-th statement, from 1, of the kind: write, lock, read, commit or savepoint."""
+
+    kind: str
+    nth: int
+    injection: Injection
+
+
+@dataclass(frozen=True)
+class TroubleFault:
+    """After the n-th commit of all workers."""
+
+    nth: int
+    trouble: Trouble
+
+
+@dataclass(frozen=True)
+class FilePlan:
+    """A load file: how it comes in, and what its uploader does meanwhile."""
+
+    case: str
+    spec: Spec
+    is_announced: bool
+    is_twice: bool
+    is_cancelled: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All of one seed."""
+
+    seed: int
+    files: tuple[FilePlan, ...]
+    points: tuple[PointFault, ...]
+    statements: tuple[StatementFault, ...]
+    troubles: tuple[TroubleFault, ...]
+    copies: int
+
+    @property
+    def tenant(self) -> str:
+        """Whose all of it is."""
+        return f"seed-{self.seed}"
+
+
+def plan_of(seed: int, *, with_faults: bool = True) -> Plan:
+    """The seed's plan; each kind of trouble and of injection comes in turn, and others beside it by chance."""
+    draw = random.Random(seed)
+    files = tuple(_file(draw, number) for number in range(draw.randint(2, 3)))
+    points = tuple(_point(draw) for _ in range(draw.randint(3, 6)))
+    statements = tuple(_statement(draw, kind) for kind in _in_turn(draw, list(Injection), seed, draw.randint(2, 4)))
+    troubles = tuple(
+        TroubleFault(draw.randint(2, 60), kind) for kind in _in_turn(draw, list(Trouble), seed, draw.randint(1, 2))
+    )
+    made = Plan(seed, files, points, statements, troubles, copies=draw.choice((1, 2, 3)))
+    return made if with_faults else replace(made, points=(), statements=(), troubles=(), copies=1)
+
+
+def _in_turn(draw: random.Random, kinds: Sequence[T], seed: int, count: int) -> list[T]:
+    return [kinds[seed % len(kinds)], *(draw.choice(kinds) for _ in range(count - 1))]
+
+
+def _point(draw: random.Random) -> PointFault:
+    label, function = draw.choice(LABELS), draw.choice(AT_WORK)
+    of_all = [Action.DIE, Action.DIE, Action.STOP, Action.STOP, Action.HANG]
+    calls = [Action.FAIL, Action.THROTTLE, Action.LOSE, Action.PART] if label in CALLS else []
+    action = draw.choice([*of_all, *calls, *calls])
+    is_after = draw.random() < 0.5 and action not in calls
+    # Past the leases, or a moment.
+    seconds = draw.choice((0.2, 1.0, 3.0)) if action is Action.STOP else 0.0
+    return PointFault(function, label, is_after, draw.randint(1, 8), action, seconds)
+
+
+def _statement(draw: random.Random, injection: Injection) -> StatementFault:
+    kind = (
+        "commit" if injection in OF_COMMITS else draw.choice(("write", "write", "lock", "read", "commit", "savepoint"))
+    )
+    if injection in (Injection.DISK_FULL, Injection.TABLE_FULL, Injection.LOCK_WAIT, Injection.DEADLOCK):
+        kind = draw.choice(("write", "write", "lock", "savepoint")) if kind == "commit" else kind
+    return StatementFault(kind, draw.randint(1, 40), injection)
+
+
+def _file(draw: random.Random, number: int) -> FilePlan:
+    is_twice = draw.random() < 0.25
+    return FilePlan(
+        case=f"Case {number}",
+        spec=_spec(draw),
+        is_announced=draw.random() < 0.5,
+        is_twice=is_twice,
+        is_cancelled=not is_twice and draw.random() < 0.25,
+    )
+
+
+def _spec(draw: random.Random) -> Spec:
+    """A file of any dialect and encoding, clean or damaged; drawn again where there can be no such file."""
+    while True:
+        made = _any_spec(draw)
+        try:
+            check(made)
+        except SpecError:
+            continue
+        return made
+
+
+def _any_spec(draw: random.Random) -> Spec:
+    dialect = draw.choice(DIALECTS)
+    bare = Spec(
+        rows=draw.randint(8, 40),
+        seed=draw.randrange(2**32),
+        dialect=dialect,
+        quoting=draw.choice(quotings(dialect)),
+        encoding=draw.choice(ENCODINGS),
+        newline=draw.choice(("\r\n", "\n")),
+        header=draw.random() < 0.8,
+        alphabets=frozenset(draw.sample(list(Alphabet), draw.randint(0, 3))),
+        embedded_newlines=draw.random() < 0.5,
+        custodians=draw.randint(1, 6),
+        hot_custodian=draw.choice((None, "Hot, Harriet")),
+    )
+    kinds = [kind for kind in FaultKind if kind is not FaultKind.HUGE_PROPERTY and supports(bare, kind)]
+    faults = draw.choices(kinds, k=draw.randint(0, 4)) if kinds else []
+    return replace(bare, faults=tuple(Fault(kind) for kind in faults if bare.header or kind not in STRUCTURAL))

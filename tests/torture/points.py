@@ -1,0 +1,173 @@
+"""The points of a worker at which something can happen to it: the conductor is asked at each, and obeyed.
+
+The application does not know of them: they are where it talks to somebody else, and so the only places at which
+others can see how far it is. `begin` an invocation, `claim` and `write` by a statement, `commit`, `publish` to a queue
+or topic, `store` to and `fetch` from S3, `acknowledge` with the answer; each before and after.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError, ConnectionClosedError
+from sqlalchemy import Engine, event
+from sqlalchemy.engine.default import DefaultDialect
+
+from tests.torture.actions import Action
+
+CONDUCTOR = "TORTURE_CONDUCTOR"
+_CLAIM = re.compile(
+    r"FOR UPDATE|INSERT INTO idempotency_keys|SET published = 3|SET status = 'splitting'", re.IGNORECASE
+)
+_WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
+_CALLS = {
+    "PublishBatch": "publish",
+    "Publish": "publish",
+    "SendMessage": "publish",
+    "SendMessageBatch": "publish",
+    "PutObject": "store",
+    "CopyObject": "store",
+    "UploadPart": "store",
+    "CompleteMultipartUpload": "store",
+    "DeleteObjects": "store",
+    "GetObject": "fetch",
+    "HeadObject": "fetch",
+}
+_BATCHES = {"PublishBatch": ("PublishBatchRequestEntries", "Failed"), "SendMessageBatch": ("Entries", "Failed")}
+_FOREVER_S = 600.0
+
+
+class Points:
+    """The way to the conductor; one question at a time."""
+
+    def __init__(self, address: str, function: str) -> None:
+        host, _, port = address.rpartition(":")
+        self._socket = socket.create_connection((host, int(port)))
+        self._answers = self._socket.makefile("r")
+        self._lock = threading.Lock()
+        self._function = function
+
+    def reach(self, label: str, *, is_after: bool) -> Action | None:
+        """Tell where the worker is; it may not come back. Gives what is left to the caller to do."""
+        question = {"function": self._function, "label": label, "is_after": is_after, "pid": os.getpid()}
+        with self._lock:
+            self._socket.sendall(json.dumps(question).encode() + b"\n")
+            answer = json.loads(self._answers.readline() or "null")
+        action = Action[answer] if answer else None
+        if action is Action.DIE:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if action is Action.STOP:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        if action is Action.HANG:
+            time.sleep(_FOREVER_S)
+        return action
+
+
+def install(points: Points) -> None:
+    """Put the points where they belong, in this process and for good."""
+    _around_statements(points)
+    _around_commits(points)
+    _around_calls(points)
+    _around_invocations(points)
+
+
+def label_of(statement: str) -> str | None:
+    """What a statement is: a claim, a write, or neither."""
+    if _CLAIM.search(statement):
+        return "claim"
+    return "write" if _WRITE.match(statement) else None
+
+
+def _around_statements(points: Points) -> None:
+    def reach(statement: str, *, is_after: bool) -> None:
+        label = label_of(statement)
+        if label:
+            points.reach(label, is_after=is_after)
+
+    event.listen(Engine, "before_cursor_execute", lambda _c, _cursor, text, *_: reach(text, is_after=False))
+    event.listen(Engine, "after_cursor_execute", lambda _c, _cursor, text, *_: reach(text, is_after=True))
+
+
+def _around_commits(points: Points) -> None:
+    commit = DefaultDialect.do_commit
+
+    def do_commit(self: DefaultDialect, connection: Any) -> None:
+        points.reach("commit", is_after=False)
+        commit(self, connection)
+        points.reach("commit", is_after=True)
+
+    DefaultDialect.do_commit = do_commit  # type: ignore[method-assign]
+
+
+def _around_calls(points: Points) -> None:
+    client: Any = BaseClient
+    call = client._make_api_call
+
+    def called(self: Any, operation: str, given: dict[str, Any]) -> Any:
+        label = _CALLS.get(operation)
+        if label is None:
+            return call(self, operation, given)
+        action = points.reach(label, is_after=False)
+        answer = faulty(action, operation, given, lambda asked: call(self, operation, asked))
+        points.reach(label, is_after=True)
+        return answer
+
+    client._make_api_call = called
+
+
+def faulty(action: Action | None, operation: str, given: dict[str, Any], call: Callable[[dict[str, Any]], Any]) -> Any:
+    """The call, with the action; what the client's own retries could have mended is past them."""
+    if action is Action.FAIL:
+        raise _error("InternalError", 500, operation)
+    if action is Action.THROTTLE:
+        raise _error("ThrottlingException", 400, operation)
+    if action is Action.PART and operation in _BATCHES:
+        return _in_part(operation, given, call)
+    answer = call(given)
+    if action is Action.LOSE:
+        raise ConnectionClosedError(endpoint_url="the answer is lost")
+    return answer
+
+
+def _in_part(operation: str, given: dict[str, Any], call: Callable[[dict[str, Any]], Any]) -> Any:
+    """Every other entry is taken; of the others AWS says that it is to blame."""
+    name, failed = _BATCHES[operation]
+    taken, left = given[name][1::2], given[name][::2]
+    answer = call({**given, name: taken}) if taken else {"Successful": []}
+    refused = [{"Id": entry["Id"], "Code": "InternalError", "SenderFault": False} for entry in left]
+    return {**answer, failed: [*answer.get(failed, []), *refused]}
+
+
+def _error(code: str, status: int, operation: str) -> ClientError:
+    told: Any = {"Error": {"Code": code, "Message": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    return ClientError(told, operation)
+
+
+def _around_invocations(points: Points) -> None:
+    # Here, for it is a C extension that only a worker has use for.
+    from awslambdaric.lambda_runtime_client import LambdaRuntimeClient
+
+    fetch, answer = LambdaRuntimeClient.wait_next_invocation, LambdaRuntimeClient.post_invocation_result
+
+    def wait_next_invocation(self: Any) -> Any:
+        fetched = fetch(self)
+        points.reach("begin", is_after=False)
+        return fetched
+
+    def post_invocation_result(self: Any, *given: Any, **named: Any) -> Any:
+        points.reach("acknowledge", is_after=False)
+        answered = answer(self, *given, **named)
+        points.reach("acknowledge", is_after=True)
+        return answered
+
+    LambdaRuntimeClient.wait_next_invocation = wait_next_invocation
+    LambdaRuntimeClient.post_invocation_result = post_invocation_result

@@ -1,0 +1,156 @@
+"""One seed in the arena: everybody at work while the plan's faults strike, then silence, and the oracle."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+
+from tests.torture import actors
+from tests.torture.arena import SCALE, Arena
+from tests.torture.clients import Client, NeverAnsweredError
+from tests.torture.events_oracle import judge_events
+from tests.torture.faulty_proxy import Injection
+from tests.torture.findings import UNFINISHED, WRONG, Finding
+from tests.torture.imports_oracle import judge_control_numbers, judge_imports
+from tests.torture.ledger import Ledger
+from tests.torture.plan import Plan
+from tests.torture.requests_oracle import judge_requests
+from tests.torture.troubles import Statements, Troubles
+
+IDLE_S = 90.0
+Job = Callable[[], None]
+
+
+@dataclass
+class Outcome:
+    """What a seed came to, and which faults really struck."""
+
+    findings: list[Finding] = field(default_factory=list)
+    struck: Counter[str] = field(default_factory=Counter)
+    records: int = 0
+    requests: int = 0
+
+
+def run(plan: Plan, at: Arena) -> Outcome:
+    """Play the plan and judge what is left; the arena is as calm afterwards as it was before."""
+    outcome, ledger = Outcome(), Ledger(plan.tenant)
+    after = _last_event(at)
+    troubles = Troubles(at.database, at.redis, plan.troubles, SCALE.factor, plan.seed)
+    injected = Counter(at.database.proxy.injected)
+    _begin(plan, at, troubles)
+    try:
+        outcome.findings += _everybody(plan, at, ledger)
+    finally:
+        _calm(at, troubles)
+    outcome.struck = _struck(at, troubles, Counter(at.database.proxy.injected) - injected)
+    outcome.findings += _drain(at)
+    if not outcome.findings:
+        outcome.findings += _judge(ledger, at, after)
+    outcome.records = sum(upload.made.truth.rows_seen for upload in ledger.uploads)
+    outcome.requests = len(ledger.answers)
+    return outcome
+
+
+def _begin(plan: Plan, at: Arena, troubles: Troubles) -> None:
+    at.delivery.behave(plan.seed, plan.copies)
+    at.subscriber.heard.clear()
+    at.subscriber.early.clear()
+    at.conductor.arm(plan.points)
+    at.conductor.on_commit = troubles.on_commit
+    at.database.proxy.decide = Statements(plan.statements).decide
+
+
+def _calm(at: Arena, troubles: Troubles) -> None:
+    at.conductor.disarm()
+    at.database.proxy.decide = None
+    at.database.proxy.too_many_connections(0)
+    troubles.settle()
+
+
+def _everybody(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Finding]:
+    """All at work; who got no answer, or one that nobody can expect, is a finding."""
+    jobs = list(_jobs(plan, at, ledger))
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        for future in [pool.submit(job) for job in jobs]:
+            try:
+                future.result()
+            except NeverAnsweredError as error:
+                yield Finding(UNFINISHED, str(error))
+            except Exception as error:
+                yield Finding(WRONG, f"{type(error).__name__}: {str(error)[:500]}")
+
+
+def _jobs(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Job]:
+    stack, bucket = at.stack, at.stack.bucket
+    token = stack.tokens.issue(plan.tenant, "user")
+
+    def client(number: int) -> Client:
+        return Client(stack.api_url, token, ledger, random.Random(f"{plan.seed} {number}"))
+
+    for number, file in enumerate(plan.files):
+        yield actors.Uploader(client(number), stack.s3, bucket, file).run
+    yield lambda: _at_the_base(at, client)
+    for number in (20, 21):
+        yield partial(actors.hand_on, client(number))
+
+
+def _at_the_base(at: Arena, client: Callable[[int], Client]) -> None:
+    """Once there is a case to work on, everybody works on it."""
+    exhibits = actors.bring_in_the_base(client(10), at.stack.s3, at.stack.bucket)
+    work = [actors.tag, actors.correct, actors.name]
+    with ThreadPoolExecutor(8) as pool:
+        futures = [
+            pool.submit(does, client(30 + 10 * place + turn), exhibits, turn)
+            for place, does in enumerate(work)
+            for turn in range(2)
+        ]
+        futures += [pool.submit(actors.produce, client(60 + turn), turn) for turn in range(2)]
+    for future in futures:
+        future.result()
+
+
+def _drain(at: Arena) -> Iterator[Finding]:
+    try:
+        at.stack.wait_idle(IDLE_S)
+    except TimeoutError as error:
+        yield Finding(UNFINISHED, str(error)[:800])
+    actors_done = "SELECT COUNT(*) FROM outbox_events WHERE published <> 1"
+    try:
+        actors.until(lambda: at.database.query(actors_done)[0][0] == 0, "all events published")
+        actors.until(lambda: _all_heard(at), "all events heard")
+    except NeverAnsweredError as error:
+        yield Finding(UNFINISHED, str(error))
+    if at.subscriber.broken:
+        raise at.subscriber.broken
+    for queue, count in at.dead_letters().items():
+        yield Finding(UNFINISHED, f"{count} messages lie in {queue}")
+
+
+def _all_heard(at: Arena) -> bool:
+    times = at.subscriber.times_heard()
+    last = max(times, default=0)
+    return not times or last >= _last_event(at)
+
+
+def _last_event(at: Arena) -> int:
+    return int(at.database.query("SELECT COALESCE(MAX(id), 0) FROM outbox_events")[0][0])
+
+
+def _judge(ledger: Ledger, at: Arena, after: int) -> Iterator[Finding]:
+    s3, bucket = at.stack.s3, at.stack.bucket
+    yield from judge_imports(ledger, at.database, s3, bucket)
+    yield from judge_control_numbers(ledger, at.database)
+    yield from judge_events(ledger, at.database, at.subscriber, after)
+    yield from judge_requests(ledger, at.database, s3, bucket)
+
+
+def _struck(at: Arena, troubles: Troubles, injected: Counter[Injection]) -> Counter[str]:
+    """Faults that really happened, by kind."""
+    found = Counter(f"{each.label} {each.action.name}" for each in at.conductor.struck)
+    found.update({f"statement {kind.name}": count for kind, count in injected.items()})
+    found.update(f"server {each.name}" for each in troubles.begun)
+    return found
