@@ -2,7 +2,11 @@
 # Relative paths only: a clone may lie in a folder whose name holds spaces.
 
 PYTHON ?= python3
-TESTS ?= tests/unit tests/integration
+TESTS ?= tests/unit tests/integration tests/torture
+# How many seeds `make torture` plays, and the first of them.
+SEEDS ?= 20
+FIRST ?= 1
+TORTURE_ARGS ?=
 WORKERS ?= 2
 PYTEST_ARGS ?=
 SERVE_ARGS ?=
@@ -16,7 +20,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo local openapi test test-full bench bench-scale check format build lambda clean lock
+.PHONY: help setup demo local openapi test test-full torture bench bench-scale check format build lambda clean lock
 
 DEV := .venv/.installed
 SAM := .venv-sam/.installed
@@ -42,9 +46,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:
 	@echo 'make demo       set up, then import a generated load file and show what became of every row'
 	@echo 'make local      the HTTP API and everything behind it on this machine, until Ctrl-C; SERVE_ARGS="--port 8701"'
-	@echo 'make test       unit and integration tests; DATABASE_URL=mysql+pymysql://... runs them on that server,'
+	@echo 'make test       unit and integration tests and a sample of the torture; DATABASE_URL=mysql+pymysql://... runs them on that server,'
 	@echo '                TESTS=path::name only some, PYTEST_ARGS=... adds options'
 	@echo 'make test-full  the same tests with the full number of races'
+	@echo 'make torture SEEDS=20  the whole application while everything around it breaks, seeded; some 10 seconds a seed.'
+	@echo '                The last line says how many seeds held, and what was lost, doubled or misplaced'
 	@echo 'make bench      imports measured beside other ways, under five minutes; BENCH=import_rate (split_rate,'
 	@echo '                contention, chunk_profile, custody, cold_start) measures that alone, BENCH_ARGS=... are its options'
 	@echo 'make bench-scale  how the cost of a row grows up to a million rows, half an hour or more'
@@ -76,6 +82,9 @@ test: $(DEV)
 
 test-full: RACE_COUNTS := full
 test-full: test
+
+torture: $(DEV)
+	@.venv/bin/python -m tests.torture --first $(FIRST) --seeds $(SEEDS) $(TORTURE_ARGS)
 
 # One that fails does not keep the others from being measured.
 bench: $(DEV)

@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING, Any
 import requests
 
 from samples.generator import generate
+from tests.support.queried import Queried
 from tests.torture.clients import Client, NeverAnsweredError
-from tests.torture.ledger import Upload
-from tests.torture.plan import FilePlan
+from tests.torture.ledger import BASE, DOCUMENTS, Upload
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-BASE, DOCUMENTS = "Base", 8
+    from tests.torture.plan import FilePlan
+
 ENDED = frozenset({"completed", "completed_with_rejections", "failed", "cancelled"})
 DAY = datetime(2026, 3, 2, tzinfo=UTC)
 PATIENCE_S = 120.0
+# For so long nothing may follow a cancellation.
+CALM_S = 0.5
 _LOOK_S = 0.1
 _PRODUCED = frozenset({"confirmed", "cancelled"})
 _NOBODYS = 9_000_000_000_000
@@ -40,8 +43,8 @@ def until(look: Callable[[], Any], what: str) -> Any:
 class Uploader:
     """Brings in one load file, now and then twice or by detours, and sees to it until its import has ended."""
 
-    def __init__(self, client: Client, s3: S3Client, bucket: str, file: FilePlan) -> None:
-        self._client, self._s3, self._bucket, self._file = client, s3, bucket, file
+    def __init__(self, client: Client, s3: S3Client, bucket: str, file: FilePlan, committed: Queried) -> None:
+        self._client, self._s3, self._bucket, self._file, self._committed = client, s3, bucket, file, committed
 
     def run(self) -> None:
         """Until everything of the file is settled."""
@@ -85,7 +88,17 @@ class Uploader:
         until(lambda: self._state(upload) not in ("awaiting_upload", "splitting"), f"{place} to be split")
         cancelled = self._client.change("POST", f"{place}/cancel")
         if cancelled.status == 200:
+            rows = self._rows(upload)
+            time.sleep(CALM_S)
+            if self._rows(upload) != rows:
+                self._client.ledger.complain(f"misplaced: rows of import {upload.import_id} follow its cancellation")
             self._client.change("POST", f"{place}/retry")
+
+    def _rows(self, upload: Upload) -> list[int]:
+        """How many rows of each kind the import has, past the application."""
+        tables = ("exhibits", "import_rejections", "import_warnings")
+        counts = [f"(SELECT COUNT(*) FROM {table} WHERE import_id = :id)" for table in tables]
+        return list(self._committed.query(f"SELECT {', '.join(counts)}", id=upload.import_id)[0])
 
     def _see_to(self, upload: Upload) -> None:
         """What the application gave up is tried again, as its users do."""

@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.support.queried import Queried
 from tests.torture.findings import DOUBLED, EARLY, LOST, MISPLACED, UNFINISHED, Finding
 from tests.torture.ledger import Ledger
-from tests.torture.subscriber import Subscriber
+
+if TYPE_CHECKING:
+    from tests.torture.subscriber import Subscriber
 
 PUBLISHED = 1
 ANNOUNCED = ("VALUE_TRUNCATED", "CHARACTERS_REMOVED", "PROPERTY_DROPPED", "INVALID_DATE")
 
 
-def judge_events(ledger: Ledger, at: Queried, subscriber: Subscriber, after: int) -> Iterator[Finding]:
-    """All events behind the id `after`."""
+def judge_events(ledger: Ledger, at: Queried, subscriber: Subscriber) -> Iterator[Finding]:
+    """All events of the seed."""
     for event in subscriber.early:
         yield Finding(EARLY, f"heard before it was committed: {event}")
-    rows = at.query("SELECT id, event_type, payload, published FROM outbox_events WHERE id > :after", after=after)
+    rows = at.query(
+        "SELECT id, event_type, payload, published FROM outbox_events WHERE id > :after", after=ledger.after_event
+    )
     times = subscriber.times_heard()
     for row in rows:
         if row.published != PUBLISHED:

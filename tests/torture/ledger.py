@@ -8,10 +8,13 @@ from typing import Any
 
 from samples.generator import Generated
 
+# The case that callers work on, and how many documents it has.
+BASE, DOCUMENTS = "Base", 8
+
 
 @dataclass
 class Upload:
-    """A load file that was put into the bucket, its import's ids by the API, and whether an earlier one of the case has the same rows."""
+    """A load file that was put into the bucket, and its import; `has_twin` where one of the case has the same rows."""
 
     case: str
     made: Generated
@@ -33,9 +36,10 @@ class Answer:
 
 @dataclass
 class Ledger:
-    """One seed's; callers write it from threads of their own."""
+    """One seed's; callers write it from threads of their own. Its events are those behind the id `after_event`."""
 
     tenant: str
+    after_event: int = 0
     base_import: int = 0
     uploads: list[Upload] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)

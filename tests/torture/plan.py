@@ -104,7 +104,7 @@ def plan_of(seed: int, *, with_faults: bool = True) -> Plan:
     """The seed's plan; each kind of trouble and of injection comes in turn, and others beside it by chance."""
     draw = random.Random(seed)
     files = tuple(_file(draw, number) for number in range(draw.randint(2, 3)))
-    points = tuple(_point(draw) for _ in range(draw.randint(3, 6)))
+    points = tuple(_point(draw) for _ in range(draw.randint(6, 12)))
     statements = tuple(_statement(draw, kind) for kind in _in_turn(draw, list(Injection), seed, draw.randint(2, 4)))
     troubles = tuple(
         TroubleFault(draw.randint(2, 60), kind) for kind in _in_turn(draw, list(Trouble), seed, draw.randint(1, 2))
@@ -119,9 +119,9 @@ def _in_turn(draw: random.Random, kinds: Sequence[T], seed: int, count: int) -> 
 
 def _point(draw: random.Random) -> PointFault:
     label, function = draw.choice(LABELS), draw.choice(AT_WORK)
-    of_all = [Action.DIE, Action.DIE, Action.STOP, Action.STOP, Action.HANG]
+    of_all = [*[Action.DIE] * 4, *[Action.STOP] * 4, Action.HANG]
     calls = [Action.FAIL, Action.THROTTLE, Action.LOSE, Action.PART] if label in CALLS else []
-    action = draw.choice([*of_all, *calls, *calls])
+    action = draw.choice([*of_all, *calls * 3])
     is_after = draw.random() < 0.5 and action not in calls
     # Past the leases, or a moment.
     seconds = draw.choice((0.2, 1.0, 3.0)) if action is Action.STOP else 0.0

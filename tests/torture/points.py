@@ -98,7 +98,7 @@ def _around_statements(points: Points) -> None:
 
 
 def _around_commits(points: Points) -> None:
-    commit = DefaultDialect.do_commit
+    commit: Callable[[DefaultDialect, Any], None] = DefaultDialect.do_commit
 
     def do_commit(self: DefaultDialect, connection: Any) -> None:
         points.reach("commit", is_after=False)

@@ -9,9 +9,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tests.support.queried import Queried
-from tests.torture.actors import BASE, DOCUMENTS
-from tests.torture.findings import DOUBLED, LOST, MISPLACED, OVERLAP, UNFINISHED, WRONG, Finding
-from tests.torture.ledger import Ledger
+from tests.torture.findings import DOUBLED, KINDS, LOST, MISPLACED, OVERLAP, UNFINISHED, WRONG, Finding
+from tests.torture.ledger import BASE, DOCUMENTS, Ledger
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -23,7 +22,7 @@ def judge_requests(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -> It
     """Everything that callers changed, and the records of their keys."""
     for each in ledger.wrong:
         kind, _, what = each.partition(": ")
-        yield Finding(DOUBLED if kind == "doubled" else WRONG, what)
+        yield Finding(kind if kind in KINDS else WRONG, what)
     yield from _judge_keys(ledger, at)
     yield from _judge_taggings(ledger, at)
     yield from _judge_titles(ledger, at)
@@ -54,8 +53,8 @@ def _judge_keys(ledger: Ledger, at: Queried) -> Iterator[Finding]:
 
 def _judge_taggings(ledger: Ledger, at: Queried) -> Iterator[Finding]:
     rows = at.query(
-        "SELECT exhibit_id, tags.name FROM taggings JOIN tags ON tags.id = tag_id JOIN cases ON cases.id = tags.case_id "
-        "WHERE tenant_id = :tenant AND cases.name = :base",
+        "SELECT exhibit_id, tags.name FROM taggings JOIN tags ON tags.id = tag_id "
+        "JOIN cases ON cases.id = tags.case_id WHERE tenant_id = :tenant AND cases.name = :base",
         tenant=ledger.tenant,
         base=BASE,
     )

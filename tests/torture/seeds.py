@@ -29,6 +29,7 @@ Job = Callable[[], None]
 class Outcome:
     """What a seed came to, and which faults really struck."""
 
+    ledger: Ledger
     findings: list[Finding] = field(default_factory=list)
     struck: Counter[str] = field(default_factory=Counter)
     records: int = 0
@@ -37,8 +38,8 @@ class Outcome:
 
 def run(plan: Plan, at: Arena) -> Outcome:
     """Play the plan and judge what is left; the arena is as calm afterwards as it was before."""
-    outcome, ledger = Outcome(), Ledger(plan.tenant)
-    after = _last_event(at)
+    ledger = Ledger(plan.tenant, after_event=_last_event(at))
+    outcome = Outcome(ledger)
     troubles = Troubles(at.database, at.redis, plan.troubles, SCALE.factor, plan.seed)
     injected = Counter(at.database.proxy.injected)
     _begin(plan, at, troubles)
@@ -49,7 +50,7 @@ def run(plan: Plan, at: Arena) -> Outcome:
     outcome.struck = _struck(at, troubles, Counter(at.database.proxy.injected) - injected)
     outcome.findings += _drain(at)
     if not outcome.findings:
-        outcome.findings += _judge(ledger, at, after)
+        outcome.findings += judge(ledger, at)
     outcome.records = sum(upload.made.truth.rows_seen for upload in ledger.uploads)
     outcome.requests = len(ledger.answers)
     return outcome
@@ -92,7 +93,7 @@ def _jobs(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Job]:
         return Client(stack.api_url, token, ledger, random.Random(f"{plan.seed} {number}"))
 
     for number, file in enumerate(plan.files):
-        yield actors.Uploader(client(number), stack.s3, bucket, file).run
+        yield actors.Uploader(client(number), stack.s3, bucket, file, at.database).run
     yield lambda: _at_the_base(at, client)
     for number in (20, 21):
         yield partial(actors.hand_on, client(number))
@@ -140,11 +141,12 @@ def _last_event(at: Arena) -> int:
     return int(at.database.query("SELECT COALESCE(MAX(id), 0) FROM outbox_events")[0][0])
 
 
-def _judge(ledger: Ledger, at: Arena, after: int) -> Iterator[Finding]:
+def judge(ledger: Ledger, at: Arena) -> Iterator[Finding]:
+    """What is wrong with what is there, by what callers put in and were told."""
     s3, bucket = at.stack.s3, at.stack.bucket
     yield from judge_imports(ledger, at.database, s3, bucket)
     yield from judge_control_numbers(ledger, at.database)
-    yield from judge_events(ledger, at.database, at.subscriber, after)
+    yield from judge_events(ledger, at.database, at.subscriber)
     yield from judge_requests(ledger, at.database, s3, bucket)
 
 

@@ -1,4 +1,4 @@
-"""What befalls the servers while a seed runs, in threads of its own: each trouble begins, and is over before the end."""
+"""What befalls the servers while a seed runs, in threads of its own: each trouble is over before the seed is."""
 
 from __future__ import annotations
 

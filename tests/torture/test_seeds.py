@@ -1,0 +1,105 @@
+"""A few seeds of the torture, and proof that its oracle sees what it is there for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from local.stack import REPOSITORY
+from tests.torture import findings, seeds
+from tests.torture.actions import CALLS, LABELS, Action
+from tests.torture.actors import until
+from tests.torture.arena import Arena, arena
+from tests.torture.faulty_proxy import Injection
+from tests.torture.plan import Trouble, plan_of
+
+# Chosen for what strikes in them: a crash of MySQL, a lost COMMIT, killed and stopped workers, calls taken in part.
+SEEDS = (109, 110)
+EVERYTHING = range(1, 201)
+
+# What somebody does past the application, and what the oracle must say of it; each leaves the next one something.
+TAMPERINGS = {
+    "UPDATE exhibits SET title = CONCAT(COALESCE(title, ''), '!') WHERE import_id = :id": findings.MISPLACED,
+    "UPDATE exhibits SET line_no = line_no + 99999 WHERE import_id = :id ORDER BY id DESC LIMIT 1": findings.LOST,
+    "INSERT INTO import_rejections (import_id, line_no, seq, chunk_no, code, message, byte_start, byte_len) "
+    "SELECT import_id, line_no, 99, 0, 'MISSING_ID', '', 0, 0 FROM exhibits WHERE import_id = :id": findings.BOTH,
+    "INSERT INTO custody_periods (device_id, begin_at, end_at) "
+    "SELECT device_id, begin_at, end_at FROM custody_periods LIMIT 1": findings.OVERLAP,
+    "INSERT INTO imports (tenant_id, case_id, user_id, upload_key, bucket, object_key, size, file_name, status) "
+    "SELECT tenant_id, case_id, user_id, REVERSE(upload_key), bucket, object_key, size, file_name, status "
+    "FROM imports WHERE id = :id": findings.DOUBLED,
+    "UPDATE outbox_events SET published = 0 ORDER BY id DESC LIMIT 1": findings.UNFINISHED,
+    "INSERT INTO taggings (exhibit_id, tag_id, user_id) SELECT e.id, t.id, '' FROM exhibits e JOIN tags t "
+    "ON t.case_id = e.case_id WHERE t.name LIKE 'Tag 0.0' AND NOT EXISTS "
+    "(SELECT 1 FROM taggings x WHERE x.exhibit_id = e.id AND x.tag_id = t.id) LIMIT 1": findings.MISPLACED,
+    "UPDATE exhibits SET version = version + 1 WHERE version > 1": findings.LOST,
+}
+
+
+@pytest.fixture(scope="module")
+def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    with arena(tmp_path_factory.mktemp("arena")) as running:
+        yield running
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_seed_holds(at: Arena, seed: int) -> None:
+    outcome = seeds.run(plan_of(seed), at)
+    assert outcome.findings == [], f"again: python -m tests.torture --first {seed} --seeds 1"
+    assert outcome.struck
+    assert outcome.records
+    assert outcome.requests
+
+
+@pytest.mark.slow
+def test_the_oracle_sees_every_kind_of_violation(at: Arena) -> None:
+    outcome = seeds.run(plan_of(1, with_faults=False), at)
+    assert outcome.findings == []
+    ledger = outcome.ledger
+    known: set[findings.Finding] = set()
+    for tampering, kind in TAMPERINGS.items():
+        at.database.query(tampering, **({"id": ledger.uploads[0].import_id} if ":id" in tampering else {}))
+        found = set(seeds.judge(ledger, at))
+        assert kind in {each.kind for each in found - known}, tampering
+        known = found
+
+
+def test_what_is_heard_of_and_is_not_there_is_early(at: Arena) -> None:
+    at.subscriber.early.clear()
+    topic = at.stack.environment("PublishOutboxFunction")["EVENTS_TOPIC_ARN"]
+    told = '{"eventType": "import.completed", "eventId": 4711, "sequence": 1, "importId": 1}'
+    at.stack.sns.publish(TopicArn=topic, Message=told)
+    until(lambda: at.subscriber.early, "the event to be heard")
+    assert [each["eventId"] for each in at.subscriber.early] == [4711]
+
+
+def test_a_seed_plans_the_same_every_time_and_others_plan_otherwise() -> None:
+    assert plan_of(7) == plan_of(7)
+    assert len({repr(plan_of(seed)) for seed in EVERYTHING}) == len(EVERYTHING)
+
+
+def test_two_hundred_seeds_plan_every_kind_of_fault() -> None:
+    plans = [plan_of(seed) for seed in EVERYTHING]
+    assert {each.trouble for plan in plans for each in plan.troubles} == set(Trouble)
+    assert {each.injection for plan in plans for each in plan.statements} == set(Injection)
+    planned = {(each.label, each.action) for plan in plans for each in plan.points}
+    of_all = {(label, action) for label in LABELS for action in (Action.DIE, Action.STOP)}
+    assert planned >= of_all | {(label, action) for label in CALLS for action in Action}
+    assert any(file.is_cancelled for plan in plans for file in plan.files)
+    assert any(file.is_twice for plan in plans for file in plan.files)
+
+
+def test_the_oracle_knows_nothing_of_the_application() -> None:
+    oracles = ("imports_oracle", "events_oracle", "requests_oracle")
+    imports = "\n".join(f"import tests.torture.{name}" for name in oracles)
+    tell = "import sys; print(sorted({n.partition('.')[0] for n in sys.modules} & {'core', 'shell', 'import_chunk'}))"
+    code = f"import sys; sys.path[:0] = ['functions', 'shared']\n{imports}\n{tell}"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=Path(REPOSITORY), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
