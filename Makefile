@@ -46,7 +46,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:
 	@echo 'make demo       set up, then import a generated load file and show what became of every row'
 	@echo 'make local      the HTTP API and everything behind it on this machine, until Ctrl-C; SERVE_ARGS="--port 8701"'
-	@echo 'make test       unit and integration tests and a sample of the torture; DATABASE_URL=mysql+pymysql://... runs them on that server,'
+	@echo 'make test       unit and integration tests, a sample of the torture; DATABASE_URL=mysql+pymysql://... on that server,'
 	@echo '                TESTS=path::name only some, PYTEST_ARGS=... adds options'
 	@echo 'make test-full  the same tests with the full number of races'
 	@echo 'make torture SEEDS=20  the whole application while everything around it breaks, seeded; some 10 seconds a seed.'

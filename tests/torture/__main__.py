@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
 from local.errors import LocalError
@@ -83,11 +84,9 @@ class Tally:
 
 def _play(options: argparse.Namespace, directory: Path) -> int:
     tally, numbers = Tally(), range(options.first, options.first + options.seeds)
-    for start in range(0, len(numbers), SEEDS_A_STACK):
-        part = directory / f"stack-{start // SEEDS_A_STACK}"
-        leases = (start // SEEDS_A_STACK) % 2 == 1
-        with arena(part, without=options.without, short_leases=leases) as at:
-            for seed in numbers[start : start + SEEDS_A_STACK]:
+    for stack, block in groupby(numbers, key=stack_of):
+        with arena(directory / f"stack-{stack}", without=options.without, short_leases=has_short_leases(stack)) as at:
+            for seed in block:
                 _play_one(seed, at, tally, options)
                 if options.until_found and tally.found:
                     break
@@ -97,6 +96,16 @@ def _play(options: argparse.Namespace, directory: Path) -> int:
         print(f"{count:6} {kind}", file=sys.stderr)
     print(tally.told())
     return BROKEN if tally.found else HELD
+
+
+def stack_of(seed: int) -> int:
+    """Which stack plays a seed: 1 to 25 the first, and so on; the same one also when the seed is played alone."""
+    return (seed - 1) // SEEDS_A_STACK
+
+
+def has_short_leases(stack: int) -> bool:
+    """In every other stack claims end while their owners may be at work."""
+    return stack % 2 == 1
 
 
 def _play_one(seed: int, at: Arena, tally: Tally, options: argparse.Namespace) -> None:
