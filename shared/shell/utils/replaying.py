@@ -9,8 +9,9 @@ Not guaranteed: anything about effects outside the database. What a unit does be
 from __future__ import annotations
 
 import functools
+import inspect
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
@@ -51,8 +52,9 @@ def retry_on_db_conflict(unit: Any = None, /, *, resolve: Any = None) -> Any:
 
     The function must take plain values and read everything anew. Inside another replayed unit, or when it is handed
     a session that is in a transaction already, it runs once: then the outermost unit replays.
-    `resolve`, called with the same arguments, answers after an unknown COMMIT: the unit's result if it took effect
-    (found by a locking read of something the transaction wrote), None if it did not; without it the error is raised.
+    `resolve`, called with the same arguments by place, answers after an unknown COMMIT: the unit's result if it took
+    effect (found by a locking read of something the transaction wrote), None if it did not; without it the error is
+    raised.
     A ConflictError that the function raises is replayed likewise, unless it is not `replayable`. A StaleDataError of a
     versioned row is replayed up to three attempts in all, 0.1 s doubling to at most 1 s apart, with jitter.
     While there is no server to write to, attempts are not counted: for 300 times DB_DEADLOCK_RETRY_DELAY, by default a
@@ -74,7 +76,7 @@ def _decorate(unit: Callable[P, R], *, resolve: Callable[..., R | None] | None) 
         try:
             return _replay(
                 functools.partial(_leaving_no_transaction, given, functools.partial(unit, *args, **kwargs)),
-                functools.partial(resolve, *args, **kwargs) if resolve else None,
+                functools.partial(_resolve_as_called, resolve, unit, args, kwargs) if resolve else None,
                 unit.__qualname__,
             )
         finally:
@@ -207,7 +209,15 @@ def _resolve(resolve: Callable[[], R | None], unknown: CommitOutcomeUnknownError
     return asking.copy(retry=retry_if_exception(worth_asking_again))(resolve)
 
 
-def repeating_is_harmless(*_arguments: object) -> Any:
+def _resolve_as_called(
+    resolve: Callable[..., R | None], unit: Callable[..., R], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> R | None:
+    """With the unit's arguments by place: what the unit calls its parameters is not what `resolve` does."""
+    called = inspect.signature(unit).bind(*args, **kwargs)
+    return resolve(*called.args, **called.kwargs)
+
+
+def repeating_is_harmless(*_arguments: object, **_named: object) -> Any:
     """A `resolve` for units that have the same effect once or twice: after an unknown COMMIT, run them again."""
     return None
 

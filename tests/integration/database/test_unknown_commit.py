@@ -59,6 +59,27 @@ def test_the_unit_takes_effect_once_whichever_way_the_commit_was_lost(
     assert proxy.lost == 1
 
 
+def test_arguments_given_by_name_reach_what_resolves_by_place(database: Database, proxy: CommitProxy) -> None:
+    @retry_on_db_conflict(resolve=paid)
+    def pay(number: int) -> str | None:
+        return insert_payment(number)
+
+    proxy.lose_next(Loss.ANSWER)
+    assert pay(number=1) == "settled"
+    assert effects(database, 1) == 1
+
+
+def test_a_harmless_unit_is_repeated_whatever_its_arguments(proxy: CommitProxy) -> None:
+    @retry_on_db_conflict(resolve=repeating_is_harmless)
+    def read(first: int, *, second: int) -> int:
+        with session() as reading:
+            return int(reading.execute(text("SELECT :sum"), {"sum": first + second}).scalar_one())
+
+    proxy.lose_next(Loss.ANSWER)
+    assert read(first=1, second=2) == 3
+    assert proxy.lost == 1
+
+
 @pytest.mark.slow
 def test_many_lost_commits_have_one_effect_each(database: Database, proxy: CommitProxy, race_counts: int) -> None:
     times, chosen = 1000 // race_counts, random.Random(2)
