@@ -48,7 +48,7 @@ def put(stack: LocalStack, file: Path, tenant: str, case: str, options: Mapping[
     upload_id = str(uuid.uuid4())
     if options:
         body = json.dumps(options).encode()
-        stack.s3.put_object(Bucket=stack.bucket, Key=f"options/{upload_id}.json", Body=body)
+        stack.s3.put_object(Bucket=stack.bucket, Key=f"options/{tenant}/{case}/{upload_id}.json", Body=body)
     key = f"imports/{tenant}/{case}/{upload_id}/{file.name}"
     stack.s3.upload_file(str(file), stack.bucket, key)
     return Upload(stack.bucket, key)

@@ -31,7 +31,10 @@ class Caller:
 
 
 def _is_name(value: object, most: int) -> bool:
-    """Without what would end a part of an S3 key, or not be compared by the database."""
-    good = isinstance(value, str) and 0 < len(value) <= most and value.isprintable()
-    # API Gateway hands on lists and objects as text in brackets, in which other values look the same.
-    return good and value == str(value).strip() and "/" not in str(value) and not str(value).startswith(("[", "{"))
+    """Without what would end a part of an S3 key or be taken for a folder, or not be compared by the database."""
+    if value in (".", ".."):
+        return False
+    if not isinstance(value, str) or not 0 < len(value) <= most or not value.isprintable():
+        return False
+    # API Gateway hands on lists and objects as text, in which other values look the same.
+    return value == value.strip() and "/" not in value and not value.startswith(("[", "{", "map["))

@@ -77,8 +77,12 @@ def awaited_key(upload_id: str) -> bytes:
 
 
 def options_key(key: str) -> str:
-    """Where the uploader may have put the options of the file with that key, before the file."""
-    return f"options/{key.split('/', PARTS - 1)[3]}.json"
+    """Where the uploader may have put the options of the file with that key, before the file.
+
+    Under the tenant and the case too: an upload's id is whatever its uploader calls it, and another's may be called so.
+    """
+    tenant, case, upload_id = key.split("/", PARTS - 1)[1:4]
+    return f"options/{tenant}/{case}/{upload_id}.json"
 
 
 def parts_of(size: int, part_bytes: int) -> list[Part]:

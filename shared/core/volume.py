@@ -68,7 +68,8 @@ def source_key(tenant_id: str, case: str, path: str) -> str:
     """
     parts = [part for part in _DRIVE.sub("", path.strip()).replace("\\", "/").split("/") if part not in ("", ".")]
     key = "/".join((SOURCES, tenant_id, case, *parts))
-    if not parts or ".." in parts or len(key.encode("utf-8", "surrogatepass")) > MAX_KEY_BYTES:
+    leads_out = {".", ".."} & {tenant_id, case, *parts}
+    if not parts or leads_out or len(key.encode("utf-8", "surrogatepass")) > MAX_KEY_BYTES:
         raise InvalidInputError("a path leads out of the case's files, or is too long")
     return key
 

@@ -19,7 +19,7 @@ from core.events import upload_refused
 from core.import_options import ImportOptions, parse_options
 from core.reasons import FileFailure
 from core.statuses import ImportStatus
-from core.uploads import Upload, options_key, parse_upload
+from core.uploads import MAX_KEY_BYTES, Upload, options_key, parse_upload
 from shell.adopting_ops import current_import, import_of, named_import, only_splitter
 from shell.observability import logger
 from shell.outbox_ops import append_events, nudge_publisher
@@ -112,7 +112,9 @@ def _options(the_import: Imports) -> ImportOptions:
     if the_import.options is not None:
         return parse_options(json.loads(the_import.options))
     key = options_key(the_import.object_key)
-    raw = read_small(the_import.bucket, key, MAX_OPTIONS_BYTES)
+    # No object can have a longer key, and to ask for one is an error.
+    possible = len(key.encode()) <= MAX_KEY_BYTES
+    raw = read_small(the_import.bucket, key, MAX_OPTIONS_BYTES) if possible else None
     if raw is None:
         return ImportOptions()
     try:

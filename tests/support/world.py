@@ -18,6 +18,7 @@ import publish_outbox
 import settle_failed_chunk
 import start_import
 import write_import_report
+from core.uploads import options_key
 from shell.settings import settings
 from shell.utils import aws
 from shell.utils.db_session import engine
@@ -107,9 +108,9 @@ class World:
     def upload(self, data: bytes, *, case: str = "Case", name: str = "production.dat", **options: Any) -> Message:
         """Put a load file, with options if there are any; returns the notification that S3 would send."""
         upload_id = secrets.token_hex(8)
-        if options:
-            aws.s3().put_object(Bucket=self.bucket, Key=f"options/{upload_id}.json", Body=json.dumps(options))
         key = f"imports/tenant/{case}/{upload_id}/{name}"
+        if options:
+            aws.s3().put_object(Bucket=self.bucket, Key=options_key(key), Body=json.dumps(options))
         put = aws.s3().put_object(Bucket=self.bucket, Key=key, Body=data)
         stored = {"key": key, "versionId": put["VersionId"], "eTag": put["ETag"], "size": len(data), "sequencer": "1"}
         record = {"eventName": "ObjectCreated:Put", "s3": {"bucket": {"name": self.bucket}, "object": stored}}

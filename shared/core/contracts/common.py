@@ -44,9 +44,9 @@ def printable(value: str) -> str:
     return value
 
 
-def _no_slash(value: str) -> str:
-    if "/" in value:
-        raise ValueError("a slash is not allowed")
+def _one_part_of_a_key(value: str) -> str:
+    if "/" in value or value in (".", ".."):
+        raise ValueError("a slash is not allowed, nor the names . and .., which are taken for folders")
     return value
 
 
@@ -55,7 +55,7 @@ RowId = Annotated[int, Field(ge=1, le=MAX_ID)]
 # A name as it is stored: spaces around it would make another name of what looks the same.
 Name = Annotated[str, Field(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(printable)]
 TagName = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=TRIMMED), AfterValidator(printable)]
-FileName = Annotated[Name, AfterValidator(_no_slash)]
+FileName = Annotated[Name, AfterValidator(_one_part_of_a_key)]
 
 
 # Written as in the answers of all times of ours: the offset says that it is UTC.

@@ -9,6 +9,7 @@ import pytest
 
 import import_chunk
 import start_import
+from core.uploads import options_key
 from samples.generator import generate
 from samples.spec import Spec
 from shell.settings import settings
@@ -92,10 +93,17 @@ def test_a_byte_order_mark_alone_is_an_empty_file(world: World, mark: bytes) -> 
 
 def test_options_that_are_not_json(world: World) -> None:
     notification = world.upload(GOOD)
-    upload_id = notification["Records"][0]["s3"]["object"]["key"].split("/")[3]
-    aws.s3().put_object(Bucket=world.bucket, Key=f"options/{upload_id}.json", Body=b"{'header': false}")
+    key = options_key(notification["Records"][0]["s3"]["object"]["key"])
+    aws.s3().put_object(Bucket=world.bucket, Key=key, Body=b"{'header': false}")
     code, message = failure_of(world, notification)
-    assert (code, upload_id in message) == ("BAD_OPTIONS", True)
+    assert (code, key in message) == ("BAD_OPTIONS", True)
+
+
+def test_a_file_whose_options_can_have_no_key_is_read_without_any(world: World) -> None:
+    folder = f"imports/tenant/Case/{'u' * (1_024 - len('imports/tenant/Case//x'))}"
+    aws.s3().put_object(Bucket=world.bucket, Key=f"{folder}/x", Body=GOOD)
+    assert call(start_import.lambda_handler, world.notification_of(f"{folder}/x"))
+    assert world.query("SELECT status, failure_code FROM imports") == [("running", None)]
 
 
 def test_a_file_over_the_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

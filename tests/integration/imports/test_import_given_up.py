@@ -9,6 +9,7 @@ import pytest
 
 import settle_failed_import
 import start_import
+from core.uploads import options_key
 from shell import chunk_ops, chunk_reading_ops
 from shell.settings import settings
 from shell.utils import aws
@@ -120,8 +121,8 @@ def test_long_names_that_the_database_holds_equal_are_merged_and_told(world: Wor
 )
 def test_options_that_cannot_be_understood_fail_the_import_and_not_the_request(world: World, options: bytes) -> None:
     notification = world.upload(THREE)
-    upload_id = notification["Records"][0]["s3"]["object"]["key"].split("/")[3]
-    aws.s3().put_object(Bucket=world.bucket, Key=f"options/{upload_id}.json", Body=options)
+    key = options_key(notification["Records"][0]["s3"]["object"]["key"])
+    aws.s3().put_object(Bucket=world.bucket, Key=key, Body=options)
     assert call(start_import.lambda_handler, notification)
     assert world.query("SELECT status, failure_code FROM imports") == [("failed", "BAD_OPTIONS")]
     assert world.query("SELECT COUNT(*) FROM import_chunks") == [(0,)]

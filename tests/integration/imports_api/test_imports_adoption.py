@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.pool import NullPool
 
-from core.uploads import parse_upload
+from core.uploads import options_key, parse_upload
 from shell.import_ops import postpone_request
 from shell.settings import settings
 from shell.utils import aws
@@ -73,7 +73,8 @@ def test_what_is_uploaded_to_the_same_place_again_is_an_import_of_its_own(world:
 def test_the_options_of_the_announcement_win_over_those_in_the_bucket(world: World) -> None:
     pending = announce(options={"columns": {"Title": "file_name"}})
     theirs = {"user_id": "mallory", "columns": {"Title": "native_path"}}
-    aws.s3().put_object(Bucket=world.bucket, Key=f"options/{pending.upload_id}.json", Body=json.dumps(theirs))
+    beside = options_key(f"imports/tenant/Case/{pending.upload_id}/production.dat")
+    aws.s3().put_object(Bucket=world.bucket, Key=beside, Body=json.dumps(theirs))
     assert start(put(pending, THREE))
     run_chunks(world)
     assert world.query("SELECT DISTINCT native_path, file_name IS NULL FROM exhibits") == [(None, 0)]

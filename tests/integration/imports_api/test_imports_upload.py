@@ -145,8 +145,6 @@ def test_the_place_of_an_upload_is_read_as_it_was_meant(world: World) -> None:
     ("body", "said"),
     [
         ({"case": "ü" * 255, "fileName": "ü" * 255}, "1024"),
-        ({"case": ".."}, "folders"),
-        ({"fileName": "."}, "folders"),
         ({"options": {"encoding": "klingon"}}, "unknown encoding"),
         ({"options": {"delimiter": "ab"}}, "option 'delimiter'"),
         ({"options": {"columns": {"Title": "nonsense"}}}, "no field"),

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
+from core.contracts.exhibits import NewCustodian
+from core.contracts.imports import NewImport
 from core.errors import UploadRefusedError
 from core.uploads import Upload, parse_upload
 
@@ -28,7 +31,18 @@ def test_a_key_says_tenant_case_upload_and_file() -> None:
         *("acme", "Smith v. Jones", "u1", "a b.dat"),
     )
     assert (found.bucket, found.key, found.size) == ("drop", "imports/acme/Smith v. Jones/u1/a b.dat", 5)
-    assert found.options_key == "options/u1.json"
+    assert found.options_key == "options/acme/Smith v. Jones/u1.json"
+
+
+def test_options_lie_under_their_tenant_and_case() -> None:
+    assert upload("imports/beta/Smith+v.+Jones/u1/x.dat").options_key == "options/beta/Smith v. Jones/u1.json"
+
+
+@pytest.mark.parametrize("name", [".", "..", "a/b"])
+def test_no_case_is_called_what_is_taken_for_a_folder(name: str) -> None:
+    for contract, field in ((NewImport, "fileName"), (NewCustodian, "name")):
+        with pytest.raises(ValidationError):
+            contract.model_validate({"case": name, field: "x"})
 
 
 def test_keys_come_url_encoded_as_s3_sends_them() -> None:

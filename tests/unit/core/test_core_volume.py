@@ -106,6 +106,12 @@ def test_no_path_leads_out_of_the_case(path: str) -> None:
         source_key("acme", "Smith v. Jones", path)
 
 
+@pytest.mark.parametrize(("tenant", "case"), [("acme", ".."), ("acme", "."), ("..", "Case")])
+def test_no_name_leads_out_of_the_tenants_files(tenant: str, case: str) -> None:
+    with pytest.raises(InvalidInputError):
+        source_key(tenant, case, "beta/Case/x.tif")
+
+
 @pytest.mark.parametrize(
     ("path", "fits"), [("a" * 1_013, True), ("a" * 1_014, False), ("é" * 506, True), ("é" * 507, False)]
 )

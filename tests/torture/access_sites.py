@@ -1,0 +1,150 @@
+"""Where requests are made: the handlers of this process, or a whole local stack behind its gateway."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+from urllib.parse import quote, urlencode
+
+from local.api_events import HttpRequest
+from shell.utils import aws
+from tests.support.api import TOKENS, gateway
+from tests.support.productions import execute
+from tests.support.world import World
+
+# Of every answer its own, whatever was asked.
+_OWN_HEADERS = {"apigw-requestid", "content-length", "date", "server", "connection"}
+Value = Any
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request by its route and its places; `in_list`: the body is a list of one."""
+
+    route: str
+    values: Mapping[str, Value]
+    in_list: bool = False
+
+    def with_values(self, values: Mapping[str, Value]) -> Asked:
+        """The same with other values at some places."""
+        return replace(self, values={**self.values, **values})
+
+    @property
+    def method(self) -> str:
+        """GET and so on."""
+        return self.route.partition(" ")[0]
+
+    def of(self, where: str) -> dict[str, Value]:
+        """The values of a part of the request, by their names."""
+        return {name.partition(":")[2]: value for name, value in self.values.items() if name.startswith(f"{where}:")}
+
+    @property
+    def path(self) -> str:
+        """The path, percent-encoded."""
+        given = self.of("path")
+        return re.sub(r"{(\w+)}", lambda found: quote(str(given[found[1]]), safe=""), self.route.partition(" ")[2])
+
+    @property
+    def query(self) -> str:
+        """What follows the question mark."""
+        return urlencode(self.of("query"))
+
+    @property
+    def body(self) -> bytes:
+        """The body as JSON; empty where the route takes none."""
+        nested: dict[str, Any] = {}
+        for name, value in self.of("body").items():
+            *outer, last = name.split(".")
+            at = nested
+            for each in outer:
+                at = at.setdefault(each, {})
+            at[last] = value
+        return json.dumps([nested] if self.in_list else nested).encode() if nested else b""
+
+    def headers(self, authorizations: Sequence[str]) -> list[tuple[str, str]]:
+        """All header fields, in order."""
+        fields = [("host", "api.test"), *(("authorization", each) for each in authorizations)]
+        fields += [("content-type", "application/json")] if self.body else []
+        return fields + [(name.lower(), str(value)) for name, value in self.of("header").items()]
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer, without what no two answers share."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...] = field(default=())
+    text: str = ""
+
+    @classmethod
+    def of(cls, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> Said:
+        """An answer as it came."""
+        kept = sorted((name.lower(), value) for name, value in headers if name.lower() not in _OWN_HEADERS)
+        return cls(status, tuple(kept), body.decode())
+
+    @property
+    def json(self) -> Any:
+        """The body; None where there is none."""
+        return json.loads(self.text) if self.text else None
+
+
+class Site(Protocol):
+    """The application, for whoever has a tenant and a user."""
+
+    def ask(self, asked: Asked, tenant: str, user: str) -> Said:
+        """Make a request under a token of the tenant."""
+        ...
+
+    def put(self, key: str, data: bytes) -> None:
+        """Put an object, and have everything done that follows from it."""
+        ...
+
+    def produce(self, production_id: int) -> None:
+        """Have a production carried out."""
+        ...
+
+    def query(self, statement: str, **values: Any) -> Sequence[Any]:
+        """Rows of a statement, past the application."""
+        ...
+
+
+@dataclass(frozen=True)
+class InProcess:
+    """The handlers of this process, on a real database and moto's AWS."""
+
+    world: World
+
+    def ask(self, asked: Asked, tenant: str, user: str) -> Said:
+        """Make a request under a token of the tenant."""
+        return through(gateway(), asked, [f"Bearer {TOKENS.issue(tenant, user)}"])
+
+    def put(self, key: str, data: bytes) -> None:
+        """Put an object, and have everything done that follows from it."""
+        aws.s3().put_object(Bucket=self.world.bucket, Key=key, Body=data)
+        self.world.finish(self.world.notification_of(key))
+
+    def produce(self, production_id: int) -> None:
+        """Have a production carried out."""
+        execute(production_id)
+
+    def query(self, statement: str, **values: Any) -> Sequence[Any]:
+        """Rows of a statement, past the application."""
+        return self.world.query(statement, **values)
+
+
+class Answers(Protocol):
+    """A gateway."""
+
+    def answer(self, request: HttpRequest) -> Any:
+        """The response to a request."""
+        ...
+
+
+def through(api: Answers, asked: Asked, authorizations: Sequence[str]) -> Said:
+    """A gateway's answer, without a socket."""
+    fields = asked.headers(authorizations)
+    found = api.answer(HttpRequest(asked.method, asked.path, asked.query, fields, asked.body, "127.0.0.1"))
+    return Said.of(found.status, found.headers, found.body)

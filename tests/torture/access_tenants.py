@@ -1,0 +1,212 @@
+"""A tenant with one of everything, by way of the API and of uploads; every text of it holds the tenant's mark.
+
+Two tenants of it share whatever two tenants may share: a case's name, control numbers, a custodian, a tag, a device's
+number, a prefix, a volume, idempotency keys. Ids tell whose they are: `claim_ids` gives each tenant a range of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.support.cases import case_of, put_exhibits
+from tests.torture.access_document import places
+from tests.torture.access_sites import Asked, Said, Site
+
+SHARED_CASE, SHARED_DEVICE, SHARED_PREFIX, SHARED_VOLUME = "Smith v. Jones", 100, "SMITH", "VOL001"
+SHARED_TAG, SHARED_HOLDER = "Hot", "Ada"
+LISTS = {
+    "GET /imports": {},
+    "GET /imports/{importId}/rejections": {"path:importId": "loaded"},
+    "GET /imports/{importId}/warnings": {"path:importId": "loaded"},
+    "GET /exhibits": {"query:case": "case", "query:limit": "behind_what_is_shared"},
+    "GET /custodians": {"query:case": "case", "query:limit": "behind_what_is_shared"},
+    "GET /custody-periods": {"query:deviceId": "shared_device"},
+    "GET /custody-changes": {"query:deviceId": "shared_device"},
+    "GET /productions": {},
+    "GET /productions/{productionId}/documents": {"path:productionId": "confirmed"},
+}
+
+
+@dataclass
+class Tenant:
+    """Who it is, and the ids and names of what it has.
+
+    `year` is when it holds devices, `digits` are those of its prefix, `more` rows come first in its files: what is the
+    same of two tenants is nobody's.
+    """
+
+    mark: str
+    year: int
+    digits: int
+    more: int = 0
+    ids: dict[str, Any] = field(default_factory=dict)
+    cursors: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The tenant's id."""
+        return f"{self.mark.lower()}-tenant"
+
+    @property
+    def user(self) -> str:
+        """The tenant's user."""
+        return f"{self.mark}-user"
+
+    @property
+    def case(self) -> str:
+        """A case that no other tenant has one of the name of."""
+        return f"{self.mark} v. Doe"
+
+    @property
+    def device(self) -> int:
+        """The number of a device that no other tenant has one of."""
+        return self.year * 1_000_003
+
+    def key(self, route: str) -> str:
+        """An idempotency key that this tenant has used on the route."""
+        return f"{self.mark}-{route.replace(' ', '-')}"
+
+
+def claim_ids(site: Site, first: int) -> None:
+    """From now on all rows get ids from there on."""
+    counted = "SELECT table_name FROM information_schema.columns WHERE table_schema = DATABASE() AND extra LIKE :auto"
+    for (table,) in site.query(counted, auto="%auto_increment%"):
+        site.query(f"ALTER TABLE {table} AUTO_INCREMENT = {first}")
+
+
+def settle(site: Site, tenant: Tenant) -> Tenant:
+    """Make everything, by the API but for what it cannot be asked for: a stuck production, answers under keys."""
+    for case in (SHARED_CASE, tenant.case):
+        load(site, tenant, case)
+        listed = done(site, tenant, "GET /exhibits", {"query:case": case})["items"]
+        tenant.ids["exhibits"] = [each["id"] for each in listed]
+        tenant.ids["versions"] = [each["version"] for each in listed]
+        numbering = {"query": {}, "prefix": SHARED_PREFIX, "digits": tenant.digits, "startAt": tenant.year * 10}
+        tenant.ids["confirmed"] = _produce(site, tenant, case, numbering)
+    tenant.ids["awaiting"] = _announce(site, tenant, tenant.case)[0]
+    tenant.ids["cancelled"] = _cancelled(site, tenant)
+    _hold(site, tenant)
+    _put_into_states(site, tenant)
+    for route, needed in LISTS.items():
+        values = {place: listed_by(tenant)[name] for place, name in needed.items()}
+        tenant.cursors[route] = done(site, tenant, route, {"query:limit": 1, **values})["next"]
+        assert tenant.cursors[route], f"{route} has no second page"
+    return tenant
+
+
+def listed_by(tenant: Tenant) -> dict[str, Any]:
+    """What lists are of."""
+    return {**tenant.ids, "case": tenant.case, "shared_device": SHARED_DEVICE, "behind_what_is_shared": 2}
+
+
+def done(site: Site, tenant: Tenant, route: str, values: Mapping[str, Any], *, in_list: bool = False) -> Any:
+    """What was answered to a request that must succeed."""
+    keyed = {"header:Idempotency-Key": f"{tenant.mark}-{json.dumps(values)}"[:255]} if route[:4] == "POST" else {}
+    said: Said = site.ask(Asked(route, {**values, **keyed}, in_list), tenant.name, tenant.user)
+    assert said.status < 300, (route, said)
+    return said.json
+
+
+def _announce(site: Site, tenant: Tenant, case: str, name: str = "awaited") -> tuple[int, str]:
+    file_name = f"{tenant.mark} {name}.csv"
+    made = done(site, tenant, "POST /imports", {"body:case": case, "body:fileName": file_name})
+    return made["id"], f"imports/{tenant.name}/{case}/{made['uploadId']}/{file_name}"
+
+
+def load_file(tenant: Tenant) -> bytes:
+    """Four good rows and more, two without a number, and two spellings that are not kept."""
+    mark = tenant.mark
+    rows = [
+        "Control Number,Title,Custodian,Tags",
+        *(f"{mark}-1{each:03},{mark} draft,{SHARED_HOLDER},{SHARED_TAG}" for each in range(tenant.more)),
+        f"S-0001,{mark} plan,{SHARED_HOLDER},{SHARED_TAG}",
+        f"{mark}-0002,{mark} memo,{mark} Grace,{mark} Privileged",
+        f",{mark} lost,{mark} Grace,",
+        f"{mark}-0003,{mark} note,{mark} GRACE,",
+        f",{mark} lost too,{mark} Grace,",
+        f"{mark}-0004,{mark} letter,{mark} grace,",
+    ]
+    return "\r\n".join([*rows, ""]).encode()
+
+
+def _cancelled(site: Site, tenant: Tenant) -> int:
+    import_id, key = _announce(site, tenant, tenant.case, "cancelled")
+    done(site, tenant, "POST /imports/{importId}/cancel", {"path:importId": import_id})
+    site.put(key, load_file(tenant))
+    return import_id
+
+
+def _produce(site: Site, tenant: Tenant, case: str, numbering: Mapping[str, Any]) -> int:
+    said = {"case": case, "volume": SHARED_VOLUME, **numbering}
+    made = done(site, tenant, "POST /productions", {f"body:{name}": value for name, value in said.items()})
+    site.produce(made["id"])
+    return int(made["id"])
+
+
+def _hold(site: Site, tenant: Tenant) -> None:
+    named = {"body:case": tenant.case, "body:name": f"{tenant.mark} Lab"}
+    tenant.ids["custodian"] = done(site, tenant, "POST /custodians", named)["id"]
+    periods = [(SHARED_DEVICE, 1, 2), (SHARED_DEVICE, 3, 4), (tenant.device, 5, None)]
+    for device, begin, end in periods:
+        said = {
+            "body:deviceId": device,
+            "body:begin": f"{tenant.year}-0{begin}-01T00:00:00Z",
+            "body:end": end and f"{tenant.year}-0{end}-01T00:00:00Z",
+            "body:custodianId": tenant.ids["custodian"],
+            "body:note": f"{tenant.mark} safe",
+        }
+        [made] = done(site, tenant, "POST /custody-periods", said, in_list=True)["items"]
+        tenant.ids["period"] = made["id"]
+
+
+def _put_into_states(site: Site, tenant: Tenant) -> None:
+    for state, change in (("requested", ""), ("stuck", "status = 'needs_attention', is_open = 0")):
+        said = {"body:case": tenant.case, "body:volume": f"{tenant.mark}-{state}", "body:query": {}}
+        numbering = {"body:prefix": f"{tenant.mark}-P", "body:digits": 6}
+        tenant.ids[state] = done(site, tenant, "POST /productions", {**said, **numbering})["id"]
+        if change:
+            site.query(f"UPDATE productions SET {change} WHERE id = :id", id=tenant.ids[state])
+    for route, known in places().items():
+        if "header:Idempotency-Key" in known:
+            _use_key(site, tenant, route)
+
+
+def _use_key(site: Site, tenant: Tenant, route: str) -> None:
+    """An answer that was given under the key to another request."""
+    said = {"tenant": tenant.name, "route": _stored(route), "key": tenant.key(route).encode(), "mark": tenant.mark}
+    site.query(
+        "INSERT INTO idempotency_keys (tenant_id, route, idempotency_key, fingerprint, status, owner, attempt, "
+        "lease_until, status_code, response_headers, response_body) VALUES (:tenant, :route, :key, "
+        "REPEAT('f', 32), 'completed', REPEAT('o', 16), 1, NOW(6), 200, '{}', JSON_OBJECT('told', :mark))",
+        **said,
+    )
+
+
+def _stored(route: str) -> str:
+    """As the application names a route: `POST /imports/{import_id}/retry`."""
+    return re.sub(r"{(\w+)}", lambda found: "{" + re.sub("([A-Z])", r"_\1", found[1]).lower() + "}", route)
+
+
+def settle_briefly(site: Site, tenant: Tenant) -> Tenant:
+    """What takes a moment where nothing is delivered: exhibits are put past the application."""
+    tenant.ids |= dict.fromkeys(("loaded", "awaiting", "cancelled"), _announce(site, tenant, tenant.case)[0])
+    numbers = [f"{tenant.mark}-{each:04}" for each in range(1, 4)]
+    tenant.ids["exhibits"] = put_exhibits(site, case_of(site, tenant.case, tenant.name), numbers, title=tenant.mark)
+    tenant.ids["versions"] = [1, 1, 1]
+    _hold(site, tenant)
+    produced = {"query": {}, "prefix": SHARED_PREFIX, "digits": tenant.digits}
+    tenant.ids |= dict.fromkeys(("confirmed", "requested", "stuck"), _produce(site, tenant, tenant.case, produced))
+    tenant.cursors |= dict.fromkeys(LISTS, "WzFd")
+    return tenant
+
+
+def load(site: Site, tenant: Tenant, case: str) -> int:
+    """Announce and put a load file; the import's id."""
+    import_id, key = _announce(site, tenant, case, "loaded")
+    site.put(key, load_file(tenant))
+    tenant.ids["loaded"] = import_id
+    return import_id

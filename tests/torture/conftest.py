@@ -1,0 +1,65 @@
+"""A server that may be tortured, and plain clients of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pymysql
+import pytest
+from pymysql.connections import Connection
+from sqlalchemy import make_url
+
+from tests.torture.plain_clients import Connect
+from tests.torture.tortured_database import TorturedDatabase
+
+
+@pytest.fixture(scope="package")
+def tortured_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TorturedDatabase]:
+    with TorturedDatabase(tmp_path_factory.mktemp("tortured")) as made:
+        made.query("CREATE TABLE toys (id INT PRIMARY KEY, note TEXT)")
+        yield made
+
+
+@pytest.fixture
+def tortured(tortured_server: TorturedDatabase) -> Iterator[TorturedDatabase]:
+    tortured_server.query("DELETE FROM toys")
+    tortured_server.query("INSERT INTO toys VALUES (1, ''), (2, '')")
+    tortured_server.proxy.injected.clear()
+    yield tortured_server
+    tortured_server.proxy.decide = None
+
+
+@pytest.fixture
+def connect(tortured: TorturedDatabase) -> Iterator[Connect]:
+    """Makes connections of the application's user."""
+    made: list[Connection[Any]] = []
+
+    def connect() -> Connection[Any]:
+        url = make_url(tortured.url)
+        made.append(
+            pymysql.connect(
+                host=url.host, port=url.port or 0, user=url.username, database=url.database, ssl_disabled=True
+            )
+        )
+        return made[-1]
+
+    yield connect
+    for connection in made:
+        with suppress(pymysql.Error):
+            connection.close()
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The packets of the errors that clients got."""
+    packets: list[bytes] = []
+    raising = pymysql.err.raise_mysql_exception
+
+    def keep(data: bytes) -> None:
+        packets.append(bytes(data))
+        raising(data)
+
+    monkeypatch.setattr(pymysql.err, "raise_mysql_exception", keep)
+    return packets

@@ -1,0 +1,137 @@
+"""No request of a tenant reads, changes or tells apart anything of another tenant's, whatever of theirs it names.
+
+Every route and every place of the OpenAPI document; the twins leave the tenant out of a condition, one after the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from urllib.parse import quote
+
+import pytest
+
+from tests.conftest import empty_tables
+from tests.support.api import template
+from tests.support.world import World, request_messages
+from tests.torture.access_attacks import Attack, comparable
+from tests.torture.access_document import places
+from tests.torture.access_leaks import Condition, modules_with_conditions, watched
+from tests.torture.access_matrix import Matrix
+from tests.torture.access_requests import requests_of, unasked
+from tests.torture.access_rows import rows_not_of, tables, unowned_tables
+from tests.torture.access_sites import Asked, InProcess, Said
+from tests.torture.access_tenants import claim_ids
+from tests.torture.access_tokens import lookalikes
+
+Check = Asked | Attack
+# Whoever leaves the tenant out of these is held up by what follows.
+HELD_UP = {
+    ("import_control_ops", "_locked"): "the import is read once more, with the tenant, before anything is committed",
+}
+# Not asked by requests; test_access_storage.py puts objects.
+BY_UPLOADS = {"adopting_ops"}
+
+
+@pytest.fixture(scope="module")
+def matrix(migrated: dict[str, str]) -> Iterator[Matrix]:
+    """Two tenants."""
+    world = World(migrated["BUCKET"], migrated)
+    empty_tables(world)
+    site = InProcess(world)
+    yield Matrix.settled(site, world.engine)
+    empty_tables(world)
+    claim_ids(site, 1)
+    request_messages()
+    world.chunk_messages()
+    world.engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def checks(matrix: Matrix) -> dict[Condition, list[Check]]:
+    """What each condition on a tenant, or on a case, is met by; no request of all has violated anything."""
+    met: dict[Condition, list[Check]] = {}
+    with watched(matrix.engine) as seen:
+        every: list[Check] = [*matrix.own, *matrix.attacks]
+        for check in every:
+            seen.conditions.clear()
+            assert list(matrix.violations(check)) == []
+            for condition in seen.conditions:
+                met.setdefault(condition, []).append(check)
+    return met
+
+
+def first(matrix: Matrix, found: Sequence[Check]) -> str | None:
+    """The first violation; another's whole request is what is met by most."""
+    found = sorted(found, key=lambda each: not isinstance(each, Attack) or each.where != "everything")
+    return next((said for check in found for said in matrix.violations(check)), None)
+
+
+def test_every_route_and_every_place_is_asked_about(matrix: Matrix) -> None:
+    assert unasked(requests_of(matrix.ours)) == [], "say something there in access_requests.py"
+    assert len(unasked([])) == sum(len(known or {""}) for known in places().values())
+    assert {route.key for route in template().routes} == set(places())
+    assert unowned_tables(matrix.engine) == [], "say in access_rows.py whose their rows are"
+
+
+def test_every_place_that_names_something_is_attacked(matrix: Matrix) -> None:
+    attacked = {(each.foreign.route, each.where) for each in matrix.attacks}
+    every = {(route, place) for route, known in places().items() for place in known}
+    naming = re.compile(
+        r"(?i)(id|ids|after|case|tag|tags|custodian|custodians|key|query:controlNumber|prefix|body:name)$"
+    )
+    assert {each for each in every if naming.search(each[1])} <= attacked
+
+
+def test_what_is_anothers_is_answered_as_what_there_is_not_and_stays_as_it_is(
+    matrix: Matrix, checks: dict[Condition, list[Check]]
+) -> None:
+    assert checks
+    assert matrix.unchanged()
+
+
+@pytest.mark.usefixtures("checks")
+def test_no_message_was_sent_about_anothers_import(matrix: Matrix) -> None:
+    assert {message["import_id"] for message in request_messages()} == {matrix.ours.ids["cancelled"]}
+
+
+def test_a_tenant_that_looks_like_another_is_another(matrix: Matrix) -> None:
+    asked = list({each.route: each for each in matrix.own}.values())
+    expected = answers_to(matrix, asked, "stranger")
+    for name in lookalikes(matrix.ours.name):
+        assert answers_to(matrix, asked, name) == expected, name
+
+
+def answers_to(matrix: Matrix, asked: Sequence[Asked], name: str) -> list[Said]:
+    """What a tenant is told that has nothing, as if it were called a stranger; it changes nothing but its own."""
+    said = [comparable(matrix.site.ask(each, name, matrix.ours.user)) for each in asked]
+    changed = matrix.kept.changed(matrix.engine)
+    matrix.kept.put_back(matrix.engine, changed)
+    assert rows_not_of({**matrix.kept.rows, **changed}, name) == rows_not_of(matrix.kept.rows, name)
+    return [replace(each, text=each.text.replace(f"/{quote(name)}/", "/stranger/")) for each in said]
+
+
+@pytest.mark.parametrize("table", ["cases", "devices", "idempotency_keys", "imports", "productions"])
+def test_a_table_whose_tenant_does_not_count_is_found(
+    matrix: Matrix, checks: dict[Condition, list[Check]], table: str
+) -> None:
+    concerned = [check for condition, found in checks.items() if condition.table == table for check in found]
+    with watched(matrix.engine, lambda each: (each.table, each.column) == (table, "tenant_id")):
+        assert first(matrix, concerned) is not None
+    assert matrix.unchanged()
+
+
+def test_every_table_with_a_tenant_was_tried(matrix: Matrix, checks: dict[Condition, list[Check]]) -> None:
+    with_tenant = {name for name, table in tables(matrix.engine).items() if "tenant_id" in table.columns}
+    assert with_tenant == {each.table for each in checks if each.column == "tenant_id"}
+
+
+def test_a_condition_that_is_left_out_is_found(matrix: Matrix, checks: dict[Condition, list[Check]]) -> None:
+    missed = []
+    for condition, found in checks.items():
+        with watched(matrix.engine, condition.__eq__):
+            if first(matrix, found) is None:
+                missed.append(condition)
+    assert {(each.module, each.function) for each in missed} == set(HELD_UP)
+    assert {each.module for each in checks} >= modules_with_conditions() - BY_UPLOADS
