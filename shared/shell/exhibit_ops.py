@@ -89,12 +89,12 @@ def _generated(transaction: Session, rows: Sequence[FittedRow], done: Sequence[I
     """
     # In the order in which `insert_missing` inserted them: all are of one case.
     lines = [fitted.source.line_no for fitted in sorted(rows, key=lambda fitted: str(fitted.control_number))]
-    given = [first + place for first, count in done for place in range(count)]
+    given = [first + place for first, count, _ in done for place in range(count)]
     if len(given) != len(lines):
         # A first attempt that failed half-way was made again in parts.
         return {}
     import_id = rows[0].values[_IMPORT_ID]
-    ranges = " OR ".join(f"id BETWEEN {first} AND {first + count - 1}" for first, count in done)
+    ranges = " OR ".join(f"id BETWEEN {first} AND {first + count - 1}" for first, count, _ in done)
     stored = packed_rows(transaction, "id, line_no", f"FROM exhibits WHERE import_id = {import_id} AND ({ranges})")
     expected = dict(zip(lines, given, strict=True))
     return expected if {int(line): int(i) for i, line in stored} == expected else {}

@@ -19,23 +19,24 @@ from sqlalchemy.orm import Session
 from core.errors import InvalidInputError
 from shell.utils.db_errors import DbErrorClass, classify, error_number
 from shell.utils.literals import execute_literal, row_literals
-from shell.utils.session_variables import set_once
+from shell.utils.session_variables import set_if_allowed
 
 Row = tuple[Any, ...]
 DUPLICATE_ENTRY = 1062
 # Fewer than the server can list warnings for: 65,535, and a row can cause several.
-IGNORE_BATCH = 10_000
+IGNORE_BATCH, MOST_WARNINGS = 10_000, 65_535
 STATEMENT_BYTES = 1_000_000
 
 
 class Inserted(NamedTuple):
-    """One statement: LAST_INSERT_ID, and how many of the sorted rows it had.
+    """One statement: LAST_INSERT_ID, how many of the sorted rows it had, and how many warnings the server counted.
 
     Rows that were all new may have the ids from there on; who wants to know has to prove it.
     """
 
     first_id: int
     rows: int
+    warnings: int
 
 
 def insert_missing(
@@ -74,20 +75,33 @@ def insert_ignore(transaction: Session, table: str, columns: Sequence[str], rows
     """INSERT IGNORE that raises InvalidInputError for any warning but a duplicate key; then the caller must roll back.
 
     A row that is there already is locked to be shared, and not for the caller alone as `insert_missing` does. IGNORE
-    turns errors into warnings, and the server lists no more than `max_error_count` of them, so that is raised.
+    turns errors into warnings, and the server lists no more than `max_error_count` of them: that is raised where it can
+    be, and where it cannot, as many rows go in one statement as it can list.
     """
     ordered = sorted(rows, key=itemgetter(*range(key)))
-    set_once(transaction.connection(), "max_error_count", 65_535)
-    for start in range(0, len(ordered), IGNORE_BATCH):
-        _insert_ignore(transaction, table, columns, ordered[start : start + IGNORE_BATCH])
+    most = min(IGNORE_BATCH, set_if_allowed(transaction.connection(), "max_error_count", MOST_WARNINGS))
+    for start in range(0, len(ordered), most):
+        _insert_ignore(transaction, table, columns, ordered[start : start + most])
 
 
 def _insert_ignore(transaction: Session, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-    for _ in _execute(transaction, _insert(table, columns).replace("INSERT", "INSERT IGNORE", 1), rows):
+    for done in _execute(transaction, _insert(table, columns).replace("INSERT", "INSERT IGNORE", 1), rows):
         warnings = transaction.connection().exec_driver_sql("SHOW WARNINGS").all()
         damaged = [row for row in warnings if row[1] != DUPLICATE_ENTRY]
         if damaged:
             raise InvalidInputError(f"{table}: the server would have damaged a value (warning {damaged[0][1]})")
+        if done.warnings > len(warnings):
+            # What is not listed may be damage. The same rows again change nothing, and fewer are listed whole.
+            _insert_ignore_halves(transaction, table, columns, rows)
+            return
+
+
+def _insert_ignore_halves(transaction: Session, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+    middle = len(rows) // 2
+    if not middle:
+        raise InvalidInputError(f"{table}: the server would have damaged a value, and does not list the warning")
+    _insert_ignore(transaction, table, columns, rows[:middle])
+    _insert_ignore(transaction, table, columns, rows[middle:])
 
 
 def insert_bisecting(
@@ -134,7 +148,7 @@ def _execute(transaction: Session, insert: str, rows: Sequence[Row], behind: str
     """One statement for each megabyte."""
     for part in _parts(row_literals(rows)):
         done = execute_literal(transaction.connection(), f"{insert}({'),('.join(part)}){behind}", insert)
-        yield Inserted(done.lastrowid, len(part))
+        yield Inserted(done.lastrowid, len(part), done.context.cursor.warning_count)
 
 
 def _parts(literals: Sequence[str]) -> Iterator[Sequence[str]]:

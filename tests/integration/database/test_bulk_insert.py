@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+import secrets
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
 
@@ -212,6 +213,44 @@ def test_checked_ignore_sees_damage_behind_more_than_the_server_can_list(databas
         caller.execute(text("DELETE FROM toy_accounts WHERE id = 70000"))
         with pytest.raises(InvalidInputError, match="warning 1265"):
             insert_ignore_checked(caller, ACCOUNTS, ("id", "note"), rows)
+
+
+@pytest.fixture(params=[8, 16])
+def few_are_listed(database: Database, request: pytest.FixtureRequest) -> Iterator[Session]:
+    """A session whose server lists eight warnings, taken to list as many, or twice as many."""
+    with database.environments(1) as (engine,), Session(engine) as caller:
+        caller.execute(text("SET SESSION max_error_count = 8"))
+        caller.connection().info["session variable max_error_count"] = request.param
+        yield caller
+
+
+def test_checked_ignore_sees_damage_where_few_warnings_are_listed(few_are_listed: Session) -> None:
+    rows: list[Row] = [(number, "fine") for number in range(1, 21)]
+    insert_new(few_are_listed, ACCOUNTS, ("id", "note"), rows)
+    with pytest.raises(InvalidInputError, match="warning 1265"):
+        insert_ignore_checked(few_are_listed, ACCOUNTS, ("id", "note"), [*rows, (21, "too long for it")])
+
+
+def test_checked_ignore_accepts_more_duplicates_than_are_listed(few_are_listed: Session) -> None:
+    rows: list[Row] = [(number, f"row {number}") for number in range(1, 31)]
+    insert_new(few_are_listed, ACCOUNTS, ("id", "note"), rows[:20])
+    insert_ignore_checked(few_are_listed, ACCOUNTS, ("id", "note"), rows)
+    assert few_are_listed.execute(text("SELECT COUNT(*) FROM toy_accounts")).scalar() == len(rows)
+
+
+def test_checked_ignore_needs_no_right_but_those_on_the_schema(database: Database) -> None:
+    user = f"plain_{secrets.token_hex(4)}"
+    database.query(f"CREATE USER {user}@'%' IDENTIFIED BY ''")
+    database.query(f"GRANT ALL ON {database.url.database}.* TO {user}@'%'")
+    plain = create_engine(database.url.set(username=user, password=""))
+    try:
+        with Session(plain) as caller:
+            insert_ignore_checked(caller, ACCOUNTS, ("id", "note"), [(1, "a"), (2, "b")])
+            insert_ignore_checked(caller, ACCOUNTS, ("id", "note"), [(2, "b"), (3, "c")])
+            assert caller.execute(text("SELECT COUNT(*) FROM toy_accounts")).scalar() == 3
+    finally:
+        plain.dispose()
+        database.query(f"DROP USER {user}@'%'")
 
 
 def test_checked_ignore_accepts_duplicates(database: Database) -> None:
