@@ -1,0 +1,58 @@
+"""A server that goes away and comes back keeps what it promised, and nobody sees it elsewhere than before."""
+
+from __future__ import annotations
+
+import random
+import threading
+from contextlib import suppress
+from typing import Any
+
+import pymysql
+import pytest
+
+from tests.torture.plain_clients import Connect, notes, number, run
+from tests.torture.tortured_database import TorturedDatabase
+
+
+def test_an_outage_cuts_and_refuses_until_it_is_over(tortured: TorturedDatabase, connect: Connect) -> None:
+    connection = connect()
+    tortured.proxy.outage(True)
+    assert number(connection, "SELECT 1") == 2013
+    with pytest.raises(pymysql.err.OperationalError, match="Connection refused"):
+        connect()
+    tortured.proxy.outage(False)
+    run(connect(), "SELECT 1")
+
+
+@pytest.mark.parametrize("kill", [True, False])
+def test_a_restart_keeps_what_was_committed_and_the_address(
+    tortured: TorturedDatabase, connect: Connect, kill: bool
+) -> None:
+    url, direct, connection = tortured.url, tortured.direct, connect()
+    run(connection, "UPDATE toys SET note = 'kept'", "COMMIT", "UPDATE toys SET note = 'lost'")
+    tortured.restart(kill)
+    assert number(connection, "COMMIT") == 2013
+    assert notes(tortured) == ["kept", "kept"]
+    run(connect(), "SELECT 1")
+    assert tortured.url == url
+    assert tortured.direct != direct
+
+
+def test_a_share_of_the_connections_is_killed(tortured: TorturedDatabase, connect: Connect) -> None:
+    connections = [connect() for _ in range(4)]
+    assert tortured.kill_connections(0.5, random.Random(1)) == 2
+    alive = 0
+    for connection in connections:
+        with suppress(pymysql.Error):
+            run(connection, "SELECT 1")
+            alive += 1
+    assert alive == 2
+
+
+def test_root_asks_with_patience(tortured: TorturedDatabase) -> None:
+    answers: list[Any] = []
+    asking = threading.Thread(target=lambda: answers.extend(tortured.query("SELECT 7") for _ in range(200)))
+    asking.start()
+    tortured.restart(kill=True)
+    asking.join()
+    assert len(answers) == 200
