@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from core.field_mapping import FIELDS
+from core.field_mapping import FIELDS, map_columns
 from core.load_file.layout import Layout
 
 MAX_WINDOW_BYTES = 4_000_000
 MAX_GAP_BYTES = 65_536
-# What makes a spreadsheet evaluate a cell (OWASP, "CSV injection").
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# What makes a spreadsheet evaluate a cell (OWASP, "CSV injection" and ASVS 1.2.10), in some countries in full width.
+_FORMULA_STARTS = (*"=+-@", "\t", "\r", "\n", "\0", *"＝＋－＠")
 
 
 @dataclass
@@ -51,13 +51,18 @@ def reload_options(layout: Layout) -> dict[str, Any]:
         "newline": layout.newline or "none",
         "header": layout.body_line > 1,
         "date_order": layout.date_order,
-        "columns": {
-            # By name where there are names: a column that is called "3" need not be the third.
-            name if layout.body_line > 1 else str(place): field
-            for place, (name, field) in enumerate(zip(layout.names, layout.fields, strict=True), start=1)
-            if field in FIELDS
-        },
+        "columns": _columns(layout),
     }
+
+
+def _columns(layout: Layout) -> dict[str, str]:
+    # By name where there are names: a column that is called "3" need not be the third.
+    keys = layout.names if layout.body_line > 1 else [str(place) for place in range(1, len(layout.names) + 1)]
+    given = {key: field for key, field in zip(keys, layout.fields, strict=True) if field in FIELDS and field}
+    taken = map_columns(layout.names, given)
+    # A column that was to be a property, although its name means a field, would be taken for that field.
+    but = {key: "property" for key, was, now in zip(keys, layout.fields, taken, strict=True) if now and not was}
+    return given | but
 
 
 def neutralised(cell: str) -> str:

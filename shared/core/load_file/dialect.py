@@ -138,7 +138,7 @@ def _dialect(head: bytes, options: ImportOptions) -> Dialect:
     lines = _sample_lines(sample, encoding or enc.BYTEWISE)
     delimiter, qualifier = _delimiter_and_qualifier(lines, options)
     if encoding is None and not f"{delimiter}{qualifier or ''}".isascii():
-        encoding = _likely_encoding(sample)
+        encoding = _likely_encoding(sample[: enc.end_of_last_line(sample, enc.UTF_8) or len(sample)])
     if delimiter == qualifier:
         if options.qualifier is not None:
             raise FileRefusedError(FileFailure.BAD_OPTIONS, "the delimiter and the qualifier are the same character")
@@ -163,8 +163,9 @@ def _stands_as_qualifier(line: bytes, mark: bytes) -> bool:
 
 
 def _likely_encoding(raw: bytes) -> str:
+    """That of whole lines."""
     evidence = enc.Utf8Evidence()
-    evidence.add(raw[: enc.end_of_last_line(raw, enc.UTF_8) or len(raw)])
+    evidence.add(raw)
     return evidence.verdict()
 
 
@@ -199,7 +200,8 @@ def _delimiter_and_qualifier(lines: list[str], options: ImportOptions) -> tuple[
 def _between_thorns(lines: list[str]) -> str:
     if any(DC4 in line for line in lines):
         return DC4
-    between = Counter(re.findall(f"{THORN}([^\\w{THORN}\r\n]){THORN}", "\n".join(lines)))
+    # Only what could be given as an option too: the rejected rows come back with it.
+    between = Counter(re.findall(f"{THORN}([^\\w{THORN}\r\n\0 \ud800-\udfff]){THORN}", "\n".join(lines)))
     return between.most_common(1)[0][0] if between else DC4
 
 

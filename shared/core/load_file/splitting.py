@@ -80,7 +80,7 @@ class Splitter:
             max_record_bytes,
             picked=picked if in_runs else None,
         )
-        self._header_left = opening.body_start
+        self._header = b""
         self._digest = hashlib.sha256()
         self._dates: set[str] = set()
         self._open = self._empty(opening.body_start, opening.body_line)
@@ -88,9 +88,7 @@ class Splitter:
     def feed(self, block: bytes) -> Iterator[Chunk]:
         """The chunks that the next bytes of the file complete."""
         self._digest.update(block)
-        header = min(self._header_left, len(block))
-        self._header_left -= header
-        yield from self._gather(self._stream.feed(block[header:] if header else block))
+        yield from self._gather(self._stream.feed(self._behind_header(block)))
 
     def finish(self) -> Iterator[Chunk]:
         """The chunks that are left when the file has ended."""
@@ -120,6 +118,16 @@ class Splitter:
             body_start=opening.body_start,
             body_line=opening.body_line,
         )
+
+    def _behind_header(self, block: bytes) -> bytes:
+        """What of the block is not of the header, which says as much of the encoding as the records do."""
+        missing = self.opening.body_start - len(self._header)
+        if not missing:
+            return block
+        self._header += block[:missing]
+        if len(self._header) == self.opening.body_start:
+            self._stream.evidence.add(self._header)
+        return block[missing:]
 
     def _gather(self, found: Iterator[Located | LocatedRun]) -> Iterator[Chunk]:
         for each in found:

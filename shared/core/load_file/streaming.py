@@ -18,6 +18,9 @@ from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, Reading
 from core.load_file.records import end_of_large_cell, find_start, opens_large_cell, read_records
 from core.load_file.runs import LocatedRun, read_run
 
+# A list of lines takes many times their bytes: of empty ones no more than so many bytes are listed at once.
+MOST_BLANK_BYTES = 65_536
+
 
 class Located(NamedTuple):
     """A record at bytes [byte_start, byte_end) and physical lines [first_line, last_line].
@@ -95,6 +98,8 @@ class RecordStream:
         self._mid_line = False
         self._worth_reading = 0
         self.evidence = enc.Utf8Evidence()
+        cr, lf = re.escape("\r".encode(view)), re.escape("\n".encode(view))
+        self._blank = re.compile(b"(?:(?:" + cr + b")?" + lf + b")*+")
 
     def feed(self, block: bytes, *, at_end: bool = False) -> Iterator[Located | LocatedRun]:
         """The records that the next bytes complete; with `at_end`, the bytes are the last."""
@@ -105,6 +110,7 @@ class RecordStream:
             if self._lost:
                 yield from self._search(self._lost, at_end)
             if self._lost is None:
+                self._drop_blank_lines(MOST_BLANK_BYTES)
                 yield from self._read(at_end)
             if self._lost or len(self._pending) <= self._most:
                 # To read a record that goes on again with every block would be quadratic.
@@ -159,8 +165,9 @@ class RecordStream:
         """Pass over what belongs to the lost record; yields it when the next record (or the end) is found."""
         end = len(self._pending) if at_end else enc.end_of_last_line(self._pending, self._view)
         if not end:
-            # Part of a line says nothing of what a cell that is open goes on with: wait for the rest of it.
-            if not lost.inside_a_cell or at_end or len(self._pending) > self._most:
+            # Part of a line says nothing of what an open cell goes on with, nor its beginning whether it is a record's:
+            # wait for the rest of it.
+            if (self._mid_line and not lost.inside_a_cell) or at_end or len(self._pending) > self._most:
                 yield from self._pass_over_part_of_a_line(lost, at_end)
             return
         lines = enc.lines(self._pending[:end], self._view)
@@ -198,23 +205,27 @@ class RecordStream:
         return start, certain and start < len(lines.texts)
 
     def _pass_over_part_of_a_line(self, lost: _Lost, at_end: bool) -> Iterator[Located]:
-        if self._pending:
+        # Half of a code unit waits for its other half: line ends are looked for at every second byte from here.
+        half = len(self._pending) % 2 if enc.is_wide(self._view) and not at_end else 0
+        part, self._pending = self._pending[: len(self._pending) - half], self._pending[len(self._pending) - half :]
+        if part:
             lost.last_line = self._line
-        lost.pass_over(self._pending)
-        self._at += len(self._pending)
-        self._pending, self._mid_line, lost.inside_a_cell = b"", bool(self._pending) or self._mid_line, False
+        lost.pass_over(part)
+        self._at += len(part)
+        self._mid_line, lost.inside_a_cell = bool(part) or self._mid_line, False
         if at_end:
             yield lost.located()
             self._lost = None
 
-    def _drop_blank_lines(self) -> bool:
-        """Pass over the blank lines that the pending bytes begin with; False if there are none."""
-        cr, lf = "\r".encode(self._view), "\n".encode(self._view)
-        blank = re.compile(b"(?:(?:" + re.escape(cr) + b")?" + re.escape(lf) + b")*").match(self._pending)
+    def _drop_blank_lines(self, least: int = 0) -> bool:
+        """Pass over the blank lines that the pending bytes begin with; False if they are no more than so many bytes."""
+        blank = self._blank.match(self._pending)
         size = blank.end() if blank else 0
+        if size <= least:
+            return False
         self._line += enc.decode(self._pending[:size], self._view).count("\n")
         self._at, self._pending = self._at + size, self._pending[size:]
-        return size > 0
+        return True
 
     def _advance(self, lines: int, offsets: list[int], raw: bytes) -> None:
         if self._view == enc.BYTEWISE:

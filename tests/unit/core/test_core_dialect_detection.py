@@ -171,3 +171,11 @@ def test_columns_without_a_header_are_numbered_and_mapped_by_number() -> None:
 def test_the_body_begins_behind_the_header_and_its_mark() -> None:
     reading = read_file("\ufeff\n\nDOCID,Title\r\n1,a\n".encode())
     assert (reading.layout.body_start, reading.layout.body_line) == (3 + 2 + 13, 4)
+
+
+@pytest.mark.parametrize("between", [b" ", b"\0", b"\xff"], ids=repr)
+def test_what_could_not_be_given_as_a_delimiter_is_not_detected_as_one(between: bytes) -> None:
+    """Half a character could not even be recorded, and the rows that come back are to be read with it as an option."""
+    line = "þDOCIDþ".encode() + between + "þTitleþ\n".encode()
+    with pytest.raises(FileRefusedError):
+        read_file(line + line.replace(b"DOCID", b"1") * 50)

@@ -6,6 +6,8 @@ import hashlib
 import tracemalloc
 from collections.abc import Iterator
 
+import pytest
+
 from core.import_options import ImportOptions
 from core.load_file.dialect import read_opening
 from core.load_file.grammar import MAX_RECORD_BYTES
@@ -45,6 +47,28 @@ def test_a_line_over_16_mb_is_passed_over_and_its_neighbours_are_read() -> None:
     assert splitter.sha256 == hashlib.sha256(HEADER + before + middle * 40 + behind).digest()
     assert splitter.ids == [("1", 2), ("3", 4)]
     assert peak < MEMORY
+
+
+def test_a_long_line_behind_one_over_16_mb_is_a_record_of_its_own() -> None:
+    """The end of the large one is the end of a block, and the next block ends no line."""
+    middle, long = b"x" * BLOCK, b"y" * BLOCK
+    chunks, splitter, _ = split(iter([b"1,a,b\n2,c,", *[middle] * 17, b"\n", b"3,d," + long, long + b"\n4,e,f\n"]))
+    assert [(chunk.first_line, chunk.last_line, chunk.row_count) for chunk in chunks] == [
+        (2, 2, 1),
+        (3, 3, 1),
+        (4, 5, 2),
+    ]
+    assert splitter.ids == [("1", 2), ("3", 4), ("4", 5)]
+
+
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
+def test_over_16_mb_of_blank_lines_are_passed_over_in_the_memory_of_a_block(line_end: bytes) -> None:
+    """As lines they take sixty times their bytes, which no function has."""
+    part, parts = line_end * (BLOCK // 4 // len(line_end)), 80
+    chunks, splitter, peak = split(iter([b"1,a,b\n", *[part] * parts, b"2,c,d\n"]))
+    assert splitter.ids == [("1", 2), ("2", 3 + parts * part.count(b"\n"))]
+    assert [chunk.row_count for chunk in chunks] == [1, 1]
+    assert peak < 16 * BLOCK
 
 
 WORDS = b"a line that is nothing but words" * 1000 + b"\n"

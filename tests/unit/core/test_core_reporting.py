@@ -51,7 +51,9 @@ def test_no_ranges_make_no_window() -> None:
     assert list(windows([])) == []
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\0=1", "＝1", "＋1", "－1", "＠A1"]
+)
 def test_a_cell_that_a_spreadsheet_would_evaluate_is_text(cell: str) -> None:
     assert neutralised(cell) == f"'{cell}"
 
@@ -74,3 +76,21 @@ def test_a_file_is_read_alike_with_the_options_that_its_report_gives(text: str) 
     options = reload_options(layout)
     assert parse_options(options)
     assert read_file(text.encode(), options).layout == layout
+
+
+def test_rows_behind_a_header_with_the_only_accents_of_a_file_are_read_alike() -> None:
+    """A header that says cp1252 says so of the rows behind it, and the report says it of the rows that come back."""
+    for encoding in ("cp1252", "utf-8"):
+        data = "DOCID,Größe,Übersicht\n1,a,b\n".encode(encoding)
+        layout = read_file(data, {"columns": {"Größe": "title"}}).layout
+        assert (layout.encoding, layout.names) == (encoding, ("DOCID", "Größe", "Übersicht"))
+        assert read_file(data, reload_options(layout)).layout == layout
+
+
+def test_a_column_that_was_given_as_a_property_is_none_of_our_fields_when_its_rows_come_back() -> None:
+    data = b"DOCID,Title,Tags,Begin Attach,Other\n1,a,b,c,d\n"
+    given = {"Title": "property", "Tags": "property", "Begin Attach": "property"}
+    layout = read_file(data, {"columns": given}).layout
+    assert layout.fields == ("control_number", None, None, None, None)
+    assert reload_options(layout)["columns"] == {"DOCID": "control_number", **given}
+    assert read_file(data, reload_options(layout)).layout == layout

@@ -157,3 +157,20 @@ def test_a_long_run_of_blank_lines_is_no_record(limit: int, step: int, line_end:
     assert [chunk.row_count for chunk in made.chunks] == [1, 1]
     assert [chunk.last_line for chunk in made.chunks] == [1, 302]
     assert made.splitter.ids == [("1", 1), ("2", 302)]
+
+
+@pytest.mark.parametrize("view", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("block", [1, 3, 5, 7])
+def test_a_block_may_end_in_the_middle_of_a_character(view: str, block: int) -> None:
+    """Half of a code unit that went with a record over the limit would hide every line end behind it."""
+    made = split("1,a\n2," + "x" * 100 + "\n3,b\n4,c\n", 60, 1, view=view, chunk_rows=1)
+    splitter = Splitter(made.splitter.opening, 1, max_record_bytes=60, max_chunk_bytes=20)
+    chunks = [chunk for part in blocks_between(made.raw, every(block, made.raw)) for chunk in splitter.feed(part)]
+    assert [*chunks, *splitter.finish()] == made.chunks
+    assert spans(made) == [(1, 1, 1), (2, 2, 1), (3, 3, 1), (4, 4, 1)]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_the_line_behind_a_line_over_the_limit_is_waited_for(step: int) -> None:
+    made = split("1,a\n2," + "x" * 100 + "\n3," + "b" * 30 + "\n4,c\n", 60, step, chunk_rows=1)
+    assert spans(made) == [(1, 1, 1), (2, 2, 1), (3, 3, 1), (4, 4, 1)]
