@@ -59,10 +59,14 @@ def _columns(layout: Layout) -> dict[str, str]:
     # By name where there are names: a column that is called "3" need not be the third.
     keys = layout.names if layout.body_line > 1 else [str(place) for place in range(1, len(layout.names) + 1)]
     given = {key: field for key, field in zip(keys, layout.fields, strict=True) if field in FIELDS and field}
-    taken = map_columns(layout.names, given)
-    # A column that was to be a property, although its name means a field, would be taken for that field.
-    but = {key: "property" for key, was, now in zip(keys, layout.fields, taken, strict=True) if now and not was}
-    return given | but
+    # A column that was to be a property, although its name means a field, would be taken for that field; and with it
+    # out of the way, the next one of that meaning.
+    while True:
+        taken = map_columns(layout.names, given)
+        more = {key: "property" for key, was, now in zip(keys, layout.fields, taken, strict=True) if now and not was}
+        if not more:
+            return given
+        given |= more
 
 
 def neutralised(cell: str) -> str:

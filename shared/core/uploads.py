@@ -124,5 +124,11 @@ def parse_upload(record: Mapping[str, Any]) -> Upload | None:
 
 
 def _is_name(part: str) -> bool:
-    """Not blank, without control characters, and without spaces around it, which the database would not compare."""
-    return bool(part) and part == part.strip() and not any(category(character) == "Cc" for character in part)
+    """Not blank nor taken for a folder, without control characters, and without spaces around it, which the database
+    would not compare.
+    """
+    return (
+        part not in ("", ".", "..")
+        and part == part.strip()
+        and not any(category(character) == "Cc" for character in part)
+    )

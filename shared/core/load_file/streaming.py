@@ -164,6 +164,10 @@ class RecordStream:
     def _search(self, lost: _Lost, at_end: bool) -> Iterator[Located]:
         """Pass over what belongs to the lost record; yields it when the next record (or the end) is found."""
         end = len(self._pending) if at_end else enc.end_of_last_line(self._pending, self._view)
+        if not end and self._another_is_lost(lost, at_end):
+            yield lost.located()
+            self._lost = None
+            return
         if not end:
             # Part of a line says nothing of what an open cell goes on with, nor its beginning whether it is a record's:
             # wait for the rest of it.
@@ -180,6 +184,14 @@ class RecordStream:
         if found or at_end:
             yield lost.located()
             self._lost = None
+
+    def _another_is_lost(self, lost: _Lost, at_end: bool) -> bool:
+        """Whether what is pending, too long and without a line end, begins the record behind the lost one."""
+        if at_end or self._mid_line or lost.inside_a_cell or len(self._pending) <= self._most:
+            return False
+        half = len(self._pending) % 2 if enc.is_wide(self._view) else 0
+        lines = enc.lines(self._pending[: len(self._pending) - half], self._view)
+        return find_start(lines, self._grammar, at_end=True, first=0)[0] == 0
 
     def _lose(self) -> None:
         """The record at hand goes on for longer than we hold: look for its end, or for the next record, instead."""

@@ -79,7 +79,8 @@ def insert_ignore(transaction: Session, table: str, columns: Sequence[str], rows
     be, and where it cannot, as many rows go in one statement as it can list.
     """
     ordered = sorted(rows, key=itemgetter(*range(key)))
-    most = min(IGNORE_BATCH, set_if_allowed(transaction.connection(), "max_error_count", MOST_WARNINGS))
+    listed = set_if_allowed(transaction.connection(), "max_error_count", MOST_WARNINGS)
+    most = max(1, min(IGNORE_BATCH, listed))
     for start in range(0, len(ordered), most):
         _insert_ignore(transaction, table, columns, ordered[start : start + most])
 

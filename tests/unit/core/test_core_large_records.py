@@ -61,6 +61,18 @@ def test_a_long_line_behind_one_over_16_mb_is_a_record_of_its_own() -> None:
     assert splitter.ids == [("1", 2), ("3", 4), ("4", 5)]
 
 
+def test_two_lines_over_16_mb_one_behind_the_other_are_two_records() -> None:
+    middle = [b"x" * BLOCK] * 17
+    chunks, splitter, _ = split(iter([b"1,a,b\n2,c,", *middle, b"\n", b"3,d,", *middle, b"\n", b"4,e,f\n"]))
+    assert [(chunk.first_line, chunk.last_line, chunk.row_count) for chunk in chunks] == [
+        (2, 2, 1),
+        (3, 3, 1),
+        (4, 4, 1),
+        (5, 5, 1),
+    ]
+    assert splitter.ids == [("1", 2), ("4", 5)]
+
+
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
 def test_over_16_mb_of_blank_lines_are_passed_over_in_the_memory_of_a_block(line_end: bytes) -> None:
     """As lines they take sixty times their bytes, which no function has."""

@@ -94,3 +94,20 @@ def test_a_column_that_was_given_as_a_property_is_none_of_our_fields_when_its_ro
     assert layout.fields == ("control_number", None, None, None, None)
     assert reload_options(layout)["columns"] == {"DOCID": "control_number", **given}
     assert read_file(data, reload_options(layout)).layout == layout
+
+
+@pytest.mark.parametrize(
+    ("header", "properties"),
+    [
+        ("Control Number,Doc ID,Beg Bates,Text", ["Control Number", "Doc ID"]),
+        ("DOCID,Date Sent,Date Received,Date Created", ["Date Sent", "Date Received", "Date Created"]),
+        ("DOCID,Title,Doc Title,Other", ["Title", "Doc Title"]),
+    ],
+)
+def test_of_several_columns_of_one_meaning_that_were_properties_none_takes_its_place(
+    header: str, properties: list[str]
+) -> None:
+    """As an id or a date that nobody chose, its rows would come back as others."""
+    data = f"{header}\n1,2,3,4\n".encode()
+    layout = read_file(data, {"columns": dict.fromkeys(properties, "property")}).layout
+    assert read_file(data, reload_options(layout)).layout == layout

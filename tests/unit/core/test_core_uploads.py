@@ -99,8 +99,14 @@ def test_an_encoded_slash_divides_like_any_other() -> None:
 
 
 def test_dots_in_a_key_climb_nowhere() -> None:
-    found = upload("imports/t/../../x/..%2F..%2Fa.dat")
-    assert (found.tenant_id, found.case_name, found.upload_id, found.file_name) == ("t", "..", "..", "x/../../a.dat")
+    found = upload("imports/t/c/u/x/..%2F..%2Fa.dat")
+    assert (found.tenant_id, found.case_name, found.upload_id, found.file_name) == ("t", "c", "u", "x/../../a.dat")
+
+
+@pytest.mark.parametrize("key", ["imports/t/../u/a.dat", "imports/../c/u/a.dat", "imports/t/c/./a.dat"])
+def test_no_tenant_case_or_upload_is_called_as_a_folder_is(key: str) -> None:
+    with pytest.raises(UploadRefusedError):
+        upload(key)
 
 
 def test_the_same_version_has_the_same_key_whatever_the_event() -> None:
