@@ -1,4 +1,8 @@
-"""Play seeds against the whole application and count what was lost, doubled or misplaced: `make torture SEEDS=n`."""
+"""Play seeds against the whole application and count what was lost, doubled or misplaced: `make torture SEEDS=n`.
+
+Some ten seconds a seed on two idle cores. Exit code 0: all seeds held; 1: one was violated; 2: the application could
+not be started. What strikes in each seed, and the command that plays it again, go to standard error.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,19 @@ import argparse
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
+from benchmarks.arguments import number
+from benchmarks.telling import run as command
 from local.errors import LocalError
 from tests.torture import seeds
 from tests.torture.arena import Arena, arena
 from tests.torture.findings import KINDS
 from tests.torture.plan import plan_of
-from tests.torture.switches import SWITCHES
+from tests.torture.switches import SWITCHES, described
 
 HELD, BROKEN, NOT_RUN, INTERRUPTED = 0, 1, 2, 130
 # The stack remembers executions and objects of all seeds; a fresh one now and then keeps that small.
@@ -25,16 +31,21 @@ SEEDS_A_STACK = 25
 
 def parser() -> argparse.ArgumentParser:
     """The command's options."""
-    made = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
-    made.add_argument("--seeds", type=int, default=20, help="how many (default: 20), from --first on")
-    made.add_argument("--first", type=int, default=1, help="the first seed (default: 1)")
+    made = argparse.ArgumentParser(
+        prog="python -m tests.torture",
+        description=__doc__,
+        epilog=f"protections:\n{described()}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("--seeds", type=number(1, 100_000), default=20, help="how many (default: 20), from --first on")
+    made.add_argument("--first", type=number(1, 10**9), default=1, help="the first seed (default: 1)")
     made.add_argument(
         "--without",
         action="append",
         default=[],
         choices=sorted(SWITCHES),
         metavar="PROTECTION",
-        help="turn a protection off, in the test build alone: " + ", ".join(sorted(SWITCHES)),
+        help="turn a protection off, in the test build alone; they are listed below",
     )
     made.add_argument("--until-found", action="store_true", help="stop at the first violation, which is what is wanted")
     made.add_argument("--no-faults", action="store_true", help="the same work, undisturbed")
@@ -44,7 +55,10 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
-    options = parser().parse_args(arguments)
+    made = parser()
+    options = made.parse_args(arguments)
+    if options.keep and options.keep.exists() and any(options.keep.iterdir()):
+        made.error(f"{options.keep} is not empty: what other seeds left there would be taken for violations")
     try:
         with tempfile.TemporaryDirectory(prefix="torture-") as directory:
             return _play(options, options.keep or Path(directory))
@@ -84,31 +98,31 @@ class Tally:
 
 def _play(options: argparse.Namespace, directory: Path) -> int:
     tally, numbers = Tally(), range(options.first, options.first + options.seeds)
-    for stack, block in groupby(numbers, key=stack_of):
-        with arena(directory / f"stack-{stack}", without=options.without, short_leases=has_short_leases(stack)) as at:
-            for seed in block:
-                _play_one(seed, at, tally, options)
-                if options.until_found and tally.found:
-                    break
-        if options.until_found and tally.found:
-            break
-    for kind, count in sorted(tally.struck.items()):
-        print(f"{count:6} {kind}", file=sys.stderr)
-    print(tally.told())
+    try:
+        for stack, block in groupby(numbers, key=stack_of):
+            left = deque(block)
+            while left and not (options.until_found and tally.found):
+                # What a broken seed has left behind is not the next one's.
+                with arena(directory / f"from-{left[0]}", without=options.without, short_leases=stack % 2 == 1) as at:
+                    while left and _play_one(left.popleft(), at, tally, options):
+                        pass
+    finally:
+        for kind, count in sorted(tally.struck.items()):
+            print(f"{count:6} {kind}", file=sys.stderr)
+        print(tally.told())
     return BROKEN if tally.found else HELD
 
 
 def stack_of(seed: int) -> int:
-    """Which stack plays a seed: 1 to 25 the first, and so on; the same one also when the seed is played alone."""
+    """Which stack plays a seed: 1 to 25 the first, and so on, also where it is played alone.
+
+    In every other stack claims end while their owners may be at work.
+    """
     return (seed - 1) // SEEDS_A_STACK
 
 
-def has_short_leases(stack: int) -> bool:
-    """In every other stack claims end while their owners may be at work."""
-    return stack % 2 == 1
-
-
-def _play_one(seed: int, at: Arena, tally: Tally, options: argparse.Namespace) -> None:
+def _play_one(seed: int, at: Arena, tally: Tally, options: argparse.Namespace) -> bool:
+    """Whether it held."""
     began = time.monotonic()
     outcome = seeds.run(plan_of(seed, with_faults=not options.no_faults), at)
     tally.add(outcome)
@@ -118,9 +132,10 @@ def _play_one(seed: int, at: Arena, tally: Tally, options: argparse.Namespace) -
     for finding in outcome.findings:
         print(f"  {finding.kind}: {finding.what}", file=sys.stderr)
     if outcome.findings:
-        off = "".join(f" --without {name}" for name in options.without)
-        print(f"  again: python -m tests.torture --first {seed} --seeds 1{off}", file=sys.stderr)
+        more = "".join(f" --without {name}" for name in options.without) + " --no-faults" * options.no_faults
+        print(f"  again: .venv/bin/python -m tests.torture --first {seed} --seeds 1{more}", file=sys.stderr)
+    return not outcome.findings
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(main)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-# Each from two sides.
+# Each from two sides, but for `begin`.
 LABELS = ("begin", "claim", "write", "commit", "publish", "store", "fetch", "acknowledge")
 CALLS = ("publish", "store", "fetch")
 

@@ -18,6 +18,7 @@ from tests.support.redis_server import RedisServer, private_redis
 from tests.torture import pace, points, worker
 from tests.torture.conductor import Conductor
 from tests.torture.subscriber import Subscriber
+from tests.torture.switches import SWITCHES
 from tests.torture.tortured_database import TorturedDatabase
 from tests.torture.unruly import Unruly
 
@@ -58,6 +59,7 @@ def arena(directory: Path, *, without: Sequence[str] = (), short_leases: bool = 
         conductor = up.enter_context(Conductor())
         delivery = Unruly()
         _migrate(database)
+        _weaken(database, without)
         stack = up.enter_context(
             LocalStack(
                 directory / "stack",
@@ -85,6 +87,20 @@ def _migrate(database: TorturedDatabase) -> None:
         raise LocalError(f"the tables could not be made: {done.stderr[-2000:]}")
 
 
+def _weaken(database: TorturedDatabase, without: Sequence[str]) -> None:
+    """Make plain indexes of the unique keys that would save what is lost without a protection."""
+    for key in [key for name in without for key in SWITCHES[name].keys]:
+        table, _, index = key.partition(".")
+        columns = database.query(
+            "SELECT column_name FROM information_schema.statistics WHERE table_schema = DATABASE() "
+            "AND table_name = :table AND index_name = :index ORDER BY seq_in_index",
+            table=table,
+            index=index,
+        )
+        listed = ", ".join(row[0] for row in columns)
+        database.query(f"ALTER TABLE {table} DROP INDEX {index}, ADD INDEX {index} ({listed})")
+
+
 def _roots() -> list[str]:
     return [*map(str, Template.load(DEFAULT_TEMPLATE).import_roots), str(REPOSITORY)]
 
@@ -99,5 +115,5 @@ def _environment(
         "DB_DEADLOCK_RETRY_DELAY": "0.02",
         points.CONDUCTOR: conductor.address,
         worker.WITHOUT: ",".join(without),
-        pace.SHORT_LEASES: "1" if short_leases else "",
+        pace.SHORT_LEASES: "1" if short_leases or any(SWITCHES[name].short_leases for name in without) else "",
     }

@@ -62,7 +62,9 @@ class Client:
     def _twice(self, *asked: Any) -> Answered:
         with ThreadPoolExecutor(2) as pool:
             one, other = [each.result() for each in [pool.submit(self._until_answered, *asked) for _ in range(2)]]
-        if one.status < 400 and (one.status, one.body) != (other.status, other.body) and "upload" not in one.body:
+        # After a refusal the key is free: the other one may succeed then.
+        both = max(one.status, other.status) < 400
+        if both and (one.status, one.body) != (other.status, other.body) and "upload" not in one.body:
             self.ledger.complain(f"doubled: two answers under one key: {asked[0]} {asked[1]}: {one} and {other}")
         return min(one, other, key=lambda each: each.status)
 
@@ -82,7 +84,7 @@ class Client:
                 last = f"{response.status_code} {response.text[:300]}"
                 if "problem:internal-error" in response.text:
                     self.ledger.complain(f"internal error: {method} {path}: {last}")
-            self._pause.wait(0.1)
+            self._pause.wait(0.25)
         raise NeverAnsweredError(f"{method} {path}: {last}")
 
 

@@ -33,6 +33,7 @@ def judge_events(ledger: Ledger, at: Queried, subscriber: Subscriber) -> Iterato
             yield Finding(LOST, f"event {row.id} ({row.event_type}) was never heard")
     yield from _judge_order(subscriber)
     yield from _judge_completions(ledger, rows)
+    yield from _judge_productions_ends(ledger, rows)
     yield from _judge_warnings(ledger, at, rows)
 
 
@@ -45,7 +46,7 @@ def _judge_order(subscriber: Subscriber) -> Iterator[Finding]:
             continue
         heard.add(event["eventId"])
         aggregate = _aggregate(event)
-        if event["sequence"] < last[aggregate]:
+        if event["sequence"] <= last[aggregate]:
             yield Finding(MISPLACED, f"event {event['eventId']} of {aggregate} was heard behind a later one")
         last[aggregate] = max(last[aggregate], event["sequence"])
 
@@ -75,6 +76,18 @@ def _judge_completions(ledger: Ledger, rows: Any) -> Iterator[Finding]:
             yield Finding(LOST, f"nobody was told that import {upload.import_id} was completed")
         elif counts["rejected"] != len(upload.made.truth.rejected):
             yield Finding(MISPLACED, f"import {upload.import_id} was completed with {counts}")
+
+
+def _judge_productions_ends(ledger: Ledger, rows: Any) -> Iterator[Finding]:
+    """Of each production one end was told, the one that it came to."""
+    ends: dict[int, list[str]] = {production: [] for production in ledger.productions}
+    for row in rows:
+        if row.event_type in ("production.confirmed", "production.cancelled"):
+            ends.setdefault(json.loads(row.payload)["productionId"], []).append(row.event_type)
+    for production, told in ends.items():
+        if told != [f"production.{ledger.productions.get(production)}"]:
+            kind = DOUBLED if len(told) > 1 else LOST
+            yield Finding(kind, f"production {production} is {ledger.productions.get(production)}, told was {told}")
 
 
 def _judge_warnings(ledger: Ledger, at: Queried, rows: Any) -> Iterator[Finding]:

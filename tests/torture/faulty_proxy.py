@@ -7,6 +7,7 @@ counted. Plain protocol only, no TLS.
 
 from __future__ import annotations
 
+import re
 import socket
 import struct
 import threading
@@ -49,6 +50,7 @@ ERRORS = {
     Injection.TABLE_FULL: (1114, "HY000", "The table 'exhibits' is full"),
     Injection.PACKET_TOO_LARGE: (1153, "08S01", "Got a packet bigger than 'max_allowed_packet' bytes"),
 }
+_CHANGES = re.compile(rb"\s*(?:INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
 TOO_MANY = (1040, "08004", "Too many connections")
 OF_COMMITS = {Injection.LOSE_COMMIT_REQUEST, Injection.LOSE_COMMIT_ANSWER}
 # Those that end the connection without a word, and whether the statement is executed before.
@@ -74,6 +76,7 @@ class FaultyProxy(TcpProxy):
         # Says of a statement's text what shall become of it; None lets everything through.
         self.decide: Decide | None = None
         self._ends: set[socket.socket] = set()
+        self._old: set[socket.socket] = set()
         self._out = False
         self._too_many = 0
         self.injected: Counter[Injection] = Counter()
@@ -117,6 +120,19 @@ class FaultyProxy(TcpProxy):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
 
+    def fail_over(self) -> None:
+        """Whoever is connected now has a server that can only be read, for ever; the next ones have the new writer."""
+        with self._lock:
+            self._old |= self._ends
+
+    def end_old(self) -> None:
+        """End the connections to the server that can only be read."""
+        with self._lock:
+            old, self._old = list(self._old), set()
+        for end in old:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         """Accept nobody any more, and end what there is."""
         super().close()
@@ -139,6 +155,7 @@ class FaultyProxy(TcpProxy):
         finally:
             with self._lock:
                 self._ends -= {client, server}
+                self._old -= {client, server}
 
     def _connect(self, client: socket.socket) -> None:
         with self._lock:
@@ -161,7 +178,7 @@ class FaultyProxy(TcpProxy):
 
     def _requests(self, client: socket.socket, server: socket.socket, answers: Answers) -> None:
         for packet in packets(client):
-            injection = self._injection(packet)
+            injection = self._injection(packet) or self._of_the_old(client, packet)
             if injection is None:
                 server.sendall(packet)
             elif not self._inject(injection, packet, client, server, answers):
@@ -174,6 +191,10 @@ class FaultyProxy(TcpProxy):
             return None
         chosen = decide(packet[HEADER + 1 :])
         return None if chosen in OF_COMMITS and packet[HEADER:] != COMMIT else chosen
+
+    def _of_the_old(self, client: socket.socket, packet: bytes) -> Injection | None:
+        changes = packet[3] == 0 and packet[HEADER] == QUERY and _CHANGES.match(packet[HEADER + 1 :])
+        return Injection.READ_ONLY if changes and client in self._old else None
 
     def _inject(
         self, injection: Injection, packet: bytes, client: socket.socket, server: socket.socket, answers: Answers

@@ -95,7 +95,8 @@ def _reports(upload: Upload, at: Queried, s3: S3Client, bucket: str) -> None:
     returned = _read(s3, bucket, files["rejected_rows.dat"])
     assert returned == data[: truth.header_len] + expected, "the rejected rows are not the bytes of the source"
     told = csv.DictReader(io.StringIO(_read(s3, bucket, files["report.csv"]).decode("utf-8-sig"), newline=""))
-    assert {int(line["line"]) for line in told} == {record.first_line for record in truth.rejected}
+    reasons = Counter((record.first_line, code) for record in truth.rejected for code in record.codes)
+    assert Counter((int(line["line"]), line["code"]) for line in told) == reasons
 
 
 def _read(s3: S3Client, bucket: str, key: str) -> bytes:

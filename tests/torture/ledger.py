@@ -12,6 +12,11 @@ from samples.generator import Generated
 BASE, DOCUMENTS = "Base", 8
 
 
+def native(number: int) -> bytes:
+    """What the native of a document of the base holds."""
+    return f"document {number}".encode()
+
+
 @dataclass
 class Upload:
     """A load file that was put into the bucket, and its import; `has_twin` where one of the case has the same rows."""
@@ -44,11 +49,11 @@ class Ledger:
     uploads: list[Upload] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     taggings: set[tuple[int, str]] = field(default_factory=set)
-    never_tags: set[str] = field(default_factory=set)
     # By period and version: what it was left as, and by what.
     custody: dict[tuple[int, int], tuple[str, dict[str, Any]]] = field(default_factory=dict)
     titles: dict[int, dict[int, str]] = field(default_factory=dict)
     custodians: dict[str, set[int]] = field(default_factory=dict)
+    links: set[tuple[int, str]] = field(default_factory=set)
     productions: dict[int, str] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import os
 
-from shell import claiming_ops, failed_import_ops, import_ops, invocation, publishing_ops
-from shell.utils import idempotency, redis_client
+from tests.torture.switching import instead
 
 SHORT_LEASES = "TORTURE_SHORT_LEASES"
 LEASE_S = 1.0
+SCALED = {
+    "shell.claiming_ops:LEASE_S": 3,
+    "shell.claiming_ops:LONGEST_PAUSE_S": 1,
+    "shell.publishing_ops:SAFE_S": 1.0,
+    "shell.invocation:MARGIN_S": 0.5,
+    "shell.utils.idempotency:MARGIN_S": 0.5,
+    "shell.import_ops:SPLITTING_S": 4,
+    "shell.failed_import_ops:GIVING_UP_S": 3,
+    "shell.utils.redis_client:REST_S": 0.3,
+}
 
 
 def quicken() -> None:
@@ -21,11 +30,7 @@ def quicken() -> None:
     In a run with short leases a claim of an Idempotency-Key ends while its owner may be at work, as it does where a
     host was frozen: only the owner's fence then keeps two from the effect.
     """
-    claiming_ops.LEASE_S, claiming_ops.LONGEST_PAUSE_S = 3, 1
-    publishing_ops.SAFE_S = 1.0
-    invocation.MARGIN_S = 0.5
-    idempotency.MARGIN_S = 0.5  # type: ignore[attr-defined]
-    import_ops.SPLITTING_S, failed_import_ops.GIVING_UP_S = 4, 3
-    redis_client.REST_S = 0.3
+    for place, seconds in SCALED.items():
+        instead(place, seconds)
     if os.environ.get(SHORT_LEASES):
-        idempotency._lease_s = lambda: LEASE_S
+        instead("shell.utils.idempotency:_lease_s", lambda: LEASE_S)

@@ -1,8 +1,9 @@
 """The points of a worker at which something can happen to it: the conductor is asked at each, and obeyed.
 
 The application does not know of them: they are where it talks to somebody else, and so the only places at which
-others can see how far it is. `begin` an invocation, `claim` and `write` by a statement, `commit`, `publish` to a queue
-or topic, `store` to and `fetch` from S3, `acknowledge` with the answer; each before and after.
+others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (in a production `number` and
+`note` are of these), `commit`, `publish` to a queue or topic, `store` to and `fetch` from S3, `acknowledge` with the
+answer; each before and after.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ _CLAIM = re.compile(
     r"FOR UPDATE|INSERT INTO idempotency_keys|SET published = 3|SET status = 'splitting'", re.IGNORECASE
 )
 _WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
+_OF_PRODUCTIONS = {
+    "number": re.compile(r"INSERT INTO production_documents\b"),
+    "note": re.compile(r"UPDATE production_steps\b"),
+}
 _CALLS = {
     "PublishBatch": "publish",
     "Publish": "publish",
@@ -81,7 +86,10 @@ def install(points: Points) -> None:
 
 
 def label_of(statement: str) -> str | None:
-    """What a statement is: a claim, a write, or neither."""
+    """What a statement is: numbers that are given out, a step's note, a claim, another write, or none of these."""
+    for label, pattern in _OF_PRODUCTIONS.items():
+        if pattern.match(statement):
+            return label
     if _CLAIM.search(statement):
         return "claim"
     return "write" if _WRITE.match(statement) else None
@@ -130,7 +138,10 @@ def faulty(action: Action | None, operation: str, given: dict[str, Any], call: C
         raise _error("InternalError", 500, operation)
     if action is Action.THROTTLE:
         raise _error("ThrottlingException", 400, operation)
-    if action is Action.PART and operation in _BATCHES:
+    if action is Action.PART:
+        # Of a message that goes alone nothing is taken.
+        if operation not in _BATCHES:
+            raise _error("InternalError", 500, operation)
         return _in_part(operation, given, call)
     answer = call(given)
     if action is Action.LOSE:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tests.support.queried import Queried
-from tests.torture.findings import DOUBLED, KINDS, LOST, MISPLACED, OVERLAP, UNFINISHED, WRONG, Finding
-from tests.torture.ledger import BASE, DOCUMENTS, Ledger
+from tests.torture.findings import DOUBLED, KINDS, LOST, MISPLACED, OVERLAP, WRONG, Finding
+from tests.torture.ledger import BASE, DOCUMENTS, Answer, Ledger, native
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -23,17 +24,21 @@ def judge_requests(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -> It
     for each in ledger.wrong:
         kind, _, what = each.partition(": ")
         yield Finding(kind if kind in KINDS else WRONG, what)
+    done = (ledger.taggings, ledger.titles, ledger.custodians, ledger.custody, ledger.productions)
+    if not all(done):
+        yield Finding(WRONG, f"somebody could do nothing: {[len(each) for each in done]}")
     yield from _judge_keys(ledger, at)
     yield from _judge_taggings(ledger, at)
     yield from _judge_titles(ledger, at)
     yield from _judge_custodians(ledger, at)
+    yield from _judge_links(ledger, at)
     yield from _judge_custody(ledger, at)
     yield from _judge_productions(ledger, at, s3, bucket)
 
 
 def _judge_keys(ledger: Ledger, at: Queried) -> Iterator[Finding]:
     rows = at.query(
-        "SELECT idempotency_key, status, status_code FROM idempotency_keys WHERE tenant_id = :tenant",
+        "SELECT idempotency_key, status, status_code, response_body FROM idempotency_keys WHERE tenant_id = :tenant",
         tenant=ledger.tenant,
     )
     kept = {bytes(row.idempotency_key).decode(): row for row in rows}
@@ -44,11 +49,14 @@ def _judge_keys(ledger: Ledger, at: Queried) -> Iterator[Finding]:
             yield Finding(LOST, f"the answer of {answer.method} {answer.path} is not kept: {row}")
         if answer.status >= 400 and completed:
             yield Finding(MISPLACED, f"{answer.method} {answer.path} was answered {answer.status}, and {row} is kept")
-        if row is not None and completed and answer.status < 400 and row.status_code != answer.status:
+        if row is not None and completed and answer.status < 400 and not _is_kept(answer, row):
             yield Finding(MISPLACED, f"{answer.method} {answer.path} was answered {answer.status}, kept is {row}")
-    for key, row in kept.items():
-        if row.status == "in_progress":
-            yield Finding(UNFINISHED, f"key {key} is in progress for ever")
+
+
+def _is_kept(answer: Answer, row: Any) -> bool:
+    """Of announced imports the URLs are not kept, which are signed anew."""
+    body = answer.body if answer.path == "/imports" else json.loads(row.response_body)
+    return (row.status_code, body) == (answer.status, answer.body)
 
 
 def _judge_taggings(ledger: Ledger, at: Queried) -> Iterator[Finding]:
@@ -86,6 +94,21 @@ def _judge_custodians(ledger: Ledger, at: Queried) -> Iterator[Finding]:
         )
         if {row.id for row in rows} != ids or len(rows) != 1:
             yield Finding(DOUBLED, f"custodian {name} was answered as {ids}, and is {[row.id for row in rows]}")
+
+
+def _judge_links(ledger: Ledger, at: Queried) -> Iterator[Finding]:
+    """Who is linked to an exhibit of the base was added by a request, and nobody else was."""
+    rows = at.query(
+        "SELECT exhibit_id, custodians.name FROM custodian_exhibits JOIN custodians ON custodians.id = custodian_id "
+        "JOIN cases ON cases.id = case_id WHERE tenant_id = :tenant AND cases.name = :base",
+        tenant=ledger.tenant,
+        base=BASE,
+    )
+    got = {(row.exhibit_id, row.name) for row in rows}
+    if ledger.links - got:
+        yield Finding(LOST, f"custodians of exhibits {sorted(ledger.links - got)}")
+    if got - ledger.links:
+        yield Finding(MISPLACED, f"custodians of exhibits that nobody added {sorted(got - ledger.links)}")
 
 
 def _judge_custody(ledger: Ledger, at: Queried) -> Iterator[Finding]:
@@ -143,29 +166,38 @@ def _judge_productions(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -
     yield from _judge_numbers(documents)
     for production, status in ledger.productions.items():
         mine = [row for row in documents if row.production_id == production]
-        objects = _objects(s3, bucket, f"productions/{production}/")
-        yield from _judge_production(production, status, mine, objects)
+        yield from _judge_production(production, status, mine, _objects(s3, bucket, f"productions/{production}/"))
 
 
 def _judge_numbers(documents: Sequence[Any]) -> Iterator[Finding]:
-    for name in ("first_number", "position"):
-        for number, count in Counter(getattr(row, name) for row in documents).items():
+    for name, among in (("first_number", "sequence_id"), ("position", "destination_id")):
+        for (of, number), count in Counter((getattr(row, among), getattr(row, name)) for row in documents).items():
             if count > 1:
-                yield Finding(DOUBLED, f"{name} {number} was given out {count} times")
+                yield Finding(DOUBLED, f"{name} {number} of {among} {of} was given out {count} times")
 
 
-def _judge_production(production: int, status: str, documents: Sequence[Any], objects: int) -> Iterator[Finding]:
+def _judge_production(
+    production: int, status: str, documents: Sequence[Any], objects: Mapping[str, bytes]
+) -> Iterator[Finding]:
     states = {row.status for row in documents}
-    if status == "confirmed":
-        positions = sorted(row.position for row in documents)
-        if (len(documents), states) != (DOCUMENTS, {"produced"}) or objects < DOCUMENTS:
-            yield Finding(LOST, f"production {production}: {len(documents)} documents {states}, {objects} objects")
-        if positions and positions != list(range(positions[0], positions[0] + DOCUMENTS)):
-            yield Finding(MISPLACED, f"production {production} does not stand together: {positions}")
-    elif states - {"void"} or objects:
-        yield Finding(MISPLACED, f"production {production} was cancelled: {states}, {objects} objects")
+    if status != "confirmed":
+        if states - {"void"} or objects:
+            yield Finding(MISPLACED, f"production {production} was cancelled: {states}, {sorted(objects)}")
+        return
+    positions = sorted(row.position for row in documents)
+    natives = sorted(body for key, body in objects.items() if "/NATIVES/" in key)
+    if (len(documents), states) != (DOCUMENTS, {"produced"}) or not any(key.endswith(".dat") for key in objects):
+        yield Finding(LOST, f"production {production}: {len(documents)} documents {states}, {sorted(objects)}")
+    if natives != sorted(map(native, range(DOCUMENTS))):
+        yield Finding(LOST, f"production {production}: its natives are {natives}")
+    if positions and positions != list(range(positions[0], positions[0] + DOCUMENTS)):
+        yield Finding(MISPLACED, f"production {production} does not stand together: {positions}")
 
 
-def _objects(s3: S3Client, bucket: str, prefix: str) -> int:
-    """Versions that are there, under markers too."""
-    return len(s3.list_object_versions(Bucket=bucket, Prefix=prefix).get("Versions", []))
+def _objects(s3: S3Client, bucket: str, prefix: str) -> dict[str, bytes]:
+    """The contents by key, of versions under markers too."""
+    listed = s3.list_object_versions(Bucket=bucket, Prefix=prefix).get("Versions", [])
+    return {
+        each["Key"]: s3.get_object(Bucket=bucket, Key=each["Key"], VersionId=each["VersionId"])["Body"].read()
+        for each in listed
+    }

@@ -15,10 +15,12 @@ from tests.torture.clients import Client, NeverAnsweredError
 from tests.torture.events_oracle import judge_events
 from tests.torture.faulty_proxy import Injection
 from tests.torture.findings import UNFINISHED, WRONG, Finding
+from tests.torture.handing_on import hand_on
 from tests.torture.imports_oracle import judge_control_numbers, judge_imports
 from tests.torture.ledger import Ledger
 from tests.torture.plan import Plan
 from tests.torture.requests_oracle import judge_requests
+from tests.torture.rush import rush
 from tests.torture.troubles import Statements, Troubles
 
 IDLE_S = 90.0
@@ -37,7 +39,7 @@ class Outcome:
 
 
 def run(plan: Plan, at: Arena) -> Outcome:
-    """Play the plan and judge what is left; the arena is as calm afterwards as it was before."""
+    """Play the plan, once an arena, and judge what is left; the arena is as calm afterwards as it was before."""
     ledger = Ledger(plan.tenant, after_event=_last_event(at))
     outcome = Outcome(ledger)
     troubles = Troubles(at.database, at.redis, plan.troubles, SCALE.factor, plan.seed)
@@ -49,8 +51,11 @@ def run(plan: Plan, at: Arena) -> Outcome:
         _calm(at, troubles)
     outcome.struck = _struck(at, troubles, Counter(at.database.proxy.injected) - injected)
     outcome.findings += _drain(at)
-    if not outcome.findings:
+    try:
         outcome.findings += judge(ledger, at)
+    except Exception as error:
+        # What is not finished need not be comparable; what is known is told all the same.
+        outcome.findings.append(Finding(UNFINISHED, f"could not be judged: {type(error).__name__}: {error}"[:600]))
     outcome.records = sum(upload.made.truth.rows_seen for upload in ledger.uploads)
     outcome.requests = len(ledger.answers)
     return outcome
@@ -70,6 +75,7 @@ def _calm(at: Arena, troubles: Troubles) -> None:
     at.database.proxy.decide = None
     at.database.proxy.too_many_connections(0)
     troubles.settle()
+    at.database.proxy.end_old()
 
 
 def _everybody(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Finding]:
@@ -96,20 +102,21 @@ def _jobs(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Job]:
         yield actors.Uploader(client(number), stack.s3, bucket, file, at.database).run
     yield lambda: _at_the_base(at, client)
     for number in (20, 21):
-        yield partial(actors.hand_on, client(number))
+        yield partial(hand_on, client(number))
+    yield partial(rush, client(22), client(23))
 
 
 def _at_the_base(at: Arena, client: Callable[[int], Client]) -> None:
     """Once there is a case to work on, everybody works on it."""
     exhibits = actors.bring_in_the_base(client(10), at.stack.s3, at.stack.bucket)
     work = [actors.tag, actors.correct, actors.name]
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(6 + actors.PRODUCTIONS) as pool:
         futures = [
             pool.submit(does, client(30 + 10 * place + turn), exhibits, turn)
             for place, does in enumerate(work)
             for turn in range(2)
         ]
-        futures += [pool.submit(actors.produce, client(60 + turn), turn) for turn in range(2)]
+        futures += [pool.submit(actors.produce, client(60 + turn), turn) for turn in range(actors.PRODUCTIONS)]
     for future in futures:
         future.result()
 

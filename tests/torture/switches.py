@@ -1,12 +1,26 @@
-"""The protections of the application that a test build can be without, each by its name."""
+"""The protections of the application that a test build can be without, each by its name.
+
+Guarantees that only processes that are told to are without one: the product knows nothing of this. A switch disables a
+mechanism as a whole; where another one would save what is lost, that is off too, and the switch says so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from tests.torture.switches_imports import OF_IMPORTS
+from tests.torture.switches_outbox import OF_THE_OUTBOX
+from tests.torture.switches_productions import OF_PRODUCTIONS
+from tests.torture.switches_requests import OF_REQUESTS
+from tests.torture.switching import Switch
 
-SWITCHES: dict[str, Callable[[], None]] = {}
+SWITCHES: dict[str, Switch] = {**OF_IMPORTS, **OF_REQUESTS, **OF_THE_OUTBOX, **OF_PRODUCTIONS}
 
 
 def turn_off(name: str) -> None:
     """Make this process one without that protection; raises KeyError for a name that there is not."""
-    SWITCHES[name]()
+    SWITCHES[name].off()
+
+
+def described() -> str:
+    """Every protection on a line, with what is not done without it."""
+    width = max(map(len, SWITCHES))
+    return "\n".join(f"  {name:{width}}  {switch.what}" for name, switch in sorted(SWITCHES.items()))

@@ -14,11 +14,13 @@ from tests.torture.plan import StatementFault, Trouble, TroubleFault
 from tests.torture.tortured_database import TorturedDatabase
 
 OUTAGE_S = 1800
+LARGE_BYTES = 3_000
 _KINDS = {
     "write": re.compile(rb"\s*(?:INSERT|UPDATE|DELETE)\b", re.IGNORECASE),
     "lock": re.compile(rb".*\bFOR UPDATE\b", re.IGNORECASE | re.DOTALL),
     "read": re.compile(rb"\s*SELECT\b", re.IGNORECASE),
     "commit": re.compile(rb"COMMIT$"),
+    "bulk": re.compile(rb"\s*INSERT (?:IGNORE )?INTO (?:exhibits|custodian_exhibits|taggings|import_)", re.IGNORECASE),
 }
 
 
@@ -39,7 +41,8 @@ class Statements:
         with self._lock:
             self._visits.update(kinds)
             for fault in self._left:
-                if fault.kind in kinds and self._visits[fault.kind] >= fault.nth:
+                due = fault.kind in kinds and self._visits[fault.kind] >= fault.nth
+                if due and _can_befall(fault.injection, statement):
                     self._left.remove(fault)
                     return fault.injection
         return None
@@ -49,6 +52,11 @@ class Statements:
         was = getattr(self._nested, "inside", False)
         self._nested.inside = word == b"SAVEPOINT" or (was and word not in (b"RELEASE", b"ROLLBACK", b"COMMIT"))
         return was and self._nested.inside
+
+
+def _can_befall(injection: Injection, statement: bytes) -> bool:
+    """No server says of a short statement that it is too large."""
+    return injection is not Injection.PACKET_TOO_LARGE or len(statement) >= LARGE_BYTES
 
 
 class Troubles:
@@ -101,6 +109,8 @@ class Troubles:
                 database.read_only(True)
                 pause.wait(1.0)
                 database.read_only(False)
+            case Trouble.FAILOVER:
+                proxy.fail_over()
             case Trouble.CONNECTIONS:
                 database.kill_connections(0.5, self._draw)
             case Trouble.TOO_MANY:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import sys
 
-from tests.torture import pace, points, switches
+from tests.torture import pace, points
+from tests.torture.switches import turn_off
 
 WITHOUT = "TORTURE_WITHOUT"
 
@@ -20,7 +21,7 @@ def main() -> None:
 
     pace.quicken()
     for name in filter(None, os.environ.get(WITHOUT, "").split(",")):
-        switches.turn_off(name)
+        turn_off(name)
     points.install(points.Points(os.environ[points.CONDUCTOR], os.environ["AWS_LAMBDA_FUNCTION_NAME"]))
     run(sys.argv)
 

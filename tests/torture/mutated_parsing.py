@@ -1,0 +1,167 @@
+"""What becomes of a damaged file without a database: refused with a reason, or every byte of it accounted for.
+
+The file is read as `start_import` and `import_chunk` read it, in small chunks and blocks, sometimes with records over a
+limit of a few bytes. Line numbers, blank lines and the places of records are found from the bytes alone.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from core.errors import FileRefusedError
+from core.import_options import ImportOptions, parse_options
+from core.load_file.chunk import SourceRecord, read_chunk
+from core.load_file.dialect import Opening, read_opening
+from core.load_file.grammar import MAX_RECORD_BYTES
+from core.load_file.layout import Layout
+from core.load_file.splitting import Chunk, Splitter
+from core.reasons import FileFailure
+from samples.words import random_stream
+from tests.torture.mutated_bytes import Places
+from tests.torture.mutated_rows import check_ids, check_reload, check_rows
+from tests.torture.mutated_violations import ViolationError, demand
+from tests.torture.mutations import Mutated
+
+Reader = Callable[[bytes, Layout, int, int], Iterable[SourceRecord]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a file came to: a code, or records and how many of them have a reason not to be imported."""
+
+    refused: str | None = None
+    rows: int = 0
+    rejected: int = 0
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a file is read: rows and bytes of a chunk, bytes of a record, sizes of blocks, and how much is the head."""
+
+    chunk_rows: int
+    chunk_bytes: int
+    record_bytes: int
+    block_bytes: int
+    head_bytes: int | None
+    in_runs: bool
+
+    @classmethod
+    def drawn(cls, rng: random.Random) -> Manner:
+        """Mostly without records over the limit."""
+        record_bytes = rng.choice((MAX_RECORD_BYTES,) * 4 + (60, 400))
+        return cls(
+            chunk_rows=rng.choice((1, 2, 3, 7, 1_000)),
+            chunk_bytes=min(record_bytes, rng.choice((30, 300, 3_000, 4_000_000))),
+            record_bytes=record_bytes,
+            block_bytes=rng.choice((7, 61, 500, 4_000, 10**6)),
+            head_bytes=rng.choice((None,) * 7 + (rng.randint(1, 4_000),)),
+            in_runs=rng.random() < 0.75,
+        )
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What one pass over a file found."""
+
+    data: bytes
+    manner: Manner
+    opening: Opening
+    splitter: Splitter
+    chunks: Sequence[Chunk]
+    layout: Layout
+
+
+def parse(mutated: Mutated, splitter: type[Splitter] = Splitter, reader: Reader = read_chunk) -> Outcome:
+    """What becomes of the file; raises ViolationError where that is not what is promised."""
+    manner = Manner.drawn(random_stream(mutated.number, "manner"))
+    try:
+        options = parse_options(mutated.options)
+        found = _pass(mutated.data, options, manner, splitter)
+    except FileRefusedError as refused:
+        demand(refused.code in set(FileFailure) and len(str(refused)) > 10, f"refused without a reason: {refused}")
+        return Outcome(refused=refused.code)
+    places = Places(mutated.data, found.opening.dialect.mark_bytes, found.layout.encoding)
+    _check_chunks(found, places)
+    records = [list(_records(found, chunk, places, reader)) for chunk in found.chunks]
+    _check_at_once(found, records, reader)
+    read = [record for each in records for record in each]
+    check_ids(read, found.layout, _seen(found, read))
+    rejected = check_rows(read, found.layout)
+    if manner.head_bytes is None:
+        # What the beginning and the whole say of the encoding may differ, and with it the names of columns.
+        check_reload(mutated.data, found.layout, rejected)
+    return Outcome(None, found.splitter.rows_seen, len(rejected))
+
+
+def _pass(data: bytes, options: ImportOptions, manner: Manner, kind: type[Splitter]) -> Pass:
+    head = data if manner.head_bytes is None else data[: manner.head_bytes]
+    opening = read_opening(head, options, whole=head == data)
+    splitter = kind(opening, manner.chunk_rows, manner.record_bytes, manner.chunk_bytes, in_runs=manner.in_runs)
+    blocks = (data[at : at + manner.block_bytes] for at in range(0, len(data), manner.block_bytes))
+    chunks = [chunk for block in blocks for chunk in splitter.feed(block)]
+    chunks += splitter.finish()
+    layout = splitter.layout(options.date_order)
+    stored = layout.to_json().encode()
+    demand(Layout.from_json(stored.decode()) == layout, "the layout is not what was stored of it")
+    return Pass(data, manner, opening, splitter, chunks, layout)
+
+
+def _check_chunks(found: Pass, places: Places) -> None:
+    """The chunks tile the file behind its header; nothing but blank lines is between and behind them."""
+    at = found.layout.body_start
+    begins = at == len(found.data) or places.line_of(at) == found.layout.body_line
+    demand(begins, "the body does not begin on the line that it says")
+    for number, chunk in enumerate(found.chunks, start=1):
+        demand(at <= chunk.byte_start < chunk.byte_end <= len(found.data), f"chunk {number} is out of order")
+        demand(places.is_blank(at, chunk.byte_start), f"{at}: bytes before chunk {number} are of no chunk")
+        demand(chunk.chunk_no == number, f"chunk {number} has another number")
+        demand(chunk.first_line == places.line_of(chunk.byte_start), f"chunk {number} has another first line")
+        demand(chunk.last_line == places.line_of(chunk.byte_end - 1), f"chunk {number} has another last line")
+        at = chunk.byte_end
+    demand(places.is_blank(at, len(found.data)), f"{at}: bytes behind the last chunk are of no chunk")
+    rows = sum(chunk.row_count for chunk in found.chunks)
+    demand(rows == found.splitter.rows_seen, f"{found.splitter.rows_seen} rows seen, {rows} in chunks")
+
+
+def _records(found: Pass, chunk: Chunk, places: Places, reader: Reader) -> Iterator[SourceRecord]:
+    """The records of a chunk that is read on its own, which tile it and have the lines that they begin on."""
+    if chunk.byte_end - chunk.byte_start > found.manner.record_bytes:
+        demand(chunk.row_count == 1, "a record over the limit shares its chunk")
+        return
+    raw = found.data[chunk.byte_start : chunk.byte_end]
+    demand(places.digest(chunk.byte_start, chunk.byte_end) == chunk.sha256, "a chunk's digest is of other bytes")
+    records = list(reader(raw, found.layout, chunk.first_line, chunk.byte_start))
+    demand(len(records) == chunk.row_count, f"a chunk of {chunk.row_count} rows reads back as {len(records)}")
+    at = chunk.byte_start
+    for record in records:
+        end = record.byte_start + record.byte_len
+        demand(at <= record.byte_start < end <= chunk.byte_end, "a record is out of order")
+        demand(places.is_blank(at, record.byte_start), f"{at}: bytes between records are of no record")
+        demand(record.line_no == places.line_of(record.byte_start), "a record has another line")
+        demand(record.line_count == places.line_of(end - 1) - record.line_no + 1, "a record has other lines")
+        at = end
+        yield record
+    demand(places.is_blank(at, chunk.byte_end), f"{at}: bytes behind a chunk's records are of no record")
+
+
+def _seen(found: Pass, read: Sequence[SourceRecord]) -> list[tuple[str, int]]:
+    """The ids that the splitter saw; a record over the limit may have been read for it, or passed over."""
+    if found.manner.record_bytes == MAX_RECORD_BYTES:
+        return found.splitter.ids
+    lines = {record.line_no for record in read}
+    return [(control_number, line) for control_number, line in found.splitter.ids if line in lines]
+
+
+def _check_at_once(found: Pass, by_chunk: Sequence[Sequence[SourceRecord]], reader: Reader) -> None:
+    """Chunks and blocks change nothing: read at once, the body has the same records."""
+    if found.manner.record_bytes < MAX_RECORD_BYTES:
+        return
+    layout = found.layout
+    body = found.data[layout.body_start :]
+    whole = list(reader(body, layout, layout.body_line, layout.body_start))
+    demand(whole == [record for each in by_chunk for record in each], "read at once the records are others")
+
+
+__all__ = ["Manner", "Outcome", "ViolationError", "parse"]

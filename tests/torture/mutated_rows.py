@@ -1,0 +1,72 @@
+"""What must be true of the records of a damaged file, one by one: a meaning or a reason, and an id that was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.errors import FileRefusedError
+from core.import_options import parse_options
+from core.load_file.chunk import SourceRecord
+from core.load_file.dialect import read_opening
+from core.load_file.grammar import ASCII_WHITESPACE
+from core.load_file.layout import Layout
+from core.reasons import FileFailure, Rejection
+from core.reporting import reload_options
+from core.rows import Row, parse_row
+from tests.torture.mutated_violations import ViolationError, demand
+
+# Control characters are to be a small share of a file; of the rejected rows they may be a larger one.
+_BY_THEIR_SHARE = frozenset({FileFailure.BINARY_FILE, FileFailure.UNSUPPORTED_ENCODING})
+
+
+def check_rows(records: Sequence[SourceRecord], layout: Layout) -> list[SourceRecord]:
+    """Every record has a line above that of the one before, and an id or a reason; returns those with a reason."""
+    lines = [record.line_no for record in records]
+    demand(lines == sorted(set(lines)), "lines do not ascend")
+    rejected = []
+    for record in records:
+        row = parse_row(record, layout)
+        demand(bool(row.problems) != _is_sound(row, layout), f"line {record.line_no} has neither meaning nor reason")
+        for problem in row.problems:
+            demand(problem.code in set(Rejection) and bool(problem.message.strip()), "a reason says nothing")
+        if row.problems:
+            rejected.append(record)
+    return rejected
+
+
+def _is_sound(row: Row, layout: Layout) -> bool:
+    cells = row.source.cells
+    return cells is not None and layout.grammar.fits(cells) and bool(row.control_number) and not row.problems
+
+
+def check_ids(records: Sequence[SourceRecord], layout: Layout, seen: Sequence[tuple[str, int]]) -> None:
+    """The ids that were looked at for duplicates are those of the records, alike where those are alike."""
+    fitting = [(each.cells, each.line_no) for each in records if each.cells and layout.grammar.fits(each.cells)]
+    field = "control_number" if "control_number" in layout.fields else "bates_begin"
+    column = layout.fields.index(field)
+    ids = [(cells[column].strip(ASCII_WHITESPACE), line) for cells, line in fitting]
+    named = [(control_number, line) for control_number, line in ids if control_number]
+    demand([line for _, line in named] == [line for _, line in seen], "the splitter saw ids on other lines")
+    pairs = {(ours, theirs) for (ours, _), (theirs, _) in zip(named, seen, strict=True)}
+    ones, others = {ours for ours, _ in pairs}, {theirs for _, theirs in pairs}
+    demand(len(pairs) == len(ones) == len(others), "ids are alike for the splitter alone, or for chunks alone")
+
+
+def check_reload(data: bytes, layout: Layout, rejected: Sequence[SourceRecord]) -> None:
+    """With the options that come back with them, the rejected rows are read as the file was.
+
+    Where there is no header, the first of them says how many columns there are, which may be what is wrong with it.
+    """
+    if not rejected or layout.body_line == 1:
+        return
+    rows = b"".join(data[each.byte_start : each.byte_start + each.byte_len] for each in rejected)
+    try:
+        options = parse_options(reload_options(layout))
+        opening = read_opening(data[: layout.body_start] + rows, options, whole=True)
+    except FileRefusedError as refused:
+        if refused.code in _BY_THEIR_SHARE:
+            return
+        raise ViolationError(f"the rejected rows cannot be loaded again: {refused.code}: {refused}") from refused
+    read = (opening.grammar, opening.names, opening.fields, opening.dialect.newline, opening.dialect.encoding)
+    meant = (layout.grammar, layout.names, layout.fields, layout.newline, layout.encoding)
+    demand(read == meant, f"the rejected rows are read otherwise than the file: {read} and not {meant}")

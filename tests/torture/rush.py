@@ -1,0 +1,48 @@
+"""Two people who ask for the same thing in the same moment, again and again: only one may get what there is once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from tests.torture.actors import expect
+from tests.torture.clients import Answered, Client
+from tests.torture.ledger import BASE
+
+TURNS, DEVICE = 8, 3
+DAY = datetime(2026, 4, 1, tzinfo=UTC)
+_TOGETHER_S = 10.0
+
+
+def rush(one: Client, other: Client) -> None:
+    """A period of custody, which one of them gets, and a custodian's name, which both get under one id."""
+    for turn in range(TURNS):
+        name = {"case": BASE, "name": f"Rushed, {turn}"}
+        for answered in _at_once(one, other, "/custodians", name):
+            expect(one, answered.status == 200, "asking at once", answered)
+            one.ledger.named(name["name"], answered.body["id"])
+        begin = DAY + timedelta(hours=turn)
+        period = {"deviceId": DEVICE, "begin": begin.isoformat(), "end": (begin + timedelta(hours=1)).isoformat()}
+        answers = _at_once(one, other, "/custody-periods", [period])
+        expect(one, sorted(each.status for each in answers) == [201, 409], "asking at once", answers)
+        for answered in answers:
+            for made in answered.body.get("items", []):
+                one.ledger.recorded(made, "added")
+
+
+def _at_once(one: Client, other: Client, path: str, body: Any) -> list[Answered]:
+    together = threading.Barrier(2)
+    with ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(_together, together, partial(who.change, "POST", path, body)) for who in (one, other)]
+    return [each.result() for each in asked]
+
+
+def _together(barrier: threading.Barrier, ask: Callable[[], Answered]) -> Answered:
+    with suppress(threading.BrokenBarrierError):
+        barrier.wait(_TOGETHER_S)
+    return ask()

@@ -1,0 +1,176 @@
+"""Damaged load files are refused with a reason, or every record is accounted for; and what is not so is found out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.load_file.chunk import SourceRecord, read_chunk
+from core.load_file.layout import Layout
+from core.load_file.splitting import Chunk, Splitter
+from samples.columns import Role
+from samples.generator import generate
+from samples.spec import Fault, FaultKind, Spec
+from samples.strategies import specs
+from shell.settings import settings as application_settings
+from tests.support.world import World
+from tests.torture import mutated_files
+from tests.torture.mutated_bounds import ExceededError, bounded, most_memory
+from tests.torture.mutated_imports import Imported, accounted, imported, run_import
+from tests.torture.mutated_parsing import parse
+from tests.torture.mutated_violations import ViolationError
+from tests.torture.mutations import DAMAGES, Mutated, Mutation, Mutator, damaged
+
+FILES, IMPORTS = 1_200, 14
+
+
+@pytest.fixture(scope="session")
+def mutator() -> Mutator:
+    return Mutator(7, most_bases=170)
+
+
+@pytest.fixture
+def small_chunks(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    monkeypatch.setenv("CHUNK_ROWS", "7")
+    application_settings.cache_clear()
+    yield world
+    monkeypatch.undo()
+    application_settings.cache_clear()
+
+
+def test_every_damaged_file_is_refused_with_a_reason_or_accounted_for(mutator: Mutator) -> None:
+    counts: Counter[str] = Counter()
+    for number in range(FILES):
+        with bounded():
+            counts += mutated_files.parsed(mutator.file(number))
+    assert FILES / 20 < counts["refused"] < FILES / 3
+    assert counts["rows"] > 10 * FILES
+    assert counts["rejected"] > FILES / 2
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(specs(max_rows=5), st.randoms(use_true_random=False), st.integers(0, 1_000))
+def test_whatever_is_done_to_whichever_file(spec: Spec, rng: Random, number: int) -> None:
+    base = generate(spec)
+    parse(damaged(Mutation(rng, base, [base]), number))
+
+
+def test_damaged_files_are_imported_or_fail_with_a_reason(small_chunks: World, mutator: Mutator) -> None:
+    ended = [imported(small_chunks, mutator.file(number)) for number in range(IMPORTS)]
+    counts = sum((Counter(each.counts) for each in ended if each.counts), Counter[str]())
+    assert sum(each.failed is None for each in ended) > IMPORTS / 2
+    assert min(counts["imported"], counts["unchanged"], counts["rejected"]) > 0
+
+
+class LosingSplitter(Splitter):
+    """A naive splitter: what the last line end does not end is not read."""
+
+    def finish(self) -> Iterator[Chunk]:
+        yield from self._close()
+
+
+class BlindSplitter(Splitter):
+    """A naive splitter: a chunk's bytes are never looked at again, so that its lines may be any."""
+
+    def feed(self, block: bytes) -> Iterator[Chunk]:
+        yield from (Chunk(*each[:3], each[3] - 1, *each[4:]) for each in map(_fields, super().feed(block)))
+
+
+def _fields(chunk: Chunk) -> tuple[int, int, int, int, int, int, bytes]:
+    return (*(getattr(chunk, name) for name in Chunk.__dataclass_fields__),)
+
+
+def skipping(raw: bytes, layout: Layout, first_line: int, byte_start: int) -> Iterator[SourceRecord]:
+    """A naive reader: it leaves out rows that it cannot read."""
+    return (each for each in read_chunk(raw, layout, first_line, byte_start) if each.cells is not None)
+
+
+def padding(raw: bytes, layout: Layout, first_line: int, byte_start: int) -> Iterator[SourceRecord]:
+    """A naive reader: it numbers the records, and not the lines."""
+    for number, each in enumerate(read_chunk(raw, layout, first_line, byte_start)):
+        yield each._replace(line_no=first_line + number)
+
+
+@pytest.mark.parametrize(
+    "twin",
+    [
+        lambda file: parse(file, splitter=LosingSplitter),
+        lambda file: parse(file, splitter=BlindSplitter),
+        lambda file: parse(file, reader=skipping),
+        lambda file: parse(file, reader=padding),
+    ],
+    ids=["the last line is lost", "lines are guessed", "bad rows are skipped", "records are counted for lines"],
+)
+def test_a_naive_reading_is_found_out(mutator: Mutator, twin: Callable[..., object]) -> None:
+    found = 0
+    for number in range(60):
+        try:
+            twin(mutator.file(number))
+        except ViolationError:
+            found += 1
+    assert found > 5
+
+
+TAMPERING = {
+    "an exhibit is missing": "DELETE FROM exhibits WHERE import_id = :id ORDER BY id LIMIT 1",
+    "a rejection is missing": "DELETE FROM import_rejections WHERE import_id = :id ORDER BY line_no LIMIT 1",
+    "a rejection is a byte short": "UPDATE import_rejections SET byte_len = byte_len - 1 WHERE import_id = :id",
+    "an exhibit is on another line": "UPDATE exhibits SET line_no = 9999 WHERE import_id = :id ORDER BY id LIMIT 1",
+    "a title was changed": "UPDATE exhibits SET title = CONCAT(title, '.') WHERE import_id = :id",
+    "a chunk gave up": "UPDATE import_rejections SET code = 'CHUNK_FAILED' WHERE import_id = :id",
+}
+
+
+@pytest.mark.parametrize("tampering", TAMPERING.values(), ids=TAMPERING)
+def test_what_is_wrong_with_an_import_is_found_out(small_chunks: World, tampering: str) -> None:
+    roles = frozenset({Role.ID, Role.TITLE, Role.FILE_NAME, Role.DOCUMENT_DATE})
+    base = generate(Spec(rows=10, roles=roles, faults=(Fault(FaultKind.LONG_ID), Fault(FaultKind.UNCLOSED_QUOTE, 4))))
+    file = Mutated(0, base, base.data, {}, ())
+    import_id = run_import(small_chunks, file)
+    assert isinstance(accounted(small_chunks, import_id, file.data), Imported)
+    small_chunks.query("UPDATE imports SET reports_generation = 0")
+    small_chunks.query(tampering, id=import_id)
+    with pytest.raises(ViolationError):
+        accounted(small_chunks, import_id, file.data)
+
+
+def endless() -> None:
+    with bounded(0.05):
+        while True:
+            pass
+
+
+def test_what_takes_too_long_or_too_much_is_found_out() -> None:
+    with pytest.raises(ExceededError, match="processor"):
+        endless()
+    with pytest.raises(ExceededError, match="memory"), bounded(memory_bytes=1_000_000):
+        bytearray(most_memory() + 10_000_000)
+
+
+def test_a_number_gives_the_same_file_and_all_damages_are_done() -> None:
+    one, other = Mutator(3, most_bases=20), Mutator(3, most_bases=20)
+    files = [one.file(number) for number in range(200)]
+    assert files == [other.file(number) for number in range(200)]
+    assert {name for file in files for name in file.done} == {each.__name__.strip("_") for each in DAMAGES} | {
+        "options"
+    }
+
+
+def test_the_command_ends_with_the_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    assert mutated_files.main(["--files", "20", "--imports", "0", "--seed", "5"]) == 0
+    assert capsys.readouterr().out.startswith("20 mutated files through the parser: ")
+
+
+def test_the_command_says_how_to_see_a_violation_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutated_files, "parse", lambda file: parse(file, reader=padding))
+    assert mutated_files.main(["--files", "60", "--imports", "0", "--seed", "5"]) == 1
+    told = capsys.readouterr().err
+    assert "ViolationError" in told
+    assert "python -m tests.torture.mutated_files --seed 5 --only " in told

@@ -1,0 +1,65 @@
+"""Every protection can be turned off: its switch replaces something that the product has, and its keys are there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import lru_cache
+
+import pytest
+
+from shell.tables import metadata
+from tests.torture.arena import _roots
+from tests.torture.switches import SWITCHES, turn_off
+
+# Each in a process of its own, for it is for good; they share what was imported before.
+EACH = """
+import json, os
+from tests.torture import switches, switching
+from shell import chunk_ops, custody_ops, exhibit_change_ops, import_ops, production_steps_ops, publishing_ops
+
+for name in switches.SWITCHES:
+    if not os.fork():
+        try:
+            switches.turn_off(name)
+            told = [name, switching.replaced]
+        except Exception as error:
+            told = [name, repr(error)]
+        print(json.dumps(told), flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+@lru_cache
+def replaced() -> dict[str, list[str] | str]:
+    """What each switch replaced, or the error that it failed with."""
+    given = {**os.environ, "PYTHONPATH": os.pathsep.join(_roots())}
+    done = subprocess.run([sys.executable, "-c", EACH], env=given, capture_output=True, text=True, check=True)
+    return dict(json.loads(line) for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_a_protection_can_be_turned_off(name: str) -> None:
+    switch = SWITCHES[name]
+    found = replaced()[name]
+    assert isinstance(found, list), found
+    assert found or switch.keys, "nothing was turned off"
+
+
+@pytest.mark.parametrize("name", [name for name, switch in SWITCHES.items() if switch.keys])
+def test_its_keys_are_unique_keys_of_the_schema(name: str) -> None:
+    for key in SWITCHES[name].keys:
+        table, _, index = key.partition(".")
+        assert index in {each.name for each in metadata().tables[table].constraints}
+
+
+def test_every_protection_says_what_it_is() -> None:
+    assert all(switch.what and switch.rests_on for switch in SWITCHES.values())
+
+
+def test_there_is_no_other_protection() -> None:
+    with pytest.raises(KeyError):
+        turn_off("common-sense")
