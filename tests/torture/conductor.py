@@ -63,6 +63,11 @@ class Conductor:
             self._visits.clear()
             self.struck, self.commits = [], 0
 
+    def visited(self) -> set[tuple[str, bool]]:
+        """The points, and their sides, at which any worker was since `arm`."""
+        with self._lock:
+            return {(label, is_after) for _, label, is_after in self._visits}
+
     def disarm(self) -> None:
         """No more faults, and whoever is stopped goes on."""
         with self._lock:

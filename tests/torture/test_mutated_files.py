@@ -60,6 +60,7 @@ def test_whatever_is_done_to_whichever_file(spec: Spec, rng: Random, number: int
     parse(damaged(Mutation(rng, base, [base]), number))
 
 
+@pytest.mark.slow
 def test_damaged_files_are_imported_or_fail_with_a_reason(small_chunks: World, mutator: Mutator) -> None:
     ended = [imported(small_chunks, mutator.file(number)) for number in range(IMPORTS)]
     counts = sum((Counter(each.counts) for each in ended if each.counts), Counter[str]())
