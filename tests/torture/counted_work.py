@@ -43,7 +43,6 @@ LEASES = (
 )
 PASSING_STATUSES = (429, 500, 502, 503, 504)
 FAULTS = (FaultKind.MISSING_ID, FaultKind.DUPLICATE_ID, FaultKind.INVALID_DATE, FaultKind.NAME_CASE)
-EVENTS = "SELECT event_type, payload FROM outbox_events WHERE JSON_VALUE(payload, '$.importId') = :i"
 PAYMENTS = 5
 TABLES = ("counted_payments", "counted_receipts")
 
