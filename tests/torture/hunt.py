@@ -93,7 +93,7 @@ def _hunt_all(options: argparse.Namespace, directory: Path) -> int:
     found = sum(each.finding is not None for each in caught)
     held = True if options.no_control else _control(caught, numbers, directory)
     control = "not played" if options.no_control else "hold" if held else "DO NOT HOLD"
-    print(f"{found} of {len(caught)} protections were caught while they were off; the same seeds with all on: {control}")
+    print(f"{found} of {len(caught)} protections were caught while off; the same seeds with all on: {control}")
     return CAUGHT if found == len(caught) and held else NOT_CAUGHT
 
 
