@@ -64,7 +64,7 @@ def test_an_upload_is_signed_for_ones_own_folder_or_refused(world: World, place:
 
 @pytest.mark.parametrize("tenant", ["..", "."])
 def test_a_tenant_that_is_a_way_up_gets_no_url(world: World, tenant: str) -> None:
-    assert announce(tenant).status == 400
+    assert announce(tenant).status == 403
     assert world.query("SELECT * FROM imports") == []
 
 

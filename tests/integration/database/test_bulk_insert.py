@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import random
-import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import pytest
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
 
-from core.errors import InvalidInputError
 from shell.utils.bulk_insert import (
     STATEMENT_BYTES,
     Row,
     _parts,
     insert_bisecting,
-    insert_ignore_checked,
     insert_missing,
     insert_new,
 )
@@ -26,12 +23,11 @@ from shell.utils.db_errors import DbErrorClass, classify, error_number
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.db_session import session
 from shell.utils.literals import row_literals
-from tests.support.database import LEAST, Accounts, Database, barrier, outcome, together, transaction
+from tests.support.database import LEAST, Database, barrier, outcome, together, transaction
 
 THREADS, KEYS, ROWS = 8, 400, 40
 ACCOUNTS = "toy_accounts"
 EXHIBIT = ("case_id", "control_number", "import_id", "line_no")
-TAGGING = ("exhibit_id", "tag_id", "user_id")
 PERSON = ("email", "badge")
 ODKU = "INSERT INTO exhibits (case_id, control_number, import_id, line_no) VALUES (%s, %s, %s, %s)"
 ODKU += " ON DUPLICATE KEY UPDATE id = id"
@@ -155,110 +151,6 @@ def test_a_value_that_does_not_fit_is_an_error_and_is_not_stored(database: Datab
     assert error_number(raised.value) == number
     assert classify(raised.value) is DbErrorClass.DATA
     assert database.query("SELECT id FROM exhibits") == []
-
-
-def test_insert_ignore_stores_what_it_cut(database: Database) -> None:
-    with session() as caller:
-        caller.execute(text("INSERT IGNORE INTO toy_accounts (id, note) VALUES (1, 'too long for it'), (2, NULL)"))
-        caller.execute(text("INSERT IGNORE INTO taggings (exhibit_id, tag_id, user_id) VALUES (99, 99, 'u')"))
-    assert database.scalar("SELECT note FROM toy_accounts WHERE id = 1") == "too long f"
-    assert database.query("SELECT * FROM taggings") == [], "a missing parent looks like a duplicate"
-
-
-@pytest.mark.parametrize(
-    ("columns", "row", "number"),
-    [
-        (("id", "note"), (1, "too long for it"), 1265),
-        (("id", "note"), (2**63, "a"), 1264),
-        (("id", "balance"), (1, None), 1048),
-    ],
-)
-def test_checked_ignore_refuses_damage_and_leaves_nothing_of_it(
-    database: Database, columns: tuple[str, ...], row: Row, number: int
-) -> None:
-    with session() as caller:
-        caller.add(Accounts(id=7, balance=7))
-        with pytest.raises(InvalidInputError, match=f"toy_accounts: .*warning {number}"):
-            insert_ignore_checked(caller, ACCOUNTS, columns, [row])
-    assert database.balances() == [7]
-
-
-def tagged(database: Database, tags: int) -> list[Row]:
-    """One exhibit with so many tags; the rows that tag it."""
-    rows: list[Row] = [(1, number, "u") for number in range(1, tags + 1)]
-    database.query("INSERT INTO exhibits (id, case_id, control_number, import_id, line_no) VALUES (1, 1, 'A', 0, 1)")
-    with session() as caller:
-        insert_new(caller, "tags", ("id", "case_id", "name"), [(number, 1, f"tag {number}") for _, number, _ in rows])
-        insert_new(caller, "taggings", TAGGING, rows)
-    return rows
-
-
-@pytest.mark.parametrize("duplicates", [1, 65, 1100])
-def test_checked_ignore_sees_a_missing_parent_behind_many_duplicates(database: Database, duplicates: int) -> None:
-    rows = [*tagged(database, duplicates), (99, 1, "u")]
-    with session() as caller, pytest.raises(InvalidInputError, match="warning 1452"):
-        insert_ignore_checked(caller, "taggings", TAGGING, rows, key=2)
-
-
-@pytest.mark.slow
-def test_checked_ignore_sees_damage_behind_more_than_the_server_can_list(database: Database) -> None:
-    there: list[Row] = [(number, "fine") for number in range(1, 65_537)]
-    rows: list[Row] = [*there, (70_000, "too long for it")]
-    with session() as caller:
-        insert_new(caller, ACCOUNTS, ("id", "note"), there)
-        caller.execute(text("SET SESSION max_error_count = 65535"))
-        caller.execute(text("INSERT IGNORE INTO toy_accounts (id, note) VALUES " + ",".join(map(str, rows))))
-        listed = {row[1] for row in caller.execute(text("SHOW WARNINGS"))}
-        assert listed == {1062}, "in one statement for all the last row's damage is not to be seen"
-        caller.execute(text("DELETE FROM toy_accounts WHERE id = 70000"))
-        with pytest.raises(InvalidInputError, match="warning 1265"):
-            insert_ignore_checked(caller, ACCOUNTS, ("id", "note"), rows)
-
-
-@pytest.fixture(params=[8, 16])
-def few_are_listed(database: Database, request: pytest.FixtureRequest) -> Iterator[Session]:
-    """A session whose server lists eight warnings, taken to list as many, or twice as many."""
-    with database.environments(1) as (engine,), Session(engine) as caller:
-        caller.execute(text("SET SESSION max_error_count = 8"))
-        caller.connection().info["session variable max_error_count"] = request.param
-        yield caller
-
-
-def test_checked_ignore_sees_damage_where_few_warnings_are_listed(few_are_listed: Session) -> None:
-    rows: list[Row] = [(number, "fine") for number in range(1, 21)]
-    insert_new(few_are_listed, ACCOUNTS, ("id", "note"), rows)
-    with pytest.raises(InvalidInputError, match="warning 1265"):
-        insert_ignore_checked(few_are_listed, ACCOUNTS, ("id", "note"), [*rows, (21, "too long for it")])
-
-
-def test_checked_ignore_accepts_more_duplicates_than_are_listed(few_are_listed: Session) -> None:
-    rows: list[Row] = [(number, f"row {number}") for number in range(1, 31)]
-    insert_new(few_are_listed, ACCOUNTS, ("id", "note"), rows[:20])
-    insert_ignore_checked(few_are_listed, ACCOUNTS, ("id", "note"), rows)
-    assert few_are_listed.execute(text("SELECT COUNT(*) FROM toy_accounts")).scalar() == len(rows)
-
-
-def test_checked_ignore_needs_no_right_but_those_on_the_schema(database: Database) -> None:
-    user = f"plain_{secrets.token_hex(4)}"
-    database.query(f"CREATE USER {user}@'%' IDENTIFIED BY ''")
-    database.query(f"GRANT ALL ON {database.url.database}.* TO {user}@'%'")
-    plain = create_engine(database.url.set(username=user, password=""))
-    try:
-        with Session(plain) as caller:
-            insert_ignore_checked(caller, ACCOUNTS, ("id", "note"), [(1, "a"), (2, "b")])
-            insert_ignore_checked(caller, ACCOUNTS, ("id", "note"), [(2, "b"), (3, "c")])
-            assert caller.execute(text("SELECT COUNT(*) FROM toy_accounts")).scalar() == 3
-    finally:
-        plain.dispose()
-        database.query(f"DROP USER {user}@'%'")
-
-
-def test_checked_ignore_accepts_duplicates(database: Database) -> None:
-    rows = tagged(database, 3)
-    with session() as caller:
-        insert_ignore_checked(caller, "taggings", TAGGING, rows[:2], key=2)
-        insert_ignore_checked(caller, "taggings", TAGGING, [], key=2)
-    assert database.scalar("SELECT COUNT(*) FROM taggings") == 3
 
 
 def test_the_row_count_does_not_tell_what_was_new(database: Database) -> None:
