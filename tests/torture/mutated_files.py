@@ -55,7 +55,7 @@ def parsed(file: Mutated) -> Counter[str]:
     outcome = parse(file)
     if outcome.refused:
         return Counter({"refused": 1, outcome.refused: 1})
-    return Counter({"rows": outcome.rows, "rejected": outcome.rejected})
+    return Counter({"rows": outcome.rows, "accounted": outcome.accounted, "rejected": outcome.rejected})
 
 
 def through(tally: Tally, mutator: Mutator, files: range, kind: str, judge: Callable[[Mutated], Counter[str]]) -> None:
@@ -112,12 +112,12 @@ def _described(file: Mutated) -> str:
 
 
 def _summary(parser: Tally, whole: Tally) -> str:
-    rows, ended = parser.counts["rows"], whole.counts
+    read, ended = parser.counts, whole.counts
     settled = ended["imported"] + ended["unchanged"] + ended["updated"] + ended["rejected"]
     bad = parser.violations + whole.violations
     return (
-        f"{parser.files:,} mutated files through the parser: {parser.counts['refused']:,} refused with a reason, "
-        f"{rows:,} rows seen, {rows:,} accounted for; {whole.files:,} through the whole import: "
+        f"{parser.files:,} mutated files through the parser: {read['refused']:,} refused with a reason, "
+        f"{read['rows']:,} rows seen, {read['accounted']:,} accounted for; {whole.files:,} through the whole import: "
         f"{ended['failed']:,} failed with a reason, {ended['rows_seen']:,} rows seen, {settled:,} settled "
         f"({ended['imported']:,} imported, {ended['unchanged']:,} unchanged, {ended['rejected']:,} rejected); "
         f"{most_memory() // 1_000_000} MB at most; {bad} violations"

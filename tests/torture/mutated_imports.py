@@ -82,6 +82,7 @@ def accounted(world: World, import_id: int, data: bytes) -> Imported:
     _check_counts(world, import_id, got, len(records))
     unchanged = _check_partition(got, records)
     demand(unchanged == got.counts["unchanged"], f"{unchanged} records are nowhere")
+    demand(not unchanged or _is_second(world, import_id), "records are unchanged where there was nothing before")
     _check_rejections(got, records)
     _check_ids(world, import_id)
     if not unchanged:
@@ -89,6 +90,11 @@ def accounted(world: World, import_id: int, data: bytes) -> Imported:
         check_cells(world, import_id, data, layout, records)
     _check_report(world, import_id, got, layout, data)
     return Imported(counts=got.counts)
+
+
+def _is_second(world: World, import_id: int) -> bool:
+    others = "SELECT COUNT(*) FROM imports o JOIN imports i ON i.case_id = o.case_id WHERE i.id = :id AND o.id < i.id"
+    return bool(world.query(others, id=import_id)[0][0])
 
 
 def _failed(world: World, import_id: int, got: Accounts) -> str:

@@ -29,10 +29,14 @@ Reader = Callable[[bytes, Layout, int, int], Iterable[SourceRecord]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a file came to: a code, or records and how many of them have a reason not to be imported."""
+    """What a file came to: a code, or records as the splitter counted them, and how many chunks gave back.
+
+    `rejected` of these have a reason not to be imported.
+    """
 
     refused: str | None = None
     rows: int = 0
+    accounted: int = 0
     rejected: int = 0
 
 
@@ -92,7 +96,7 @@ def parse(mutated: Mutated, splitter: type[Splitter] = Splitter, reader: Reader 
     if manner.head_bytes is None:
         # What the beginning and the whole say of the encoding may differ, and with it the names of columns.
         check_reload(mutated.data, found.layout, rejected)
-    return Outcome(None, found.splitter.rows_seen, len(rejected))
+    return Outcome(None, found.splitter.rows_seen, len(read), len(rejected))
 
 
 def _pass(data: bytes, options: ImportOptions, manner: Manner, kind: type[Splitter]) -> Pass:
