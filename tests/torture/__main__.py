@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 import time
 from collections import Counter, deque
 from collections.abc import Sequence
@@ -17,14 +16,14 @@ from pathlib import Path
 
 from benchmarks.arguments import number
 from benchmarks.telling import run as command
-from local.errors import LocalError
 from tests.torture import seeds
 from tests.torture.arena import Arena, arena
 from tests.torture.findings import KINDS
 from tests.torture.plan import plan_of
+from tests.torture.playing import played
 from tests.torture.switches import SWITCHES, described
 
-HELD, BROKEN, NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+HELD, BROKEN = 0, 1
 # The stack remembers executions and objects of all seeds; a fresh one now and then keeps that small.
 SEEDS_A_STACK = 25
 
@@ -55,19 +54,8 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
-    made = parser()
-    options = made.parse_args(arguments)
-    if options.keep and options.keep.exists() and any(options.keep.iterdir()):
-        made.error(f"{options.keep} is not empty: what other seeds left there would be taken for violations")
-    try:
-        with tempfile.TemporaryDirectory(prefix="torture-") as directory:
-            return _play(options, options.keep or Path(directory))
-    except LocalError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return NOT_RUN
-    except KeyboardInterrupt:
-        print("interrupted; nothing is left running", file=sys.stderr)
-        return INTERRUPTED
+    options = parser().parse_args(arguments)
+    return played(lambda directory: _play(options, directory), options.keep)
 
 
 class Tally:

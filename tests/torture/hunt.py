@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.telling import run as command
-from local.errors import LocalError
 from tests.torture import seeds
 from tests.torture.arena import Arena, arena
 from tests.torture.findings import Finding
 from tests.torture.plan import plan_of
+from tests.torture.playing import played
 from tests.torture.switches import SWITCHES, described
 
-CAUGHT, NOT_CAUGHT, NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+CAUGHT, NOT_CAUGHT = 0, 1
 LONGEST_TOLD = 160
 
 
@@ -73,15 +72,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
     options = parser().parse_args(arguments)
-    try:
-        with tempfile.TemporaryDirectory(prefix="hunt-") as directory:
-            return _hunt_all(options, options.keep or Path(directory))
-    except LocalError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return NOT_RUN
-    except KeyboardInterrupt:
-        print("interrupted; nothing is left running", file=sys.stderr)
-        return INTERRUPTED
+    return played(lambda directory: _hunt_all(options, directory), options.keep)
 
 
 def _hunt_all(options: argparse.Namespace, directory: Path) -> int:

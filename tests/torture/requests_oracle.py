@@ -60,17 +60,30 @@ def _is_kept(answer: Answer, row: Any) -> bool:
 
 
 def _judge_taggings(ledger: Ledger, at: Queried) -> Iterator[Finding]:
+    return _judge_pairs("taggings", ledger.taggings, _pairs(ledger, at, "taggings", "tags", "tag_id"))
+
+
+def _judge_links(ledger: Ledger, at: Queried) -> Iterator[Finding]:
+    got = _pairs(ledger, at, "custodian_exhibits", "custodians", "custodian_id")
+    return _judge_pairs("custodians of exhibits", ledger.links, got)
+
+
+def _pairs(ledger: Ledger, at: Queried, links: str, names: str, column: str) -> set[tuple[int, str]]:
+    """Exhibits of the base, each with a name that it is linked to."""
     rows = at.query(
-        "SELECT exhibit_id, tags.name FROM taggings JOIN tags ON tags.id = tag_id "
-        "JOIN cases ON cases.id = tags.case_id WHERE tenant_id = :tenant AND cases.name = :base",
+        f"SELECT exhibit_id, {names}.name FROM {links} JOIN {names} ON {names}.id = {column} "
+        f"JOIN cases ON cases.id = {names}.case_id WHERE tenant_id = :tenant AND cases.name = :base",
         tenant=ledger.tenant,
         base=BASE,
     )
-    got = {(row.exhibit_id, row.name) for row in rows}
-    if ledger.taggings - got:
-        yield Finding(LOST, f"taggings {sorted(ledger.taggings - got)[:10]}")
-    if got - ledger.taggings:
-        yield Finding(MISPLACED, f"taggings that were refused or taken off: {sorted(got - ledger.taggings)[:10]}")
+    return {(row.exhibit_id, row.name) for row in rows}
+
+
+def _judge_pairs(what: str, told: set[tuple[int, str]], got: set[tuple[int, str]]) -> Iterator[Finding]:
+    if told - got:
+        yield Finding(LOST, f"{what} {sorted(told - got)[:10]}")
+    if got - told:
+        yield Finding(MISPLACED, f"{what} that were refused, taken off or never asked for: {sorted(got - told)[:10]}")
 
 
 def _judge_titles(ledger: Ledger, at: Queried) -> Iterator[Finding]:
@@ -94,21 +107,6 @@ def _judge_custodians(ledger: Ledger, at: Queried) -> Iterator[Finding]:
         )
         if {row.id for row in rows} != ids or len(rows) != 1:
             yield Finding(DOUBLED, f"custodian {name} was answered as {ids}, and is {[row.id for row in rows]}")
-
-
-def _judge_links(ledger: Ledger, at: Queried) -> Iterator[Finding]:
-    """Who is linked to an exhibit of the base was added by a request, and nobody else was."""
-    rows = at.query(
-        "SELECT exhibit_id, custodians.name FROM custodian_exhibits JOIN custodians ON custodians.id = custodian_id "
-        "JOIN cases ON cases.id = case_id WHERE tenant_id = :tenant AND cases.name = :base",
-        tenant=ledger.tenant,
-        base=BASE,
-    )
-    got = {(row.exhibit_id, row.name) for row in rows}
-    if ledger.links - got:
-        yield Finding(LOST, f"custodians of exhibits {sorted(ledger.links - got)}")
-    if got - ledger.links:
-        yield Finding(MISPLACED, f"custodians of exhibits that nobody added {sorted(got - ledger.links)}")
 
 
 def _judge_custody(ledger: Ledger, at: Queried) -> Iterator[Finding]:
