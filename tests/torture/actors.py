@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ENDED = frozenset({"completed", "completed_with_rejections", "failed", "cancelled"})
 PATIENCE_S = 120.0
 # For so long nothing may follow a cancellation.
-CALM_S = 0.5
+CALM_S = 1.0
 PRODUCTIONS = 4
 # Each look at the API is a request: half of a small machine would do nothing but answer them.
 _LOOK_S = 0.4
@@ -30,13 +30,13 @@ _PRODUCED = frozenset({"confirmed", "cancelled"})
 _NOBODYS = 9_000_000_000_000
 
 
-def until(look: Callable[[], Any], what: str) -> Any:
+def until(look: Callable[[], Any], what: str, every_s: float = _LOOK_S) -> Any:
     """What `look` gives once that is something; raises NeverAnsweredError."""
     deadline = time.monotonic() + PATIENCE_S
     while not (found := look()):
         if time.monotonic() > deadline:
             raise NeverAnsweredError(f"never came true: {what}")
-        time.sleep(_LOOK_S)
+        time.sleep(every_s)
     return found
 
 
@@ -86,7 +86,8 @@ class Uploader:
 
     def _cancel_and_retry(self, upload: Upload) -> None:
         place = f"/imports/{upload.import_id}"
-        until(lambda: self._state(upload) not in ("awaiting_upload", "splitting"), f"{place} to be split")
+        # Past the application, and at once: whoever asks it comes when all chunks are done.
+        until(lambda: self._is_split(upload), f"{place} to be split", every_s=0.02)
         cancelled = self._client.change("POST", f"{place}/cancel")
         if cancelled.status == 200:
             rows = self._rows(upload)
@@ -94,6 +95,10 @@ class Uploader:
             if self._rows(upload) != rows:
                 self._client.ledger.complain(f"misplaced: rows of import {upload.import_id} follow its cancellation")
             self._client.change("POST", f"{place}/retry")
+
+    def _is_split(self, upload: Upload) -> bool:
+        status = self._committed.query("SELECT status FROM imports WHERE id = :id", id=upload.import_id)[0][0]
+        return status not in ("awaiting_upload", "splitting")
 
     def _rows(self, upload: Upload) -> list[int]:
         """How many rows of each kind the import has, past the application."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tests.torture.subscriber import Subscriber
 
 PUBLISHED = 1
+BEGINNINGS = frozenset({"import.started", "production.requested"})
+ENDINGS = frozenset({"import.completed", "production.confirmed", "production.cancelled"})
 ANNOUNCED = ("VALUE_TRUNCATED", "CHARACTERS_REMOVED", "PROPERTY_DROPPED", "INVALID_DATE")
 
 
@@ -23,7 +25,8 @@ def judge_events(ledger: Ledger, at: Queried, subscriber: Subscriber) -> Iterato
     for event in subscriber.early:
         yield Finding(EARLY, f"heard before it was committed: {event}")
     rows = at.query(
-        "SELECT id, event_type, payload, published FROM outbox_events WHERE id > :after", after=ledger.after_event
+        "SELECT id, event_type, payload, published, sequence FROM outbox_events WHERE id > :after",
+        after=ledger.after_event,
     )
     times = subscriber.times_heard()
     for row in rows:
@@ -31,7 +34,12 @@ def judge_events(ledger: Ledger, at: Queried, subscriber: Subscriber) -> Iterato
             yield Finding(UNFINISHED, f"event {row.id} ({row.event_type}) is in state {row.published}")
         if not times[row.id]:
             yield Finding(LOST, f"event {row.id} ({row.event_type}) was never heard")
+    for place, count in Counter(row.sequence for row in rows if row.sequence is not None).items():
+        if count > 1:
+            yield Finding(DOUBLED, f"place {place} was given to {count} events")
     yield from _judge_order(subscriber)
+    yield from _judge_stories(subscriber)
+    yield from _judge_starts(rows)
     yield from _judge_completions(ledger, rows)
     yield from _judge_productions_ends(ledger, rows)
     yield from _judge_warnings(ledger, at, rows)
@@ -57,6 +65,24 @@ def _aggregate(event: dict[str, Any]) -> tuple[str, str]:
     if "chunkNo" in event:
         return "chunk", f"{event['importId']}/{event['chunkNo']}"
     return "import", str(event.get("importId"))
+
+
+def _judge_stories(subscriber: Subscriber) -> Iterator[Finding]:
+    """Whoever listens hears first of all how an import or a production began, whatever was heard of it twice later."""
+    begun: set[tuple[str, str]] = set()
+    for event in list(subscriber.heard):
+        if event.get("eventType") in BEGINNINGS:
+            begun.add(_aggregate(event))
+        elif event.get("eventType") in ENDINGS and _aggregate(event) not in begun:
+            yield Finding(MISPLACED, f"{event['eventType']} of {_aggregate(event)} was heard before its beginning")
+
+
+def _judge_starts(rows: Any) -> Iterator[Finding]:
+    """An import starts once: with the one transaction that registers its chunks."""
+    starts = Counter(json.loads(row.payload)["importId"] for row in rows if row.event_type == "import.started")
+    for import_id, count in starts.items():
+        if count > 1:
+            yield Finding(DOUBLED, f"import {import_id} was started {count} times")
 
 
 def _judge_completions(ledger: Ledger, rows: Any) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """Prove each protection necessary: without it seeds are played until one is violated, and with it the same ones hold.
 
-Guarantees an exit code of 0 only if every protection that was turned off was caught within the seeds, and none of these
-seeds is violated while all are on.
+Guarantees an exit code of 0 only if every protection that was turned off was caught within the seeds by a violation of
+a kind that it is there to prevent, and none of these seeds is violated while all are on.
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.telling import run as command
 from tests.torture import seeds
-from tests.torture.arena import Arena, arena
+from tests.torture.arena import arena
 from tests.torture.findings import Finding
 from tests.torture.plan import plan_of
 from tests.torture.playing import played
@@ -90,35 +93,48 @@ def _hunt_all(options: argparse.Namespace, directory: Path) -> int:
 
 def _hunt(name: str, numbers: range, directory: Path) -> Caught:
     began = time.monotonic()
-    with arena(directory, without=(name,)) as at:
-        seed, found = _first_violated(numbers, at)
-    state = f"caught by seed {seed}: {found[0].kind}: {found[0].what}" if found else "NOT CAUGHT"
+    caught = _first_caught(name, numbers, directory)
+    found = caught.finding
+    state = f"caught by seed {caught.seed}: {found.kind}: {found.what}" if found else "NOT CAUGHT"
     print(f"{name}: {state} ({time.monotonic() - began:.0f} s)", file=sys.stderr, flush=True)
-    return Caught(name, seed, found[0] if found else None)
+    return caught
 
 
-def _first_violated(numbers: Iterable[int], at: Arena) -> tuple[int, list[Finding]]:
-    seed = 0
-    for seed in numbers:
-        began = time.monotonic()
-        outcome = seeds.run(plan_of(seed), at)
-        if outcome.findings:
-            return seed, outcome.findings
-        print(f"seed {seed} held in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    return seed, []
+def _first_caught(name: str, numbers: range, directory: Path) -> Caught:
+    """The first violation that this protection is there to prevent; whatever else is found is told and not counted."""
+    with closing(_played(numbers, directory, without=(name,))) as plays:
+        for seed, findings in plays:
+            for each in findings:
+                if each.kind in SWITCHES[name].shows_as:
+                    return Caught(name, seed, each)
+    return Caught(name, numbers[-1], None)
+
+
+def _played(numbers: Iterable[int], directory: Path, **how: Any) -> Generator[tuple[int, list[Finding]]]:
+    """Each seed with what it found; what one has left behind is not the next one's."""
+    left = deque(numbers)
+    while left:
+        with arena(directory / f"from-{left[0]}", **how) as at:
+            findings: list[Finding] = []
+            while left and not findings:
+                began, seed = time.monotonic(), left.popleft()
+                findings = seeds.run(plan_of(seed), at).findings
+                kinds = ", ".join(sorted({each.kind for each in findings})) or "nothing"
+                print(f"seed {seed}: {kinds} in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+                yield seed, findings
 
 
 def _control(caught: Sequence[Caught], numbers: range, directory: Path) -> bool:
     """Whether all seeds that were played hold with every protection, each under the leases that it was played under."""
     held = True
     for short in (False, True):
-        played = [each.seed for each in caught if SWITCHES[each.name].short_leases == short]
-        if played:
-            with arena(directory / f"control-{int(short)}", short_leases=short) as at:
-                seed, found = _first_violated(range(numbers.start, max(played) + 1), at)
-            for each in found:
-                print(f"control: seed {seed}: {each.kind}: {each.what}", file=sys.stderr, flush=True)
-            held = held and not found
+        reached = [each.seed for each in caught if SWITCHES[each.name].short_leases == short]
+        if reached:
+            again = range(numbers.start, max(reached) + 1)
+            for seed, findings in _played(again, directory / f"control-{int(short)}", short_leases=short):
+                for each in findings:
+                    print(f"control: seed {seed}: {each.kind}: {each.what}", file=sys.stderr, flush=True)
+                held = held and not findings
     return held
 
 

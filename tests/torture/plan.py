@@ -112,17 +112,33 @@ def plan_of(seed: int, *, with_faults: bool = True) -> Plan:
         TroubleFault(draw.randint(2, 60), kind) for kind in _in_turn(draw, list(Trouble), seed, draw.randint(1, 2))
     )
     copies = draw.choice((1, 2, 3))
-    made = Plan(seed, files, (*points, *_aimed(random.Random(f"{seed} aimed"))), statements, troubles, copies)
+    aimed = _aimed(random.Random(f"{seed} aimed"), is_cancelled=any(file.is_cancelled for file in files))
+    made = Plan(seed, files, (*points, *aimed), statements, troubles, copies)
     return made if with_faults else replace(made, points=(), statements=(), troubles=(), copies=1)
 
 
-def _aimed(draw: random.Random) -> Iterator[PointFault]:
-    """Where chance alone seldom strikes: a step is done and not noted down; who numbers, or owns a key, is outrun."""
+def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
+    """Where chance alone seldom strikes.
+
+    A step or a chunk is done and not noted down; who numbers, owns a key or splits a file is outrun; an event is with a
+    publisher that died, or that has not said which it takes, when the next one of its aggregate comes. Chunks that are
+    under way when somebody cancels their import go on soon enough to be seen.
+    """
+    for nth in draw.sample(range(1, 25), 5 if is_cancelled else 0):
+        yield PointFault("ImportChunkFunction", "claim", True, nth, Action.STOP, 0.7)
     yield PointFault("ProduceFunction", "number", False, draw.randint(1, 3), Action.STOP, 3.0)
     for _ in range(2):
         yield PointFault("ProduceFunction", "note", False, draw.randint(1, 40), Action.DIE)
         function = draw.choice([name for name in AT_WORK if "Api" in name])
         yield PointFault(function, "write", False, draw.randint(1, 12), Action.STOP, 3.0)
+        yield PointFault("PublishOutboxFunction", "publish", False, draw.randint(1, 20), Action.DIE)
+    for nth in draw.sample(range(1, 9), 2):
+        yield PointFault("StartImportFunction", "fetch", True, nth, Action.STOP, 1.0)
+    for nth in draw.sample(range(1, 40), 3):
+        yield PointFault("PublishOutboxFunction", "claim", True, nth, Action.STOP, 1.5)
+    yield PointFault("ImportChunkFunction", "commit", draw.random() < 0.5, draw.randint(1, 20), Action.DIE)
+    yield PointFault("ProduceFunction", "numbered", True, draw.randint(1, 4), Action.DIE)
+    yield PointFault("ProduceFunction", "told", True, draw.randint(1, 4), Action.DIE)
 
 
 def _in_turn(draw: random.Random, kinds: Sequence[T], seed: int, count: int) -> list[T]:

@@ -3,7 +3,8 @@
 The application does not know of them: they are where it talks to somebody else, and so the only places at which
 others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (in a production `number` and
 `note` are of these), `commit`, `publish` to a queue or topic, `store` to and `fetch` from S3, `acknowledge` with the
-answer; each before and after.
+answer; each before and after. `numbered` and `told` are commits too, of transactions that gave out numbers or added
+events: only before or behind these is it seen whether what they did is done again.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import signal
 import socket
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +35,10 @@ _WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
 _OF_PRODUCTIONS = {
     "number": re.compile(r"INSERT INTO production_documents\b"),
     "note": re.compile(r"UPDATE production_steps\b"),
+}
+_TRANSACTIONS = {
+    "numbered": re.compile(r"INSERT INTO production_documents\b"),
+    "told": re.compile(r"INSERT INTO outbox_events\b"),
 }
 _CALLS = {
     "PublishBatch": "publish",
@@ -80,7 +86,7 @@ class Points:
 def install(points: Points) -> None:
     """Put the points where they belong, in this process and for good."""
     _around_statements(points)
-    _around_commits(points)
+    _around_transactions(points)
     _around_calls(points)
     _around_invocations(points)
 
@@ -105,15 +111,28 @@ def _around_statements(points: Points) -> None:
     event.listen(Engine, "after_cursor_execute", lambda _c, _cursor, text, *_: reach(text, is_after=True))
 
 
-def _around_commits(points: Points) -> None:
+def _around_transactions(points: Points) -> None:
     commit: Callable[[DefaultDialect, Any], None] = DefaultDialect.do_commit
+    roll_back: Callable[[DefaultDialect, Any], None] = DefaultDialect.do_rollback
+    seen: dict[int, set[str]] = defaultdict(set)
+
+    def noted(cursor: Any, text: str) -> None:
+        seen[id(cursor.connection)] |= {label for label, pattern in _TRANSACTIONS.items() if pattern.match(text)}
 
     def do_commit(self: DefaultDialect, connection: Any) -> None:
-        points.reach("commit", is_after=False)
+        labels = ["commit", *sorted(seen.pop(id(connection.dbapi_connection), ()))]
+        for label in labels:
+            points.reach(label, is_after=False)
         commit(self, connection)
-        points.reach("commit", is_after=True)
+        for label in labels:
+            points.reach(label, is_after=True)
 
-    DefaultDialect.do_commit = do_commit  # type: ignore[method-assign]
+    def do_rollback(self: DefaultDialect, connection: Any) -> None:
+        seen.pop(id(connection.dbapi_connection), None)
+        roll_back(self, connection)
+
+    event.listen(Engine, "before_cursor_execute", lambda _c, cursor, text, *_: noted(cursor, text))
+    DefaultDialect.do_commit, DefaultDialect.do_rollback = do_commit, do_rollback  # type: ignore[method-assign]
 
 
 def _around_calls(points: Points) -> None:

@@ -113,9 +113,9 @@ def _judge_custody(ledger: Ledger, at: Queried) -> Iterator[Finding]:
     mine = "JOIN devices ON devices.id = device_id WHERE devices.tenant_id = :tenant"
     fields = "device_id, number, begin_at, end_at"
     rows = at.query(f"SELECT p.id, p.version, {fields} FROM custody_periods p {mine}", tenant=ledger.tenant)
-    ordered = sorted(rows, key=lambda row: (row.device_id, row.begin_at))
+    ordered = sorted(rows, key=lambda row: (row.number, row.begin_at))
     for one, next_ in pairwise(ordered):
-        if one.device_id == next_.device_id and one.end_at > next_.begin_at:
+        if one.number == next_.number and one.end_at > next_.begin_at:
             yield Finding(OVERLAP, f"periods {one.id} and {next_.id}")
     changes = at.query(
         f"SELECT period_id, c.version, action, {fields} FROM custody_changes c {mine}", tenant=ledger.tenant
@@ -158,7 +158,8 @@ def _judge_productions(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -
     if {row.id: row.status for row in rows} != ledger.productions:
         yield Finding(MISPLACED, f"productions are {[tuple(row) for row in rows]}, not {ledger.productions}")
     documents = at.query(
-        "SELECT d.* FROM production_documents d JOIN productions p ON p.id = production_id WHERE tenant_id = :tenant",
+        "SELECT d.*, p.prefix, p.volume FROM production_documents d JOIN productions p ON p.id = production_id "
+        "WHERE tenant_id = :tenant",
         tenant=ledger.tenant,
     )
     yield from _judge_numbers(documents)
@@ -168,7 +169,8 @@ def _judge_productions(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -
 
 
 def _judge_numbers(documents: Sequence[Any]) -> Iterator[Finding]:
-    for name, among in (("first_number", "sequence_id"), ("position", "destination_id")):
+    """All productions are of one case: a number is given out once under a prefix, a place once in a volume."""
+    for name, among in (("first_number", "prefix"), ("position", "volume")):
         for (of, number), count in Counter((getattr(row, among), getattr(row, name)) for row in documents).items():
             if count > 1:
                 yield Finding(DOUBLED, f"{name} {number} of {among} {of} was given out {count} times")
@@ -178,6 +180,9 @@ def _judge_production(
     production: int, status: str, documents: Sequence[Any], objects: Mapping[str, bytes]
 ) -> Iterator[Finding]:
     states = {row.status for row in documents}
+    for exhibit, count in Counter(row.exhibit_id for row in documents).items():
+        if count > 1:
+            yield Finding(DOUBLED, f"production {production} has exhibit {exhibit} {count} times")
     if status != "confirmed":
         if states - {"void"} or objects:
             yield Finding(MISPLACED, f"production {production} was cancelled: {states}, {sorted(objects)}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from tests.torture.switching import Switch, instead, reword, swap, there
+from tests.torture.switching import OR_NO_END, Switch, instead, reword, swap, there
 
 _IF_RUNNING = " AND status = 'running'"
 
@@ -111,7 +111,10 @@ OF_IMPORTS = {
         "a chunk's rows commit before its status does", "chunk_ops, chunk_writing_ops", _chunk_transaction
     ),
     "chunk-countdown": Switch(
-        "chunks_left is counted down by reading it first and writing it later", "completion_ops", _chunk_countdown
+        "chunks_left is counted down by reading it first and writing it later",
+        "completion_ops",
+        _chunk_countdown,
+        shows_as=OR_NO_END,
     ),
     "cancel-check": Switch("chunks go on after their import was cancelled", "completion_ops, chunk_ops", _cancel_check),
     "upload-key": Switch(
@@ -123,8 +126,17 @@ OF_IMPORTS = {
         _register_once,
         why="the semaphore, which saves work, and the refusal of a chunk's row that is there",
     ),
-    "chunks-resent": Switch("an event of an upload that is known does nothing", "import_ops", _chunks_resent),
-    "failures-reported": Switch("a message whose work failed is acknowledged", "invocation", _failures_reported),
+    "chunks-resent": Switch(
+        "an event of an upload that is known does nothing", "import_ops", _chunks_resent, shows_as=OR_NO_END
+    ),
+    "failures-reported": Switch(
+        "a message whose work failed is acknowledged", "invocation", _failures_reported, shows_as=OR_NO_END
+    ),
+    "control-numbers-unique": Switch(
+        "a case may hold a control number twice",
+        "exhibit_ops, tables/exhibits",
+        keys=("exhibits.uq_exhibits_control_number",),
+    ),
     "cases-unique": Switch(
         "cases of one name may be several", "case_ops, tables/cases", keys=("cases.uq_cases_tenant_name",)
     ),

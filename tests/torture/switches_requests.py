@@ -7,7 +7,8 @@ from typing import Any
 
 from sqlalchemy import text
 
-from tests.torture.switching import Switch, instead, reword, swap, there
+from tests.torture.findings import WRONG
+from tests.torture.switching import OR_NO_END, Switch, instead, reword, swap, there
 
 _FENCE = " AND owner = :owner AND attempt = :attempt AND status = 'in_progress'"
 
@@ -103,14 +104,27 @@ OF_REQUESTS = {
         _commit_resolution_and_fence,
         why="the fence, which finds the answer that is there",
     ),
-    "replay": Switch("a transaction that the database wants made again is not", "replaying", _replay),
-    "failover": Switch("a connection whose server turned read-only is used on", "db_session, db_errors", _failover),
+    "replay": Switch(
+        "a transaction that the database wants made again is not; its caller hears of an internal error",
+        "replaying",
+        _replay,
+        shows_as=frozenset({WRONG}),
+    ),
+    "failover": Switch(
+        "a connection whose server turned read-only is used on",
+        "db_session, db_errors",
+        _failover,
+        shows_as=OR_NO_END,
+    ),
     "exhibit-version": Switch(
         "an exhibit is corrected, whichever version the client saw", "exhibit_change_ops", _exhibit_version
     ),
     "custody-version": Switch("a period is changed, whichever version the client saw", "custody_ops", _custody_version),
     "custody-device": Switch(
         "periods of a device are looked at and written without its row", "device_ops", _custody_device
+    ),
+    "devices-unique": Switch(
+        "devices of one number may be several", "device_ops, tables/custody", keys=("devices.uq_devices_number",)
     ),
     "taggings-together": Switch(
         "each exhibit is tagged in a transaction of its own", "exhibit_change_ops", _taggings_together

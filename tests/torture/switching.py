@@ -12,6 +12,12 @@ from typing import Any
 
 from sqlalchemy import text
 
+from tests.torture.findings import KINDS, UNFINISHED, WRONG
+
+# What nobody may find in the data, or hear too early; that something does not end, or answers wrongly, is no loss.
+OF_DATA = frozenset(KINDS) - {UNFINISHED, WRONG}
+OR_NO_END = OF_DATA | {UNFINISHED}
+
 # What was replaced in this process, for those who ask whether a switch does anything.
 replaced: list[str] = []
 
@@ -25,7 +31,8 @@ class Switch:
     """A protection: what is not done without it, the modules that it rests on, and how it is turned off.
 
     `keys` are unique keys, as table.key, that lose their uniqueness; with `short_leases` the owner of an
-    Idempotency-Key is outrun more often. `why` says what else is off, because it would save what is lost.
+    Idempotency-Key is outrun more often. `why` says what else is off, because it would save what is lost. `shows_as`
+    are the kinds of violations that it is there to prevent: what has nothing to do with it does not prove it.
     """
 
     what: str
@@ -34,6 +41,7 @@ class Switch:
     keys: tuple[str, ...] = ()
     short_leases: bool = False
     why: str = ""
+    shows_as: frozenset[str] = OF_DATA
 
 
 def there(place: str) -> Any:

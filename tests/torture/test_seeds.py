@@ -95,7 +95,8 @@ def test_undisturbed_work_visits_every_point(at: Arena) -> None:
     """A label whose statements were reworded would never strike."""
     seeds.run(plan_of(2, with_faults=False), at)
     visited = at.conductor.visited()
-    sides = {(label, side) for label in (*LABELS, "number", "note") for side in (False, True)} - {("begin", True)}
+    labels = (*LABELS, "number", "note", "numbered", "told")
+    sides = {(label, side) for label in labels for side in (False, True)} - {("begin", True)}
     assert visited >= sides
 
 
