@@ -55,7 +55,7 @@ class Uploader:
             self._client.ledger.uploads.append(upload)
             if self._file.is_cancelled:
                 self._cancel_and_retry(upload)
-            self._see_to(upload)
+            upload.status = see_to(self._client, upload.import_id)
 
     def _announced(self, upload: Upload) -> int:
         body = {"case": upload.case, "fileName": "load.dat", "size": len(upload.made.data)}
@@ -63,7 +63,7 @@ class Uploader:
         answered = self._client.change("POST", "/imports", body | options)
         assert answered.status == 201, answered
         put = answered.body["upload"]
-        until(lambda: _put_to(put, upload.made.data), "an upload")
+        until(lambda: put_to(put, upload.made.data), "an upload")
         return int(answered.body["id"])
 
     def _put(self, upload: Upload) -> int:
@@ -106,24 +106,25 @@ class Uploader:
         counts = [f"(SELECT COUNT(*) FROM {table} WHERE import_id = :id)" for table in tables]
         return list(self._committed.query(f"SELECT {', '.join(counts)}", id=upload.import_id)[0])
 
-    def _see_to(self, upload: Upload) -> None:
-        """What the application gave up is tried again, as its users do."""
-        for _ in range(5):
-            upload.status = until(lambda: self._ended(upload), f"import {upload.import_id} to end")
-            details = self._client.get(f"/imports/{upload.import_id}").body
-            if upload.status not in ("failed", "cancelled") and not details["chunksFailed"]:
-                return
-            self._client.change("POST", f"/imports/{upload.import_id}/retry")
 
-    def _ended(self, upload: Upload) -> str | None:
-        state = self._state(upload)
-        return state if state in ENDED else None
-
-    def _state(self, upload: Upload) -> str:
-        return str(self._client.get(f"/imports/{upload.import_id}").body["status"])
+def see_to(client: Client, import_id: int) -> str:
+    """How the import ended; what the application gave up is tried again, as its users do."""
+    path, status = f"/imports/{import_id}", ""
+    for _ in range(5):
+        status = until(lambda: _ended(client, path), f"import {import_id} to end")
+        if status not in ("failed", "cancelled") and not client.get(path).body["chunksFailed"]:
+            break
+        client.change("POST", f"{path}/retry")
+    return status
 
 
-def _put_to(put: dict[str, Any], data: bytes) -> bool:
+def _ended(client: Client, path: str) -> str | None:
+    state = str(client.get(path).body["status"])
+    return state if state in ENDED else None
+
+
+def put_to(put: dict[str, Any], data: bytes) -> bool:
+    """Whether the file could be put where an announced import waits for it."""
     return requests.put(put["url"], data=data, timeout=30).status_code == 200
 
 
@@ -136,8 +137,8 @@ def bring_in_the_base(client: Client, s3: S3Client, bucket: str) -> list[int]:
     data = "\r\n".join(["Control Number,Title,Native Path", *rows, ""]).encode()
     answered = client.change("POST", "/imports", {"case": BASE, "fileName": "base.csv", "size": len(data)})
     client.ledger.base_import = answered.body["id"]
-    until(lambda: _put_to(answered.body["upload"], data), "the upload of the base")
-    until(lambda: client.get(f"/imports/{answered.body['id']}").body["status"] in ENDED, "the base")
+    until(lambda: put_to(answered.body["upload"], data), "the upload of the base")
+    see_to(client, answered.body["id"])
     return [each["id"] for each in client.get(f"/exhibits?case={BASE}&limit=100").body["items"]]
 
 

@@ -119,9 +119,15 @@ def _played(numbers: Iterable[int], directory: Path, **how: Any) -> Generator[tu
             while left and not findings:
                 began, seed = time.monotonic(), left.popleft()
                 findings = seeds.run(plan_of(seed), at).findings
-                kinds = ", ".join(sorted({each.kind for each in findings})) or "nothing"
-                print(f"seed {seed}: {kinds} in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+                _tell(seed, findings, time.monotonic() - began)
                 yield seed, findings
+
+
+def _tell(seed: int, findings: Sequence[Finding], seconds: float) -> None:
+    state = f"{len(findings)} violations" if findings else "held"
+    print(f"  seed {seed}: {state} in {seconds:.0f} s", file=sys.stderr, flush=True)
+    for each in findings:
+        print(f"    {each.kind}: {each.what}", file=sys.stderr, flush=True)
 
 
 def _control(caught: Sequence[Caught], numbers: range, directory: Path) -> bool:
@@ -131,9 +137,8 @@ def _control(caught: Sequence[Caught], numbers: range, directory: Path) -> bool:
         reached = [each.seed for each in caught if SWITCHES[each.name].short_leases == short]
         if reached:
             again = range(numbers.start, max(reached) + 1)
-            for seed, findings in _played(again, directory / f"control-{int(short)}", short_leases=short):
-                for each in findings:
-                    print(f"control: seed {seed}: {each.kind}: {each.what}", file=sys.stderr, flush=True)
+            print(f"control: seeds {again[0]} to {again[-1]} with all protections", file=sys.stderr, flush=True)
+            for _, findings in _played(again, directory / f"control-{int(short)}", short_leases=short):
                 held = held and not findings
     return held
 

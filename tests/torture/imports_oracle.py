@@ -18,7 +18,7 @@ from tests.support.checks import assert_accounted
 from tests.support.queried import Queried
 from tests.support.rebuild import assert_rebuilt
 from tests.torture.findings import BOTH, DOUBLED, LOST, MISPLACED, UNFINISHED, Finding, asserted
-from tests.torture.ledger import Ledger, Upload
+from tests.torture.ledger import ROWS, TWINS, Ledger, Upload
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -30,7 +30,7 @@ def judge_imports(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -> Ite
     """Everything that came of the uploads."""
     found = at.query("SELECT id FROM imports WHERE tenant_id = :tenant", tenant=ledger.tenant)
     known = {upload.import_id for upload in ledger.uploads}
-    extra = {row.id for row in found} - known - {ledger.base_import}
+    extra = {row.id for row in found} - known - {ledger.base_import, *ledger.twins}
     if extra:
         yield Finding(DOUBLED, f"imports that nobody asked for: {sorted(extra)}")
     seen: dict[str, set[int]] = {}
@@ -38,6 +38,24 @@ def judge_imports(ledger: Ledger, at: Queried, s3: S3Client, bucket: str) -> Ite
         yield from _judge_import(upload, at, seen)
         check = partial(_reports, upload, at, s3, bucket)
         yield from asserted(MISPLACED, f"reports of import {upload.import_id}", check)
+
+
+def judge_twins(ledger: Ledger, at: Queried) -> Iterator[Finding]:
+    """Of two imports of the same rows into one case at once each row came in by one, and the other has it unchanged."""
+    rows = at.query(
+        "SELECT id, status, imported, unchanged FROM imports WHERE tenant_id = :tenant AND case_id IN "
+        "(SELECT id FROM cases WHERE name = :case)",
+        tenant=ledger.tenant,
+        case=TWINS,
+    )
+    if sorted(row.id for row in rows) != sorted(ledger.twins) or {row.status for row in rows} - ENDS:
+        yield Finding(UNFINISHED, f"twins are {[tuple(row) for row in rows]}, announced were {ledger.twins}")
+    imported = sum(row.imported for row in rows)
+    if imported != ROWS:
+        yield Finding(LOST if imported < ROWS else DOUBLED, f"of {ROWS} rows twins have imported {imported}")
+    for row in rows:
+        if row.imported + row.unchanged != ROWS:
+            yield Finding(LOST, f"of {ROWS} rows twin {row.id} has {row.imported} imported, {row.unchanged} unchanged")
 
 
 def _judge_import(upload: Upload, at: Queried, seen: dict[str, set[int]]) -> Iterator[Finding]:

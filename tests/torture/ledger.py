@@ -10,6 +10,8 @@ from samples.generator import Generated
 
 # The case that callers work on, and how many documents it has.
 BASE, DOCUMENTS = "Base", 8
+# The case into which two bring the same documents at once, and how many.
+TWINS, ROWS = "Twins", 18
 
 
 def native(number: int) -> bytes:
@@ -46,6 +48,7 @@ class Ledger:
     tenant: str
     after_event: int = 0
     base_import: int = 0
+    twins: list[int] = field(default_factory=list)
     uploads: list[Upload] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     taggings: set[tuple[int, str]] = field(default_factory=set)

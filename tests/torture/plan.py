@@ -30,6 +30,16 @@ AT_WORK = (
 )
 
 
+# Who adds the first row of something that others may be adding at once; at which times it may be late, and how often it
+# is. Of two at once one alone is: where both are, a deadlock ends what a unique key would have.
+MINTING = {
+    "ProduceFunction": ((1, 3), 2),
+    "CustodyApiFunction": (range(1, 6), 2),
+    "CustodiansApiFunction": (range(1, 7), 1),
+    "ImportChunkFunction": (range(1, 9), 1),
+}
+
+
 class Trouble(Enum):
     """What happens to the servers."""
 
@@ -120,9 +130,10 @@ def plan_of(seed: int, *, with_faults: bool = True) -> Plan:
 def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
     """Where chance alone seldom strikes.
 
-    A step or a chunk is done and not noted down; who numbers, owns a key or splits a file is outrun; an event is with a
-    publisher that died, or that has not said which it takes, when the next one of its aggregate comes. Chunks that are
-    under way when somebody cancels their import go on soon enough to be seen.
+    Who saw that something is not there yet adds it late; a step or a chunk is done and not noted down; who numbers,
+    owns a key or splits a file is outrun; an event is with a publisher that died, or that has not said which it takes,
+    when the next one of its aggregate comes. Chunks that are under way when somebody cancels their import go on soon
+    enough to be seen.
     """
     for nth in draw.sample(range(1, 25), 5 if is_cancelled else 0):
         yield PointFault("ImportChunkFunction", "claim", True, nth, Action.STOP, 0.7)
@@ -132,6 +143,9 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
         function = draw.choice([name for name in AT_WORK if "Api" in name])
         yield PointFault(function, "write", False, draw.randint(1, 12), Action.STOP, 3.0)
         yield PointFault("PublishOutboxFunction", "publish", False, draw.randint(1, 20), Action.DIE)
+    for function, (times, late) in MINTING.items():
+        for nth in draw.sample(times, late):
+            yield PointFault(function, "mint", False, nth, Action.STOP, 1.5)
     for nth in draw.sample(range(1, 9), 2):
         yield PointFault("StartImportFunction", "fetch", True, nth, Action.STOP, 1.0)
     for nth in draw.sample(range(1, 40), 3):

@@ -1,10 +1,11 @@
 """The points of a worker at which something can happen to it: the conductor is asked at each, and obeyed.
 
 The application does not know of them: they are where it talks to somebody else, and so the only places at which
-others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (in a production `number` and
-`note` are of these), `commit`, `publish` to a queue or topic, `store` to and `fetch` from S3, `acknowledge` with the
-answer; each before and after. `numbered` and `told` are commits too, of transactions that gave out numbers or added
-events: only before or behind these is it seen whether what they did is done again.
+others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (`mint` is the first row of a
+name, a device, a sequence or a volume; in a production `number` and `note` are of these), `commit`, `publish` to a
+queue or topic, `store` to and `fetch` from S3, `acknowledge` with the answer; each before and after. `numbered` and
+`told` are commits too, of transactions that gave out numbers or added events: only before or behind these is it seen
+whether what they did is done again.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ _CLAIM = re.compile(
     r"FOR UPDATE|INSERT INTO idempotency_keys|SET published = 3|SET status = 'splitting'", re.IGNORECASE
 )
 _WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
-_OF_PRODUCTIONS = {
+_OF_WRITES = {
+    "mint": re.compile(
+        r"\s*INSERT\s+(?:IGNORE\s+)?INTO\s+(?:cases|custodians|tags|devices|bates_sequences|insert_destinations)\b"
+    ),
     "number": re.compile(r"INSERT INTO production_documents\b"),
     "note": re.compile(r"UPDATE production_steps\b"),
 }
@@ -92,8 +96,8 @@ def install(points: Points) -> None:
 
 
 def label_of(statement: str) -> str | None:
-    """What a statement is: numbers that are given out, a step's note, a claim, another write, or none of these."""
-    for label, pattern in _OF_PRODUCTIONS.items():
+    """What a statement is: one of the writes that have names of their own, a claim, another write, or none of these."""
+    for label, pattern in _OF_WRITES.items():
         if pattern.match(statement):
             return label
     if _CLAIM.search(statement):

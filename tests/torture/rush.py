@@ -8,12 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from tests.torture.actors import expect
+from tests.torture.actors import expect, put_to, see_to, until
 from tests.torture.clients import Answered, Client
-from tests.torture.ledger import BASE
+from tests.torture.ledger import BASE, ROWS, TWINS
 
+T = TypeVar("T")
 TURNS, DEVICE = 8, 3
 DAY = datetime(2026, 4, 1, tzinfo=UTC)
 _TOGETHER_S = 10.0
@@ -35,6 +36,21 @@ def rush(one: Client, other: Client) -> None:
                 one.ledger.recorded(made, "added")
 
 
+def upload_at_once(one: Client, other: Client) -> None:
+    """The same documents into one case: each comes in by one of them, and the other one has it unchanged."""
+    data = "\r\n".join(["Control Number,Title", *(f"T-{number},Title" for number in range(ROWS)), ""]).encode()
+    body = {"case": TWINS, "fileName": "twins.csv", "size": len(data)}
+    announced = [who.change("POST", "/imports", body).body for who in (one, other)]
+    one.ledger.twins += [each["id"] for each in announced]
+    together = threading.Barrier(2)
+    with ThreadPoolExecutor(2) as pool:
+        puts = [pool.submit(_together, together, partial(put_to, each["upload"], data)) for each in announced]
+    for who, put, each in zip((one, other), puts, announced, strict=True):
+        if not put.result():
+            until(partial(put_to, each["upload"], data), "an upload")
+        see_to(who, each["id"])
+
+
 def _at_once(one: Client, other: Client, path: str, body: Any) -> list[Answered]:
     together = threading.Barrier(2)
     with ThreadPoolExecutor(2) as pool:
@@ -42,7 +58,7 @@ def _at_once(one: Client, other: Client, path: str, body: Any) -> list[Answered]
     return [each.result() for each in asked]
 
 
-def _together(barrier: threading.Barrier, ask: Callable[[], Answered]) -> Answered:
+def _together(barrier: threading.Barrier, ask: Callable[[], T]) -> T:
     with suppress(threading.BrokenBarrierError):
         barrier.wait(_TOGETHER_S)
     return ask()

@@ -16,11 +16,11 @@ from tests.torture.events_oracle import judge_events
 from tests.torture.faulty_proxy import Injection
 from tests.torture.findings import UNFINISHED, WRONG, Finding
 from tests.torture.handing_on import hand_on
-from tests.torture.imports_oracle import judge_control_numbers, judge_imports
-from tests.torture.ledger import Ledger
+from tests.torture.imports_oracle import judge_control_numbers, judge_imports, judge_twins
+from tests.torture.ledger import ROWS, Ledger
 from tests.torture.plan import Plan
 from tests.torture.requests_oracle import judge_requests
-from tests.torture.rush import rush
+from tests.torture.rush import rush, upload_at_once
 from tests.torture.troubles import Statements, Troubles
 
 IDLE_S = 90.0
@@ -56,7 +56,7 @@ def run(plan: Plan, at: Arena) -> Outcome:
     except Exception as error:
         # What is not finished need not be comparable; what is known is told all the same.
         outcome.findings.append(Finding(UNFINISHED, f"could not be judged: {type(error).__name__}: {error}"[:600]))
-    outcome.records = sum(upload.made.truth.rows_seen for upload in ledger.uploads)
+    outcome.records = sum(upload.made.truth.rows_seen for upload in ledger.uploads) + ROWS * len(ledger.twins)
     outcome.requests = len(ledger.answers)
     return outcome
 
@@ -104,6 +104,7 @@ def _jobs(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Job]:
     for number in (20, 21):
         yield partial(hand_on, client(number))
     yield partial(rush, client(22), client(23))
+    yield partial(upload_at_once, client(24), client(25))
 
 
 def _at_the_base(at: Arena, client: Callable[[int], Client]) -> None:
@@ -153,6 +154,7 @@ def judge(ledger: Ledger, at: Arena) -> Iterator[Finding]:
     s3, bucket = at.stack.s3, at.stack.bucket
     yield from judge_imports(ledger, at.database, s3, bucket)
     yield from judge_control_numbers(ledger, at.database)
+    yield from judge_twins(ledger, at.database)
     yield from judge_events(ledger, at.database, at.subscriber)
     yield from judge_requests(ledger, at.database, s3, bucket)
 

@@ -124,7 +124,10 @@ OF_REQUESTS = {
         "periods of a device are looked at and written without its row", "device_ops", _custody_device
     ),
     "devices-unique": Switch(
-        "devices of one number may be several", "device_ops, tables/custody", keys=("devices.uq_devices_number",)
+        "devices of one number may be several",
+        "device_ops, tables/custody",
+        keys=("devices.uq_devices_number",),
+        shows_as=OR_NO_END,
     ),
     "taggings-together": Switch(
         "each exhibit is tagged in a transaction of its own", "exhibit_change_ops", _taggings_together

@@ -39,6 +39,14 @@ TAMPERINGS = {
     "(SELECT 1 FROM taggings x WHERE x.exhibit_id = e.id AND x.tag_id = t.id) "
     "ORDER BY e.id DESC LIMIT 1": findings.MISPLACED,
     "UPDATE exhibits SET version = version + 1 WHERE version > 1": findings.LOST,
+    "UPDATE imports SET imported = imported + 1 WHERE case_id = "
+    "(SELECT MAX(id) FROM cases WHERE name = 'Twins') LIMIT 1": findings.DOUBLED,
+    "UPDATE outbox_events SET sequence = (SELECT last_sequence FROM outbox_state) ORDER BY id DESC LIMIT 2": (
+        findings.DOUBLED
+    ),
+    "INSERT INTO outbox_events (aggregate_type, aggregate_id, event_type, payload, published) "
+    "SELECT aggregate_type, aggregate_id, event_type, payload, 1 FROM outbox_events "
+    "WHERE event_type = 'import.started' ORDER BY id DESC LIMIT 1": findings.DOUBLED,
 }
 
 
@@ -95,7 +103,7 @@ def test_undisturbed_work_visits_every_point(at: Arena) -> None:
     """A label whose statements were reworded would never strike."""
     seeds.run(plan_of(2, with_faults=False), at)
     visited = at.conductor.visited()
-    labels = (*LABELS, "number", "note", "numbered", "told")
+    labels = (*LABELS, "mint", "number", "note", "numbered", "told")
     sides = {(label, side) for label in labels for side in (False, True)} - {("begin", True)}
     assert visited >= sides
 
