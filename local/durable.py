@@ -19,12 +19,21 @@ from pathlib import Path
 from aws_durable_execution_sdk_python_testing.checkpoint.processor import CheckpointProcessor
 from aws_durable_execution_sdk_python_testing.child_dispatcher import UnconfiguredChildDispatcher
 from aws_durable_execution_sdk_python_testing.execution import Execution, ExecutionStatus
-from aws_durable_execution_sdk_python_testing.executor import Executor
 from aws_durable_execution_sdk_python_testing.model import StartDurableExecutionInput
 from aws_durable_execution_sdk_python_testing.worker.registry import ExecutionRegistry
 
 from local.activity import Activity
-from local.durable_engine import ClosingScheduler, Executions, Invoke, ScaledClock, WorkerInvoker, arn_of, log_to, unlog
+from local.durable_engine import (
+    ClosingScheduler,
+    Executions,
+    Invoke,
+    ScaledClock,
+    WakingExecutor,
+    WorkerInvoker,
+    arn_of,
+    log_to,
+    unlog,
+)
 from local.invocation import InvocationFailed
 from local.template import ACCOUNT_ID, REGION
 from local.time_scale import TimeScale
@@ -67,7 +76,7 @@ class DurableExecutions:
         self._registry = ExecutionRegistry(self._store, self._scheduler)
         self._invoker = WorkerInvoker(invoke, activity)
         self.executor = self._wire(ScaledClock(time_scale))
-        self.executor.RETRY_BACKOFF_SECONDS = time_scale.wait(Executor.RETRY_BACKOFF_SECONDS)  # type: ignore[assignment]
+        self.executor.RETRY_BACKOFF_SECONDS = time_scale.wait(WakingExecutor.RETRY_BACKOFF_SECONDS)  # type: ignore[assignment]
         self._scheduler.start()
 
     def start(self, function: Function, qualifier: str, name: str, payload: str) -> Started:
@@ -110,10 +119,10 @@ class DurableExecutions:
             thread.join()
         unlog(self._handler)
 
-    def _wire(self, clock: ScaledClock) -> Executor:
+    def _wire(self, clock: ScaledClock) -> WakingExecutor:
         """Put the engine's parts together, as its own WebRunner does."""
         processor = CheckpointProcessor(self._store, self._scheduler, clock=clock)
-        executor = Executor(
+        executor = WakingExecutor(
             store=self._store,
             scheduler=self._scheduler,
             invoker=self._invoker,

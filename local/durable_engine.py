@@ -18,6 +18,7 @@ from weakref import WeakSet
 from aws_durable_execution_sdk_python.execution import DurableExecutionInvocationInput
 from aws_durable_execution_sdk_python_testing.clock import real_now
 from aws_durable_execution_sdk_python_testing.execution import Execution
+from aws_durable_execution_sdk_python_testing.executor import Executor
 from aws_durable_execution_sdk_python_testing.invoker import InvokeResponse, LambdaInvoker
 from aws_durable_execution_sdk_python_testing.model import StartDurableExecutionInput
 from aws_durable_execution_sdk_python_testing.scheduler import Scheduler
@@ -81,6 +82,20 @@ class Executions(InMemoryExecutionStore):
         super().update(execution)
         if execution.is_complete:
             self._on_closed(execution)
+
+
+class WakingExecutor(Executor):
+    """The engine's executor, in which nothing comes between completing what is due and invoking for it.
+
+    The engine does the second in a coroutine behind the first, which a checkpoint or an answer that comes meanwhile
+    cancels, for it arms another timer; that one finds nothing due, and the execution would stay under way for ever.
+    """
+
+    def _fire_due_operations(self, execution_arn: str) -> bool:
+        """Complete what is due, and invoke for it; False, for nothing is left to do for the caller."""
+        if super()._fire_due_operations(execution_arn):
+            self._invoke_execution(execution_arn)
+        return False
 
 
 class WorkerInvoker(LambdaInvoker):

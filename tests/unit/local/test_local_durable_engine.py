@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aws_durable_execution_sdk_python.lambda_service import OperationAction, OperationType, OperationUpdate, WaitOptions
+from aws_durable_execution_sdk_python_testing.execution import Execution
+from aws_durable_execution_sdk_python_testing.executor import Executor
 
 from local.activity import Activity
 from local.durable import DurableExecutions, NameTakenError, Started
-from local.durable_engine import ScaledClock, log_to, unlog
+from local.durable_engine import ScaledClock, WakingExecutor, log_to, unlog
 from local.invocation import InvocationFailed
 from local.time_scale import TimeScale
 from local.wiring import Durable, Function
@@ -101,6 +104,55 @@ def test_an_invocation_that_fails_is_tried_five_times(tmp_path: Path) -> None:
         executions.start(SAGA, "live", "one", "{}").closed.result(10)
         assert (calls, executions.statuses("Saga")) == (["Saga"] * 5, {"one": "FAILED"})
         assert len(activity.failures()) == 5 + 1
+
+
+class Waiting:
+    """A function that waits for a moment in its first invocation, and answers when the wait is over."""
+
+    def __init__(self) -> None:
+        self.executor: Executor | None = None
+        self.calls = 0
+        self.due = threading.Event()
+
+    def __call__(self, function: str, payload: Any) -> dict[str, str]:
+        self.calls += 1
+        if self.calls > 1:
+            return succeed(function, payload)
+        assert self.executor
+        wait = OperationUpdate("wait", OperationType.WAIT, OperationAction.START, wait_options=WaitOptions(1))
+        self.executor.checkpoint_execution(payload["DurableExecutionArn"], payload["CheckpointToken"], [wait])
+        # The wait ends, and its timer fires, before the answer comes.
+        self.due.wait(10)
+        return {"Status": "PENDING"}
+
+
+def _ended_behind_a_timer_that_was_replaced(tmp_path: Path, executor: type[Executor]) -> bool:
+    """Whether an execution ends whose timer is replaced, as by an answer, when what is due was just completed."""
+    waiting = Waiting()
+    with engine(tmp_path, waiting) as (executions, _):
+        waiting.executor = executions.executor
+        executions.executor.__class__ = executor  # type: ignore[assignment]
+        complete = executions._store.update
+
+        def completing(execution: Execution) -> None:
+            complete(execution)
+            if not execution.has_pending_operations(execution):
+                executions.executor._schedule_earliest_pending(execution.durable_execution_arn)
+                waiting.due.set()
+
+        executions._store.update = completing  # type: ignore[method-assign]
+        started = executions.start(SAGA, "live", "one", "{}")
+        with suppress(TimeoutError):
+            started.closed.result(1)
+        return started.closed.done()
+
+
+def test_an_execution_goes_on_though_its_timer_is_replaced_while_it_fires(tmp_path: Path) -> None:
+    assert _ended_behind_a_timer_that_was_replaced(tmp_path, WakingExecutor)
+
+
+def test_the_engine_as_it_is_loses_such_an_execution(tmp_path: Path) -> None:
+    assert not _ended_behind_a_timer_that_was_replaced(tmp_path, Executor)
 
 
 def test_an_output_that_is_none_of_a_durable_function_fails_the_execution_at_once(tmp_path: Path) -> None:
