@@ -49,7 +49,7 @@ help:
 	@echo 'make test       unit and integration tests, a sample of the torture; DATABASE_URL=mysql+pymysql://... on that server,'
 	@echo '                TESTS=path::name only some, PYTEST_ARGS=... adds options'
 	@echo 'make test-full  the same tests with the full number of races'
-	@echo 'make torture SEEDS=20  the whole application while everything around it breaks, seeded; some 10 seconds a seed.'
+	@echo 'make torture SEEDS=20  the whole application while everything around it breaks, seeded; some 20 seconds a seed.'
 	@echo '                The last line says how many seeds held, and what was lost, doubled or misplaced'
 	@echo 'make bench      imports measured beside other ways, under five minutes; BENCH=import_rate (split_rate,'
 	@echo '                contention, chunk_profile, custody, cold_start) measures that alone, BENCH_ARGS=... are its options'

@@ -142,6 +142,8 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
         yield PointFault("ProduceFunction", "note", False, draw.randint(1, 40), Action.DIE)
         function = draw.choice([name for name in AT_WORK if "Api" in name])
         yield PointFault(function, "write", False, draw.randint(1, 12), Action.STOP, 3.0)
+        # Behind a claim half of the times: who comes later has the key and everything else before the owner goes on.
+        yield PointFault(function, "commit", True, draw.randint(1, 12), Action.STOP, 3.0)
         yield PointFault("PublishOutboxFunction", "publish", False, draw.randint(1, 20), Action.DIE)
     for function, (times, late) in MINTING.items():
         for nth in draw.sample(times, late):
