@@ -3,9 +3,9 @@
 The application does not know of them: they are where it talks to somebody else, and so the only places at which
 others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (`mint` is the first row of a
 name, a device, a sequence or a volume; in a production `number` and `note` are of these), `commit`, `publish` to a
-queue or topic, `store` to and `fetch` from S3, `acknowledge` with the answer; each before and after. `numbered` and
-`told` are commits too, of transactions that gave out numbers or added events: only before or behind these is it seen
-whether what they did is done again.
+queue or topic, `store` to and `fetch` from S3, `acknowledge` with the answer; each before and after. `numbered`,
+`told` and `owned` are commits too, of transactions that gave out numbers, added events or claimed a key: only before or
+behind these is it seen whether what they did is done again.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ _OF_WRITES = {
 _TRANSACTIONS = {
     "numbered": re.compile(r"INSERT INTO production_documents\b"),
     "told": re.compile(r"INSERT INTO outbox_events\b"),
+    "owned": re.compile(r"\s*INSERT INTO idempotency_keys\b"),
 }
 _CALLS = {
     "PublishBatch": "publish",
