@@ -101,13 +101,17 @@ def _hunt(name: str, numbers: range, directory: Path) -> Caught:
 
 
 def _first_caught(name: str, numbers: range, directory: Path) -> Caught:
-    """The first violation that this protection is there to prevent; whatever else is found is told and not counted."""
     with closing(_played(numbers, directory, without=(name,))) as plays:
-        for seed, findings in plays:
-            for each in findings:
-                if each.kind in SWITCHES[name].shows_as:
-                    return Caught(name, seed, each)
-    return Caught(name, numbers[-1], None)
+        return first_caught(name, plays, numbers[-1])
+
+
+def first_caught(name: str, plays: Iterable[tuple[int, list[Finding]]], last: int) -> Caught:
+    """The first violation that this protection is there to prevent; whatever else is found does not count."""
+    for seed, findings in plays:
+        for each in findings:
+            if each.kind in SWITCHES[name].shows_as:
+                return Caught(name, seed, each)
+    return Caught(name, last, None)
 
 
 def _played(numbers: Iterable[int], directory: Path, **how: Any) -> Generator[tuple[int, list[Finding]]]:
