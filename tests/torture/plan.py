@@ -35,7 +35,7 @@ KEYED = ("ImportsApiFunction", "ProductionsApiFunction", "ExhibitsApiFunction", 
 # Who adds the first row of something that others may be adding at once; at which times it may be late, and how often it
 # is. Of two at once one alone is: where both are, a deadlock ends what a unique key would have.
 MINTING = {
-    "ProduceFunction": ((1, 3), 2),
+    "ProduceFunction": ((1, 2), 1),
     "CustodyApiFunction": (range(1, 6), 2),
     "CustodiansApiFunction": (range(1, 7), 1),
     "ImportChunkFunction": (range(1, 9), 1),
@@ -142,6 +142,7 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
     for nth in draw.sample(range(1, 25), 5 if is_cancelled else 0):
         yield PointFault("ImportChunkFunction", "claim", True, nth, Action.STOP, 0.7)
     yield PointFault("ProduceFunction", "number", False, draw.randint(1, 3), Action.STOP, 3.0)
+    yield PointFault("ProduceFunction", "place", False, 1, Action.STOP, 3.0)
     for _ in range(2):
         yield PointFault("ProduceFunction", "note", False, draw.randint(1, 40), Action.DIE)
         function = draw.choice([name for name in AT_WORK if "Api" in name])

@@ -2,10 +2,10 @@
 
 The application does not know of them: they are where it talks to somebody else, and so the only places at which
 others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (`mint` is the first row of a
-name, a device, a sequence or a volume; in a production `number` and `note` are of these), `commit`, `publish` to a
-queue or topic, `store` to and `fetch` from S3, `acknowledge` with the answer; each before and after. `numbered`,
-`told` and `owned` are commits too, of transactions that gave out numbers, added events or claimed a key: only before or
-behind these is it seen whether what they did is done again.
+name, a device or a sequence, `place` that of a volume; in a production `number` and `note` are of these), `commit`,
+`publish` to a queue or topic, `store` to and `fetch` from S3, `acknowledge` with the answer; each before and after.
+`numbered`, `told` and `owned` are commits too, of transactions that gave out numbers, added events or claimed a key:
+only before or behind these is it seen whether what they did is done again.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ _CLAIM = re.compile(
 )
 _WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
 _OF_WRITES = {
-    "mint": re.compile(
-        r"\s*INSERT\s+(?:IGNORE\s+)?INTO\s+(?:cases|custodians|tags|devices|bates_sequences|insert_destinations)\b"
-    ),
+    "mint": re.compile(r"\s*INSERT\s+(?:IGNORE\s+)?INTO\s+(?:cases|custodians|tags|devices|bates_sequences)\b"),
+    "place": re.compile(r"INSERT INTO insert_destinations\b"),
     "number": re.compile(r"INSERT INTO production_documents\b"),
     "note": re.compile(r"UPDATE production_steps\b"),
 }

@@ -108,11 +108,6 @@ OF_PRODUCTIONS = {
         keys=(f"{_DOCUMENTS}_number",),
         why="the unique key of numbers",
     ),
-    "sequences-unique": Switch(
-        "a case may have several sequences of one prefix",
-        "bates_ops, tables/numbering",
-        keys=("bates_sequences.uq_bates_sequences_prefix",),
-    ),
     "volumes-unique": Switch(
         "a volume may be several destinations",
         "insert_destinations, tables/mechanisms",
