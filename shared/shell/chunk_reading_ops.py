@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from core.errors import StorageUnavailableError
 from core.load_file.chunk import SourceRecord, read_chunk
-from core.load_file.grammar import RECORD_LIMITS
+from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.reasons import Rejection
 from core.rows import Problem, Row, parse_row
@@ -61,7 +61,7 @@ def read(the_import: Imports, chunk: ImportChunks, first_lines: Mapping[int, int
     Raises StorageUnavailableError for bytes that are not those that the splitter saw.
     """
     fitter = Fitter(Layout.from_json(the_import.layout or "{}"), the_import.case_id, the_import.id)
-    if chunk.row_count == 1 and RECORD_LIMITS.exceeded(*_measured(chunk)):
+    if chunk.byte_end - chunk.byte_start > MAX_RECORD_BYTES:
         return ChunkInput(the_import, chunk, [fitter.fit(_too_large(chunk))], {})
     records = _records(the_import, chunk, fitter.layout)
     plain, rest = plain_rows(records, fitter, but=first_lines)
@@ -87,16 +87,10 @@ def _records(the_import: Imports, chunk: ImportChunks, layout: Layout) -> list[S
 
 def _too_large(chunk: ImportChunks) -> Row:
     """The row of a record that is too large to be read: it is a chunk of its own."""
-    size, lines = _measured(chunk)
-    source = SourceRecord(chunk.first_line, lines, chunk.byte_start, size, None)
-    most = RECORD_LIMITS
-    message = f"the record has {size} bytes on {lines} lines; the most that is read are {most.size} on {most.lines}"
+    size = chunk.byte_end - chunk.byte_start
+    source = SourceRecord(chunk.first_line, chunk.last_line - chunk.first_line + 1, chunk.byte_start, size, None)
+    message = f"the record has {size} bytes; the most that is read is {MAX_RECORD_BYTES}"
     return Row(source, problems=[Problem(Rejection.RECORD_TOO_LARGE, None, message)])
-
-
-def _measured(chunk: ImportChunks) -> tuple[int, int]:
-    """A chunk's bytes and physical lines."""
-    return chunk.byte_end - chunk.byte_start, chunk.last_line - chunk.first_line + 1
 
 
 def _row(record: SourceRecord, layout: Layout, first_line: int | None) -> Row:

@@ -14,7 +14,7 @@ from core.errors import FileRefusedError
 from core.import_options import ImportOptions, parse_options
 from core.load_file.chunk import SourceRecord, read_chunk
 from core.load_file.dialect import Opening, read_opening
-from core.load_file.grammar import MAX_RECORD_BYTES, MAX_RECORD_LINES, RECORD_LIMITS, RecordLimits
+from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.splitting import Chunk, Splitter
 from core.reasons import FileFailure
@@ -42,11 +42,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Manner:
-    """How a file is read: rows and bytes of a chunk, limits of a record, sizes of blocks, and how much is the head."""
+    """How a file is read: rows and bytes of a chunk, bytes of a record, sizes of blocks, and how much is the head."""
 
     chunk_rows: int
     chunk_bytes: int
-    limits: RecordLimits
+    record_bytes: int
     block_bytes: int
     head_bytes: int | None
     in_runs: bool
@@ -54,13 +54,11 @@ class Manner:
     @classmethod
     def drawn(cls, rng: random.Random) -> Manner:
         """Mostly without records over the limit."""
-        limits = RecordLimits(
-            rng.choice((MAX_RECORD_BYTES,) * 4 + (60, 400)), rng.choice((MAX_RECORD_LINES,) * 10 + (2, 9))
-        )
+        record_bytes = rng.choice((MAX_RECORD_BYTES,) * 4 + (60, 400))
         return cls(
             chunk_rows=rng.choice((1, 2, 3, 7, 1_000)),
-            chunk_bytes=min(limits.size, rng.choice((30, 300, 3_000, 4_000_000))),
-            limits=limits,
+            chunk_bytes=min(record_bytes, rng.choice((30, 300, 3_000, 4_000_000))),
+            record_bytes=record_bytes,
             block_bytes=rng.choice((7, 61, 500, 4_000, 10**6)),
             head_bytes=rng.choice((None,) * 7 + (rng.randint(1, 4_000),)),
             in_runs=rng.random() < 0.75,
@@ -104,7 +102,7 @@ def parse(mutated: Mutated, splitter: type[Splitter] = Splitter, reader: Reader 
 def _pass(data: bytes, options: ImportOptions, manner: Manner, kind: type[Splitter]) -> Pass:
     head = data if manner.head_bytes is None else data[: manner.head_bytes]
     opening = read_opening(head, options, whole=head == data)
-    splitter = kind(opening, manner.chunk_rows, manner.limits, manner.chunk_bytes, in_runs=manner.in_runs)
+    splitter = kind(opening, manner.chunk_rows, manner.record_bytes, manner.chunk_bytes, in_runs=manner.in_runs)
     blocks = (data[at : at + manner.block_bytes] for at in range(0, len(data), manner.block_bytes))
     chunks = [chunk for block in blocks for chunk in splitter.feed(block)]
     chunks += splitter.finish()
@@ -133,9 +131,8 @@ def _check_chunks(found: Pass, places: Places) -> None:
 
 def _records(found: Pass, chunk: Chunk, places: Places, reader: Reader) -> Iterator[SourceRecord]:
     """The records of a chunk that is read on its own, which tile it and have the lines that they begin on."""
-    size, lines = chunk.byte_end - chunk.byte_start, chunk.last_line - chunk.first_line + 1
-    demand(chunk.row_count == 1 or size <= found.manner.limits.size, "a record over the limit shares its chunk")
-    if chunk.row_count == 1 and found.manner.limits.exceeded(size, lines):
+    if chunk.byte_end - chunk.byte_start > found.manner.record_bytes:
+        demand(chunk.row_count == 1, "a record over the limit shares its chunk")
         return
     raw = found.data[chunk.byte_start : chunk.byte_end]
     demand(places.digest(chunk.byte_start, chunk.byte_end) == chunk.sha256, "a chunk's digest is of other bytes")
@@ -155,7 +152,7 @@ def _records(found: Pass, chunk: Chunk, places: Places, reader: Reader) -> Itera
 
 def _seen(found: Pass, read: Sequence[SourceRecord]) -> list[tuple[str, int]]:
     """The ids that the splitter saw; a record over the limit may have been read for it, or passed over."""
-    if found.manner.limits == RECORD_LIMITS:
+    if found.manner.record_bytes == MAX_RECORD_BYTES:
         return found.splitter.ids
     lines = {record.line_no for record in read}
     return [(control_number, line) for control_number, line in found.splitter.ids if line in lines]
@@ -163,7 +160,7 @@ def _seen(found: Pass, read: Sequence[SourceRecord]) -> list[tuple[str, int]]:
 
 def _check_at_once(found: Pass, by_chunk: Sequence[Sequence[SourceRecord]], reader: Reader) -> None:
     """Chunks and blocks change nothing: read at once, the body has the same records."""
-    if found.manner.limits != RECORD_LIMITS:
+    if found.manner.record_bytes < MAX_RECORD_BYTES:
         return
     layout = found.layout
     body = found.data[layout.body_start :]

@@ -22,8 +22,8 @@ from tests.torture.mutated_imports import accounted, deliver
 from tests.unit.core.reading import read_file
 
 SIZE = 20 * MEGABYTE
-# Of the shortest lines a quarter is more than are read of one record, and each takes its time.
-SIZES = {kind: SIZE // 4 if kind.piece in (b"\n", b"x\n") else SIZE for kind in KINDS}
+QUICK = [kind for kind in KINDS if kind.memory == MEMORY]
+SLOW = [pytest.param(kind, marks=pytest.mark.slow, id=kind.name) for kind in KINDS if kind.memory > MEMORY]
 
 
 def run(world: World, data: bytes, **options: Any) -> tuple[int, dict[str, int]]:
@@ -34,9 +34,9 @@ def run(world: World, data: bytes, **options: Any) -> tuple[int, dict[str, int]]
     return import_id, dict(done.counts or {})
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [*(pytest.param(kind, id=kind.name) for kind in QUICK), *SLOW])
 def test_a_record_that_does_not_end_costs_itself_and_not_its_neighbours(kind: Kind) -> None:
-    went = split(kind, SIZES[kind])
+    went = split(kind, SIZE)
     assert (went.rows, went.ids) == (kind.rows, kind.ids)
 
 

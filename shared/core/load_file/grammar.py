@@ -6,26 +6,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 MAX_RECORD_BYTES = 16_000_000
-# A line takes some hundred bytes of memory more than its own.
-MAX_RECORD_LINES = 1_000_000
 MAX_CELL_CHARACTERS = 2**31 - 1
 ASCII_WHITESPACE = " \t\n\r\x0b\x0c"
 # A record over several lines that closes, but with more surplus cells than these, has swallowed its neighbours.
 SURPLUS_CELLS = 16
-
-
-class RecordLimits(NamedTuple):
-    """The most of one record that is read: its size in bytes, and its physical lines."""
-
-    size: int = MAX_RECORD_BYTES
-    lines: int = MAX_RECORD_LINES
-
-    def exceeded(self, size: int, lines: int) -> bool:
-        """Whether a record of so many bytes and lines is too large to be read."""
-        return size > self.size or lines > self.lines
-
-
-RECORD_LIMITS = RecordLimits()
 
 
 @dataclass(frozen=True)

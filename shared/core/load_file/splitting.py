@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from core.dates import EVIDENCE_CHARACTERS, DateOrder, order_of
 from core.load_file.dialect import Opening
-from core.load_file.grammar import ASCII_WHITESPACE, RECORD_LIMITS, RecordLimits
+from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.runs import LocatedRun, Run
 from core.load_file.streaming import Located, RecordStream
@@ -58,7 +58,7 @@ class Splitter:
         self,
         opening: Opening,
         chunk_rows: int,
-        limits: RecordLimits = RECORD_LIMITS,
+        max_record_bytes: int = MAX_RECORD_BYTES,
         max_chunk_bytes: int = MAX_CHUNK_BYTES,
         *,
         in_runs: bool = True,
@@ -77,7 +77,7 @@ class Splitter:
             opening.dialect.view,
             opening.body_start,
             opening.body_line,
-            limits,
+            max_record_bytes,
             picked=picked if in_runs else None,
         )
         self._header = b""

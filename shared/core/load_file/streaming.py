@@ -1,8 +1,7 @@
 """Blocks of bytes to records with their places in the file, in memory that does not grow with the file.
 
 Guaranteed: a record's tile is its bytes and the blank lines before it (but for very many of them, which belong to
-none, and those before a record that would be too large with them); a record over 16 MB or a million lines is passed
-over while it is read and comes out as its range and digest, without cells.
+none); a record over 16 MB is passed over while it is read and comes out as its range and digest, without cells.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from core.load_file import encoding as enc
-from core.load_file.grammar import RECORD_LIMITS, Grammar, Reading, Record, RecordLimits
+from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, Reading
 from core.load_file.records import end_of_large_cell, find_start, opens_large_cell, read_records
 from core.load_file.runs import LocatedRun, read_run
 
@@ -27,8 +26,8 @@ class Located(NamedTuple):
     """A record at bytes [byte_start, byte_end) and physical lines [first_line, last_line].
 
     `tile` is the bytes [tile_start, byte_end), which begin with the line `tile_line`: the record and the blank lines
-    before it; None for a record over the limits, of which `sha256` is what remains. `cells` is None where the record
-    cannot be read.
+    before it; None for a record over 16 MB, of which `sha256` is what remains. `cells` is None where the record cannot
+    be read.
     """
 
     tile_start: int
@@ -49,7 +48,7 @@ class _Lost:
     byte_start: int
     first_line: int
     last_line: int
-    limits: RecordLimits
+    most: int
     inside_a_cell: bool = False
     size: int = 0
     pieces: list[bytes] = field(default_factory=list)
@@ -58,10 +57,10 @@ class _Lost:
     def pass_over(self, raw: bytes) -> None:
         self.digest.update(raw)
         self.size += len(raw)
-        self.pieces = [*self.pieces, raw] if self.size <= self.limits.size else []
+        self.pieces = [*self.pieces, raw] if self.size <= self.most else []
 
     def located(self) -> Located:
-        is_too_large = self.limits.exceeded(self.size, self.last_line - self.first_line + 1)
+        kept = self.size <= self.most
         return Located(
             self.byte_start,
             self.first_line,
@@ -70,7 +69,7 @@ class _Lost:
             self.byte_start,
             self.byte_start + self.size,
             None,
-            None if is_too_large else b"".join(self.pieces),
+            b"".join(self.pieces) if kept else None,
             self.digest.digest(),
         )
 
@@ -87,12 +86,12 @@ class RecordStream:
         view: str,
         body_start: int,
         body_line: int,
-        limits: RecordLimits = RECORD_LIMITS,
+        max_record_bytes: int = MAX_RECORD_BYTES,
         *,
         picked: tuple[int, int] | None = None,
     ) -> None:
         self._grammar, self._view, self._picked = grammar, view, picked
-        self._limits = limits
+        self._most = max_record_bytes
         self._at, self._line = body_start, body_line
         self._pending = b""
         self._lost: _Lost | None = None
@@ -105,7 +104,7 @@ class RecordStream:
     def feed(self, block: bytes, *, at_end: bool = False) -> Iterator[Located | LocatedRun]:
         """The records that the next bytes complete; with `at_end`, the bytes are the last."""
         self._pending += block
-        if len(self._pending) < self._worth_reading and not at_end and not self._is_too_much():
+        if len(self._pending) < self._worth_reading and not at_end:
             return
         while True:
             if self._lost:
@@ -113,19 +112,12 @@ class RecordStream:
             if self._lost is None:
                 self._drop_blank_lines(MOST_BLANK_BYTES)
                 yield from self._read(at_end)
-            if self._lost or not self._is_too_much():
+            if self._lost or len(self._pending) <= self._most:
                 # To read a record that goes on again with every block would be quadratic.
-                self._worth_reading = min(2 * len(self._pending), self._limits.size + 1)
+                self._worth_reading = min(2 * len(self._pending), self._most + 1)
                 return
             if not self._drop_blank_lines():
                 self._lose()
-
-    def _is_too_much(self) -> bool:
-        """Whether a record that all pending bytes are of would be over the limits."""
-        size, lines = len(self._pending), self._pending.count(b"\n")
-        if lines > self._limits.lines and enc.is_wide(self._view):
-            lines = enc.decode(self._pending, self._view).count("\n")
-        return self._limits.exceeded(size, lines)
 
     def _read(self, at_end: bool) -> Iterator[Located | LocatedRun]:
         end = len(self._pending) if at_end else enc.end_of_last_line(self._pending, self._view)
@@ -133,7 +125,7 @@ class RecordStream:
             return
         raw = self._pending[:end]
         lines = enc.lines(raw, self._view)
-        if self._picked and not self._limits.exceeded(len(raw), len(lines.texts)):
+        if self._picked:
             lines = yield from self._read_run(lines, raw, self._picked)
         if lines.texts:
             yield from self._read_one_by_one(lines, self._pending[: sum(lines.sizes)], at_end)
@@ -154,29 +146,20 @@ class RecordStream:
         offsets = [0, *accumulate(lines.sizes)]
         reading, tiled = Reading(), 0
         for record in read_records(lines, self._grammar, at_end=at_end, reading=reading):
-            yield self._located(record, tiled, offsets, raw)
-            tiled = record.first + record.lines
+            behind = record.first + record.lines
+            lo, hi = offsets[tiled], offsets[behind]
+            yield Located(
+                self._at + lo,
+                self._line + tiled,
+                self._line + record.first,
+                self._line + behind - 1,
+                self._at + offsets[record.first],
+                self._at + hi,
+                record.cells,
+                raw[lo:hi],
+            )
+            tiled = behind
         self._advance(len(lines.texts) if at_end else tiled, offsets, raw)
-
-    def _located(self, record: Record, tiled: int, offsets: list[int], raw: bytes) -> Located:
-        """The record with the blank lines from `tiled` on, unless it would be too large with them."""
-        first, behind = record.first, record.first + record.lines
-        hi = offsets[behind]
-        if self._limits.exceeded(hi - offsets[tiled], behind - tiled):
-            tiled = first
-        lo = offsets[tiled]
-        is_too_large = self._limits.exceeded(hi - lo, behind - tiled)
-        return Located(
-            self._at + lo,
-            self._line + tiled,
-            self._line + first,
-            self._line + behind - 1,
-            self._at + offsets[first],
-            self._at + hi,
-            None if is_too_large else record.cells,
-            None if is_too_large else raw[lo:hi],
-            hashlib.sha256(raw[lo:hi]).digest() if is_too_large else None,
-        )
 
     def _search(self, lost: _Lost, at_end: bool) -> Iterator[Located]:
         """Pass over what belongs to the lost record; yields it when the next record (or the end) is found."""
@@ -188,7 +171,7 @@ class RecordStream:
         if not end:
             # Part of a line says nothing of what an open cell goes on with, nor its beginning whether it is a record's:
             # wait for the rest of it.
-            if (self._mid_line and not lost.inside_a_cell) or at_end or len(self._pending) > self._limits.size:
+            if (self._mid_line and not lost.inside_a_cell) or at_end or len(self._pending) > self._most:
                 yield from self._pass_over_part_of_a_line(lost, at_end)
             return
         lines = enc.lines(self._pending[:end], self._view)
@@ -204,7 +187,7 @@ class RecordStream:
 
     def _another_is_lost(self, lost: _Lost, at_end: bool) -> bool:
         """Whether what is pending, too long and without a line end, begins the record behind the lost one."""
-        if at_end or self._mid_line or lost.inside_a_cell or len(self._pending) <= self._limits.size:
+        if at_end or self._mid_line or lost.inside_a_cell or len(self._pending) <= self._most:
             return False
         half = len(self._pending) % 2 if enc.is_wide(self._view) else 0
         lines = enc.lines(self._pending[: len(self._pending) - half], self._view)
@@ -212,7 +195,7 @@ class RecordStream:
 
     def _lose(self) -> None:
         """The record at hand goes on for longer than we hold: look for its end, or for the next record, instead."""
-        self._lost, self._mid_line = _Lost(self._at, self._line, self._line, self._limits), True
+        self._lost, self._mid_line = _Lost(self._at, self._line, self._line, self._most), True
         end = enc.end_of_last_line(self._pending, self._view)
         lines = enc.lines(self._pending[:end], self._view)
         if end and opens_large_cell(lines, self._grammar):
@@ -229,7 +212,7 @@ class RecordStream:
                 return behind, True
             if lost.inside_a_cell:
                 return len(lines.texts), False
-        all_there_is = at_end or self._is_too_much()
+        all_there_is = at_end or len(self._pending) > self._most
         start, certain = find_start(lines, self._grammar, at_end=all_there_is, first=int(self._mid_line))
         return start, certain and start < len(lines.texts)
 

@@ -21,20 +21,15 @@ MEMORY = 12 * MAX_RECORD_BYTES
 
 def split(blocks: Iterator[bytes]) -> tuple[list[Chunk], Splitter, int]:
     """The chunks of a file that never is in memory as a whole, and the most memory that splitting took."""
-    tracemalloc.start()
-    chunks, splitter = fed(blocks)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return chunks, splitter, peak
-
-
-def fed(blocks: Iterator[bytes]) -> tuple[list[Chunk], Splitter]:
-    """The chunks alone, in a tenth of the time."""
     splitter = Splitter(read_opening(HEADER, ImportOptions(), whole=True), 1000)
+    tracemalloc.start()
     chunks = [*splitter.feed(HEADER)]
     for block in blocks:
         chunks += splitter.feed(block)
-    return [*chunks, *splitter.finish()], splitter
+    chunks += splitter.finish()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return chunks, splitter, peak
 
 
 def test_a_line_over_16_mb_is_passed_over_and_its_neighbours_are_read() -> None:
@@ -76,15 +71,6 @@ def test_two_lines_over_16_mb_one_behind_the_other_are_two_records() -> None:
         (5, 5, 1),
     ]
     assert splitter.ids == [("1", 2), ("4", 5)]
-
-
-def test_a_cell_of_over_a_million_lines_is_not_read_and_its_neighbours_are() -> None:
-    """As lines it takes fifty times its bytes; `tests.torture.hostile` measures that."""
-    part, parts = b"x\n" * (BLOCK // 8), 10
-    chunks, splitter = fed(iter([b'1,a,b\n2,"', *[part] * parts, b'",c\n3,d,e\n']))
-    last = 3 + parts * part.count(b"\n")
-    assert [(chunk.first_line, chunk.last_line) for chunk in chunks] == [(2, 2), (3, last), (last + 1, last + 1)]
-    assert splitter.ids == [("1", 2), ("3", last + 1)]
 
 
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])

@@ -14,7 +14,7 @@ import core.load_file.splitting as splitting
 from core.import_options import parse_options
 from core.load_file import encoding as enc
 from core.load_file.dialect import read_opening
-from core.load_file.grammar import SURPLUS_CELLS, Grammar, Reading, RecordLimits
+from core.load_file.grammar import SURPLUS_CELLS, Grammar, Reading
 from core.load_file.plain_lines import one_a_line
 from core.load_file.records import read_records
 from core.load_file.runs import LocatedRun, read_run
@@ -65,8 +65,7 @@ def outcome(
     """Everything that a pass over a file says."""
     given_options = parse_options(options or {})
     opening = read_opening(data, given_options, whole=True)
-    rows, record_bytes, chunk_bytes = limits
-    splitter = Splitter(opening, rows, RecordLimits(record_bytes), chunk_bytes, in_runs=in_runs)
+    splitter = Splitter(opening, *limits, in_runs=in_runs)
     chunks = [chunk for block in blocks_between(data, cuts) for chunk in splitter.feed(block)]
     chunks += splitter.finish()
     said = {"chunks": chunks, "ids": splitter.ids, "rows": splitter.rows_seen, "sha256": splitter.sha256}

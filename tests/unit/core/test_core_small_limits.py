@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from core.load_file.chunk import SourceRecord, read_chunk
 from core.load_file.dialect import Dialect, Opening
 from core.load_file.encoding import BYTEWISE
-from core.load_file.grammar import MAX_RECORD_LINES, Grammar, RecordLimits
+from core.load_file.grammar import Grammar
 from core.load_file.splitting import Chunk, Splitter
 from tests.unit.core.reading import blocks_between, every
 
 NO_LIMIT = 10**6
 LIMITS = (24, 60, NO_LIMIT)
-LINES = (2, 5, MAX_RECORD_LINES)
 STEPS = (1, 3, 7, 50, 1000)
 PIECES = (
     *('"', '"', '"', '""', ",", ",", "a", "b ", "\n", "\n", "\r\n", "\r", " ", "é"),
@@ -34,14 +33,9 @@ class Split:
 
     raw: bytes
     view: str
-    limits: RecordLimits
+    limit: int
     splitter: Splitter
     chunks: Sequence[Chunk]
-
-    def is_too_large(self, chunk: Chunk) -> bool:
-        """Whether the chunk is a record over the limits, of which nothing is read."""
-        size, lines = chunk.byte_end - chunk.byte_start, chunk.last_line - chunk.first_line + 1
-        return chunk.row_count == 1 and self.limits.exceeded(size, lines)
 
     def text(self, start: int, end: int | None = None) -> str:
         """The text at these bytes."""
@@ -60,26 +54,18 @@ class Split:
 
 
 def split(
-    text: str,
-    limit: int,
-    step: int,
-    *,
-    lines: int = MAX_RECORD_LINES,
-    grammar: Grammar | None = None,
-    view: str = "utf-8",
-    chunk_rows: int = 2,
+    text: str, limit: int, step: int, *, grammar: Grammar | None = None, view: str = "utf-8", chunk_rows: int = 2
 ) -> Split:
-    """Split a text, in blocks of `step` characters, with records of up to `limit` bytes and so many lines."""
-    limits = RecordLimits(limit, lines)
+    """Split a text, in blocks of `step` characters, with records of up to `limit` bytes."""
     grammar = grammar or Grammar(",", '"', 2)
     dialect = Dialect(None if view == BYTEWISE else view, view, 0, ",", grammar.qualifier, None)
     fields = ("control_number", *[None] * (grammar.cells - 1))
     opening = Opening(dialect, grammar, tuple("abc"[: grammar.cells]), fields, 0, 1)
-    splitter = Splitter(opening, chunk_rows, limits, max_chunk_bytes=max(20, limit // 3))
+    splitter = Splitter(opening, chunk_rows, max_record_bytes=limit, max_chunk_bytes=max(20, limit // 3))
     raw = text.encode(view)
     blocks = blocks_between(raw, every(step * len("a".encode(view)), raw))
     chunks = [chunk for block in blocks for chunk in splitter.feed(block)]
-    return Split(raw, view, limits, splitter, [*chunks, *splitter.finish()])
+    return Split(raw, view, limit, splitter, [*chunks, *splitter.finish()])
 
 
 @st.composite
@@ -89,8 +75,8 @@ def splits(draw: st.DrawFn) -> Split:
     qualifier = draw(st.sampled_from(['"', '"', None]))
     quoted_start = qualifier is not None and draw(st.booleans())
     grammar = Grammar(",", qualifier, draw(st.integers(1, 3)), draw(st.booleans()), quoted_start)
-    limit, lines, step, rows = (draw(st.sampled_from(choice)) for choice in (LIMITS, LINES, STEPS, (1, 2, 5)))
-    return split(text, limit, step, lines=lines, grammar=grammar, view=draw(st.sampled_from(VIEWS)), chunk_rows=rows)
+    limit, step, rows = (draw(st.sampled_from(choice)) for choice in (LIMITS, STEPS, (1, 2, 5)))
+    return split(text, limit, step, grammar=grammar, view=draw(st.sampled_from(VIEWS)), chunk_rows=rows)
 
 
 MANY = settings(max_examples=200, deadline=None)
@@ -122,7 +108,8 @@ def test_a_chunk_has_the_digest_and_the_lines_of_its_bytes(made: Split) -> None:
 @given(splits())
 def test_a_chunk_reads_back_as_many_records_as_were_counted(made: Split) -> None:
     for chunk in made.chunks:
-        assert chunk.row_count == (1 if made.is_too_large(chunk) else len(made.records(chunk)))
+        over_the_limit = chunk.byte_end - chunk.byte_start > made.limit
+        assert chunk.row_count == (1 if over_the_limit else len(made.records(chunk)))
     assert sum(chunk.row_count for chunk in made.chunks) == made.splitter.rows_seen
 
 
@@ -163,25 +150,6 @@ def test_lines_of_a_closed_cell_over_the_limit_are_no_records(limit: int, step: 
 
 
 @pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("lines", [1, 2, 3])
-def test_a_record_of_too_many_lines_is_too_large_however_it_comes(lines: int, view: str, step: int) -> None:
-    made = split('1,a\n2,"b\nb\nb"\n3,c\n4,d\n', NO_LIMIT, step, lines=lines, view=view, chunk_rows=1)
-    assert spans(made) == [(1, 1, 1), (2, 4, 1), (5, 5, 1), (6, 6, 1)]
-    assert [made.is_too_large(chunk) for chunk in made.chunks] == [False, lines < 3, False, False]
-    assert ("2", 2) in made.splitter.ids or lines < 3
-    assert {("1", 1), ("3", 5), ("4", 6)} <= set(made.splitter.ids)
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_blank_lines_do_not_make_the_record_behind_them_too_large(step: int) -> None:
-    """With the ten of them it has more bytes and more lines than are read of one."""
-    made = split("1,a\n" + "\n" * 10 + '2,"b\nb"\n3,c\n', 12, step, lines=4, chunk_rows=1)
-    assert not any(map(made.is_too_large, made.chunks))
-    assert made.splitter.ids == [("1", 1), ("2", 12), ("3", 14)]
-
-
-@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_a_long_run_of_blank_lines_is_no_record(limit: int, step: int, line_end: str) -> None:
@@ -196,7 +164,7 @@ def test_a_long_run_of_blank_lines_is_no_record(limit: int, step: int, line_end:
 def test_a_block_may_end_in_the_middle_of_a_character(view: str, block: int) -> None:
     """Half of a code unit that went with a record over the limit would hide every line end behind it."""
     made = split("1,a\n2," + "x" * 100 + "\n3,b\n4,c\n", 60, 1, view=view, chunk_rows=1)
-    splitter = Splitter(made.splitter.opening, 1, RecordLimits(60), max_chunk_bytes=20)
+    splitter = Splitter(made.splitter.opening, 1, max_record_bytes=60, max_chunk_bytes=20)
     chunks = [chunk for part in blocks_between(made.raw, every(block, made.raw)) for chunk in splitter.feed(part)]
     assert [*chunks, *splitter.finish()] == made.chunks
     assert spans(made) == [(1, 1, 1), (2, 2, 1), (3, 3, 1), (4, 4, 1)]
