@@ -10,12 +10,12 @@ CALLS = ("publish", "store", "fetch")
 
 
 class Action(Enum):
-    """What happens to a worker at a point; the last four at calls to AWS alone."""
+    """What happens to a worker at a point; the last four at calls to AWS alone, but for LOSE: at a COMMIT as well."""
 
     DIE = "SIGKILL"
     STOP = "SIGSTOP, and SIGCONT later"
     HANG = "it takes until its time-out"
     FAIL = "AWS answers with an error, and did nothing"
     THROTTLE = "AWS refuses for being asked too often"
-    LOSE = "AWS did it, and its answer is lost"
+    LOSE = "it was done, and the answer is lost"
     PART = "AWS takes a part of the batch"

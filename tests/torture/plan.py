@@ -132,10 +132,10 @@ def plan_of(seed: int, *, with_faults: bool = True) -> Plan:
 def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
     """Where chance alone seldom strikes.
 
-    Who saw that something is not there yet adds it late; a step or a chunk is done and not noted down; who numbers,
-    owns a key or splits a file is outrun; an event is with a publisher that died, or that has not said which it takes,
-    when the next one of its aggregate comes. Chunks that are under way when somebody cancels their import go on soon
-    enough to be seen.
+    Who saw that something is not there yet adds it late; a step or a chunk is done and not noted down; the answer of a
+    request's COMMIT is lost; who numbers, owns a key or splits a file is outrun; an event is with a publisher that
+    died, or that has not said which it takes, when the next one of its aggregate comes. Chunks that are under way when
+    somebody cancels their import go on soon enough to be seen.
     """
     for function in KEYED:
         yield PointFault(function, "owned", True, draw.randint(1, 8), Action.STOP, 3.0)
@@ -158,6 +158,8 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
     yield PointFault("ImportChunkFunction", "commit", draw.random() < 0.5, draw.randint(1, 20), Action.DIE)
     yield PointFault("ProduceFunction", "numbered", True, draw.randint(1, 4), Action.DIE)
     yield PointFault("ProduceFunction", "told", True, draw.randint(1, 4), Action.DIE)
+    for function in KEYED:
+        yield PointFault(function, "answered", False, draw.randint(1, 8), Action.LOSE)
 
 
 def _in_turn(draw: random.Random, kinds: Sequence[T], seed: int, count: int) -> list[T]:

@@ -4,8 +4,8 @@ The application does not know of them: they are where it talks to somebody else,
 others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (`mint` is the first row of a
 name, a device or a sequence, `place` that of a volume; in a production `number` and `note` are of these), `commit`,
 `publish` to a queue or topic, `store` to and `fetch` from S3, `acknowledge` with the answer; each before and after.
-`numbered`, `told` and `owned` are commits too, of transactions that gave out numbers, added events or claimed a key:
-only before or behind these is it seen whether what they did is done again.
+`numbered`, `told`, `owned` and `answered` are commits too, of transactions that gave out numbers, added events, claimed
+a key or kept its answer: only before or behind these is it seen whether what they did is done again.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from typing import Any
 
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, ConnectionClosedError
+from pymysql.constants import CR
+from pymysql.err import OperationalError
 from sqlalchemy import Engine, event
 from sqlalchemy.engine.default import DefaultDialect
 
@@ -43,6 +45,7 @@ _TRANSACTIONS = {
     "numbered": re.compile(r"INSERT INTO production_documents\b"),
     "told": re.compile(r"INSERT INTO outbox_events\b"),
     "owned": re.compile(r"\s*INSERT INTO idempotency_keys\b"),
+    "answered": re.compile(r"UPDATE idempotency_keys SET status = 'completed'"),
 }
 _CALLS = {
     "PublishBatch": "publish",
@@ -125,9 +128,11 @@ def _around_transactions(points: Points) -> None:
 
     def do_commit(self: DefaultDialect, connection: Any) -> None:
         labels = ["commit", *sorted(seen.pop(id(connection.dbapi_connection), ()))]
-        for label in labels:
-            points.reach(label, is_after=False)
+        actions = [points.reach(label, is_after=False) for label in labels]
         commit(self, connection)
+        if Action.LOSE in actions:
+            connection.dbapi_connection._force_close()
+            raise OperationalError(CR.CR_SERVER_LOST, "Lost connection to MySQL server during query")
         for label in labels:
             points.reach(label, is_after=True)
 

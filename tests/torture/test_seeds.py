@@ -103,7 +103,7 @@ def test_undisturbed_work_visits_every_point(at: Arena) -> None:
     """A label whose statements were reworded would never strike."""
     seeds.run(plan_of(2, with_faults=False), at)
     visited = at.conductor.visited()
-    labels = (*LABELS, "mint", "place", "number", "note", "numbered", "told", "owned")
+    labels = (*LABELS, "mint", "place", "number", "note", "numbered", "told", "owned", "answered")
     sides = {(label, side) for label in labels for side in (False, True)} - {("begin", True)}
     assert visited >= sides
 
