@@ -44,7 +44,8 @@ def _revise(client: Client) -> None:
             answered = client.change("PATCH", path, {"end": end}, if_match=found.etag)
             expect(client, answered.status in (200, 404, 409, 412), "changing custody", answered)
             if answered.status == 200:
-                expect(client, answered.body["version"] == period["version"] + 1, "changing custody", answered)
+                if answered.body["version"] != period["version"] + 1:
+                    ledger.complain(f"lost: {path} was changed from {found.etag} and is {answered.body['version']}")
                 ledger.recorded(answered.body, "changed")
         case 1:
             answered = client.change("DELETE", path, if_match=found.etag)

@@ -21,19 +21,33 @@ _TOGETHER_S = 10.0
 
 
 def rush(one: Client, other: Client) -> None:
-    """A period of custody, which one of them gets, and a custodian's name, which both get under one id."""
+    """A custodian's name, which both get under one id, and a period of custody, which one of them gets and changes."""
     for turn in range(TURNS):
         name = {"case": BASE, "name": f"Rushed, {turn}"}
-        for answered in _at_once(one, other, "/custodians", name):
+        for answered in _at_once(one, other, "POST", "/custodians", name):
             expect(one, answered.status == 200, "asking at once", answered)
             one.ledger.named(name["name"], answered.body["id"])
         begin = DAY + timedelta(hours=turn)
         period = {"deviceId": DEVICE, "begin": begin.isoformat(), "end": (begin + timedelta(hours=1)).isoformat()}
-        answers = _at_once(one, other, "/custody-periods", [period])
+        answers = _at_once(one, other, "POST", "/custody-periods", [period])
         expect(one, sorted(each.status for each in answers) == [201, 409], "asking at once", answers)
         for answered in answers:
             for made in answered.body.get("items", []):
                 one.ledger.recorded(made, "added")
+                _change(one, other, made["id"])
+
+
+def _change(one: Client, other: Client, period_id: int) -> None:
+    """Both have seen the same version: of two changes to it the second would undo the first unseen."""
+    path = f"/custody-periods/{period_id}"
+    seen = one.get(path).etag
+    answers = _at_once(one, other, "PATCH", path, {"note": "Changed at once"}, if_match=seen)
+    changed = [answered.body for answered in answers if answered.status == 200]
+    if len(changed) > 1:
+        one.ledger.complain(f"lost: {path} was changed twice from version {seen}")
+    expect(one, sorted(each.status for each in answers) == [200, 412], "changing at once", answers)
+    for each in changed:
+        one.ledger.recorded(each, "changed")
 
 
 def upload_at_once(one: Client, other: Client) -> None:
@@ -51,10 +65,12 @@ def upload_at_once(one: Client, other: Client) -> None:
         see_to(who, each["id"])
 
 
-def _at_once(one: Client, other: Client, path: str, body: Any) -> list[Answered]:
+def _at_once(one: Client, other: Client, method: str, path: str, body: Any, **how: Any) -> list[Answered]:
     together = threading.Barrier(2)
     with ThreadPoolExecutor(2) as pool:
-        asked = [pool.submit(_together, together, partial(who.change, "POST", path, body)) for who in (one, other)]
+        asked = [
+            pool.submit(_together, together, partial(who.change, method, path, body, **how)) for who in (one, other)
+        ]
     return [each.result() for each in asked]
 
 
