@@ -142,7 +142,6 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
     for nth in draw.sample(range(1, 25), 5 if is_cancelled else 0):
         yield PointFault("ImportChunkFunction", "claim", True, nth, Action.STOP, 0.7)
     yield PointFault("ProduceFunction", "number", False, draw.randint(1, 3), Action.STOP, 3.0)
-    yield PointFault("ProduceFunction", "place", False, 1, Action.STOP, 3.0)
     for _ in range(2):
         yield PointFault("ProduceFunction", "note", False, draw.randint(1, 40), Action.DIE)
         function = draw.choice([name for name in AT_WORK if "Api" in name])
@@ -160,6 +159,8 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
     yield PointFault("ProduceFunction", "told", True, draw.randint(1, 4), Action.DIE)
     for function in KEYED:
         yield PointFault(function, "answered", False, draw.randint(1, 8), Action.LOSE)
+    # Not both: of two workers one has to be there when the other one is late.
+    yield PointFault("ProduceFunction", draw.choice(("place", "number")), False, 1, Action.STOP, 3.0)
 
 
 def _in_turn(draw: random.Random, kinds: Sequence[T], seed: int, count: int) -> list[T]:
