@@ -39,11 +39,11 @@ class Caught:
     def row(self, most: int) -> str:
         """A line of the table."""
         switch = SWITCHES[self.name]
-        what = f"{switch.what}; off too: {switch.why}" if switch.why else switch.what
+        begins = f"| {self.name} | {switch.told} | {switch.rests_on} |"
         if self.finding is None:
-            return f"| {self.name} | {what} | {switch.rests_on} | not within {most} | | |"
+            return f"{begins} not within {most} | | |"
         told = self.finding.what.replace("|", "/").replace("\n", " ")[:LONGEST_TOLD]
-        return f"| {self.name} | {what} | {switch.rests_on} | {self.seed} of {most} | {self.finding.kind} | {told} |"
+        return f"{begins} {self.seed} of {most} | {self.finding.kind} | {told} |"
 
 
 HEAD = "| protection | without it | rests on | caught by seed | kind | what was found |"

@@ -43,6 +43,11 @@ class Switch:
     why: str = ""
     shows_as: frozenset[str] = OF_DATA
 
+    @property
+    def told(self) -> str:
+        """What is not done without it, and what else is off."""
+        return f"{self.what}; off too: {self.why}" if self.why else self.what
+
 
 def there(place: str) -> Any:
     """What is at `module:name` or `module:name.attribute` now."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from functools import lru_cache
 
 import pytest
 
+from local.stack import REPOSITORY
 from shell.tables import metadata
 from tests.torture.arena import _roots
 from tests.torture.switches import SWITCHES, turn_off
@@ -54,6 +56,13 @@ def test_its_keys_are_unique_keys_of_the_schema(name: str) -> None:
     for key in SWITCHES[name].keys:
         table, _, index = key.partition(".")
         assert index in {each.name for each in metadata().tables[table].constraints}
+
+
+def test_the_guarantees_say_which_seed_of_twenty_finds_that_it_is_off() -> None:
+    """In the rows that `python -m tests.torture.hunt` prints."""
+    document = (REPOSITORY / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([a-z-]+) \| (.+?) \| (.+?) \| \d+ of 20 \|", document, re.MULTILINE)
+    assert sorted(rows) == sorted((name, each.told, each.rests_on) for name, each in SWITCHES.items())
 
 
 def test_every_protection_says_what_it_is() -> None:
