@@ -10,7 +10,7 @@ CALLS = ("publish", "store", "fetch")
 
 
 class Action(Enum):
-    """What happens to a worker at a point; the last four at calls to AWS alone, but for LOSE: at a COMMIT as well."""
+    """What happens to a worker at a point; the last four at calls to AWS, LOSE also before a COMMIT."""
 
     DIE = "SIGKILL"
     STOP = "SIGSTOP, and SIGCONT later"

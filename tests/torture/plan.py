@@ -30,7 +30,7 @@ AT_WORK = (
 )
 
 
-# Who has requests under keys: behind its claim an owner is late, and another one may have the key before it goes on.
+# Those who are asked most under keys: an owner is late behind its claim, and the key may be another's by then.
 KEYED = ("ImportsApiFunction", "ProductionsApiFunction", "ExhibitsApiFunction", "CustodyApiFunction")
 # Who adds the first row of something that others may be adding at once; at which times it may be late, and how often it
 # is. Of two at once one alone is: where both are, a deadlock ends what a unique key would have.
@@ -159,7 +159,7 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
     yield PointFault("ProduceFunction", "told", True, draw.randint(1, 4), Action.DIE)
     for function in KEYED:
         yield PointFault(function, "answered", False, draw.randint(1, 8), Action.LOSE)
-    # Not both: of two workers one has to be there when the other one is late.
+    # Either at its first time: a worker that is late is missing where two have to meet.
     yield PointFault("ProduceFunction", draw.choice(("place", "number")), False, 1, Action.STOP, 3.0)
 
 

@@ -21,7 +21,7 @@ _TOGETHER_S = 10.0
 
 
 def rush(one: Client, other: Client) -> None:
-    """A custodian's name, which both get under one id, and a period of custody, which one of them gets and changes."""
+    """A custodian's name, which both get under one id; a period of custody, which one of them gets and one changes."""
     for turn in range(TURNS):
         name = {"case": BASE, "name": f"Rushed, {turn}"}
         for answered in _at_once(one, other, "POST", "/custodians", name):
@@ -33,8 +33,9 @@ def rush(one: Client, other: Client) -> None:
         expect(one, sorted(each.status for each in answers) == [201, 409], "asking at once", answers)
         for answered in answers:
             for made in answered.body.get("items", []):
-                one.ledger.recorded(made, "added")
+                # Others take up what the ledger has: until then nobody else changes it.
                 _change(one, other, made["id"])
+                one.ledger.recorded(made, "added")
 
 
 def _change(one: Client, other: Client, period_id: int) -> None:

@@ -47,3 +47,4 @@ def test_every_seed_has_faults_where_protections_act() -> None:
     aimed = {"mint", "number", "note", "numbered", "told", "owned", "answered"}
     for seed in range(1, 21):
         assert {each.label for each in plan_of(seed).points} >= aimed
+    assert any(each.label == "place" for seed in range(1, 21) for each in plan_of(seed).points)
