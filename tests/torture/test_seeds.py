@@ -33,7 +33,8 @@ TAMPERINGS = {
     "INSERT INTO imports (tenant_id, case_id, user_id, upload_key, bucket, object_key, size, file_name, status) "
     "SELECT tenant_id, case_id, user_id, REVERSE(upload_key), bucket, object_key, size, file_name, status "
     "FROM imports WHERE id = :id": findings.DOUBLED,
-    "UPDATE outbox_events SET published = 0 ORDER BY id DESC LIMIT 1": findings.UNFINISHED,
+    # Parked, for whatever waits the application publishes in the meantime.
+    "UPDATE outbox_events SET published = 2 ORDER BY id DESC LIMIT 1": findings.UNFINISHED,
     "INSERT INTO taggings (exhibit_id, tag_id, user_id) SELECT e.id, t.id, '' FROM exhibits e JOIN tags t "
     "ON t.case_id = e.case_id WHERE t.name LIKE 'Tag 0.0' AND NOT EXISTS "
     "(SELECT 1 FROM taggings x WHERE x.exhibit_id = e.id AND x.tag_id = t.id) "
