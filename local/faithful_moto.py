@@ -2,6 +2,8 @@
 
 moto's queues are lists that several threads change: while one deletes a message, a message that another sends can be
 lost. SQS never loses one, so here each queue's own lock covers deleting, receiving and changing visibility too.
+moto looks at the clock anew for each count of a queue: what became visible in between was in none. SQS promises no
+exact counts, but whoever waits here until all is done needs them.
 S3 tells the version of a new object and a sequencer; moto tells neither. The clock of SQS can be scaled.
 Only processes that call `make_faithful` are changed.
 """
@@ -26,7 +28,16 @@ def scaled_clock(factor: float, clock: Callable[[], float] = unix_time_millis) -
 
 
 class FaithfulQueue(models.Queue):
-    """A queue that loses nothing and notices soon that a message is visible again."""
+    """A queue that loses nothing, counts each message once and notices soon that one is visible again."""
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """moto's, with each message in exactly one of the three counts: in flight is what the others leave."""
+        # Meanwhile none comes, goes, or moves to a dead-letter queue.
+        with self._messages_lock:
+            told = super().attributes
+            waiting = told["ApproximateNumberOfMessages"] + told["ApproximateNumberOfMessagesDelayed"]
+            return told | {"ApproximateNumberOfMessagesNotVisible": len(self._messages) - waiting}
 
     def delete_message(self, receipt_handle: str) -> None:
         with self._messages_lock:

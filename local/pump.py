@@ -28,14 +28,14 @@ from local.invocation import InvocationFailed
 from local.sqs_events import Message, failed_ids, scheduled_event, sqs_event
 from local.template import ACCOUNT_ID, REGION, Template
 from local.time_scale import TimeScale
-from local.wiring import EventSource, Schedule
+from local.wiring import EventSource, Schedule, before_dead_letters
 
 Invoke = Callable[[str, object], Any]
 
 _POLL_SECONDS = 20
 _MOST_AT_ONCE = 10
 _LOOK_AGAIN_SECONDS = 0.05
-_COUNTS = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible", "ApproximateNumberOfMessagesDelayed")
+COUNTS = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible", "ApproximateNumberOfMessagesDelayed")
 
 
 class Pump:
@@ -87,8 +87,9 @@ class Pump:
     def is_idle(self) -> bool:
         """Whether no message waits for a function, no time-out runs, and nothing is under way.
 
-        Queues that no function consumes do not count. A message moves only through this pump, so two equal counts of
-        what was begun around a look at empty queues prove that none was on its way meanwhile.
+        Queues that no function consumes do not count. A message moves only through this pump, or to a dead-letter
+        queue, so two equal counts of what was begun around a look at empty queues prove that none was on its way
+        meanwhile.
         """
         self.activity.check()
         before = self.activity.at_rest()
@@ -96,7 +97,10 @@ class Pump:
 
     def waiting(self) -> dict[str, int]:
         """How many messages each consumed queue holds, visible or not; empty queues are left out."""
-        counts = {source.queue: self._count(source.queue) for source in self._template.event_sources}
+        consumed = {source.queue for source in self._template.event_sources}
+        # What moves to a dead-letter queue that was counted before would be in neither count.
+        order = before_dead_letters(self._template.queues.values())
+        counts = {queue: self._count(queue) for queue in order if queue in consumed}
         return {queue: count for queue, count in counts.items() if count}
 
     def wait_until_idle(self, timeout: float) -> None:
@@ -110,8 +114,9 @@ class Pump:
 
     def _count(self, queue: str) -> int:
         url = self._template.queue_url(queue, self._aws.endpoint)
+        # All of them: asked for by name, each count would be of another moment.
         answer = self._aws.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
-        return sum(int(value) for name, value in answer["Attributes"].items() if name in _COUNTS)
+        return sum(int(value) for name, value in answer["Attributes"].items() if name in COUNTS)
 
     def _tick(self, schedule: Schedule, period: float, invoke: Invoke) -> None:
         while not self._stopping.wait(period):

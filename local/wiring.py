@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from typing import Any
 
 
@@ -124,3 +125,13 @@ class Bucket:
     name: str
     versioned: bool
     notifications: tuple[Notification, ...] = field(default=())
+
+
+def before_dead_letters(queues: Iterable[Queue]) -> list[str]:
+    """The queues' logical ids, each one before that of its dead-letter queue."""
+    order: TopologicalSorter[str] = TopologicalSorter()
+    for queue in queues:
+        order.add(queue.logical_id)
+        if queue.redrive:
+            order.add(queue.redrive.dead_letter_queue, queue.logical_id)
+    return list(order.static_order())

@@ -76,7 +76,9 @@ def rebuilt_rows(world: Queried, import_id: int, truth: Truth, source: bytes) ->
 def assert_rebuilt(world: Queried, import_id: int, truth: Truth, source: bytes) -> None:
     """Every imported row can be rebuilt, cell by cell."""
     rebuilt = rebuilt_rows(world, import_id, truth, source)
-    assert rebuilt == {record.first_line: record.cells for record in truth.imported}
+    imported = {record.first_line: record.cells for record in truth.imported}
+    differing = sorted(line for line in rebuilt.keys() | imported if rebuilt.get(line) != imported.get(line))
+    assert rebuilt == imported, f"the cells of lines {differing} are not those of the file"
 
 
 def _cell(stored: Stored, truth: Truth, source: bytes, index: int) -> str:

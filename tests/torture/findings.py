@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -19,9 +20,9 @@ class Finding(NamedTuple):
 
 
 def asserted(kind: str, what: str, check: Callable[[], object]) -> Iterator[Finding]:
-    """The check's assertion as a finding, if it fails."""
+    """The check's assertion as a finding, if it fails; one without a message is told by its source."""
     try:
         check()
     except (AssertionError, KeyError, IndexError, ValueError) as error:
-        told = " ".join(str(error).split())
-        yield Finding(kind, f"{what}: {type(error).__name__}: {told[:600]}")
+        told = str(error) or traceback.extract_tb(error.__traceback__)[-1].line or ""
+        yield Finding(kind, f"{what}: {type(error).__name__}: {' '.join(told.split())[:600]}")

@@ -114,7 +114,7 @@ def _reports(upload: Upload, at: Queried, s3: S3Client, bucket: str) -> None:
     assert returned == data[: truth.header_len] + expected, "the rejected rows are not the bytes of the source"
     told = csv.DictReader(io.StringIO(_read(s3, bucket, files["report.csv"]).decode("utf-8-sig"), newline=""))
     reasons = Counter((record.first_line, code) for record in truth.rejected for code in record.codes)
-    assert Counter((int(line["line"]), line["code"]) for line in told) == reasons
+    assert Counter((int(line["line"]), line["code"]) for line in told) == reasons, "report.csv has other reasons"
 
 
 def _read(s3: S3Client, bucket: str, key: str) -> bytes:

@@ -250,7 +250,9 @@ def test_a_deadlock_inside_it_is_replayed(database: Database) -> None:
 
         return unit
 
+    # No other test's keys: an insert over a deleted row that is not purged yet locks the gap before it, so that the
+    # other one waits there and never comes to the barrier.
     with database.environments(2) as (one, two):
-        together(both(one, "a", "b"), both(two, "b", "a"))
+        together(both(one, "left", "right"), both(two, "right", "left"))
     assert database.deadlocks() - before >= 1
     assert database.scalar("SELECT COUNT(*) FROM toy_people") == 2

@@ -12,6 +12,7 @@ from moto.sqs import models
 
 from local.delivery import AsReceived, Repeated
 from local.faithful_moto import FaithfulQueue, scaled_clock, with_version
+from local.pump import COUNTS
 from local.sqs_events import failed_ids, sqs_event
 from local.time_scale import TimeScale
 from local.wiring import EventSource
@@ -129,6 +130,45 @@ def test_a_message_sent_while_another_is_deleted_is_kept(kind: type[models.Queue
     queue.delete_message(first.receipt_handle)
     racing.sender.join()
     assert (late in list.__iter__(queue._messages)) is kept
+
+
+class _Meanwhile(float):
+    """A moment that comes between the first and the second look at the clock."""
+
+    looks = 0
+
+    def __lt__(self, now: float) -> bool:
+        self.looks += 1
+        return self.looks > 1
+
+
+@pytest.mark.parametrize(("kind", "counted"), [(models.Queue, 0), (FaithfulQueue, 1)])
+def test_a_message_that_becomes_visible_meanwhile_is_counted_once(kind: type[models.Queue], counted: int) -> None:
+    queue = kind("Queue", "us-east-1", "123456789012")
+    message = models.Message("late", "{}")
+    queue.add_message(message)
+    message.visible_at = _Meanwhile()
+    told = queue.attributes
+    assert sum(told[name] for name in COUNTS) == counted
+
+
+@pytest.mark.parametrize(("kind", "waits"), [(models.Queue, False), (FaithfulQueue, True)])
+def test_counting_waits_for_whoever_holds_the_queue(kind: type[models.Queue], waits: bool) -> None:
+    """As while a message moves to the dead-letter queue, and is in neither queue for a moment."""
+    queue = kind("Queue", "us-east-1", "123456789012")
+    begun = threading.Event()
+
+    def count() -> None:
+        begun.set()
+        _ = queue.attributes
+
+    counting = threading.Thread(target=count)
+    with queue._messages_lock:
+        counting.start()
+        assert begun.wait(30)
+        counting.join(timeout=0.3 if waits else 30)
+        assert counting.is_alive() is waits
+    counting.join()
 
 
 def test_an_announced_object_has_its_version_only_where_the_bucket_has_versions() -> None:

@@ -12,7 +12,7 @@ from local.errors import TemplateError
 from local.intrinsics import load_document
 from local.stack import DEFAULT_TEMPLATE
 from local.template import Template
-from local.wiring import ApiRoute, Durable, EventSource, Notification, Redrive
+from local.wiring import ApiRoute, Durable, EventSource, Notification, Redrive, before_dead_letters
 
 ENDPOINT = "http://127.0.0.1:1"
 
@@ -199,3 +199,13 @@ def test_an_alias_that_is_not_published_is_not_resolved(write: Write) -> None:
     template = Template.load(write(DURABLE.replace("AutoPublishAlias: live", "Timeout: 5")))
     with pytest.raises(TemplateError, match=r"Saga\.Alias"):
         template.environment("Saga", ENDPOINT)
+
+
+def test_queues_are_put_before_their_dead_letter_queues_however_they_come() -> None:
+    queues = list(Template.load(DEFAULT_TEMPLATE).queues.values())
+    moves = [(queue.logical_id, queue.redrive.dead_letter_queue) for queue in queues if queue.redrive]
+    assert moves
+    for given in (queues, queues[::-1]):
+        order = before_dead_letters(given)
+        assert sorted(order) == sorted(queue.logical_id for queue in queues)
+        assert all(order.index(queue) < order.index(dead) for queue, dead in moves)
