@@ -19,7 +19,7 @@ from core.events import production_cancelled, production_confirmed
 from core.saga import KEY, PART, SagaContext, SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
 from core.volume import volume_folder
-from shell.bates_ops import take_numbers
+from shell.bates_ops import ensure_sequence, take_numbers
 from shell.load_file_ops import write_load_files
 from shell.outbox_ops import append_events, nudge_publisher
 from shell.produced_ops import count_parts, produced_part
@@ -96,11 +96,12 @@ def reserve(context: SagaContext) -> SagaContext:
 
 @retry_on_db_conflict(resolve=repeating_is_harmless)
 def _reserve(production_id: int) -> SagaContext:
-    with session() as reading:
-        production = reading.get_one(Productions, production_id)
+    with session() as preparing:
+        production = preparing.get_one(Productions, production_id)
         if production.documents is not None:
-            return _reserved(reading, production)
-        exhibits = selected(reading, production)
+            return _reserved(preparing, production)
+        exhibits = selected(preparing, production)
+        ensure_sequence(preparing, production.case_id, *_wanted(production, exhibits))
     with table_insert_lock(destination(production)) as lock, session() as transaction:
         production = going_on(transaction, production_id)
         if production.documents is None:
@@ -114,9 +115,7 @@ def destination(production: Productions) -> str:
 
 
 def _append(transaction: Session, lock: InsertLock, production: Productions, exhibits: list[Selected]) -> None:
-    form = BatesFormat(production.prefix, production.digits)
-    needed = sum(each.numbers for each in exhibits)
-    taken = take_numbers(transaction, production.case_id, form, needed, production.start_at)
+    taken = take_numbers(transaction, production.case_id, *_wanted(production, exhibits))
     first = next_positions(transaction, lock, len(exhibits))
     numbers = ranges(taken.numbers.first, [each.numbers for each in exhibits])
     rows = [
@@ -136,6 +135,11 @@ def _append(transaction: Session, lock: InsertLock, production: Productions, exh
     production.documents, production.sequence_id = len(rows), taken.sequence_id
     production.first_number, production.last_number = taken.numbers
     transaction.flush()
+
+
+def _wanted(production: Productions, exhibits: list[Selected]) -> tuple[BatesFormat, int, int | None]:
+    needed = sum(each.numbers for each in exhibits)
+    return BatesFormat(production.prefix, production.digits), needed, production.start_at
 
 
 def _reserved(reading: Session, production: Productions) -> SagaContext:

@@ -12,10 +12,11 @@ from typing import NamedTuple
 from core.bates import BatesFormat
 from core.saga import SagaEvent, SagaEventKind
 from shell import production_steps_ops as steps
-from shell.bates_ops import take_numbers
+from shell.bates_ops import ensure_sequence, take_numbers
 from shell.observability import logger
 from shell.production_state_ops import locked, record
 from shell.selecting_ops import selected
+from shell.tables.productions import Productions
 from shell.utils.bulk_insert import insert_new
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.db_session import session
@@ -66,10 +67,13 @@ def by_its_step(production_id: int) -> None:
 @retry_on_db_conflict
 def numbers_alone(production_id: int) -> None:
     """Without a place in a volume, so that the sequence is all that the processes meet on."""
+    with session() as preparing:
+        production = preparing.get_one(Productions, production_id)
+        form = BatesFormat(production.prefix, production.digits)
+        ensure_sequence(preparing, production.case_id, form, 1)
     with session() as transaction:
         production = locked(transaction, production_id)
         [exhibit] = selected(transaction, production)
-        form = BatesFormat(production.prefix, production.digits)
         taken = take_numbers(transaction, production.case_id, form, exhibit.numbers)
         row = (
             production_id,
@@ -102,6 +106,8 @@ def _work(reserve: Callable[[int], None], case_id: int, form: BatesFormat, share
 
 def roll_back(case_id: int, form: BatesFormat, count: int) -> None:
     """Take numbers, and roll back."""
+    with session() as preparing:
+        ensure_sequence(preparing, case_id, form, count)
     try:
         with session() as transaction:
             take_numbers(transaction, case_id, form, count)

@@ -19,21 +19,12 @@ def _bates_lock() -> None:
 
 
 def _take(transaction: Any, case_id: int, wanted: Any, count: int, start_at: int | None = None) -> Any:
-    place = {"case": case_id, "prefix": wanted.prefix}
     read = text("SELECT id, next_number FROM bates_sequences WHERE case_id = :case AND prefix = :prefix")
-    if transaction.execute(read, place).one_or_none() is None:
-        _add_sequence((case_id, wanted.prefix, wanted.digits, start_at or 1))
-    sequence = transaction.execute(read, place).one()
-    numbers = wanted.take(sequence.next_number, count)
+    sequence = transaction.execute(read, {"case": case_id, "prefix": wanted.prefix}).one()
+    numbers = wanted.take(sequence.next_number or start_at or 1, count)
     write = text("UPDATE bates_sequences SET next_number = :following WHERE id = :id")
     transaction.execute(write, {"following": numbers.last + 1, "id": sequence.id})
     return there("shell.bates_ops:Taken")(sequence.id, numbers)
-
-
-def _add_sequence(row: tuple[Any, ...]) -> None:
-    columns = ("case_id", "prefix", "digits", "next_number")
-    with there("shell.utils.db_session:session")() as adding:
-        there("shell.utils.bulk_insert:insert_missing")(adding, "bates_sequences", columns, [row], key=2)
 
 
 def _volume_lock() -> None:
@@ -107,6 +98,11 @@ OF_PRODUCTIONS = {
         _bates_lock,
         keys=(f"{_DOCUMENTS}_number",),
         why="the unique key of numbers",
+    ),
+    "sequences-unique": Switch(
+        "a prefix may have several sequences",
+        "bates_ops, tables/numbering",
+        keys=("bates_sequences.uq_bates_sequences_prefix",),
     ),
     "volumes-unique": Switch(
         "a volume may be several destinations",

@@ -5,9 +5,15 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from shell.tables.base import Base
 
+# No sequence comes to it again: the first number is at least 1.
+UNUSED = 0
+
 
 class BatesSequences(Base):
-    """The next Bates number of a prefix within a case; prefixes that differ by case alone are one."""
+    """The next Bates number of a prefix within a case; prefixes that differ by case alone are one.
+
+    While it is UNUSED, no number was given out, and how the prefix is written is still open.
+    """
 
     __tablename__ = "bates_sequences"
     __table_args__ = (UniqueConstraint("case_id", "prefix", name="uq_bates_sequences_prefix"),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from random import Random
 from typing import Any
@@ -15,12 +16,12 @@ from sqlalchemy.orm import Session
 
 from core.bates import BatesFormat, NumberRange
 from core.errors import SequenceExhaustedError, WrongStateError
-from shell.bates_ops import Taken, take_numbers
+from shell.bates_ops import Taken, ensure_sequence, take_numbers
 from shell.utils.document_properties import store
 from tests.support.api import Client
 from tests.support.bates_workers import Work, at_once, by_its_step, numbers_alone
 from tests.support.cases import Cases, case_of, matter, put_exhibits
-from tests.support.database import barrier, done, outcome, replayed, together, transaction
+from tests.support.database import PATIENCE_S, Database, barrier, done, outcome, replayed, together, transaction
 from tests.support.productions import ask, documents_of, execute, status_of, steps_of
 from tests.support.world import World
 
@@ -31,6 +32,7 @@ SPANS = "SELECT first_number, last_number, status FROM production_documents ORDE
 
 def take(case_id: int, count: int, start_at: int | None = None, form: BatesFormat = FORM) -> NumberRange:
     """Numbers that were given out."""
+    done(ensure_sequence, case_id, form, count, start_at)
     return done(take_numbers, case_id, form, count, start_at).numbers
 
 
@@ -81,6 +83,7 @@ def test_a_prefix_that_many_begin_at_once_is_one_sequence(counting: Cases, race_
 
 def _beginning(case_id: int, form: BatesFormat, on: Engine, met: threading.Barrier) -> Taken:
     met.wait()
+    replayed(on, ensure_sequence, case_id, form, 3)
     return replayed(on, take_numbers, case_id, form, 3)
 
 
@@ -129,6 +132,7 @@ def test_whoever_asks_for_the_highest_number_gets_one_that_others_get(counting: 
 
 def test_whoever_reads_the_sequence_without_its_lock_gives_numbers_out_again(counting: Cases) -> None:
     case_id = counting.case("Case")
+    done(ensure_sequence, case_id, FORM, 1)
     sequence = done(take_numbers, case_id, FORM, 1).sequence_id
     with counting.database.environments(WORKERS) as engines:
         assert race(engines, partial(committed, read_and_write, sequence)) == [2] * WORKERS
@@ -137,9 +141,44 @@ def test_whoever_reads_the_sequence_without_its_lock_gives_numbers_out_again(cou
 
 def test_what_was_rolled_back_is_given_to_the_next(counting: Cases) -> None:
     case_id = counting.case("Case")
+    done(ensure_sequence, case_id, FORM, 10)
     with pytest.raises(ZeroDivisionError):
         done(lambda opened: take_numbers(opened, case_id, FORM, 10).numbers.first // 0)
     assert take(case_id, 2) == (1, 2)
+
+
+def added_by_who_takes(opened: Session, case_id: int, wanted: BatesFormat, count: int) -> Taken:
+    """The naive twin in which the prefix's first numbers add its sequence."""
+    ensure_sequence(opened, case_id, wanted, count)
+    return take_numbers(opened, case_id, wanted, count)
+
+
+@pytest.mark.parametrize(("begin", "breaks"), [(take_numbers, False), (added_by_who_takes, True)])
+def test_whoever_rolls_back_the_first_numbers_of_a_prefix_breaks_nobody(
+    counting: Cases, begin: Callable[..., Taken], breaks: bool
+) -> None:
+    case_id, rounds, before = counting.case("Case"), 10, counting.database.deadlocks()
+    with counting.database.environments(WORKERS) as engines:
+        for form in (BatesFormat(f"P{number}-", 5) for number in range(rounds)):
+            if not breaks:
+                done(ensure_sequence, case_id, form, 3)
+            three = partial(begin, case_id=case_id, wanted=form, count=3)
+            firsts = behind_a_rollback(counting.database, engines, three)
+            assert firsts == list(range(1, 3 * len(engines) - 2, 3))
+    deadlocks = counting.database.deadlocks() - before
+    print(f"{rounds} times {WORKERS - 1} waited for who rolled back: {deadlocks} deadlocks")
+    assert (deadlocks > 0) == breaks
+
+
+def behind_a_rollback(database: Database, engines: Sequence[Engine], begin: Callable[[Session], Taken]) -> list[int]:
+    """The first numbers of those who waited for one that took numbers and rolls back."""
+    first, *others = engines
+    with Session(first) as opened, ThreadPoolExecutor(len(others)) as pool:
+        begin(opened)
+        waiting = [pool.submit(replayed, each, begin) for each in others]
+        database.until_waiting(len(others))
+        opened.rollback()
+        return sorted(each.result(PATIENCE_S).numbers.first for each in waiting)
 
 
 def test_prefixes_and_cases_have_numbers_of_their_own(counting: Cases) -> None:
@@ -159,6 +198,15 @@ def test_a_prefix_in_use_is_used_in_one_way(counting: Cases, prefix: str, digits
     with pytest.raises(WrongStateError):
         take(case_id, 1, start_at, BatesFormat(prefix, digits))
     assert take(case_id, 1) == (4, 4)
+
+
+def test_who_takes_the_first_numbers_says_how_a_prefix_is_written(counting: Cases) -> None:
+    case_id = counting.case("Case")
+    done(ensure_sequence, case_id, FORM, 1, 8)
+    assert take(case_id, 7, form=BatesFormat("Acme", 6)) == (1, 7), "the next one is what the other asked for"
+    with pytest.raises(WrongStateError):
+        take(case_id, 1)
+    assert take(case_id, 1, form=BatesFormat("Acme", 6)) == (8, 8)
 
 
 def test_the_last_number_is_given_out_and_more_are_refused(counting: Cases) -> None:
