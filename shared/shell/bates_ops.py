@@ -4,7 +4,7 @@ Guaranteed: no number of a prefix is given out twice, whoever asks at once; what
 again, so that every number that is given out belongs to a row that says what became of it.
 Writers meet on the sequence's row: contention is certain there, and versions alone would have most of them start anew.
 The row is committed before anybody takes from it: of several who wait for an insertion that is rolled back, the server
-breaks some as deadlocks.
+breaks most as deadlocks.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import flag_modified
 
 from core.bates import BatesFormat, NumberRange
 from core.errors import WrongStateError
-from shell.tables.numbering import UNUSED, BatesSequences
+from shell.tables.numbering import BatesSequences
 from shell.utils.bulk_insert import insert_missing
 
 
@@ -36,9 +37,8 @@ def ensure_sequence(
     """
     if preparing.scalars(_of(case_id, wanted)).one_or_none() is None:
         wanted.take(start_at or 1, count)
-        row = (case_id, wanted.prefix, wanted.digits, UNUSED)
-        # Many who begin at once wait here for one another, each for the row alone: a plain INSERT would wait for a
-        # shared lock, and of many who then want more than that all but one are broken as deadlocks.
+        # Of many who begin at once, those who are late find the row there, and leave it as it is.
+        row = (case_id, wanted.prefix, wanted.digits, start_at or 1)
         insert_missing(preparing, "bates_sequences", ("case_id", "prefix", "digits", "next_number"), [row], key=2)
 
 
@@ -47,14 +47,16 @@ def take_numbers(
 ) -> Taken:
     """The next `count` numbers of the case's prefix, for the caller's transaction to use or roll back.
 
-    `ensure_sequence` was called before. The first number that is given out is `start_at` (default 1). Raises
-    SequenceExhaustedError when the digits run out, WrongStateError for a prefix that is in use with other digits or
-    spelling, or with `start_at` where numbers were given out.
+    `ensure_sequence` has to be called before; else NoResultFound is raised. The first number that is given out is
+    `start_at` (default 1). Raises SequenceExhaustedError when the digits run out, WrongStateError for a prefix that is
+    in use with other digits or spelling, or with `start_at` where numbers were given out.
     """
     locking = _of(case_id, wanted).with_for_update().execution_options(populate_existing=True)
     sequence = transaction.scalars(locking).one()
     numbers = wanted.take(_next_number(sequence, wanted, start_at), count)
     sequence.prefix, sequence.digits, sequence.next_number = wanted.prefix, wanted.digits, numbers.last + 1
+    # The next number may be the one that stood there when the sequence was added: the version has to be raised.
+    flag_modified(sequence, "next_number")
     transaction.flush()
     return Taken(sequence.id, numbers)
 
@@ -68,7 +70,7 @@ def refuse_impossible(
 
 
 def _next_number(sequence: BatesSequences | None, wanted: BatesFormat, start_at: int | None) -> int:
-    if sequence is None or sequence.next_number == UNUSED:
+    if sequence is None or sequence.is_unused:
         return start_at or 1
     if (sequence.prefix, sequence.digits) != (wanted.prefix, wanted.digits):
         raise WrongStateError(

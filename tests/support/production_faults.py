@@ -142,7 +142,7 @@ def left_of(production_id: int) -> list[str]:
 
 def given_out(world: World, prefix: str) -> int:
     """How many numbers of the prefix were given out."""
-    rows = world.query("SELECT GREATEST(next_number, 1) - 1 FROM bates_sequences WHERE prefix = :p", p=prefix)
+    rows = world.query("SELECT next_number - 1 FROM bates_sequences WHERE prefix = :p", p=prefix)
     return int(rows[0][0]) if rows else 0
 
 

@@ -21,7 +21,7 @@ def _bates_lock() -> None:
 def _take(transaction: Any, case_id: int, wanted: Any, count: int, start_at: int | None = None) -> Any:
     read = text("SELECT id, next_number FROM bates_sequences WHERE case_id = :case AND prefix = :prefix")
     sequence = transaction.execute(read, {"case": case_id, "prefix": wanted.prefix}).one()
-    numbers = wanted.take(sequence.next_number or start_at or 1, count)
+    numbers = wanted.take(sequence.next_number, count)
     write = text("UPDATE bates_sequences SET next_number = :following WHERE id = :id")
     transaction.execute(write, {"following": numbers.last + 1, "id": sequence.id})
     return there("shell.bates_ops:Taken")(sequence.id, numbers)
@@ -61,6 +61,8 @@ def _reserve(production_id: int) -> Any:
     with session() as reading:
         production = reading.get_one(there(f"{_STEPS}:Productions"), production_id)
         exhibits = there(f"{_STEPS}:selected")(reading, production)
+        wanted = there(f"{_STEPS}:_wanted")(production, exhibits)
+        there(f"{_STEPS}:ensure_sequence")(reading, production.case_id, *wanted)
     lock_of = there(f"{_STEPS}:table_insert_lock")
     with lock_of(there(f"{_STEPS}:destination")(production)) as lock, session() as transaction:
         production = there(f"{_STEPS}:going_on")(transaction, production_id)

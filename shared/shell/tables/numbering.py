@@ -5,14 +5,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from shell.tables.base import Base
 
-# No sequence comes to it again: the first number is at least 1.
-UNUSED = 0
-
 
 class BatesSequences(Base):
     """The next Bates number of a prefix within a case; prefixes that differ by case alone are one.
 
-    While it is UNUSED, no number was given out, and how the prefix is written is still open.
+    Whoever gives numbers out raises the version: while it is 1 none was, and how the prefix is written is still open.
     """
 
     __tablename__ = "bates_sequences"
@@ -26,6 +23,11 @@ class BatesSequences(Base):
     version: Mapped[int] = mapped_column(Integer, server_default="1")
 
     __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own form
+
+    @property
+    def is_unused(self) -> bool:
+        """Whether no number was ever given out."""
+        return self.version == 1
 
 
 class ProductionDocuments(Base):

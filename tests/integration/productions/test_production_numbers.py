@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -15,8 +17,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from core.bates import BatesFormat, NumberRange
-from core.errors import SequenceExhaustedError, WrongStateError
+from core.errors import CancelledError, SequenceExhaustedError, WrongStateError
 from shell.bates_ops import Taken, ensure_sequence, take_numbers
+from shell.production_steps_ops import PRODUCTION, reserve
 from shell.utils.document_properties import store
 from tests.support.api import Client
 from tests.support.bates_workers import Work, at_once, by_its_step, numbers_alone
@@ -25,6 +28,7 @@ from tests.support.database import PATIENCE_S, Database, barrier, done, outcome,
 from tests.support.productions import ask, documents_of, execute, status_of, steps_of
 from tests.support.world import World
 
+OPERATIONS = Path(__file__).parents[3] / "docs" / "operations.md"
 WORKERS, RANGES, MOST = 8, 1_000, 7
 FORM = BatesFormat("ACME", 7)
 SPANS = "SELECT first_number, last_number, status FROM production_documents ORDER BY first_number"
@@ -78,6 +82,7 @@ def test_a_prefix_that_many_begin_at_once_is_one_sequence(counting: Cases, race_
             assert len({taken.sequence_id for taken in found}) == 1
     deadlocks = counting.database.deadlocks() - before
     print(f"{rounds} prefixes begun by {WORKERS} at once: {deadlocks} deadlocks")
+    assert deadlocks == 0
     assert counting.database.scalar("SELECT COUNT(*) FROM bates_sequences") == rounds
 
 
@@ -161,7 +166,7 @@ def test_whoever_rolls_back_the_first_numbers_of_a_prefix_breaks_nobody(
     with counting.database.environments(WORKERS) as engines:
         for form in (BatesFormat(f"P{number}-", 5) for number in range(rounds)):
             if not breaks:
-                done(ensure_sequence, case_id, form, 3)
+                done(ensure_sequence, case_id, BatesFormat(form.prefix.lower(), 6), 3)
             three = partial(begin, case_id=case_id, wanted=form, count=3)
             firsts = behind_a_rollback(counting.database, engines, three)
             assert firsts == list(range(1, 3 * len(engines) - 2, 3))
@@ -179,6 +184,31 @@ def behind_a_rollback(database: Database, engines: Sequence[Engine], begin: Call
         database.until_waiting(len(others))
         opened.rollback()
         return sorted(each.result(PATIENCE_S).numbers.first for each in waiting)
+
+
+def test_a_reservation_that_fails_leaves_a_sequence_that_binds_nobody(world: World) -> None:
+    put_exhibits(world, case_of(world, "Case", "tenant"), ["A"])
+    given_up = ask(startAt=7)
+    world.query("UPDATE productions SET status = 'cancelling' WHERE id = :p", p=given_up)
+    with pytest.raises(CancelledError):
+        reserve({PRODUCTION: given_up})
+    assert world.query("SELECT next_number FROM bates_sequences") == [(7,)], "committed before"
+    execute(second := ask(digits=6))
+    assert documents_of(world, second) == [(1, 1, "produced")]
+
+
+def test_numbers_that_a_restore_forgot_are_passed_over(counting: Cases) -> None:
+    """With the statement of docs/operations.md, which never goes back."""
+    case_id = counting.case("Case")
+    take(case_id, 3)
+    statement = re.findall(r"UPDATE bates_sequences [^`]+", OPERATIONS.read_text(encoding="utf-8"))[0]
+    named = {"<last on paper>": "40", "<tenant>": "tenant", "<case>": "Case", "<prefix>": FORM.prefix}
+    for name, value in named.items():
+        assert name in statement
+        statement = statement.replace(name, value)
+    for expected in (41, 42):
+        counting.database.query(statement)
+        assert take(case_id, 1) == (expected, expected)
 
 
 def test_prefixes_and_cases_have_numbers_of_their_own(counting: Cases) -> None:
