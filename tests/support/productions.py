@@ -9,16 +9,20 @@ from typing import Any
 from aws_durable_execution_sdk_python_testing import DurableFunctionTestRunner
 
 import produce
+from core.bates import BatesFormat, NumberRange
 from core.caller import Caller
 from core.contracts.productions import NewProduction
+from shell.bates_ops import ensure_sequence, take_numbers
 from shell.production_request_ops import cancel_production, create_production, retry_production
 from shell.utils import aws
 from shell.utils.db_session import session
 from shell.utils.document_properties import store
 from tests.support.cases import case_of, put_exhibits
+from tests.support.database import done
 from tests.support.world import World
 
 CALLER = Caller(tenant_id="tenant", user_id="user")
+FORM = BatesFormat("ACME", 7)
 Handler = Callable[[Any, Any], Any]
 
 
@@ -53,6 +57,12 @@ def ask(case: str = "Case", **asked: Any) -> int:
         body.setdefault("query", {})
     with session() as transaction:
         return create_production(transaction, CALLER, NewProduction.model_validate(body)).id
+
+
+def take(case_id: int, count: int, start_at: int | None = None, form: BatesFormat = FORM) -> NumberRange:
+    """Numbers that were given out."""
+    done(ensure_sequence, case_id, form, count, start_at)
+    return done(take_numbers, case_id, form, count, start_at).numbers
 
 
 def cancel(production_id: int) -> None:
