@@ -16,6 +16,7 @@ from multiprocessing.forkserver import ensure_running
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from redis import Redis
 from sqlalchemy import URL, text
 
@@ -28,6 +29,10 @@ from tests.support.world import World
 
 # Before any test imports them, in whichever folder.
 pytest.register_assert_rewrite("tests.support.checks", "tests.support.rebuild")
+
+# An example that takes long because the machine stood still for a moment would be counted as one that fails.
+settings.register_profile("without a deadline", deadline=None)
+settings.load_profile("without a deadline")
 
 _servers = ExitStack()
 # The machine's speed changes from minute to minute; what takes three times as long as it may does not by chance.

@@ -11,6 +11,7 @@ import pytest
 from pymysql.connections import Connection
 from sqlalchemy import make_url
 
+from tests.support.database import until
 from tests.torture.plain_clients import Connect
 from tests.torture.tortured_database import TorturedDatabase
 
@@ -27,6 +28,8 @@ def tortured(tortured_server: TorturedDatabase) -> Iterator[TorturedDatabase]:
     tortured_server.query("DELETE FROM toys")
     tortured_server.query("INSERT INTO toys VALUES (1, ''), (2, '')")
     tortured_server.proxy.injected.clear()
+    # The server takes its time to notice that the connections of the test before were closed.
+    until(lambda: not tortured_server.connections())
     yield tortured_server
     tortured_server.proxy.decide = None
 

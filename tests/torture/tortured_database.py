@@ -109,9 +109,14 @@ class TorturedDatabase:
 
     def kill_connections(self, share: float, chance: random.Random) -> int:
         """KILL that share of the application's connections, at least one where there is one; gives how many."""
+        found = self.connections()
+        chosen = chance.sample(found, min(len(found), max(1, round(share * len(found)))))
+        return sum(self._kill(each) for each in chosen)
+
+    def connections(self) -> list[int]:
+        """The server's numbers of the application's connections, the oldest first."""
         rows = self.query("SELECT ID FROM information_schema.PROCESSLIST WHERE USER = :user ORDER BY ID", user=USER)
-        chosen = chance.sample(rows, min(len(rows), max(1, round(share * len(rows)))))
-        return sum(self._kill(int(row[0])) for row in chosen)
+        return [int(row[0]) for row in rows]
 
     @contextmanager
     def locked(self, statement: str, **values: Any) -> Iterator[None]:

@@ -19,6 +19,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from local.stack import LocalStack
 from local.time_scale import TimeScale
+from tests.support.database import until
 
 if TYPE_CHECKING:
     from tests.integration.local.conftest import Told
@@ -188,13 +189,13 @@ def test_an_execution_under_way_is_running_and_the_stack_is_not_idle(sagas: Saga
         sagas.stack.wait_idle(0.1)
     (tmp_path / "gate").touch()
     sagas.result(arn)
-    assert sagas.stack.is_idle()
+    sagas.stack.wait_idle(5)
 
 
 def test_an_execution_that_waits_keeps_the_stack_from_being_idle_until_it_is_stopped(sagas: Sagas, name: str) -> None:
     before = len(sagas.stack.failures())
     arn = sagas.start(name, wait=31_536_000)
-    while sagas.stack.runtime.busy_pids("SagaFunction") or not sagas.steps(name):
+    while not sagas.steps(name) or sagas.stack.runtime.busy_pids("SagaFunction"):
         sagas.stack.pause(0.05)
     assert not sagas.stack.is_idle()
     sagas.client.stop_durable_execution(DurableExecutionArn=arn)
@@ -266,7 +267,7 @@ def test_a_stack_that_goes_down_with_executions_under_way_leaves_nothing(
             other.pause(0.05)
     caller.join(5)
     assert (caller.is_alive(), psutil.pid_exists(pid), other.failures()) == (False, False, [])
-    assert [each for each in set(threading.enumerate()) - threads if _of_the_stack(each)] == []
+    until(lambda: not any(_of_the_stack(each) for each in set(threading.enumerate()) - threads))
     assert (logging.getLogger().handlers, capfd.readouterr().err) == (handlers, "")
 
 

@@ -95,7 +95,7 @@ def test_no_more_invocations_run_at_once_than_the_source_allows(
 
 
 def test_waiting_says_what_is_still_there_when_time_is_over(stack: LocalStack, send: Send, mark: str) -> None:
-    send({"mark": mark, "fail_times": 1})
+    send({"mark": mark, "fail_times": 2})
     with pytest.raises(TimeoutError, match="WorkQueue"):
         stack.wait_idle(0)
     stack.wait_idle(20)

@@ -44,34 +44,34 @@ def succeed(function: str, payload: object) -> dict[str, str]:
 
 
 class Meeting(dict[Any, Started]):
-    """Whoever has looked up a name waits for another who does, if one can."""
+    """Whoever has looked up a name waits for another who does, if one can, for so many seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float) -> None:
         super().__init__()
-        self._both = threading.Barrier(2)
+        self._both, self._patience = threading.Barrier(2), patience
 
     def get(self, key: Any, default: Any = None) -> Any:
         found = super().get(key, default)
         with suppress(threading.BrokenBarrierError):
-            self._both.wait(0.2)
+            self._both.wait(self._patience)
         return found
 
 
-def _started_by_two(executions: DurableExecutions) -> set[str]:
-    executions._started = Meeting()
+def _started_by_two(executions: DurableExecutions, patience: float) -> set[str]:
+    executions._started = Meeting(patience)
     with ThreadPoolExecutor(2) as callers:
         return {each.arn for each in callers.map(lambda _: executions.start(SAGA, "live", "one", "{}"), range(2))}
 
 
 def test_two_callers_of_one_name_get_one_execution(tmp_path: Path) -> None:
     with engine(tmp_path, succeed) as (executions, _):
-        assert len(_started_by_two(executions)) == 1
+        assert len(_started_by_two(executions, 0.2)) == 1
 
 
 def test_without_the_lock_two_callers_of_one_name_start_two(tmp_path: Path) -> None:
     with engine(tmp_path, succeed) as (executions, _):
         executions._lock = nullcontext()  # type: ignore[assignment]
-        assert len(_started_by_two(executions)) == 2
+        assert len(_started_by_two(executions, 10)) == 2
 
 
 def test_a_name_belongs_to_one_payload(tmp_path: Path) -> None:
@@ -126,8 +126,8 @@ class Waiting:
         return {"Status": "PENDING"}
 
 
-def _ended_behind_a_timer_that_was_replaced(tmp_path: Path, executor: type[Executor]) -> bool:
-    """Whether an execution ends whose timer is replaced, as by an answer, when what is due was just completed."""
+def _ended_behind_a_timer_that_was_replaced(tmp_path: Path, executor: type[Executor], patience: float) -> bool:
+    """Whether an execution ends in time whose timer is replaced, as by an answer, when what was due is completed."""
     waiting = Waiting()
     with engine(tmp_path, waiting) as (executions, _):
         waiting.executor = executions.executor
@@ -143,16 +143,16 @@ def _ended_behind_a_timer_that_was_replaced(tmp_path: Path, executor: type[Execu
         executions._store.update = completing  # type: ignore[method-assign]
         started = executions.start(SAGA, "live", "one", "{}")
         with suppress(TimeoutError):
-            started.closed.result(1)
+            started.closed.result(patience)
         return started.closed.done()
 
 
 def test_an_execution_goes_on_though_its_timer_is_replaced_while_it_fires(tmp_path: Path) -> None:
-    assert _ended_behind_a_timer_that_was_replaced(tmp_path, WakingExecutor)
+    assert _ended_behind_a_timer_that_was_replaced(tmp_path, WakingExecutor, 20)
 
 
 def test_the_engine_as_it_is_loses_such_an_execution(tmp_path: Path) -> None:
-    assert not _ended_behind_a_timer_that_was_replaced(tmp_path, Executor)
+    assert not _ended_behind_a_timer_that_was_replaced(tmp_path, Executor, 1)
 
 
 def test_an_output_that_is_none_of_a_durable_function_fails_the_execution_at_once(tmp_path: Path) -> None:
