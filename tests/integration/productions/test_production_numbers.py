@@ -209,13 +209,14 @@ def test_a_prefix_in_use_is_used_in_one_way(counting: Cases, prefix: str, digits
     assert take(case_id, 1) == (4, 4)
 
 
-def test_who_takes_the_first_numbers_says_how_a_prefix_is_written(counting: Cases) -> None:
+@pytest.mark.parametrize("form", [BatesFormat("Acme", 6), FORM])
+def test_who_takes_the_first_numbers_says_how_a_prefix_is_written(counting: Cases, form: BatesFormat) -> None:
     case_id = counting.case("Case")
     done(ensure_sequence, case_id, FORM, 1, 8)
-    assert take(case_id, 7, form=BatesFormat("Acme", 6)) == (1, 7), "the next one is what the other asked for"
+    assert take(case_id, 7, form=form) == (1, 7), "the next one is what the other asked for"
     with pytest.raises(WrongStateError):
-        take(case_id, 1)
-    assert take(case_id, 1, form=BatesFormat("Acme", 6)) == (8, 8)
+        take(case_id, 1, form=BatesFormat("ACME", 8))
+    assert take(case_id, 1, form=form) == (8, 8)
 
 
 def test_the_last_number_is_given_out_and_more_are_refused(counting: Cases) -> None:
