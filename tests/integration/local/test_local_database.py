@@ -53,7 +53,6 @@ def test_a_second_command_finds_it_running(server: PrivateServer, directory: Pat
     assert not other.started_here
 
 
-@pytest.mark.slow
 def test_data_outlive_the_server(tmp_path: Path) -> None:
     first = PrivateServer(tmp_path)
     _execute(first.start(), "CREATE DATABASE kept")
