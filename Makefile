@@ -1,19 +1,19 @@
-# Needs Python 3.11 or newer, make and a network; everything else is fetched into .venv and .venv-sam.
-# Relative paths only: a clone may lie in a folder whose name holds spaces.
+# Needs Python 3.11 or newer, make and a network; everything else is installed into .venv and .venv-sam.
+# Relative paths only: the path of a clone can contain spaces.
 
 PYTHON ?= python3
 TESTS ?= tests/unit tests/integration tests/torture
-# How many seeds `make torture` plays, and the first of them.
+# The number of seeds that `make torture` runs, and the first of them.
 SEEDS ?= 20
 FIRST ?= 1
 TORTURE_ARGS ?=
 WORKERS ?= 2
 PYTEST_ARGS ?=
 SERVE_ARGS ?=
-# What `make bench` measures, one after another; BENCH=custody measures that one.
+# The benchmarks that `make bench` runs, one after another; BENCH=custody runs only that one.
 BENCH ?= import_rate split_rate contention
 BENCH_ARGS ?=
-# How many times the tests of races run their race: a tenth of the stated counts, or the full ones.
+# The number of repetitions of race tests: a tenth of the stated counts, or all of them (full).
 RACE_COUNTS ?= tenth
 
 SHELL := /bin/sh
@@ -30,11 +30,11 @@ COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --g
   --no-emit-index-url --no-annotate --no-header $(UPGRADE)
 
 NEEDS_PYTHON = echo '$(PYTHON) is missing or older than Python 3.11. Install Python 3.11 or newer,' \
-  'or name the one to use: make setup PYTHON=/path/to/python3.13' >&2
-NEEDS_VENV = echo '$(PYTHON) cannot make virtual environments: its venv or ensurepip module is missing.' \
+  'or specify the interpreter: make setup PYTHON=/path/to/python3.13' >&2
+NEEDS_VENV = echo '$(PYTHON) cannot create virtual environments: its venv or ensurepip module is missing.' \
   'On Debian and Ubuntu: sudo apt-get install python3-venv' >&2
 
-# An empty DATABASE_URL means the private server, as if it had not been given.
+# An empty DATABASE_URL means the private server, as if it were not set.
 ifneq ($(strip $(DATABASE_URL)),)
 export DATABASE_URL
 else
@@ -44,30 +44,31 @@ export SAM_CLI_TELEMETRY := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 help:
-	@echo 'make demo       set up, then import a generated load file and show what became of every row'
-	@echo 'make local      the HTTP API and everything behind it on this machine, until Ctrl-C; SERVE_ARGS="--port 8701"'
-	@echo 'make test       unit and integration tests, a sample of the torture; DATABASE_URL=mysql+pymysql://... on that server,'
-	@echo '                TESTS=path::name only some, PYTEST_ARGS=... adds options'
-	@echo 'make test-full  the same tests with the full number of races'
-	@echo 'make torture SEEDS=20  the whole application while everything around it breaks, seeded; some 20 seconds a seed.'
-	@echo '                The last line says how many seeds held, and what was lost, doubled or misplaced'
-	@echo 'make bench      imports measured beside other ways, under five minutes; BENCH=import_rate (split_rate,'
-	@echo '                contention, chunk_profile, custody, cold_start) measures that alone, BENCH_ARGS=... are its options'
-	@echo 'make bench-scale  how the cost of a row grows up to a million rows, half an hour or more'
-	@echo 'make check      ruff, mypy, and the template by SAM, cfn-lint and checkov'
-	@echo 'make openapi    write the OpenAPI document of the API again'
-	@echo 'make format     let ruff put the code in order'
-	@echo 'make setup      .venv with everything pinned; the other targets do it when needed'
-	@echo 'make build      what sam deploy uploads, for Lambda on arm64, into .aws-sam/build; checked'
-	@echo 'make lambda     the same built for this machine, and run under the emulator of AWS, with the tests of it (Linux)'
-	@echo 'make lock       pin the requirements again; UPGRADE=--upgrade takes the newest versions'
-	@echo 'make clean      remove what make has made, but not .local (the imported data)'
+	@echo 'make demo       set up, import a generated load file and show the result of its faulty rows'
+	@echo 'make local      serve the HTTP API on this machine until Ctrl-C; options: SERVE_ARGS="--port 8701"'
+	@echo 'make test       run unit and integration tests and a sample of the fault-injection tests;'
+	@echo '                TESTS=path::name runs only these, PYTEST_ARGS=... adds options,'
+	@echo '                DATABASE_URL=mysql+pymysql://... uses that server'
+	@echo 'make test-full  run the same tests with the full number of race repetitions'
+	@echo 'make torture    run the whole application under injected faults, SEEDS=20 seeds, about 20 seconds each;'
+	@echo '                the last line is the number of seeds that passed, and what was lost, duplicated or misplaced'
+	@echo 'make bench      compare imports with other methods, under five minutes; BENCH=import_rate (split_rate,'
+	@echo '                contention, chunk_profile, custody, cold_start) runs only that one, BENCH_ARGS=... are options'
+	@echo 'make bench-scale  measure how the cost of a row grows up to a million rows, half an hour or more'
+	@echo 'make check      run ruff and mypy, and check the template with SAM, cfn-lint and checkov'
+	@echo 'make openapi    generate the OpenAPI document of the API'
+	@echo 'make format     format the code with ruff'
+	@echo 'make setup      install the pinned packages into .venv; the other targets do this when needed'
+	@echo 'make build      build for Lambda on arm64 into .aws-sam/build, for sam deploy, and check the result'
+	@echo 'make lambda     build for this machine and test the result under the Lambda emulator of AWS (Linux)'
+	@echo 'make lock       pin the requirements again; UPGRADE=--upgrade updates them to the newest versions'
+	@echo 'make clean      delete what make has created, except .local (the imported data)'
 
 setup: $(DEV)
 	@echo 'Ready: .venv/bin/exhibit-ingest --help'
 
 demo: $(DEV)
-	@.venv/bin/python -m local.demo
+	@.venv/bin/python -m local.cli.demo
 
 local: $(DEV)
 	@.venv/bin/exhibit-ingest serve $(SERVE_ARGS)
@@ -86,7 +87,7 @@ test-full: test
 torture: $(DEV)
 	@.venv/bin/python -m tests.torture --first $(FIRST) --seeds $(SEEDS) $(TORTURE_ARGS)
 
-# One that fails does not keep the others from being measured.
+# A benchmark that fails does not stop the others.
 bench: $(DEV)
 	@failed=; for each in $(BENCH); do echo "benchmarks.$$each" >&2; \
 	  .venv/bin/python -m benchmarks.$$each $(BENCH_ARGS) || failed="$$failed $$each"; echo; done; \
@@ -101,16 +102,16 @@ check: $(DEV) $(SAM) $(CHECKOV)
 	@.venv/bin/ruff check --quiet .
 	@.venv/bin/ruff format --quiet --check .
 	@.venv/bin/python -m mypy
-	@echo 'Checking the template (SAM, its linter, and cfn-lint on what SAM makes of it), about 10 seconds.'
+	@echo 'Checking the template (SAM, its linter, and cfn-lint on the transformed template), about 10 seconds.'
 	@.venv-sam/bin/python tools/check_template.py template.yaml
-	@echo 'Looking for what an attacker would like about it (checkov, offline), about 10 seconds.'
+	@echo 'Scanning the template for security problems (checkov, offline), about 10 seconds.'
 	@.venv-checkov/bin/python .venv-checkov/bin/checkov --config-file .checkov.yaml
 
 format: $(DEV)
 	@.venv/bin/ruff check --fix .
 	@.venv/bin/ruff format .
 
-# The layer's recipe calls uv, and sam gives it the caller's PATH; a Python of the runtime's version compiles for Lambda.
+# The layer's recipe calls uv, found on the PATH that sam passes on; RUNTIME_PYTHON compiles for Lambda.
 build: $(DEV) $(SAM)
 	@echo 'Building the layers and functions for Lambda (python3.13 on arm64) into .aws-sam/build, about 20 seconds.'
 	@PATH="$$PWD/.venv/bin:$$PATH" MAKEFLAGS= MAKELEVEL= \
@@ -120,7 +121,7 @@ build: $(DEV) $(SAM)
 
 lambda: $(DEV) $(SAM)
 	@.venv/bin/python -m tools.build_here
-	@echo 'Running what was built: every event, the demo, a production; a minute or two.'
+	@echo 'Testing the build: every event, the demo, a production; a minute or two.'
 	@.venv/bin/python -m pytest -q -n $(WORKERS) --dist loadfile $(PYTEST_ARGS) tests/artifact
 
 clean:
@@ -128,7 +129,7 @@ clean:
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 lock: $(DEV)
-	@echo 'Pinning uv, the layer, the development, the runtime client'\''s and the SAM requirements.'
+	@echo 'Pinning the requirements of uv, the layer, development, the runtime client, SAM and checkov.'
 	@echo uv | $(COMPILE) --output-file requirements-uv.txt - >/dev/null
 	@$(COMPILE) --output-file $(LAYER).txt $(LAYER).in >/dev/null
 	@$(COMPILE) --constraint $(LAYER).txt --output-file requirements-dev.txt requirements-dev.in >/dev/null
@@ -136,7 +137,7 @@ lock: $(DEV)
 	@$(COMPILE) --output-file requirements-sam.txt requirements-sam.in >/dev/null
 	@echo checkov | $(COMPILE) --output-file requirements-checkov.txt - >/dev/null
 
-# Stamps: newer than what they were installed from, so a second run takes no time.
+# Stamp files: newer than the requirements that were installed, so that a second run does nothing.
 
 $(DEV): requirements-dev.txt pyproject.toml .venv/.uv
 	@echo 'Installing the pinned packages into .venv, up to a minute the first time.'
@@ -159,7 +160,7 @@ $(CHECKOV): requirements-checkov.txt .venv/.uv
 .venv/.uv: requirements-uv.txt |
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { $(NEEDS_PYTHON); exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { $(NEEDS_VENV); exit 1; }
-	@echo 'Making .venv with uv in it.'
+	@echo 'Creating .venv with uv.'
 	@.venv/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
 	@.venv/bin/python -m pip install --quiet --require-hashes -r requirements-uv.txt
 	@touch $@

@@ -1,1 +1,1 @@
-"""Measurements that decisions rest on; nothing here is deployed."""
+"""Benchmarks that design decisions are based on; nothing here is deployed."""

@@ -1,4 +1,4 @@
-"""Kinds of arguments that the benchmarks share; each is a `type` for argparse."""
+"""Argument types for argparse that the benchmarks share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy.exc import ArgumentError
 
 
 def number(least: int, most: int) -> Callable[[str], int]:
-    """A number within bounds."""
+    """Return a type that accepts numbers from `least` to `most`."""
 
     def within(text: str) -> int:
         if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
@@ -25,22 +25,22 @@ count = number(1, 1_000)
 
 
 def server_url(text: str) -> str:
-    """The address of a server."""
+    """Return the URL of a database server; raises ArgumentTypeError where it has another driver than mysql+pymysql."""
     try:
         driver = make_url(text).drivername
     except ArgumentError:
         driver = ""
     if driver != "mysql+pymysql":
-        raise argparse.ArgumentTypeError("write it as in mysql+pymysql://user:password@host:3306/?charset=utf8mb4")
+        raise argparse.ArgumentTypeError("use the form mysql+pymysql://user:password@host:3306/?charset=utf8mb4")
     return text
 
 
 def add_server(parser: argparse.ArgumentParser) -> None:
-    """Give the parser `--database-url`."""
+    """Add `--database-url` to the parser."""
     parser.add_argument(
         "--database-url",
         type=server_url,
         default=os.environ.get("DATABASE_URL") or None,
         metavar="URL",
-        help="the server (default: that of DATABASE_URL, else a private one)",
+        help="database server (default: DATABASE_URL, else a private server)",
     )

@@ -1,7 +1,6 @@
-"""`python -m benchmarks.cold_start`: what our own code adds to the import of the packages that each handler needs.
+"""`python -m benchmarks.cold_start`: import time of each handler, compared with that of its third-party packages.
 
-Exit codes: 0 every handler is within the goal, 1 one is not or nothing could be measured, 2 the command was called
-wrongly.
+Exit codes: 0 every handler is within the goal, 1 a handler is not or the benchmark failed, 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -14,81 +13,83 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from benchmarks.arguments import count
-from benchmarks.importing import Imported, Sources
-from benchmarks.telling import DONE, FAILED, ending, run
-from benchmarks.telling import table as markdown
+from benchmarks.import_timing import ImportedModules, SourceTree
+from benchmarks.output import DONE, FAILED, run_command, run_measurement
+from benchmarks.output import table as markdown
 
 GOAL = 1.15
 _DESCRIPTION = f"""\
-Imports each handler in a fresh interpreter, and in another one the third-party modules that our code asks for on the
-way, bare: processor time, the two in turns, and the median of the rounds' ratios (apart). Two processes that do the
-very same thing can differ by more than what our own code takes, so that this ratio needs dozens of rounds. So both are
-timed in one process too, ours behind the bare import (together): the goal, {GOAL}, is asked of the median of these."""
+Imports each handler in a new interpreter, and in another one only the third-party modules that the application imports
+(bare). Measures the processor time of both in turns; `apart` is the median of the rounds' ratios. Two identical
+processes can differ by more than the application's own import time, so this ratio needs dozens of rounds. Therefore
+both are also measured in one process, the bare import first; the goal of {GOAL} applies to the median of these ratios
+(`together`)."""
 _EPILOG = """\
 examples:
   python -m benchmarks.cold_start
-      all handlers, two or three minutes; the table can be pasted into docs/performance.md
+      all handlers, two or three minutes; prints a Markdown table for docs/performance.md
   python -m benchmarks.cold_start --handlers import_chunk,produce --rounds 50
-      two of them, more exactly
+      two handlers, with a smaller error
   python -m benchmarks.cold_start --json
-      the result as one JSON object, with every module that is asked for
+      the result as one JSON object, with every imported module
 
-exit status: 0 all are within the goal; 1 one is not, or nothing could be measured; 2 wrong usage"""
+exit status: 0 all handlers are within the goal; 1 one is not, or the benchmark failed; 2 wrong usage"""
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Of one handler: milliseconds of both imports in each round, and what was imported."""
+    """The figures of one handler: milliseconds of both imports in each round, and the imported modules."""
 
     handler: str
-    imported: Imported
+    imported: ImportedModules
     ours: list[float] = field(default_factory=list)
     bare: list[float] = field(default_factory=list)
     together: list[float] = field(default_factory=list)
 
-    def measure(self, sources: Sources, *, bare_first: bool) -> None:
-        """One round more."""
-        sides = [(self.ours, f"import {self.handler}"), (self.bare, self.imported.bare())]
-        for times, statements in reversed(sides) if bare_first else sides:
+    def measure(self, sources: SourceTree, *, bare_first: bool) -> None:
+        """Measure one more round."""
+        variants = [(self.ours, f"import {self.handler}"), (self.bare, self.imported.bare())]
+        for times, statements in reversed(variants) if bare_first else variants:
             times.append(sources.milliseconds(statements))
         self.together.append(sources.together(self.handler, self.imported))
 
     @property
     def ratio(self) -> float:
-        """What the goal is asked of: both imports in one process, the median over the rounds."""
+        """Return the median ratio over the rounds, with both imports in one process; the goal applies to it."""
         return median(self.together)
 
     @property
     def apart(self) -> float:
-        """Each import in a process of its own: the median of the rounds' ratios."""
-        return median(with_us / without for with_us, without in zip(self.ours, self.bare, strict=True))
+        """Return the median ratio over the rounds, with each import in its own process."""
+        return median(handler / bare for handler, bare in zip(self.ours, self.bare, strict=True))
 
     def report(self) -> dict[str, object]:
-        """The figures, and the import statements that were repeated without us."""
+        """Return the figures and the import statements of the bare import."""
         times = {"handler_ms": round(median(self.ours), 1), "bare_ms": round(median(self.bare), 1)}
         ratios = {"ratio": round(self.ratio, 3), "ratio_apart": round(self.apart, 3)}
         modules = {"modules": len(self.imported.loaded), "bare": self.imported.bare().splitlines()}
         return {"handler": self.handler, **times, **ratios, **modules}
 
 
-def main(arguments: Sequence[str] | None = None, sources: Sources | None = None) -> int:
-    """Measure and print; gives the exit code."""
-    measured = sources or Sources()
-    options = _parser(measured.handlers()).parse_args(arguments)
-    return ending(lambda: _told(options, measure(measured, options.handlers, options.rounds)))
+def main(arguments: Sequence[str] | None = None, sources: SourceTree | None = None) -> int:
+    """Run the benchmark, print the result and return the exit code."""
+    tree = sources or SourceTree()
+    options = _parser(tree.handlers()).parse_args(arguments)
+    return run_measurement(lambda: _report(options, measure(tree, options.handlers, options.rounds)))
 
 
-def _told(options: argparse.Namespace, found: Sequence[Figures]) -> int:
-    said = {"python": sys.version.split()[0], "rounds": options.rounds, "goal": GOAL}
+def _report(options: argparse.Namespace, found: Sequence[Figures]) -> int:
+    setup = {"python": sys.version.split()[0], "rounds": options.rounds, "goal": GOAL}
     reports = [figures.report() for figures in found]
-    print(json.dumps({**said, "handlers": reports}, indent=2) if options.json else table(found))
-    return judged(found)
+    print(json.dumps({**setup, "handlers": reports}, indent=2) if options.json else table(found))
+    return check_result(found)
 
 
-def measure(sources: Sources, handlers: Sequence[str], rounds: int) -> list[Figures]:
-    """So many rounds, each of all handlers, in every other one the bare import first; a line on standard error each.
+def measure(sources: SourceTree, handlers: Sequence[str], rounds: int) -> list[Figures]:
+    """Measure all handlers in each round, and print a line per round on standard error.
 
-    Finding out what is imported comes first, and leaves compiled modules on disk for all that follows.
+    Every other round starts with the bare import. Recording the imports first also leaves compiled modules on disk for
+    all rounds.
     """
     found = [Figures(handler, sources.imported(handler)) for handler in handlers]
     for number in range(rounds):
@@ -98,40 +99,40 @@ def measure(sources: Sources, handlers: Sequence[str], rounds: int) -> list[Figu
     return found
 
 
-def judged(found: Sequence[Figures]) -> int:
-    """The exit code; names the handlers that are over the goal."""
+def check_result(found: Sequence[Figures]) -> int:
+    """Return the exit code; print the handlers that exceed the goal."""
     over = [f"{figures.handler} ({figures.ratio:.2f})" for figures in found if figures.ratio > GOAL]
     if over:
-        advice = "python -X importtime -c 'import <handler>' shows where it goes; more rounds make sure of it"
-        print(f"error: over the goal of {GOAL}: {', '.join(over)}; {advice}", file=sys.stderr)
+        advice = "repeat with more --rounds; python -X importtime -c 'import <handler>' shows the time of each module"
+        print(f"error: above the goal of {GOAL}: {', '.join(over)}; {advice}", file=sys.stderr)
     return FAILED if over else DONE
 
 
 def table(found: Sequence[Figures]) -> str:
-    """As Markdown, a handler a row."""
+    """Return a Markdown table with a row per handler."""
     rows = []
     for each in found:
         times = [f"{median(each.ours):.0f}", f"{median(each.bare):.0f}", f"{each.apart:.2f}", f"{each.ratio:.2f}"]
         rows.append([each.handler, *times, " ".join(each.imported.packages)])
-    return markdown(["handler", "with ours, ms", "bare, ms", "apart", "together", "packages asked for"], rows)
+    return markdown(["handler", "handler, ms", "bare, ms", "apart", "together", "imported packages"], rows)
 
 
 def _parser(known: Sequence[str]) -> argparse.ArgumentParser:
     def handlers(text: str) -> list[str]:
         unknown = sorted(set(text.split(",")) - set(known))
         if unknown:
-            raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(known)}")
+            raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not a handler; use {', '.join(known)}")
         return text.split(",")
 
     keep = argparse.RawDescriptionHelpFormatter
     made = argparse.ArgumentParser("python -m benchmarks.cold_start", None, _DESCRIPTION, _EPILOG, formatter_class=keep)
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    made.add_argument("--rounds", type=count, default=3, metavar="N", help="how often (default: %(default)s)")
+    made.add_argument("--rounds", type=count, default=3, metavar="N", help="number of rounds (default: %(default)s)")
     made.add_argument(
-        "--handlers", type=handlers, default=list(known), metavar="NAME,NAME", help="which ones (default: all)"
+        "--handlers", type=handlers, default=list(known), metavar="NAME,NAME", help="handlers to measure (default: all)"
     )
     return made
 
 
 if __name__ == "__main__":
-    run(main)
+    run_command(main)

@@ -1,6 +1,6 @@
-"""`python -m benchmarks.contention`: workers that import one file into one case, and the published pattern's.
+"""`python -m benchmarks.contention`: workers that import one file into one case, compared with the published pattern.
 
-Exit codes: 0 measured, 1 a deadlock or missing rows of ours or nothing measured, 2 the command was called wrongly.
+Exit codes: 0 measured, 1 the application had deadlocks or missing rows or the benchmark failed, 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -14,89 +14,96 @@ from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 from benchmarks.arguments import add_server, count, number
-from benchmarks.database import Database, own_database
-from benchmarks.imports.application import own_application
-from benchmarks.imports.contending import Contender
-from benchmarks.imports.contention_figures import Rounds, Side, eight_to_two, report, table
-from benchmarks.imports.contest import Contest, Size, hot_file
+from benchmarks.database import Database, temporary_database
+from benchmarks.imports.application import temporary_application
+from benchmarks.imports.comparison import Comparison, Size, write_hot_file
+from benchmarks.imports.contention_figures import Contender, Rounds, eight_to_two, report, table
+from benchmarks.imports.contention_worker import ContentionWorker
+from benchmarks.output import DONE, FAILED, run_command, run_measurement
 from benchmarks.processes import Workers
-from benchmarks.telling import DONE, FAILED, ending, run
 
 _MOST_WORKERS, _MOST_ROWS = 64, 1_000_000
-_BOTH = "in each cell ours / the pattern; in brackets our rows a second as a multiple of the pattern's"
-_OF = Size.PATTERN_SHARE
+_LEGEND = "each cell: application / pattern; in parentheses the application's rows/s as a multiple of the pattern's"
+_SHARE = Size.PATTERN_SHARE
 _DESCRIPTION = f"""\
-Measures workers that import the chunks of one load file into one case, with a few custodians and tags that are on every
-row: rows a second, the median and the 99th percentile of how long a chunk takes, and, as the server counts them,
-deadlocks and waits for row locks; transactions that were replayed, and chunks that had to be delivered again.
-Ours is the application's handler, which fetches, checks and accounts for the rows; its S3 and SQS run on this machine
-too. The pattern is given finished rows: it takes each name with an INSERT in a SAVEPOINT, locks custodians and tags in
-the order in which it meets them, and tries up to five times. It gets one row in {_OF}, for it takes longer; a rate is
-of the rows that each was given. The two take turns, in each round with a fresh case or fresh tables. Rates and times
-are medians over the rounds, the ratio is the median of the rounds' ratios; what is counted is the total."""
+Measures workers that import the chunks of one load file into one case, with a few custodians and tags on every row:
+rows per second, the median and the 99th percentile of the time of a chunk, the server's counters of deadlocks and row
+lock waits, retried transactions and redelivered chunks.
+The application's handler fetches, checks and accounts for the rows, with S3 and SQS on this machine. The published
+pattern gets finished rows: it gets or inserts each name in a SAVEPOINT, locks custodians and tags in the order of the
+rows, and makes up to five attempts. It imports one row in {_SHARE}, because it is slower; rates are based on the rows
+that each of them imports. The two run in turns, in each round with a new case or new tables. Rates and times are
+medians over the rounds, the ratio is the median of the rounds' ratios, and counts are totals."""
 _EPILOG = """\
 examples:
   python -m benchmarks.contention
-      1 to 16 workers on a private server; the table can be pasted into docs/performance.md
+      1 to 16 workers on a private server; prints a Markdown table for docs/performance.md
   python -m benchmarks.contention --workers 2,8 --rounds 9 --json
-      other workers, more rounds; the result as one JSON object
+      other numbers of workers, more rounds; the result as one JSON object
   python -m benchmarks.contention --database-url "mysql+pymysql://user:password@host:3306/?charset=utf8mb4"
-      on another MySQL 8+ or MariaDB 10.6+, in schemas that are made and dropped
+      on another MySQL 8+ or MariaDB 10.6+, in temporary schemas
 
-Let nobody else use the server and the machine: deadlocks are counted for the whole server, and times are times.
-exit status: 0 measured; 1 a deadlock of ours, rows that are missing, or nothing could be measured; 2 wrong usage"""
+Run it on an otherwise idle server and machine: deadlocks are counted for the whole server, and load changes the times.
+exit status: 0 measured; 1 the application had deadlocks or missing rows, or the benchmark failed; 2 wrong usage"""
 
 
 def main(
     arguments: Sequence[str] | None = None,
-    database: Callable[[str | None], AbstractContextManager[Database]] = own_database,
+    database: Callable[[str | None], AbstractContextManager[Database]] = temporary_database,
 ) -> int:
-    """Measure and print; gives the exit code."""
+    """Run the benchmark, print the result and return the exit code."""
     options = _parser().parse_args(arguments)
-    return ending(lambda: _told(options, *_measured(options, database)), "what was made on the server is removed")
+    return run_measurement(
+        lambda: _report(options, *_measure(options, database)), "the schemas on the server are removed"
+    )
 
 
-def _told(options: argparse.Namespace, server: str, contest: Contest) -> int:
-    rounds, size = contest.rounds, contest.size
+def _report(options: argparse.Namespace, server: str, comparison: Comparison) -> int:
+    rounds, size = comparison.rounds, comparison.size
     sizes = {"rows": size.rows, "pattern_rows": size.pattern_rows, "chunk_rows": size.chunk_rows}
-    said: dict[str, object] = {"server": server, "rounds": options.rounds, **sizes, **report(rounds)}
-    print(json.dumps(said, indent=2) if options.json else f"{server}; {_BOTH}\n\n{table(rounds)}{_held(rounds)}")
-    return _judged(rounds, contest.missing)
+    result: dict[str, object] = {"server": server, "rounds": options.rounds, **sizes, **report(rounds)}
+    print(json.dumps(result, indent=2) if options.json else _format(server, rounds))
+    return _check_result(rounds, comparison.missing)
 
 
-def _measured(
+def _measure(
     options: argparse.Namespace, database: Callable[[str | None], AbstractContextManager[Database]]
-) -> tuple[str, Contest]:
-    contender, size = Contender(), Size(options.rows, options.chunk_rows)
-    workers = Workers(max(options.workers), contender.prepare)
-    # The workers end before the schema is dropped: one that is in a transaction would hold it.
+) -> tuple[str, Comparison]:
+    worker, size = ContentionWorker(), Size(options.rows, options.chunk_rows)
+    workers = Workers(max(options.workers), worker.prepare)
+    # The workers end before the schema is dropped: a worker in a transaction would block that.
     with (
         tempfile.TemporaryDirectory(prefix="benchmark-") as folder,
         database(options.database_url) as measured,
-        own_application(measured) as application,
+        temporary_application(measured) as application,
         closing(workers),
     ):
-        contest = Contest(contender, workers, application, hot_file(Path(folder), size), size)
-        contest.warm_up(max(options.workers))
+        comparison = Comparison(worker, workers, application, write_hot_file(Path(folder), size), size)
+        comparison.warm_up(max(options.workers))
         for number in range(options.rounds):
-            for line in contest.round(options.workers, number):
+            for line in comparison.round(options.workers, number):
                 print(f"round {number + 1} of {options.rounds}: {line}", file=sys.stderr)
-        return measured.server(), contest
+        return measured.server(), comparison
 
 
-def _held(rounds: Rounds) -> str:
-    """Whether more workers are as fast, as a line behind the table; nothing where that was not measured."""
+def _format(server: str, rounds: Rounds) -> str:
+    return f"{server}; {_LEGEND}\n\n{table(rounds)}{_format_scaling(rounds)}"
+
+
+def _format_scaling(rounds: Rounds) -> str:
+    """Return a line with the rate of 8 workers relative to 2; empty where these were not measured."""
     times = eight_to_two(rounds)
-    return "" if times is None else f"\n\nOurs with 8 workers: {times:.2f} times the rows a second of 2."
+    return "" if times is None else f"\n\nThe application with 8 workers: {times:.2f} times the rows/s of 2 workers."
 
 
-def _judged(rounds: Rounds, missing: int) -> int:
-    """The exit code; says what must never happen."""
-    deadlocks = sum(each.deadlocks for (_, side), figures in rounds.items() if side is Side.OURS for each in figures)
+def _check_result(rounds: Rounds, missing: int) -> int:
+    """Return the exit code; print errors for deadlocks and missing rows of the application."""
+    ours = [figures for (_, contender), figures in rounds.items() if contender is Contender.OURS]
+    deadlocks = sum(each.deadlocks for figures in ours for each in figures)
     if deadlocks:
-        print(f"error: the server counted {deadlocks} deadlocks while ours imported", file=sys.stderr)
+        print(f"error: {deadlocks} deadlocks during the application's imports", file=sys.stderr)
     if missing:
-        print(f"error: {missing} rows or links of ours are missing, or there are too many", file=sys.stderr)
+        print(f"error: {missing} rows or links of the application are missing or duplicated", file=sys.stderr)
     return FAILED if deadlocks or missing else DONE
 
 
@@ -109,13 +116,15 @@ def _parser() -> argparse.ArgumentParser:
         type=_workers,
         default=[1, 2, 4, 8, 16],
         metavar="N,N",
-        help="how many at once, measured one after another (default: 1,2,4,8,16)",
+        help="numbers of workers, measured one after another (default: 1,2,4,8,16)",
     )
     made.add_argument(
-        "--rows", type=number(1, _MOST_ROWS), default=8_000, metavar="N", help="of the file (default: %(default)s)"
+        "--rows", type=number(1, _MOST_ROWS), default=8_000, metavar="N", help="rows of the file (default: %(default)s)"
     )
-    made.add_argument("--chunk-rows", type=count, default=200, metavar="N", help="of a chunk (default: %(default)s)")
-    made.add_argument("--rounds", type=count, default=3, metavar="N", help="how often (default: %(default)s)")
+    made.add_argument(
+        "--chunk-rows", type=count, default=200, metavar="N", help="rows per chunk (default: %(default)s)"
+    )
+    made.add_argument("--rounds", type=count, default=3, metavar="N", help="number of rounds (default: %(default)s)")
     add_server(made)
     return made
 
@@ -128,4 +137,4 @@ def _workers(text: str) -> list[int]:
 
 
 if __name__ == "__main__":
-    run(main)
+    run_command(main)

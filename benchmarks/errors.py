@@ -1,7 +1,7 @@
-"""What keeps a measurement from being made."""
+"""The error of the benchmarks."""
 
 from __future__ import annotations
 
 
 class BenchmarkError(Exception):
-    """Nothing was measured, or not all of it; the message says why."""
+    """A measurement failed or is incomplete; the message is the reason."""

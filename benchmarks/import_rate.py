@@ -1,6 +1,6 @@
-"""`python -m benchmarks.import_rate`: how fast rows are imported, beside other ways of writing them; how cost grows.
+"""`python -m benchmarks.import_rate`: the import rate compared with other ways to write the rows, and its scaling.
 
-Exit codes: 0 measured, 1 a number is over its bound or nothing could be measured, 2 the command was called wrongly.
+Exit codes: 0 measured, 1 a ratio exceeds its limit or the benchmark failed, 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -14,114 +14,120 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from benchmarks.database import Database, own_database
-from benchmarks.imports.application import own_application
-from benchmarks.imports.arguments import LINEAR, buffer_pool_of, parser, shape_of
+from benchmarks.database import Database, temporary_database
+from benchmarks.imports.application import temporary_application
+from benchmarks.imports.arguments import LINEAR, build_shape, get_buffer_pool, parser
+from benchmarks.imports.baselines import Baseline
+from benchmarks.imports.contenders import BASELINES, Contenders, report, table
 from benchmarks.imports.memory import peak_mb
-from benchmarks.imports.rivals import Rival
 from benchmarks.imports.scale import Growth, Scale
 from benchmarks.imports.server import buffer_pool, buffer_pool_mb, durability, local_infile
-from benchmarks.imports.sides import RIVALS, Sides, report, table
-from benchmarks.telling import DONE, FAILED, ending, run
-from benchmarks.telling import table as markdown
+from benchmarks.output import DONE, FAILED, run_command, run_measurement
+from benchmarks.output import table as markdown
 
 DEFAULT, SHARED, FULL = "default", "shared_names", "full_case"
 _KINDS = {
-    DEFAULT: "the large file against small ones",
-    SHARED: "the same, one custodian and one tag on all rows",
+    DEFAULT: "a large file compared with small ones",
+    SHARED: "the same, with one custodian and one tag on all rows",
     FULL: "more rows into the case of the large file",
 }
-Said = dict[str, object]
+Report = dict[str, object]
 Databases = Callable[[str | None], AbstractContextManager[Database]]
 
 
 def main(
     arguments: Sequence[str] | None = None,
-    database: Databases = own_database,
-    rivals: Mapping[str, Rival] = RIVALS,
+    database: Databases = temporary_database,
+    baselines: Mapping[str, Baseline] = BASELINES,
 ) -> int:
-    """Measure and print; gives the exit code."""
+    """Run the benchmark, print the result and return the exit code."""
     options = parser().parse_args(arguments)
 
     def measure() -> int:
         with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
             if options.scale:
-                return _scaled(options, database, Path(folder))
-            return _compared(options, database, rivals, Path(folder))
+                return _measure_scaling(options, database, Path(folder))
+            return _compare(options, database, baselines, Path(folder))
 
-    return ending(measure, "what was made on the server is removed")
+    return run_measurement(measure, "the schemas on the server are removed")
 
 
-def _compared(options: argparse.Namespace, database: Databases, rivals: Mapping[str, Rival], folder: Path) -> int:
-    """The import beside the other ways."""
-    shape, path = shape_of(options), folder / "load.dat"
+def _compare(options: argparse.Namespace, database: Databases, baselines: Mapping[str, Baseline], folder: Path) -> int:
+    """Compare the import with the baselines."""
+    shape, path = build_shape(options), folder / "load.dat"
     shape.write(path)
     with (
         database(options.database_url) as measured,
-        buffer_pool(measured, buffer_pool_of(options)),
-        own_application(measured) as application,
+        buffer_pool(measured, get_buffer_pool(options)),
+        temporary_application(measured) as application,
         local_infile(measured),
     ):
-        found = Sides(application, path, folder, rivals).runs(options.runs)
-        import_id, _ = application.start(application.upload(path, "weighed"))
+        runs = Contenders(application, path, folder, baselines).runs(options.runs)
+        import_id, _ = application.start(application.upload(path, "memory"))
         peak = peak_mb(application.environment, import_id, application.pending(import_id))
-        said = _server(measured)
-    told = {"rows": shape.rows, "runs": options.runs, **said, "shape": dataclasses.asdict(shape), "peak_mb": peak}
+        server = _describe_server(measured)
+    setup = {"rows": shape.rows, "runs": options.runs, **server, "shape": dataclasses.asdict(shape), "peak_mb": peak}
     print(
-        json.dumps(report(found, shape.rows) | told, indent=2)
+        json.dumps(report(runs, shape.rows) | setup, indent=2)
         if options.json
-        else _shown(told, table(found, shape.rows))
+        else _format(setup, table(runs, shape.rows))
     )
     return DONE
 
 
-def _scaled(options: argparse.Namespace, database: Databases, folder: Path) -> int:
-    """How cost grows: the two large files each in a database of its own."""
-    growths, said = dict[str, Growth](), Said()
-    usual = dataclasses.replace(shape_of(options), rows=options.scale_rows)
+def _measure_scaling(options: argparse.Namespace, database: Databases, folder: Path) -> int:
+    """Measure the cost per row of both large files, each in a new database."""
+    growths, server = dict[str, Growth](), Report()
+    usual = dataclasses.replace(build_shape(options), rows=options.scale_rows)
     for kind, shape in ((DEFAULT, usual), (SHARED, dataclasses.replace(usual, custodians=1, tags=1))):
         print(f"{kind}: {_KINDS[kind]}", file=sys.stderr)
         with (
             database(options.database_url) as measured,
-            buffer_pool(measured, buffer_pool_of(options)),
-            own_application(measured) as application,
+            buffer_pool(measured, get_buffer_pool(options)),
+            temporary_application(measured) as application,
         ):
             scale = Scale(application, folder, shape)
             growths[kind] = scale.large_file(weigh=kind == DEFAULT)
             if kind == DEFAULT:
                 growths[FULL] = scale.full_case(growths[kind])
-            said = _server(measured)
-    told = {"rows": usual.rows, **said, "shape": dataclasses.asdict(usual)}
+            server = _describe_server(measured)
+    setup = {"rows": usual.rows, **server, "shape": dataclasses.asdict(usual)}
     scaled = {"scale": {kind: growth.report() for kind, growth in growths.items()}}
-    print(json.dumps(told | scaled, indent=2) if options.json else _shown(told, _scale_table(growths)))
-    return judged({kind: growth.ratio for kind, growth in growths.items()})
+    print(json.dumps(setup | scaled, indent=2) if options.json else _format(setup, _scale_table(growths)))
+    return check_result({kind: growth.ratio for kind, growth in growths.items()})
 
 
-def judged(ratios: Mapping[str, float]) -> int:
-    """The exit code; names what costs more than its share."""
+def check_result(ratios: Mapping[str, float]) -> int:
+    """Return the exit code; print the ratios that exceed the limit."""
     over = [f"{kind} ({ratio:.2f})" for kind, ratio in ratios.items() if ratio > LINEAR]
     if over:
-        print(f"error: a row of many costs more than {LINEAR} times a row of few: {', '.join(over)}", file=sys.stderr)
+        print(
+            f"error: a row of a large import costs more than {LINEAR} times a row of a small one: {', '.join(over)}",
+            file=sys.stderr,
+        )
     return FAILED if over else DONE
 
 
-def _server(database: Database) -> Said:
+def _describe_server(database: Database) -> Report:
     pool = {"buffer_pool_mb": buffer_pool_mb(database)}
     return {"server": database.server(), **pool, "durability": durability(database)}
 
 
-def _shown(told: Said, result: str) -> str:
-    settings = told["durability"]
-    assert isinstance(settings, dict)  # noqa: S101 - `_server` made it
+def _format(setup: Report, result: str) -> str:
+    settings = setup["durability"]
+    assert isinstance(settings, dict)  # noqa: S101 - set by `_describe_server`
     durable = ", ".join(f"{name} {value}" for name, value in settings.items())
-    peak = f"\nmost memory of a chunk, above the imports: {told['peak_mb']} MB" if told.get("peak_mb") else ""
-    return (
-        f"{told['server']}, buffer pool {told['buffer_pool_mb']} MB; {durable}\n{told['rows']} rows\n\n{result}{peak}"
+    peak = (
+        f"\npeak memory of a chunk, above that of the imported modules: {setup['peak_mb']} MB"
+        if setup.get("peak_mb")
+        else ""
     )
+    server = f"{setup['server']}, buffer pool {setup['buffer_pool_mb']} MB; {durable}"
+    return f"{server}\n{setup['rows']} rows\n\n{result}{peak}"
 
 
 def _scale_table(growths: Mapping[str, Growth]) -> str:
-    head = ["", "us a row", "of a small import", "ratio", "with the split", "raw", "raw with the split", "peak, MB"]
+    head = ["", "us per row", "small import", "ratio", "with the split", "raw", "raw with the split", "peak, MB"]
     return markdown(head, [_scale_row(kind, growth) for kind, growth in growths.items()])
 
 
@@ -133,4 +139,4 @@ def _scale_row(kind: str, growth: Growth) -> list[str]:
 
 
 if __name__ == "__main__":
-    run(main)
+    run_command(main)

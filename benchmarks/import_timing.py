@@ -1,9 +1,9 @@
-"""What importing a handler takes in a fresh interpreter, and which third-party modules it asks for.
+"""The import time of a handler in a new interpreter, and the third-party modules that it imports.
 
-Guaranteed: both sides of a comparison run in the same way: a new isolated process, the same import path, compiled
-modules on disk; what is counted is the processor time of the import alone.
-"Asked for" is exact: the import statements of our own modules as they were executed, names included, for some packages
-load a part of themselves when it is named.
+Guaranteed: both parts of a comparison run in the same way: a new isolated process, the same import path, compiled
+modules on disk; only the processor time of the import is counted.
+The recorded imports are the statements of the application's modules as executed, including the imported names, because
+some packages load submodules when a name is imported.
 """
 
 from __future__ import annotations
@@ -39,66 +39,66 @@ print((between - began) * 1000, (time.process_time() - between) * 1000)
 """
 _RECORDED = """
 import builtins, json
-ours, asked, real = {ours!r}, {{}}, builtins.__import__
+ours, requested, original = {ours!r}, {{}}, builtins.__import__
 
-def noting(name, globals=None, locals=None, fromlist=(), level=0):
+def record(name, globals=None, locals=None, fromlist=(), level=0):
     importer = str((globals or {{}}).get("__name__")).partition(".")[0]
     top = name.partition(".")[0]
     if not level and importer in ours and top not in ours and top not in sys.stdlib_module_names:
-        asked.setdefault(name, {{}}).update(dict.fromkeys(fromlist or ()))
-    return real(name, globals, locals, fromlist, level)
+        requested.setdefault(name, {{}}).update(dict.fromkeys(fromlist or ()))
+    return original(name, globals, locals, fromlist, level)
 
-builtins.__import__ = noting
+builtins.__import__ = record
 import {handler}
-asked = {{name: list(names) for name, names in asked.items()}}
-print(json.dumps({{"asked": asked, "loaded": sorted(sys.modules)}}))
+requested = {{name: list(names) for name, names in requested.items()}}
+print(json.dumps({{"requested": requested, "loaded": sorted(sys.modules)}}))
 """
 
 
 @dataclass(frozen=True)
-class Imported:
-    """What our modules asked third parties for, in that order, by module; and all modules that are loaded then."""
+class ImportedModules:
+    """The third-party imports of the application, in order, as names by module; and all modules loaded afterwards."""
 
-    asked: Mapping[str, Sequence[str]]
+    requested: Mapping[str, Sequence[str]]
     loaded: frozenset[str]
 
     @property
     def packages(self) -> list[str]:
-        """The third-party packages that were asked for."""
-        return sorted({name.partition(".")[0] for name in self.asked})
+        """Return the imported third-party packages."""
+        return sorted({name.partition(".")[0] for name in self.requested})
 
     def bare(self) -> str:
-        """The same import statements without us."""
-        asked = self.asked.items()
+        """Return the third-party import statements alone."""
+        requested = self.requested.items()
         return "\n".join(
-            f"from {name} import {', '.join(names)}" if names else f"import {name}" for name, names in asked
+            f"from {name} import {', '.join(names)}" if names else f"import {name}" for name, names in requested
         )
 
 
 @dataclass(frozen=True)
-class Sources:
-    """Where the code lies; `python` is who runs it."""
+class SourceTree:
+    """The source folders and the interpreter."""
 
     functions: Path = ROOT / "functions"
     shared: Path = ROOT / "shared"
     python: str = sys.executable
 
     def handlers(self) -> list[str]:
-        """The modules of all functions."""
+        """Return the module names of all functions."""
         return sorted(path.stem for path in self.functions.glob("*.py"))
 
-    def imported(self, handler: str) -> Imported:
-        """What importing the handler loads."""
+    def imported(self, handler: str) -> ImportedModules:
+        """Record the imports of a handler. Raises BenchmarkError where importing it fails."""
         ours = {handler, *(path.stem for path in self.shared.iterdir())}
         found = json.loads(self._run(_RECORDED.format(ours=ours, handler=handler)))
-        return Imported(found["asked"], frozenset(found["loaded"]))
+        return ImportedModules(found["requested"], frozenset(found["loaded"]))
 
     def milliseconds(self, statements: str) -> float:
-        """Processor time of the statements in a process of their own."""
+        """Return the processor time of the statements in a new process."""
         return float(self._run(_TIMED.format(statements=statements)))
 
-    def together(self, handler: str, imported: Imported) -> float:
-        """How many times as long as the bare import both take in one process, where ours comes behind it."""
+    def together(self, handler: str, imported: ImportedModules) -> float:
+        """Return the time of both imports in one process, bare first, as a multiple of the bare import's."""
         bare, rest = map(float, self._run(_TOGETHER.format(bare=imported.bare(), handler=handler)).split())
         return (bare + rest) / bare
 

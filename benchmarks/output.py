@@ -1,4 +1,4 @@
-"""How benchmarks end and what they print: exit codes, Markdown tables, percentiles."""
+"""Exit codes, Markdown tables and percentiles of the benchmarks."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from shell.observability import logger
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 
 
-def ending(measure: Callable[[], int], left: str = "nothing is left behind") -> int:
-    """The exit code of a measurement; what ended it, and what is left of it then, is told on standard error.
+def run_measurement(measure: Callable[[], int], cleanup: str = "no files are left") -> int:
+    """Run a measurement and return its exit code; errors and interruptions are printed on standard error.
 
-    The application's log is silent meanwhile.
+    `cleanup` is printed when the measurement is interrupted. The application's log is off while it runs.
     """
     level = logger.log_level
     logger.setLevel("CRITICAL")
@@ -30,26 +30,26 @@ def ending(measure: Callable[[], int], left: str = "nothing is left behind") -> 
         print(f"error: {exc}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
-        print(f"interrupted; {left}", file=sys.stderr)
+        print(f"interrupted; {cleanup}", file=sys.stderr)
         return INTERRUPTED
     finally:
         logger.setLevel(level)
 
 
-def run(main: Callable[[], int]) -> None:
-    """Run the command: what ends a job ends it as Ctrl-C does, so that no schema and no server is left behind."""
+def run_command(main: Callable[[], int]) -> None:
+    """Run the command. SIGTERM is handled like Ctrl-C, so that schemas and servers are removed."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table whose columns are aligned in the source too."""
+    """Return a Markdown table with aligned columns."""
     lines = [head, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    shown = ["| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in lines]
-    return "\n".join([shown[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *shown[1:]])
+    formatted = ["| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in lines]
+    return "\n".join([formatted[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *formatted[1:]])
 
 
 def percentile_ms(seconds: Sequence[float], share: float) -> float:
-    """The nearest rank of sorted times, in milliseconds."""
+    """Return a percentile (nearest rank) of sorted times in seconds, in milliseconds."""
     return 1000 * seconds[math.ceil(share * len(seconds)) - 1]

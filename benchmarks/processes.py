@@ -1,7 +1,7 @@
-"""Worker processes of a benchmark, each as alone as a Lambda environment: they prepare, wait, and begin together.
+"""Worker processes of a benchmark, isolated like Lambda environments: they prepare, wait and start together.
 
-Guaranteed: nothing is timed before every worker is prepared; what goes wrong in one of them is raised here; they end
-with this process. Not guaranteed: that all of them run at once, which is up to the machine.
+Guaranteed: no job starts before every worker is prepared; an error in a worker is raised in this process; workers end
+with this process. Not guaranteed: that all of them run in parallel, which depends on the machine.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from benchmarks.errors import BenchmarkError
 from core.errors import ExhibitIngestError
 
 Job = TypeVar("Job")
-Answer = TypeVar("Answer")
-# What a worker does at the word, once it has done everything that can be done before.
-Prepare = Callable[[Job], Callable[[], Answer]]
-_PATIENCE_S = 120.0
-_READY, _BEGIN = "ready", "begin"
+Result = TypeVar("Result")
+# Prepares a job and returns the function that a worker runs when all workers start.
+Prepare = Callable[[Job], Callable[[], Result]]
+_TIMEOUT_S = 120.0
+_READY, _START = "ready", "start"
 
 
 @dataclass(frozen=True)
 class _Failure:
-    """What went wrong, as text: not every error can be sent."""
+    """An error of a worker, as text: not every exception can be pickled."""
 
     text: str
 
 
-class Workers(Generic[Job, Answer]):
-    """Processes that wait for jobs; forked, so make them before there is a thread or a connection."""
+class Workers(Generic[Job, Result]):
+    """Processes that wait for jobs. They are forked: create them before any thread or connection."""
 
-    def __init__(self, count: int, prepare: Prepare[Job, Answer]) -> None:
+    def __init__(self, count: int, prepare: Prepare[Job, Result]) -> None:
         forking, self._pipes = multiprocessing.get_context("fork"), list[Connection]()
         self._processes = list[BaseProcess]()
         for _ in range(count):
             ours, theirs = forking.Pipe()
-            # A worker ends when nobody holds our end of its pipe any more, and a fork holds all that there are.
+            # A worker ends when every copy of this end of its pipe is closed; each fork inherits copies of all pipes.
             process = forking.Process(target=_serve, args=(theirs, [*self._pipes, ours], prepare), daemon=True)
             process.start()
             theirs.close()
@@ -51,62 +51,62 @@ class Workers(Generic[Job, Answer]):
             self._processes.append(process)
 
     def close(self) -> None:
-        """End them, whatever they are at."""
+        """Terminate all workers."""
         for process in self._processes:
             process.terminate()
         for process in self._processes:
             process.join()
 
-    def work(self, jobs: Sequence[Job]) -> list[Answer]:
-        """What as many workers as jobs do when they begin together; raises BenchmarkError if one fails."""
+    def work(self, jobs: Sequence[Job]) -> list[Result]:
+        """Run one job per worker, started together, and return the results. Raises BenchmarkError if a worker fails."""
         self.prepare(jobs)
-        return self.begin(len(jobs))
+        return self.start(len(jobs))
 
     def prepare(self, jobs: Sequence[Job]) -> None:
-        """Give the jobs to as many workers, and wait until all of them could begin."""
+        """Send one job per worker and wait until all workers are prepared. Raises BenchmarkError if one fails."""
         busy = self._pipes[: len(jobs)]
         for worker, job in zip(busy, jobs, strict=True):
             worker.send(job)
         for worker in busy:
-            _received(worker)
+            _receive(worker)
 
-    def begin(self, count: int) -> list[Answer]:
-        """What so many that were prepared do."""
+    def start(self, count: int) -> list[Result]:
+        """Start the first `count` workers, which must be prepared, and return their results."""
         busy = self._pipes[:count]
         for worker in busy:
-            worker.send(_BEGIN)
-        return [_received(worker) for worker in busy]
+            worker.send(_START)
+        return [_receive(worker) for worker in busy]
 
 
-def _received(worker: Connection) -> Any:
+def _receive(worker: Connection) -> Any:
     try:
-        if not worker.poll(_PATIENCE_S):
-            raise BenchmarkError(f"a worker did not answer within {_PATIENCE_S:.0f} s")
-        answer = worker.recv()
+        if not worker.poll(_TIMEOUT_S):
+            raise BenchmarkError(f"a worker did not respond within {_TIMEOUT_S:.0f} s")
+        result = worker.recv()
     except (EOFError, OSError) as exc:
-        raise BenchmarkError("a worker died") from exc
-    if isinstance(answer, _Failure):
-        raise BenchmarkError(answer.text)
-    return answer
+        raise BenchmarkError("a worker process ended unexpectedly") from exc
+    if isinstance(result, _Failure):
+        raise BenchmarkError(result.text)
+    return result
 
 
 def _serve(pipe: Connection, others: Sequence[Connection], prepare: Prepare[Any, Any]) -> None:
     for other in others:
         other.close()
-    # Ctrl-C reaches everybody in the terminal; the command decides.
+    # Ctrl-C reaches every process of the terminal; the main process ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with suppress(EOFError, OSError):
         while True:
-            pipe.send(_done(pipe.recv(), pipe, prepare))
+            pipe.send(_run_job(pipe.recv(), pipe, prepare))
 
 
-def _done(job: Any, pipe: Connection, prepare: Prepare[Any, Any]) -> Any:
+def _run_job(job: Any, pipe: Connection, prepare: Prepare[Any, Any]) -> Any:
     try:
-        begin = prepare(job)
+        start = prepare(job)
         pipe.send(_READY)
         pipe.recv()
-        return begin()
+        return start()
     except BenchmarkError as error:
         return _Failure(str(error))
     except (SQLAlchemyError, ExhibitIngestError) as error:

@@ -1,21 +1,21 @@
-"""API Gateway: who holds documents and devices of a case."""
+"""Serve the API of custodians."""
 
-from core.contracts import exhibits as its
-from shell import custodian_request_ops as ops
-from shell import http_api as api
-from shell.request_ops import changed
+from core.contracts import exhibits as schemas
+from shell.api import app as api
+from shell.api.mutations import ONE_AT_A_TIME, run_idempotent
+from shell.exhibits import custodians as ops
 
 app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
-@app.get("/custodians", responses=api.answers(200, its.CustodianPage, 404))
-def list_custodians(asked: api.Asked, which: api.OfCase) -> its.CustodianPage:
-    """List a case's custodians in the order of their names."""
-    return ops.list_custodians(asked.caller, **which.model_dump())
+@app.get("/custodians", responses=api.returns(200, schemas.CustodianPage, 404))
+def list_custodians(request: api.Request, filters: api.CaseFilter) -> schemas.CustodianPage:
+    """List a case's custodians, ordered by name."""
+    return ops.list_custodians(request.caller, **filters.model_dump())
 
 
-@app.post("/custodians", responses=api.answers(200, its.Custodian, 409, 422))
-def add_custodian(body: its.NewCustodian, asked: api.Asked, key: api.Key) -> api.Answered:
-    """Get the case's custodian of a name, added if there is none. Names that the database collates equal are one."""
-    return changed(asked, key, ops.add_custodian, body, creates=True)
+@app.post("/custodians", responses=api.returns(200, schemas.Custodian, 409, 422))
+def add_custodian(body: schemas.NewCustodian, request: api.Request, key: api.Key) -> api.Response:
+    """Get or create a custodian of a case by name. Names that the database collates as equal are one custodian."""
+    return run_idempotent(request, key, ops.add_custodian, body, options=ONE_AT_A_TIME)

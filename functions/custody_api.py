@@ -1,60 +1,60 @@
-"""API Gateway: who held which evidence device, from when to when."""
+"""Serve the API of custody periods."""
 
-from typing import Annotated
-
-from core.contracts import custody as its
-from shell import custody_ops, custody_query_ops
-from shell import http_api as api
-from shell.request_ops import allowed_versions, changed, etag_of, shown
-
-Periods = Annotated[list[its.NewPeriod], api.Body(min_length=1, max_length=its.MAX_PERIODS)]
+from core.contracts import custody as schemas
+from shell.api import app as api
+from shell.api.mutations import CREATED, VERSIONED, parse_if_match, respond_with_etag, run_idempotent
+from shell.custody import commands, queries
 
 app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
-@app.post("/custody-periods", responses=api.answers(201, its.CustodyPeriods, 409, 422))
-def add_custody_periods(body: Periods, asked: api.Asked, key: api.Key) -> api.Answered:
-    """Record who held devices, all of the periods or none. No two periods of a device may overlap."""
-    return changed(asked, key, custody_ops.add_periods, body, status=201)
+@app.post("/custody-periods", responses=api.returns(201, schemas.RecordedCustodyPeriods, 409, 422))
+def add_custody_periods(body: api.Batch[schemas.NewPeriod], request: api.Request, key: api.Key) -> api.Response:
+    """Record custody periods, all or none. The periods of a device must not overlap."""
+    return run_idempotent(request, key, commands.add_periods, body, options=CREATED)
 
 
-@app.get("/custody-periods", responses=api.answers(200, its.CustodyPeriodPage))
-def list_custody_periods(asked: api.Asked, which: api.WhichPeriods) -> its.CustodyPeriodPage:
-    """List who held a device, in the order of time."""
-    return custody_query_ops.list_periods(asked.caller, **which.model_dump())
+@app.get("/custody-periods", responses=api.returns(200, schemas.CustodyPeriodPage))
+def list_custody_periods(request: api.Request, filters: api.PeriodFilter) -> schemas.CustodyPeriodPage:
+    """List a device's custody periods, in chronological order."""
+    return queries.list_periods(request.caller, **filters.model_dump())
 
 
-@app.get("/custody-periods/<period_id>", responses=api.answers(200, its.CustodyPeriod, 404, etag=True))
-def get_custody_period(period_id: api.PathId, asked: api.Asked) -> api.Answered:
-    """Show a period; its ETag is what a change needs."""
-    return shown(custody_query_ops.get_period(asked.caller, period_id))
+@app.get("/custody-periods/<period_id>", responses=api.returns(200, schemas.CustodyPeriod, 404, etag=True))
+def get_custody_period(period_id: api.Id, request: api.Request) -> api.Response:
+    """Get a custody period. Its ETag is required to change or remove it."""
+    return respond_with_etag(queries.get_period(request.caller, period_id))
 
 
-@app.patch("/custody-periods/<period_id>", responses=api.answers(200, its.CustodyPeriod, *api.VERSIONED, etag=True))
+@app.patch("/custody-periods/<period_id>", responses=api.returns(200, schemas.CustodyPeriod, *api.VERSIONED, etag=True))
 def change_custody_period(
-    period_id: api.PathId, body: its.Revision, asked: api.Asked, if_match: api.IfMatch = None, key: api.MaybeKey = None
-) -> api.Answered:
-    """Extend, end or correct a period, as a JSON merge patch, if it is still the version that If-Match names."""
-    versions = allowed_versions(if_match)
-    return changed(asked, key, custody_ops.change_period, period_id, versions, body, headers=etag_of)
+    period_id: api.Id,
+    body: schemas.PeriodPatch,
+    request: api.Request,
+    if_match: api.IfMatch = None,
+    key: api.OptionalKey = None,
+) -> api.Response:
+    """Change a custody period with a JSON merge patch, if If-Match names its current version."""
+    versions = parse_if_match(if_match)
+    return run_idempotent(request, key, commands.patch_period, period_id, versions, body, options=VERSIONED)
 
 
-@app.delete("/custody-periods/<period_id>", responses=api.answers(200, its.CustodyPeriod, *api.VERSIONED))
+@app.delete("/custody-periods/<period_id>", responses=api.returns(200, schemas.CustodyPeriod, *api.VERSIONED))
 def remove_custody_period(
-    period_id: api.PathId, asked: api.Asked, if_match: api.IfMatch = None, key: api.MaybeKey = None
-) -> api.Answered:
-    """Remove a period that is still the version that If-Match names; GET /custody-changes goes on to tell of it."""
-    return changed(asked, key, custody_ops.remove_period, period_id, allowed_versions(if_match))
+    period_id: api.Id, request: api.Request, if_match: api.IfMatch = None, key: api.OptionalKey = None
+) -> api.Response:
+    """Remove a custody period, if If-Match names its current version. GET /custody-changes still lists it."""
+    return run_idempotent(request, key, commands.remove_period, period_id, parse_if_match(if_match))
 
 
-@app.post("/custody-transfers", responses=api.answers(201, its.CustodyTransfer, 409, 422))
-def transfer_custody(body: its.NewTransfer, asked: api.Asked, key: api.Key) -> api.Answered:
-    """Hand a device on: end its holder's period and begin the next one's, both or neither."""
-    return changed(asked, key, custody_ops.transfer, body, status=201)
+@app.post("/custody-transfers", responses=api.returns(201, schemas.CustodyTransfer, 409, 422))
+def transfer_custody(body: schemas.NewTransfer, request: api.Request, key: api.Key) -> api.Response:
+    """Transfer a device: end its holder's period and begin the receiver's period, both or neither."""
+    return run_idempotent(request, key, commands.transfer, body, options=CREATED)
 
 
-@app.get("/custody-changes", responses=api.answers(200, its.CustodyChangePage))
-def list_custody_changes(asked: api.Asked, which: api.OfDevice) -> its.CustodyChangePage:
-    """List all that was ever recorded, corrected and removed of a device, and by whom."""
-    return custody_query_ops.list_changes(asked.caller, **which.model_dump())
+@app.get("/custody-changes", responses=api.returns(200, schemas.CustodyChangePage))
+def list_custody_changes(request: api.Request, filters: api.DeviceFilter) -> schemas.CustodyChangePage:
+    """List every change to a device's custody periods, with its user and its time."""
+    return queries.list_changes(request.caller, **filters.model_dump())

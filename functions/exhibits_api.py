@@ -1,54 +1,55 @@
-"""API Gateway: find and correct exhibits, say who held them, tag them."""
+"""Serve the API of exhibits and taggings."""
 
 from __future__ import annotations
 
-from core.contracts import exhibits as its
-from shell import exhibit_change_ops, exhibit_query_ops
-from shell import http_api as api
-from shell.request_ops import allowed_versions, changed, etag_of, shown
+from core.contracts import exhibits as schemas
+from shell.api import app as api
+from shell.api.mutations import ONE_AT_A_TIME, VERSIONED, parse_if_match, respond_with_etag, run_idempotent
+from shell.exhibits import commands, queries
 
 app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
-@app.get("/exhibits", responses=api.answers(200, its.ExhibitPage, 404))
-def list_exhibits(asked: api.Asked, which: api.WhichExhibits) -> its.ExhibitPage:
-    """List a case's exhibits in the order of their control numbers."""
-    return exhibit_query_ops.list_exhibits(asked.caller, **which.model_dump())
+@app.get("/exhibits", responses=api.returns(200, schemas.ExhibitPage, 404))
+def list_exhibits(request: api.Request, filters: api.ExhibitFilter) -> schemas.ExhibitPage:
+    """List a case's exhibits, ordered by control number."""
+    return queries.list_exhibits(request.caller, **filters.model_dump())
 
 
-@app.get("/exhibits/<exhibit_id>", responses=api.answers(200, its.Exhibit, 404, etag=True))
-def get_exhibit(exhibit_id: api.PathId, asked: api.Asked) -> api.Answered:
-    """Show an exhibit; its ETag is what a change needs."""
-    return shown(exhibit_query_ops.get_exhibit(asked.caller, exhibit_id))
+@app.get("/exhibits/<exhibit_id>", responses=api.returns(200, schemas.Exhibit, 404, etag=True))
+def get_exhibit(exhibit_id: api.Id, request: api.Request) -> api.Response:
+    """Get an exhibit. Its ETag is required to change it."""
+    return respond_with_etag(queries.get_exhibit(request.caller, exhibit_id))
 
 
-@app.patch("/exhibits/<exhibit_id>", responses=api.answers(200, its.Exhibit, *api.VERSIONED, etag=True))
+@app.patch("/exhibits/<exhibit_id>", responses=api.returns(200, schemas.Exhibit, *api.VERSIONED, etag=True))
 def change_exhibit(
-    exhibit_id: api.PathId,
-    body: its.ExhibitChange,
-    asked: api.Asked,
+    exhibit_id: api.Id,
+    body: schemas.ExhibitChange,
+    request: api.Request,
     if_match: api.IfMatch = None,
-    key: api.MaybeKey = None,
-) -> api.Answered:
-    """Correct an exhibit, as a JSON merge patch, if it is still the version that If-Match names."""
-    versions = allowed_versions(if_match)
-    return changed(asked, key, exhibit_change_ops.patch_exhibit, exhibit_id, versions, body, headers=etag_of)
+    key: api.OptionalKey = None,
+) -> api.Response:
+    """Change an exhibit with a JSON merge patch, if If-Match names its current version."""
+    return run_idempotent(
+        request, key, commands.patch_exhibit, exhibit_id, parse_if_match(if_match), body, options=VERSIONED
+    )
 
 
-@app.post("/exhibits/<exhibit_id>/custodians", responses=api.answers(200, its.ExhibitCustodians, 404, 409, 422))
-def add_custodians(exhibit_id: api.PathId, body: its.NewCustodians, asked: api.Asked, key: api.Key) -> api.Answered:
-    """Say who held an exhibit; who is named already stays."""
-    return changed(asked, key, exhibit_change_ops.add_custodians, exhibit_id, body.custodians, creates=True)
+@app.post("/exhibits/<exhibit_id>/custodians", responses=api.returns(200, schemas.ExhibitCustodians, 404, 409, 422))
+def add_custodians(exhibit_id: api.Id, body: schemas.NewCustodians, request: api.Request, key: api.Key) -> api.Response:
+    """Link custodians to an exhibit. Custodians that are linked already stay linked."""
+    return run_idempotent(request, key, commands.add_custodians, exhibit_id, body.custodians, options=ONE_AT_A_TIME)
 
 
-@app.post("/taggings", responses=api.answers(200, its.TaggingsMade, 404, 409, 422))
-def add_taggings(body: its.TaggingRequest, asked: api.Asked, key: api.Key) -> api.Answered:
-    """Give every one of the exhibits every one of the tags; taggings that exist stay as they are."""
-    return changed(asked, key, exhibit_change_ops.add_taggings, body, creates=True)
+@app.post("/taggings", responses=api.returns(200, schemas.TaggingsMade, 404, 409, 422))
+def add_taggings(body: schemas.TaggingRequest, request: api.Request, key: api.Key) -> api.Response:
+    """Add tags to exhibits. Taggings that exist already stay unchanged."""
+    return run_idempotent(request, key, commands.add_taggings, body, options=ONE_AT_A_TIME)
 
 
-@app.delete("/taggings", responses=api.answers(200, its.TaggingsRemoved, 404, 409, 422))
-def remove_taggings(body: its.TaggingRequest, asked: api.Asked, key: api.MaybeKey = None) -> api.Answered:
-    """Take every one of the tags from every one of the exhibits."""
-    return changed(asked, key, exhibit_change_ops.remove_taggings, body)
+@app.delete("/taggings", responses=api.returns(200, schemas.TaggingsRemoved, 404, 409, 422))
+def remove_taggings(body: schemas.TaggingRequest, request: api.Request, key: api.OptionalKey = None) -> api.Response:
+    """Remove tags from exhibits."""
+    return run_idempotent(request, key, commands.remove_taggings, body)

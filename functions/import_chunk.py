@@ -1,11 +1,11 @@
-"""SQS: one chunk of rows to MySQL, exactly once."""
+"""Import one chunk of rows, exactly once, for each SQS message."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from shell.chunk_ops import import_chunk
-from shell.invocation import sqs_handler
+from shell.imports.chunks.importer import import_chunk
+from shell.lambda_handlers import sqs_handler
 
 
 def handle(message: dict[str, Any]) -> None:

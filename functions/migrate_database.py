@@ -1,8 +1,8 @@
-"""CloudFormation, on every deployment: the schema's migrations."""
+"""Migrate the database schema on every deployment, as a CloudFormation custom resource."""
 
 from __future__ import annotations
 
-from shell.invocation import plain_handler
-from shell.migration_ops import migrate
+from shell.lambda_handlers import event_handler
+from shell.maintenance.migrate import migrate
 
-lambda_handler = plain_handler(migrate)
+lambda_handler = event_handler(migrate)

@@ -1,6 +1,6 @@
-"""A durable execution for every production: numbers, files, load files, confirmation, or all of it undone."""
+"""Make a production in a durable execution: numbers, files, load files and confirmation, or roll all of it back."""
 
-from shell.durable import durable_handler
-from shell.producing_ops import produce
+from shell.aws.durable_execution import durable_handler
+from shell.productions.saga import produce
 
 lambda_handler = durable_handler(produce)

@@ -1,46 +1,50 @@
-"""API Gateway: what is handed to the other side, under which Bates numbers."""
+"""Serve the API of productions."""
 
-from core.contracts import productions as its
-from shell import http_api as api
-from shell import production_query_ops, production_request_ops
-from shell.request_ops import changed
+from core.contracts import productions as schemas
+from shell.api import app as api
+from shell.api.mutations import WRITES_EVENTS, ResponseOptions, run_idempotent
+from shell.productions import commands, queries
 
 app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
-@app.post("/productions", responses=api.answers(202, its.Production, 404, 409, 422, location=True))
-def create_production(body: its.NewProduction, asked: api.Asked, key: api.Key) -> api.Answered:
-    """Have exhibits produced: Bates numbers, files and load files of a volume, all of it or nothing."""
-    effect = production_request_ops.create_production
-    return changed(asked, key, effect, body, at="/productions", status=202, announces=True)
+@app.post("/productions", responses=api.returns(202, schemas.Production, 404, 409, 422, location=True))
+def create_production(body: schemas.NewProduction, request: api.Request, key: api.Key) -> api.Response:
+    """Produce exhibits: reserve Bates numbers, copy files and write load files, all or nothing."""
+    effect = commands.create_production
+    return run_idempotent(
+        request, key, effect, body, options=ResponseOptions(status=202, location="/productions", writes_events=True)
+    )
 
 
-@app.get("/productions", responses=api.answers(200, its.ProductionPage, 404))
-def list_productions(asked: api.Asked, which: api.WhichProductions) -> its.ProductionPage:
+@app.get("/productions", responses=api.returns(200, schemas.ProductionPage, 404))
+def list_productions(request: api.Request, filters: api.ProductionFilter) -> schemas.ProductionPage:
     """List productions, newest first."""
-    return production_query_ops.list_productions(asked.caller, **which.model_dump())
+    return queries.list_productions(request.caller, **filters.model_dump())
 
 
-@app.get("/productions/<production_id>", responses=api.answers(200, its.Production, 404))
-def get_production(production_id: api.PathId, asked: api.Asked) -> its.Production:
-    """Show how far a production is, step by step."""
-    return production_query_ops.get_production(asked.caller, production_id)
+@app.get("/productions/<production_id>", responses=api.returns(200, schemas.Production, 404))
+def get_production(production_id: api.Id, request: api.Request) -> schemas.Production:
+    """Get the status of a production and of each of its steps."""
+    return queries.get_production(request.caller, production_id)
 
 
-@app.get("/productions/<production_id>/documents", responses=api.answers(200, its.ProducedDocumentPage, 404))
-def list_produced_documents(production_id: api.PathId, asked: api.Asked, page: api.Page) -> its.ProducedDocumentPage:
-    """List which exhibit has which Bates numbers, in their order."""
-    return production_query_ops.list_documents(asked.caller, production_id, **page.model_dump())
+@app.get("/productions/<production_id>/documents", responses=api.returns(200, schemas.ProducedDocumentPage, 404))
+def list_produced_documents(
+    production_id: api.Id, request: api.Request, page: api.Page
+) -> schemas.ProducedDocumentPage:
+    """List a production's documents with their Bates numbers, in order."""
+    return queries.list_documents(request.caller, production_id, **page.model_dump())
 
 
-@app.post("/productions/<production_id>/cancel", responses=api.answers(200, its.Production, 404, 409, 422))
-def cancel_production(production_id: api.PathId, asked: api.Asked, key: api.Key) -> api.Answered:
-    """Have a production undone that is not confirmed yet: its objects deleted, its numbers void."""
-    return changed(asked, key, production_request_ops.cancel_production, production_id)
+@app.post("/productions/<production_id>/cancel", responses=api.returns(200, schemas.Production, 404, 409, 422))
+def cancel_production(production_id: api.Id, request: api.Request, key: api.Key) -> api.Response:
+    """Cancel a production that is not confirmed: delete its objects and void its numbers."""
+    return run_idempotent(request, key, commands.cancel_production, production_id)
 
 
-@app.post("/productions/<production_id>/retry", responses=api.answers(200, its.Production, 404, 409, 422))
-def retry_production(production_id: api.PathId, asked: api.Asked, key: api.Key) -> api.Answered:
-    """Go on with a production that needs attention, once its cause is mended."""
-    return changed(asked, key, production_request_ops.retry_production, production_id, announces=True)
+@app.post("/productions/<production_id>/retry", responses=api.returns(200, schemas.Production, 404, 409, 422))
+def retry_production(production_id: api.Id, request: api.Request, key: api.Key) -> api.Response:
+    """Retry a production that needs attention, after its cause is fixed."""
+    return run_idempotent(request, key, commands.retry_production, production_id, options=WRITES_EVENTS)

@@ -1,19 +1,19 @@
-"""A nudge from SQS, the schedule, or somebody who mended what had events parked: committed events to SNS."""
+"""Publish committed outbox events to SNS, when a message or the schedule wakes the relay."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from shell.invocation import plain_handler
-from shell.publishing_ops import publish_pending, release_parked, report_waiting
+from shell.lambda_handlers import event_handler
+from shell.outbox.relay import publish_pending, release_dead_letters, report_backlog
 
 
 def handle(event: dict[str, Any]) -> dict[str, Any]:
-    """Publish all that is free; `{"releaseParked": true}` frees what is parked first, and is answered how many."""
-    answer: dict[str, Any] = {"released": release_parked()} if event.get("releaseParked") is True else {}
-    answer |= {"published": publish_pending(), "batchItemFailures": []}
-    report_waiting()
-    return answer
+    """Publish pending events; `{"releaseDeadLetters": true}` first releases dead-lettered ones and counts them."""
+    result: dict[str, Any] = {"released": release_dead_letters()} if event.get("releaseDeadLetters") is True else {}
+    result |= {"published": publish_pending(), "batchItemFailures": []}
+    report_backlog()
+    return result
 
 
-lambda_handler = plain_handler(handle)
+lambda_handler = event_handler(handle)

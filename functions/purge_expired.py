@@ -1,8 +1,8 @@
-"""The schedule: old idempotency keys, published events, unused semaphores and uploads that never came."""
+"""Purge expired keys, published events and unused semaphores, and expire imports whose file never came."""
 
 from __future__ import annotations
 
-from shell.invocation import plain_handler
-from shell.purge_ops import purge_expired
+from shell.lambda_handlers import event_handler
+from shell.maintenance.purge import purge_expired
 
-lambda_handler = plain_handler(purge_expired)
+lambda_handler = event_handler(purge_expired)

@@ -1,6 +1,6 @@
-"""A schedule: productions whose execution ended before they did are gone on with."""
+"""Resume productions whose execution ended too early, on a schedule."""
 
-from shell.invocation import plain_handler
-from shell.production_start_ops import resume_productions
+from shell.lambda_handlers import event_handler
+from shell.productions.executions import resume_productions
 
-lambda_handler = plain_handler(resume_productions)
+lambda_handler = event_handler(resume_productions)

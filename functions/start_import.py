@@ -1,8 +1,8 @@
-"""SQS, fed by S3 ObjectCreated and by retries: register the import, split the file, queue its chunks."""
+"""Start the import of an uploaded or retried load file: register it, split it and queue its chunks."""
 
 from __future__ import annotations
 
-from shell.import_ops import postpone_request, start_imports
-from shell.invocation import sqs_handler
+from shell.imports.start import postpone_request, start_imports
+from shell.lambda_handlers import sqs_handler
 
 lambda_handler = sqs_handler(start_imports, postpone=postpone_request)

@@ -1,6 +1,6 @@
-"""`production.requested`, from SQS: starts the execution that makes the production."""
+"""Start the durable execution of a requested production (`production.requested`)."""
 
-from shell.invocation import sqs_handler
-from shell.production_start_ops import start_production
+from shell.lambda_handlers import sqs_handler
+from shell.productions.executions import start_production
 
 lambda_handler = sqs_handler(start_production)

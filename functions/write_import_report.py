@@ -1,8 +1,8 @@
-"""SQS, fed by SNS: the finished import's rejected rows, report and warnings, to S3."""
+"""Write the report files of a completed import to S3: rejected rows, report and warnings."""
 
 from __future__ import annotations
 
-from shell.invocation import sqs_handler
-from shell.report_ops import write_report
+from shell.imports.reports import write_report
+from shell.lambda_handlers import sqs_handler
 
 lambda_handler = sqs_handler(write_report)

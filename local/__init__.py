@@ -1,4 +1,4 @@
-"""AWS on one machine: what `exhibit-ingest` and the integration tests run the functions on.
+"""AWS on one machine: `exhibit-ingest` and the integration tests run the functions on it.
 
-Nothing here is deployed, and nothing that is deployed imports it.
+Nothing in this package is deployed, and no deployed module imports it.
 """

@@ -1,18 +1,18 @@
-"""What can go wrong around the functions; each message says what to do."""
+"""The errors of the local stack; each message says what happened and what to do next."""
 
 from __future__ import annotations
 
 
 class LocalError(Exception):
-    """The local stack cannot go on."""
+    """The local stack cannot continue."""
 
 
 class TemplateError(LocalError):
-    """The template holds something that the local stack does not understand, and must not guess."""
+    """The template contains something that the local stack does not support, and must not guess."""
 
 
 class DatabaseServerError(LocalError):
-    """The private database server is missing, or did not come up."""
+    """The private database server is not installed, or did not start."""
 
 
 class StackBusyError(LocalError):
@@ -20,12 +20,12 @@ class StackBusyError(LocalError):
 
 
 class ProcessFailedError(LocalError):
-    """A process that the stack rests on did not come up."""
+    """A process that the stack depends on did not start."""
 
 
 class UsageError(LocalError):
-    """The command was called wrongly; the message says how to call it."""
+    """The command line is wrong; the message shows the correct form."""
 
 
 class ImportStalledError(LocalError):
-    """An import neither finished nor goes on."""
+    """An import has not finished and makes no progress."""

@@ -1,7 +1,7 @@
-"""The columns of a sample file: what each holds, and which of its many names it goes by.
+"""The columns of a sample file and their header names.
 
-Guarantees: every header name is a documented synonym of what the column holds, or no synonym of anything.
-Does not guarantee: that a name keeps its case, blanks and underscores; importers are expected to ignore these.
+Guarantees: every header name is a documented synonym of the column's field, or not a synonym of any field.
+Does not guarantee: a fixed case or fixed blanks and underscores in a name; importers are expected to ignore these.
 """
 
 import enum
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 class Role(enum.Enum):
-    """What a column holds."""
+    """The meaning of a column."""
 
     ID = "control_number"
     BATES_BEGIN = "bates_begin"
@@ -30,7 +30,7 @@ class Role(enum.Enum):
 
 
 class IdStyle(enum.Enum):
-    """Which kind of column carries the id; with BEGDOC the id is the first Bates number."""
+    """The kind of column that holds the id; with BEGDOC the id is the first Bates number."""
 
     CONTROL = "control"
     DOCID = "docid"
@@ -89,7 +89,7 @@ _ORDER = tuple(Role)
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its place (from 0), its header name, and the field that it fills in the importer's own words."""
+    """One column: its index (from 0), its role and its header name."""
 
     index: int
     role: Role
@@ -97,19 +97,19 @@ class Column:
 
     @property
     def field(self) -> str:
-        """The field's name in a columns mapping."""
+        """Return the field's name in a columns mapping."""
         return _FIELDS.get(self.role, self.role.value)
 
 
 def property_name(number: int) -> str:
-    """The header name of the further property column `number`, from 0."""
+    """Return the header name of property column `number`, from 0."""
     return _PROPERTY_NAMES[number] if number < len(_PROPERTY_NAMES) else f"Extra Field {number + 1}"
 
 
 def plan_columns(
     rng: random.Random, roles: frozenset[Role], id_style: IdStyle, id_position: int, properties: int
 ) -> tuple[Column, ...]:
-    """The columns in file order; with BEGDOC ids there is no second first-Bates column."""
+    """Return the columns in file order; with BEGDOC ids there is only one column of first Bates numbers."""
     family = rng.choice(_FAMILY_NAMES)
     planned: list[tuple[Role, str]] = []
     for role in _ORDER:

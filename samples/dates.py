@@ -1,6 +1,6 @@
-"""Document dates: how a file writes them, and what a reader who follows the file's order must make of them.
+"""Document dates: their written form in a file, and the value that a reader with the file's date order must return.
 
-Guarantees: one format and one order per file; the order is evident in the file unless the plan says ambiguous.
+Guarantees: one format and one order per file; the file shows the order unless the plan is ambiguous.
 Does not guarantee: realistic office hours.
 """
 
@@ -14,7 +14,7 @@ _DAYS = 30 * 365
 
 
 class DateFormat(enum.Enum):
-    """How dates are written; slash formats pad some numbers and not others."""
+    """The written form of dates; slash formats pad some numbers and not others."""
 
     MDY = "5/21/2001"
     DMY = "21/5/2001"
@@ -27,12 +27,12 @@ class DateFormat(enum.Enum):
 
     @property
     def order(self) -> str:
-        """DMY, MDY or YMD."""
+        """Return DMY, MDY or YMD."""
         return self.name[:3] if self.name[:3] in ("MDY", "DMY") else "YMD"
 
     @property
     def has_slashes(self) -> bool:
-        """Whether day and month could be taken for each other."""
+        """Whether day and month can be confused."""
         return self.order != "YMD"
 
 
@@ -56,27 +56,27 @@ _IMPOSSIBLE = {
 
 @dataclass(frozen=True)
 class DatePlan:
-    """How one file's dates are written, and the order in which its reader takes them."""
+    """The format of a file's dates, and the order in which a reader must read them."""
 
     format: DateFormat
     ambiguous: bool
     read_as: str
 
     def draw(self, rng: random.Random, evident: bool = False) -> tuple[str, datetime]:
-        """A date as written and as read; an evident one shows the order of an unambiguous slash format."""
+        """Return a date as written and as read; an evident one shows the order of an unambiguous slash format."""
         day = _EPOCH + timedelta(days=rng.randrange(_DAYS), seconds=rng.randrange(86_400))
         if self.format.has_slashes and self.ambiguous:
             day = day.replace(day=rng.randint(1, 12))
         elif self.format.has_slashes and evident:
             day = day.replace(day=rng.randint(13, 28))
-        return self._written(rng, day), self._as_read(day)
+        return self._write(rng, day), self._read(day)
 
     def draw_invalid(self, rng: random.Random) -> str:
-        """A text that is no date and says nothing false about the order."""
+        """Return a text that is not a date and does not suggest a wrong date order."""
         words = ["unknown", "circa May", "see cover"]
         return rng.choice(words if self.ambiguous else [*words, _IMPOSSIBLE[self.format]])
 
-    def _written(self, rng: random.Random, day: datetime) -> str:
+    def _write(self, rng: random.Random, day: datetime) -> str:
         if self.format in _STRFTIME:
             return day.strftime(_STRFTIME[self.format])
         numbers = [day.month, day.day] if self.format.order == "MDY" else [day.day, day.month]
@@ -85,7 +85,7 @@ class DatePlan:
             text += f" {day.hour % 12 or 12}:{day.minute:02d} {'AM' if day.hour < 12 else 'PM'}"
         return text + (f" {day.hour:02d}:{day.minute:02d}" if self.format is DateFormat.DMY_TIME else "")
 
-    def _as_read(self, day: datetime) -> datetime:
+    def _read(self, day: datetime) -> datetime:
         if self.format in (DateFormat.MDY_TIME, DateFormat.DMY_TIME):
             day = day.replace(second=0)
         elif self.format not in (DateFormat.ISO_TIME, DateFormat.ISO_UTC):

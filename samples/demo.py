@@ -1,12 +1,9 @@
-"""The file that the demo imports: some three thousand documents, and a few rows with something wrong.
+"""The load file of the demo: 3,000 documents, with faults in a few rows.
 
-Guarantees: the same bytes every time; `describe` tells every planted row and what must become of it.
-Does not guarantee: anything beyond one Concordance file; tests make their own with `samples.generator`.
-
-`python -m samples.demo DIRECTORY` writes the file and prints its path.
+Guarantees: the same bytes every time; `describe` returns every faulty row with the expected result of its import.
+Does not guarantee: anything beyond one Concordance file; tests generate their own with `samples.generator`.
 """
 
-import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -49,57 +46,38 @@ SPEC = Spec(
 
 
 @dataclass(frozen=True)
-class Special:
-    """A row of the demo's story: its physical line, its id, what was planted in it, and what must happen to it."""
+class FaultyRow:
+    """A faulty row of the demo: its physical line, its fault, and the expected result of its import."""
 
     line: int
-    control_number: str | None
-    planted: str
+    fault: str
     expected: str
 
 
 @cache
 def demo_file() -> Generated:
-    """The demo's file with its truth; about two megabytes, generated once per process."""
+    """Return the demo's file with its truth; about two megabytes, generated once per process."""
     return generate(SPEC)
 
 
-def describe() -> list[Special]:
-    """The special rows in file order."""
+def describe() -> list[FaultyRow]:
+    """Return the faulty rows in file order."""
     generated = demo_file()
     records = generated.truth.records
-    return [_special(fault, records[fault.row]) for fault in generated.planted if fault.row is not None]
+    faulty = [(fault, records[fault.row]) for fault in generated.planted if fault.row is not None]
+    return [FaultyRow(record.first_line, fault.kind.value, _describe_result(record)) for fault, record in faulty]
 
 
-def _special(fault: Fault, record: Record) -> Special:
-    control = record.control_number
-    short = control if control is None or len(control) < 40 else control[:12] + "…"
-    return Special(record.first_line, short, fault.kind.value, _expected(record))
-
-
-def _expected(record: Record) -> str:
+def _describe_result(record: Record) -> str:
     if record.imported:
-        warned = ", ".join(f"{warning.code} ({warning.column})" for warning in record.warnings)
-        return f"imported with a warning: {warned}" if warned else "imported"
-    reason = ", ".join(sorted(record.codes))
-    seen = f", the id is on line {record.duplicate_of_line}" if record.duplicate_of_line else ""
-    return f"rejected: {reason}{seen}"
+        warnings = ", ".join(f"{warning.code} ({warning.column})" for warning in record.warnings)
+        return f"imported with a warning: {warnings}" if warnings else "imported"
+    codes = ", ".join(sorted(record.codes))
+    original = f", the id is on line {record.duplicate_of_line}" if record.duplicate_of_line else ""
+    return f"rejected: {codes}{original}"
 
 
 def write_demo(directory: Path) -> Path:
-    """Write the file into `directory`, which is made where it is missing; returns its path."""
+    """Write the file to `directory`, which is created if it does not exist, and return its path."""
     directory.mkdir(parents=True, exist_ok=True)
     return demo_file().write(directory / FILE_NAME)
-
-
-def main(arguments: list[str]) -> int:
-    """The command; returns the exit status."""
-    if len(arguments) != 1:
-        print("usage: python -m samples.demo DIRECTORY", file=sys.stderr)
-        return 2
-    print(write_demo(Path(arguments[0])))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

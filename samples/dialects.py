@@ -1,7 +1,7 @@
-"""Delimiters, qualifiers and encodings of load files, and the writing of one record in them.
+"""Delimiters, qualifiers and encodings of load files, and the writing of one record.
 
-Guarantees: what `render` writes, a strict reader reads back cell by cell, as long as `holds` said yes of every cell.
-Does not guarantee: anything of a record that was damaged on purpose (`unclosed`).
+Guarantees: a strict reader reads back every cell that `render` writes, if `can_hold` is true of all cells.
+Does not guarantee: anything about a record that is damaged on purpose (`unclosed`).
 """
 
 import codecs
@@ -15,7 +15,7 @@ NEWLINE_MARK = "®"
 
 @dataclass(frozen=True)
 class Dialect:
-    """A delimiter and a qualifier; an empty qualifier means that cells are never quoted."""
+    """A delimiter and a qualifier; with an empty qualifier no cell is quoted."""
 
     name: str
     delimiter: str
@@ -38,7 +38,7 @@ DIALECTS = (CONCORDANCE, COMMA, TAB, PIPE, PIPE_QUOTE, PIPE_CARET, SEMICOLON_THO
 
 
 class Quoting(enum.Enum):
-    """Which cells are quoted."""
+    """The cells that are quoted."""
 
     ALL = "all"
     MINIMAL = "minimal"
@@ -56,17 +56,17 @@ ENCODINGS = tuple(BOMS)
 
 
 def encode(text: str, encoding: str) -> bytes:
-    """The bytes of `text` without a byte order mark."""
+    """Return the bytes of `text`, without a byte order mark."""
     return text.encode("utf-8" if encoding == "utf-8-sig" else encoding)
 
 
 def can_quote(dialect: Dialect, quoting: Quoting, index: int) -> bool:
-    """Whether the cell at `index` (from 0) may hold delimiters and newlines."""
+    """Return whether the cell at `index` (from 0) can hold delimiters and newlines."""
     return bool(dialect.qualifier) and (quoting is not Quoting.FIRST_TWO or index < 2)
 
 
-def holds(dialect: Dialect, quoting: Quoting, index: int, text: str) -> bool:
-    """Whether `text` can be written at `index` and read back unchanged."""
+def can_hold(dialect: Dialect, quoting: Quoting, index: int, text: str) -> bool:
+    """Return whether `text` can be written at `index` and read back unchanged."""
     if can_quote(dialect, quoting, index):
         return True
     starts_quoted = bool(dialect.qualifier) and text.startswith(dialect.qualifier)
@@ -81,7 +81,7 @@ def _is_quoted(dialect: Dialect, quoting: Quoting, index: int, text: str) -> boo
 
 
 def render(cells: Sequence[str], dialect: Dialect, quoting: Quoting, unclosed: int | None = None) -> str:
-    """One record without its newline; the cell at `unclosed` is opened and never closed."""
+    """Return one record without its newline; the cell at index `unclosed` has an opening qualifier only."""
     written = []
     for index, text in enumerate(cells):
         quote = dialect.qualifier
@@ -96,6 +96,6 @@ def render(cells: Sequence[str], dialect: Dialect, quoting: Quoting, unclosed: i
 
 
 def header_quoting(dialect: Dialect, quoting: Quoting) -> Quoting:
-    """How the header is quoted: thorns and carets must show there, or nobody could tell them from the content."""
-    plain = dialect.qualifier in ("", '"')
-    return Quoting.ALL if quoting is Quoting.MINIMAL and not plain else quoting
+    """Return the header's quoting. Thorns and carets must appear in the header, or they cannot be detected."""
+    is_detected = dialect.qualifier in ("", '"')
+    return Quoting.ALL if quoting is Quoting.MINIMAL and not is_detected else quoting

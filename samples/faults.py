@@ -1,8 +1,8 @@
-"""Faults: where they may stand, and what they do to a row.
+"""Faults: where they can be placed, and how they change a row.
 
-Guarantees: at most one fault of a row rejects it; no fault stands where its outcome could be argued about, such as
-after a damaged quote whose end could not be told.
-Does not guarantee: that faults without a row of their own all find one.
+Guarantees: at most one fault of a row rejects it; no fault is placed where its result would be ambiguous, such as after
+an unclosed quote whose end cannot be determined.
+Does not guarantee: that every fault without a fixed row finds one.
 """
 
 import random
@@ -12,13 +12,13 @@ from samples.columns import Role
 from samples.dialects import Quoting, encode
 from samples.rows import Row, Sheet
 from samples.spec import PROPERTIES_LIMIT, REJECTED, STRUCTURAL, TITLE_LIMIT, Fault, FaultKind, Spec, SpecError
-from samples.words import text_of
+from samples.words import build_text
 
 BAD_MARK = "\ufffd"
-_PLAIN_WORDS = ("agreement", "board", "contract", "delivery", "exhibit", "figures", "meeting", "notice", "of", "the")
-_CLAIMS_NO_ID = STRUCTURAL | {FaultKind.MISSING_ID, FaultKind.BLANK_ID}
-# A repeated long or wide id would have two reasons for being rejected.
-_NOT_REPEATED = _CLAIMS_NO_ID | {FaultKind.LONG_ID, FaultKind.WIDE_ID, FaultKind.DUPLICATE_ID}
+_ASCII_WORDS = ("agreement", "board", "contract", "delivery", "exhibit", "figures", "meeting", "notice", "of", "the")
+_WITHOUT_ID = STRUCTURAL | {FaultKind.MISSING_ID, FaultKind.BLANK_ID}
+# A row that repeats a long or wide id would have two rejection codes.
+_NOT_REPEATED = _WITHOUT_ID | {FaultKind.LONG_ID, FaultKind.WIDE_ID, FaultKind.DUPLICATE_ID}
 _CUSTODIAN_FAULTS = {FaultKind.WIDE_CUSTODIAN, FaultKind.NAME_CASE}
 _UTF8_BAD = (b"\xff", b"\xfe", b"\xe9", b"\x80", b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80")
 
@@ -26,26 +26,26 @@ Planted = dict[int, tuple[Fault, ...]]
 
 
 def place_faults(spec: Spec, rng: random.Random) -> Planted:
-    """Which faults each row gets; raises SpecError where a fault's own row cannot take it."""
+    """Return the faults of each row; raises SpecError where a fault cannot be placed in the row that it names."""
     planted: Planted = {}
     for fault in sorted(spec.faults, key=lambda fault: (fault.row is None, fault.row or 0)):
         rows = range(spec.rows) if fault.row is None else [fault.row]
-        legal = [row for row in rows if _may_stand(spec, planted, fault, row)]
+        legal = [row for row in rows if _may_place(spec, planted, fault, row)]
         if legal:
             row = legal[0] if fault.row is not None else rng.choice(legal)
-            planted[row] = (*planted.get(row, ()), _with_original(spec, planted, fault, row, rng))
+            planted[row] = (*planted.get(row, ()), _set_original(spec, planted, fault, row, rng))
         elif fault.row is not None:
             raise SpecError(f"row {fault.row} cannot have a {fault.kind.value}")
     return planted
 
 
-def kinds(planted: Mapping[int, Sequence[Fault]], row: int) -> set[FaultKind]:
-    """The kinds of fault of one row."""
+def list_kinds(planted: Mapping[int, Sequence[Fault]], row: int) -> set[FaultKind]:
+    """Return the kinds of fault of one row."""
     return {fault.kind for fault in planted.get(row, ())}
 
 
-def _may_stand(spec: Spec, planted: Planted, fault: Fault, row: int) -> bool:
-    present = kinds(planted, row)
+def _may_place(spec: Spec, planted: Planted, fault: Fault, row: int) -> bool:
+    present = list_kinds(planted, row)
     if not 0 <= row < spec.rows or fault.kind in present or (present and fault.row is None):
         return False
     if (fault.kind in REJECTED and present & REJECTED) or not _may_combine({fault.kind} | present):
@@ -56,7 +56,7 @@ def _may_stand(spec: Spec, planted: Planted, fault: Fault, row: int) -> bool:
         return False
     if fault.kind is FaultKind.NAME_CASE and _namesake(planted, row) is None:
         return False
-    return _leaves_ends_clear(spec, planted, fault.kind, row) and _keeps_promises(planted, fault.kind, row)
+    return _keeps_record_ends(spec, planted, fault.kind, row) and _keeps_references(planted, fault.kind, row)
 
 
 def _may_combine(together: set[FaultKind]) -> bool:
@@ -69,33 +69,33 @@ def _may_combine(together: set[FaultKind]) -> bool:
     return not any(clash <= together for clash in clashes)
 
 
-def _leaves_ends_clear(spec: Spec, planted: Planted, kind: FaultKind, row: int) -> bool:
-    """After an unclosed quote the next row must be recognisable as a record."""
+def _keeps_record_ends(spec: Spec, planted: Planted, kind: FaultKind, row: int) -> bool:
+    """Return whether the row after an unclosed quote can still be recognized as a record."""
     if spec.starts_quoted:
         return True
     obscure = STRUCTURAL | {FaultKind.BAD_BYTE}
-    follows = FaultKind.UNCLOSED_QUOTE in kinds(planted, row - 1) and kind in obscure
-    return not follows and not (kind is FaultKind.UNCLOSED_QUOTE and kinds(planted, row + 1) & obscure)
+    follows = FaultKind.UNCLOSED_QUOTE in list_kinds(planted, row - 1) and kind in obscure
+    return not follows and not (kind is FaultKind.UNCLOSED_QUOTE and list_kinds(planted, row + 1) & obscure)
 
 
-def _keeps_promises(planted: Planted, kind: FaultKind, row: int) -> bool:
-    """A row that another one repeats or is named after stays as it is."""
-    promised = [fault for faults in planted.values() for fault in faults if fault.of == row]
-    spoils = _NOT_REPEATED | _CUSTODIAN_FAULTS | REJECTED
-    return not promised or kind not in spoils
+def _keeps_references(planted: Planted, kind: FaultKind, row: int) -> bool:
+    """Return whether the fault leaves a row unchanged whose id or custodian another row repeats."""
+    references = [fault for faults in planted.values() for fault in faults if fault.of == row]
+    conflicting = _NOT_REPEATED | _CUSTODIAN_FAULTS | REJECTED
+    return not references or kind not in conflicting
 
 
 def _originals(spec: Spec, planted: Planted, fault: Fault, row: int) -> list[int]:
     earlier = range(min(row, spec.rows)) if fault.of is None else [fault.of]
-    return [at for at in earlier if 0 <= at < row and not kinds(planted, at) & _NOT_REPEATED]
+    return [at for at in earlier if 0 <= at < row and not list_kinds(planted, at) & _NOT_REPEATED]
 
 
 def _namesake(planted: Planted, row: int) -> int | None:
-    spoilt = REJECTED | _CUSTODIAN_FAULTS
-    return next((at for at in range(row - 1, -1, -1) if not kinds(planted, at) & spoilt), None)
+    excluded = REJECTED | _CUSTODIAN_FAULTS
+    return next((at for at in range(row - 1, -1, -1) if not list_kinds(planted, at) & excluded), None)
 
 
-def _with_original(spec: Spec, planted: Planted, fault: Fault, row: int, rng: random.Random) -> Fault:
+def _set_original(spec: Spec, planted: Planted, fault: Fault, row: int, rng: random.Random) -> Fault:
     if fault.kind is FaultKind.DUPLICATE_ID:
         return Fault(fault.kind, row, rng.choice(_originals(spec, planted, fault, row)))
     if fault.kind is FaultKind.NAME_CASE:
@@ -104,7 +104,7 @@ def _with_original(spec: Spec, planted: Planted, fault: Fault, row: int, rng: ra
 
 
 def apply_faults(sheet: Sheet, rows: Sequence[Row], planted: Planted, rng: random.Random) -> None:
-    """Change the rows, cells and meaning alike; structure is damaged last, so that all else is in place."""
+    """Change cells and meaning of the rows; structural damage is applied last, after all other faults."""
     for at, faults in sorted(planted.items()):
         row = rows[at]
         row.faults = frozenset(fault.kind for fault in faults)
@@ -129,7 +129,7 @@ def _apply(sheet: Sheet, rows: Sequence[Row], row: Row, fault: Fault, rng: rando
         case FaultKind.WIDE_CUSTODIAN:
             _set_custodian(sheet, row, f"Quill, Ada 🦉{row.index}")
         case FaultKind.NAME_CASE:
-            _set_custodian(sheet, row, _name_of(sheet, rows[fault.of or 0]).upper())
+            _set_custodian(sheet, row, _ensure_custodian(sheet, rows[fault.of or 0]).upper())
         case FaultKind.INVALID_DATE:
             row.date, row.invalid_date = None, True
             sheet.write(row, Role.DOCUMENT_DATE, sheet.dates.draw_invalid(rng))
@@ -148,27 +148,27 @@ def _set_custodian(sheet: Sheet, row: Row, name: str) -> None:
     sheet.write(row, Role.ALL_CUSTODIANS, "")
 
 
-def _name_of(sheet: Sheet, row: Row) -> str:
-    """The row's custodian; a row without one, or with one that has no case, is given one."""
+def _ensure_custodian(sheet: Sheet, row: Row) -> str:
+    """Return the row's custodian; sets one where the row has none or one without upper and lower case."""
     if not row.custodian or row.custodian[0].upper() == row.custodian[0]:
         _set_custodian(sheet, row, "Smith, Anna")
     return row.custodian[0]
 
 
 def _apply_to_text(sheet: Sheet, row: Row, kind: FaultKind, rng: random.Random) -> None:
-    words = text_of(rng, _PLAIN_WORDS, 24)
+    words = build_text(rng, _ASCII_WORDS, 24)
     match kind:
         case FaultKind.LONG_TITLE:
-            sheet.write(row, Role.TITLE, text_of(rng, _PLAIN_WORDS, TITLE_LIMIT + 75) + "x")
+            sheet.write(row, Role.TITLE, build_text(rng, _ASCII_WORDS, TITLE_LIMIT + 75) + "x")
         case FaultKind.HUGE_PROPERTY:
-            sheet.write(row, Role.PROPERTY, text_of(rng, _PLAIN_WORDS, PROPERTIES_LIMIT + 4_465) + "x")
+            sheet.write(row, Role.PROPERTY, build_text(rng, _ASCII_WORDS, PROPERTIES_LIMIT + 4_465) + "x")
         case FaultKind.EMOJI_TITLE:
             sheet.write(row, Role.TITLE, f"{words} 🎉 {words}")
         case FaultKind.EMOJI_PROPERTY:
             sheet.write(row, Role.PROPERTY, f"{words} 🎉 {words}")
         case FaultKind.BAD_BYTE:
             row.bad_bytes = _bad_bytes(sheet.spec, rng)
-            sheet.write(row, Role.TITLE, f"{words} d{BAD_MARK}ja vu {_reassurance(sheet.spec)}")
+            sheet.write(row, Role.TITLE, f"{words} d{BAD_MARK}ja vu {_utf8_evidence(sheet.spec)}")
         case _:
             raise SpecError(f"no row can have a {kind.value}")
 
@@ -181,8 +181,8 @@ def _bad_bytes(spec: Spec, rng: random.Random) -> bytes:
     return rng.choice(_UTF8_BAD)
 
 
-def _reassurance(spec: Spec) -> str:
-    """Enough valid sequences to keep a UTF-8 file with bad bytes from being taken for cp1252."""
+def _utf8_evidence(spec: Spec) -> str:
+    """Return text with enough valid sequences that a UTF-8 file with bad bytes is not detected as cp1252."""
     return "é l é m é n t é" if encode("é", spec.encoding) == b"\xc3\xa9" else "elements"
 
 

@@ -1,7 +1,7 @@
-"""From a spec to a load file and the truth about it.
+"""Generate a load file and the truth about it from a spec.
 
 Guarantees: the same spec gives the same bytes, options and truth on every machine; `db_charset` changes only the truth.
-Does not guarantee: flat memory; `samples.large` writes files that do not fit.
+Does not guarantee: constant memory; `samples.large` writes files larger than memory.
 """
 
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ from typing import Any
 from samples.columns import Column, Role, plan_columns
 from samples.dates import DatePlan
 from samples.dialects import NEWLINE_MARK, Quoting
-from samples.faults import Planted, apply_faults, kinds, place_faults
+from samples.faults import Planted, apply_faults, list_kinds, place_faults
 from samples.oracle import Truth, judge
 from samples.rows import Row, Sheet
 from samples.spec import REJECTED, Fault, FaultKind, Spec, check
-from samples.words import random_stream
-from samples.writer import Written, write_rows
+from samples.words import build_random
+from samples.writer import WrittenFile, write_rows
 
 
 @dataclass(frozen=True)
 class Generated:
-    """A load file, what is true of it, and the import options that it needs (None where it needs none)."""
+    """A load file, its truth, and the import options that it needs (None where it needs none)."""
 
     spec: Spec
     data: bytes
@@ -31,33 +31,33 @@ class Generated:
     planted: tuple[Fault, ...]
 
     def write(self, path: Path) -> Path:
-        """Write the file; returns its path."""
+        """Write the file and return its path."""
         path.write_bytes(self.data)
         return path
 
 
 def generate(spec: Spec) -> Generated:
-    """The file of a spec; raises SpecError where there can be none."""
+    """Return the file of a spec; raises SpecError where the spec cannot be generated."""
     check(spec)
     columns = plan_columns(
-        random_stream(spec.seed, "columns"), spec.roles, spec.id_style, spec.id_position, spec.properties
+        build_random(spec.seed, "columns"), spec.roles, spec.id_style, spec.id_position, spec.properties
     )
-    planted = place_faults(spec, random_stream(spec.seed, "places"))
+    planted = place_faults(spec, build_random(spec.seed, "places"))
     evident_row = _evident_row(spec, planted)
     plan = DatePlan(spec.date_format, spec.ambiguous_dates, _read_as(spec))
     sheet = Sheet(spec, columns, plan, evident_row)
     rows = list(sheet.rows())
-    apply_faults(sheet, rows, planted, random_stream(spec.seed, "faults"))
-    written = write_rows(spec, columns, rows, random_stream(spec.seed, "blank lines"))
+    apply_faults(sheet, rows, planted, build_random(spec.seed, "faults"))
+    written = write_rows(spec, columns, rows, build_random(spec.seed, "blank lines"))
     truth = _truth(spec, columns, rows, written, _file_warnings(spec, evident_row))
     faults = tuple(fault for row in sorted(planted) for fault in planted[row])
     return Generated(spec, written.data, truth, _options(spec, columns), faults)
 
 
 def _evident_row(spec: Spec, planted: Planted) -> int | None:
-    """The first row whose date surely counts; it shows the file's order, unless that is to stay ambiguous."""
-    spoilt = REJECTED | {FaultKind.INVALID_DATE}
-    return next((row for row in range(spec.rows) if not kinds(planted, row) & spoilt), None)
+    """Return the first row whose date is always read; it shows the date order, unless the spec keeps that ambiguous."""
+    excluded = REJECTED | {FaultKind.INVALID_DATE}
+    return next((row for row in range(spec.rows) if not list_kinds(planted, row) & excluded), None)
 
 
 def _read_as(spec: Spec) -> str:
@@ -74,12 +74,12 @@ def _file_warnings(spec: Spec, evident_row: int | None) -> tuple[str, ...]:
 
 
 def _truth(
-    spec: Spec, columns: tuple[Column, ...], rows: Sequence[Row], written: Written, warnings: tuple[str, ...]
+    spec: Spec, columns: tuple[Column, ...], rows: Sequence[Row], written: WrittenFile, warnings: tuple[str, ...]
 ) -> Truth:
-    plain = spec.encoding == "cp1252" and written.data.isascii() and not spec.explicit_dialect
+    is_ascii = spec.encoding == "cp1252" and written.data.isascii() and not spec.explicit_dialect
     return Truth(
-        records=judge(spec, columns, rows, written.places),
-        encoding="utf-8" if plain or spec.encoding == "utf-8-sig" else spec.encoding,
+        records=judge(spec, columns, rows, written.spans),
+        encoding="utf-8" if is_ascii or spec.encoding == "utf-8-sig" else spec.encoding,
         delimiter=spec.dialect.delimiter,
         qualifier=spec.dialect.qualifier,
         newline=spec.newline,

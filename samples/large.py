@@ -1,7 +1,7 @@
-"""Load files of any size, written at the speed of the disk, with the truth of every record at hand.
+"""Load files of any size, with the truth of every record.
 
-Guarantees: flat memory; one block of records is generated and repeated with a block number in its ids, so the truth of
-any record follows from the block's by arithmetic. A spec's faults recur in every block.
+Guarantees: constant memory. One block of records is generated and repeated with a block number in its ids, so that the
+truth of any record is calculated from the block's. The faults of a spec recur in every block.
 Does not guarantee: text that differs between blocks.
 """
 
@@ -22,7 +22,7 @@ _DIGITS = 7
 
 @dataclass(frozen=True)
 class LargeFile:
-    """A file on disk: `block` is the header and the first block, repeated until there were `rows_seen` records."""
+    """A file on disk: `block` is the header and the first block, which is repeated up to `rows_seen` records."""
 
     path: Path
     block: Generated
@@ -31,23 +31,23 @@ class LargeFile:
 
     @property
     def rejected(self) -> int:
-        """How many records come back."""
+        """Return the number of rejected records."""
         whole, rest = divmod(self.rows_seen, self.block.spec.rows)
         records = self.block.truth.records
         return whole * len(self.block.truth.rejected) + sum(not record.imported for record in records[:rest])
 
     def records(self) -> Iterator[Record]:
-        """The truth of all records in file order."""
+        """Return the truth of all records in file order."""
         return (self.record(index) for index in range(self.rows_seen))
 
     def record(self, index: int) -> Record:
-        """The truth of the record at `index`, from 0; raises IndexError."""
+        """Return the truth of the record at `index`, from 0; raises IndexError."""
         if not 0 <= index < self.rows_seen:
             raise IndexError(index)
         number, at = divmod(index, self.block.spec.rows)
-        return self._moved(self.block.truth.records[at], number)
+        return self._shift(self.block.truth.records[at], number)
 
-    def _moved(self, record: Record, number: int) -> Record:
+    def _shift(self, record: Record, number: int) -> Record:
         first, last = self.block.truth.records[0], self.block.truth.records[-1]
         lines = number * (last.first_line + last.line_count - first.first_line)
         start = record.byte_start + number * len(_body(self.block))
@@ -58,45 +58,48 @@ class LargeFile:
             first_line=record.first_line + lines,
             byte_start=start,
             byte_len=min(record.byte_len, self.size - start),
-            cells=tuple(self._renamed(cell, number) for cell in record.cells),
-            control_number=record.control_number and self._renamed(record.control_number, number),
+            cells=tuple(self._rename(cell, number) for cell in record.cells),
+            control_number=record.control_number and self._rename(record.control_number, number),
             duplicate_of_line=None if original is None else original + lines,
-            parent=record.parent and self._renamed(record.parent, number),
-            family_begin=record.family_begin and self._renamed(record.family_begin, number),
+            parent=record.parent and self._rename(record.parent, number),
+            family_begin=record.family_begin and self._rename(record.family_begin, number),
         )
 
-    def _renamed(self, text: str, number: int) -> str:
+    def _rename(self, text: str, number: int) -> str:
         prefix = self.block.spec.id_prefix
-        return text.replace(prefix, _numbered(prefix, number))
+        return text.replace(prefix, _add_block_number(prefix, number))
 
 
 def write_large(
     path: Path, *, rows: int | None = None, size: int | None = None, seed: int = 0, spec: Spec | None = None
 ) -> LargeFile:
-    """Write a file of exactly `rows` records, or of so many that it has at least `size` bytes.
+    """Write a file of exactly `rows` records, or of as many as make at least `size` bytes.
 
-    `spec` gives dialect, columns and faults; its `rows` is the length of a block. Raises SpecError.
+    `spec` gives dialect, columns and faults; its `rows` is the length of a block. Raises SpecError unless exactly one
+    of `rows` and `size` is given and blocks can follow each other.
     """
-    wanted = spec or Spec(rows=BLOCK_ROWS, properties=6, property_length=(20, 80))
-    block = generate(_block_spec(wanted, seed))
-    if (rows is None) == (size is None) or not block.truth.records or _joins_badly(block):
-        raise SpecError("a large file has a number of rows or a size, and blocks of rows that may follow each other")
+    shape = spec or Spec(rows=BLOCK_ROWS, properties=6, property_length=(20, 80))
+    block = generate(_block_spec(shape, seed))
+    if (rows is None) == (size is None) or not block.truth.records or _ends_unclosed(block):
+        raise SpecError(
+            "give either rows or size, and a spec whose blocks have rows and do not end in an unclosed quote"
+        )
     count = rows if rows is not None else _rows_for(block, size or 0)
     with path.open("wb") as file:
         file.write(block.data[: block.truth.header_len])
         _write_blocks(file, block, count)
-        if count and not wanted.final_newline:
-            file.truncate(file.tell() - len(encode(wanted.newline, wanted.encoding)))
+        if count and not shape.final_newline:
+            file.truncate(file.tell() - len(encode(shape.newline, shape.encoding)))
     return LargeFile(path, block, count, path.stat().st_size)
 
 
-def _block_spec(wanted: Spec, seed: int) -> Spec:
+def _block_spec(shape: Spec, seed: int) -> Spec:
     return replace(
-        wanted, seed=seed, id_prefix=_numbered(wanted.id_prefix + "0" * _DIGITS + "-", 0), final_newline=True
+        shape, seed=seed, id_prefix=_add_block_number(shape.id_prefix + "0" * _DIGITS + "-", 0), final_newline=True
     )
 
 
-def _numbered(prefix: str, number: int) -> str:
+def _add_block_number(prefix: str, number: int) -> str:
     return f"{prefix[: -_DIGITS - 1]}{number:0{_DIGITS}d}-"
 
 
@@ -104,8 +107,8 @@ def _body(block: Generated) -> memoryview:
     return memoryview(block.data)[block.truth.header_len :]
 
 
-def _joins_badly(block: Generated) -> bool:
-    """Whether a block ends in a damaged quote: what follows it is another block's first record."""
+def _ends_unclosed(block: Generated) -> bool:
+    """Return whether a block ends in an unclosed quote, which would run into the first record of the next block."""
     return FaultKind.UNCLOSED_QUOTE in {fault.kind for fault in block.planted if fault.row == block.spec.rows - 1}
 
 
@@ -121,6 +124,6 @@ def _write_blocks(file: BinaryIO, block: Generated, rows: int) -> None:
     encoding, records = block.spec.encoding, block.truth.records
     whole, rest = divmod(rows, len(records))
     for number in range(whole + bool(rest)):
-        data = body.replace(encode(prefix, encoding), encode(_numbered(prefix, number), encoding))
+        data = body.replace(encode(prefix, encoding), encode(_add_block_number(prefix, number), encoding))
         partial = number == whole
         file.write(data[: records[rest].byte_start - block.truth.header_len] if partial else data)

@@ -1,8 +1,9 @@
-"""The truth about a sample file: what each record is, and what must become of it.
+"""The truth about a sample file: the content of each record and the expected result of its import.
 
-Guarantees: found from the rows that were drawn and from where the writer put them, never by reading the file; follows
-the rules that the importer documents (a claimed id, the lowest line's spelling, keys that are never changed).
-Does not guarantee: the text of any message, nor what a value looks like after it was cut or cleaned.
+Guarantees: derived from the generated rows and their positions in the file, never by reading the file; follows the
+documented rules of the importer (the first record of an id is imported, a name has the spelling of its lowest line,
+keys are never changed).
+Does not guarantee: the text of messages, or the form of a value after truncation or cleaning.
 """
 
 import unicodedata
@@ -13,7 +14,7 @@ from datetime import datetime
 from samples.columns import Column, Role
 from samples.rows import Row
 from samples.spec import KEY_LIMIT, PROPERTIES_LIMIT, TITLE_LIMIT, Spec
-from samples.writer import Place
+from samples.writer import RecordSpan
 
 BLANKS = " \t\r\n\v\f"
 _KEYS = {Role.ID, Role.CUSTODIAN, Role.ALL_CUSTODIANS, Role.TAGS}
@@ -21,7 +22,7 @@ _KEYS = {Role.ID, Role.CUSTODIAN, Role.ALL_CUSTODIANS, Role.TAGS}
 
 @dataclass(frozen=True)
 class ExpectedWarning:
-    """A warning of an imported record; `column` is the header name, or the number from 1 where there is no header."""
+    """A warning of an imported record; `column` is the header name, or the number from 1 in a headerless file."""
 
     code: str
     column: str
@@ -31,8 +32,8 @@ class ExpectedWarning:
 class Record:
     """One record of a file.
 
-    `cells` are decoded, doubled qualifiers undone, ® and newlines as written; U+FFFD stands for bytes that cannot be
-    decoded. A damaged record's cells are those that were meant. `codes` is empty where the record is imported.
+    `cells` are decoded, with doubled qualifiers undone and ® and newlines as written; U+FFFD stands for bytes that
+    cannot be decoded. The cells of a damaged record are those intended. `codes` is empty for an imported record.
     """
 
     index: int
@@ -53,20 +54,20 @@ class Record:
 
     @property
     def imported(self) -> bool:
-        """Whether the record lands in the database."""
+        """Whether the record is imported."""
         return not self.codes
 
     @property
     def warning_codes(self) -> frozenset[str]:
-        """The codes of its warnings."""
+        """Return the codes of the record's warnings."""
         return frozenset(warning.code for warning in self.warnings)
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What a reader must find in the whole file; `file_warnings` are those at line 0.
+    """The expected result of reading the whole file; `file_warnings` are those at line 0.
 
-    `encoding` is the one that must be found: utf-8 with and without a byte order mark, and for cp1252 that is ASCII.
+    `encoding` is the detected one: utf-8 with or without a byte order mark, and also for cp1252 that is all ASCII.
     """
 
     records: tuple[Record, ...]
@@ -83,41 +84,41 @@ class Truth:
 
     @property
     def rows_seen(self) -> int:
-        """How many records there are."""
+        """Return the number of records."""
         return len(self.records)
 
     @property
     def headers(self) -> tuple[str, ...]:
-        """The header names; also of headerless files, where nobody sees them."""
+        """Return the header names; a headerless file has them here too."""
         return tuple(column.header for column in self.columns)
 
     @property
     def imported(self) -> tuple[Record, ...]:
-        """The records that land in the database, in file order."""
+        """Return the imported records in file order."""
         return tuple(record for record in self.records if record.imported)
 
     @property
     def rejected(self) -> tuple[Record, ...]:
-        """The records that come back, in file order."""
+        """Return the rejected records in file order."""
         return tuple(record for record in self.records if not record.imported)
 
     @property
     def custodian_names(self) -> frozenset[str]:
-        """The custodians that the import creates, each in the spelling of its lowest line."""
-        return frozenset(spellings(record.custodians for record in self.imported).values())
+        """Return the custodians that the import creates, each in the spelling of its lowest line."""
+        return frozenset(map_spellings(record.custodians for record in self.imported).values())
 
     @property
     def tag_names(self) -> frozenset[str]:
-        """The tags that the import creates, nested ones as full paths."""
-        return frozenset(spellings(record.tags for record in self.imported).values())
+        """Return the tags that the import creates, nested ones as full paths."""
+        return frozenset(map_spellings(record.tags for record in self.imported).values())
 
     def cell(self, record: Record, role: Role) -> str | None:
-        """The record's first cell of a role; None where the file or the record has none."""
-        place = next((column.index for column in self.columns if column.role is role), None)
-        return record.cells[place] if place is not None and place < len(record.cells) else None
+        """Return the record's first cell of a role; None where the file or the record does not have one."""
+        index = next((column.index for column in self.columns if column.role is role), None)
+        return record.cells[index] if index is not None and index < len(record.cells) else None
 
     def at_line(self, line: int) -> Record:
-        """The record that begins at a physical line; raises KeyError."""
+        """Return the record that begins at a physical line; raises KeyError."""
         for record in self.records:
             if record.first_line == line:
                 return record
@@ -125,13 +126,13 @@ class Truth:
 
 
 def collation_key(name: str) -> str:
-    """The same for names that differ by case or accents alone."""
+    """Return a key that is the same for names that differ only by case or accents."""
     folded = unicodedata.normalize("NFKD", name.casefold())
     return "".join(letter for letter in folded if not unicodedata.combining(letter))
 
 
-def spellings(names_of_records: Iterator[tuple[str, ...]]) -> dict[str, str]:
-    """The first spelling of every name, by collation key."""
+def map_spellings(names_of_records: Iterator[tuple[str, ...]]) -> dict[str, str]:
+    """Return the first spelling of every name, by collation key."""
     first: dict[str, str] = {}
     for names in names_of_records:
         for name in names:
@@ -144,33 +145,37 @@ def is_wide(text: str) -> bool:
     return any(ord(letter) > 0xFFFF for letter in text)
 
 
-def judge(spec: Spec, columns: Sequence[Column], rows: Sequence[Row], places: Sequence[Place]) -> tuple[Record, ...]:
-    """The truth of every record."""
-    claims: dict[str, int] = {}
+def judge(
+    spec: Spec, columns: Sequence[Column], rows: Sequence[Row], spans: Sequence[RecordSpan]
+) -> tuple[Record, ...]:
+    """Return the truth of every record."""
+    first_lines: dict[str, int] = {}
     records = []
-    for row, place in zip(rows, places, strict=True):
-        records.append(_record(spec, columns, row, place, claims))
-    return _with_merged_names(spec, columns, rows, records)
+    for row, span in zip(rows, spans, strict=True):
+        records.append(_build_record(spec, columns, row, span, first_lines))
+    return _add_merged_names(spec, columns, rows, records)
 
 
-def _record(spec: Spec, columns: Sequence[Column], row: Row, place: Place, claims: dict[str, int]) -> Record:
+def _build_record(
+    spec: Spec, columns: Sequence[Column], row: Row, span: RecordSpan, first_lines: dict[str, int]
+) -> Record:
     control = row.control.strip(BLANKS) if row.unclosed is None else ""
-    first_claim = None
+    first_use = None
     if control and not row.wrong_count:
-        first_claim = claims.setdefault(control, place.first_line)
-    original = first_claim if first_claim != place.first_line else None
-    codes = _codes(spec, row, control, original is not None)
+        first_use = first_lines.setdefault(control, span.first_line)
+    original = first_use if first_use != span.first_line else None
+    codes = _find_codes(spec, row, control, original is not None)
     return Record(
         row.index,
-        place.first_line,
-        place.line_count,
-        place.byte_start,
-        place.byte_len,
+        span.first_line,
+        span.line_count,
+        span.byte_start,
+        span.byte_len,
         tuple(row.cells),
         control or None,
         codes,
         original,
-        () if codes else _warnings(spec, columns, row),
+        () if codes else _find_warnings(spec, columns, row),
         tuple(dict.fromkeys(row.custodian + row.all_custodians)),
         row.tags,
         row.date,
@@ -179,28 +184,28 @@ def _record(spec: Spec, columns: Sequence[Column], row: Row, place: Place, claim
     )
 
 
-def _codes(spec: Spec, row: Row, control: str, repeated: bool) -> frozenset[str]:
+def _find_codes(spec: Spec, row: Row, control: str, repeated: bool) -> frozenset[str]:
     if row.unclosed is not None:
         return frozenset({"MALFORMED_QUOTING"})
     if row.wrong_count:
         return frozenset({"WRONG_CELL_COUNT"})
     keys = (control, *row.custodian, *row.all_custodians, *row.tags)
-    found = {
+    conditions = {
         "UNDECODABLE_BYTES": bool(row.bad_bytes),
         "MISSING_ID": not control,
         "DUPLICATE_ID": repeated,
         "KEY_TOO_LONG": any(len(key) > KEY_LIMIT for key in keys),
         "KEY_NOT_STORABLE": spec.db_charset == "utf8mb3" and any(map(is_wide, keys)),
     }
-    return frozenset(code for code, is_so in found.items() if is_so)
+    return frozenset(code for code, holds in conditions.items() if holds)
 
 
 def column_name(spec: Spec, column: Column) -> str:
-    """How a report calls the column."""
+    """Return the column's name in reports: its header, or its number from 1."""
     return column.header if spec.header else str(column.index + 1)
 
 
-def _warnings(spec: Spec, columns: Sequence[Column], row: Row) -> tuple[ExpectedWarning, ...]:
+def _find_warnings(spec: Spec, columns: Sequence[Column], row: Row) -> tuple[ExpectedWarning, ...]:
     found = []
     for column in columns:
         text, name = row.cells[column.index], column_name(spec, column)
@@ -215,12 +220,12 @@ def _warnings(spec: Spec, columns: Sequence[Column], row: Row) -> tuple[Expected
     return tuple(found)
 
 
-def _with_merged_names(
+def _add_merged_names(
     spec: Spec, columns: Sequence[Column], rows: Sequence[Row], records: Sequence[Record]
 ) -> tuple[Record, ...]:
-    """Warn of every name of an imported record that is spelled otherwise than at its lowest line."""
+    """Add a warning for every name of an imported record whose spelling differs from its lowest line."""
     names = {column.role: column_name(spec, column) for column in columns}
-    known = spellings(record.custodians for record in records if record.imported)
+    known = map_spellings(record.custodians for record in records if record.imported)
     judged = []
     for row, record in zip(rows, records, strict=True):
         others = [name for name in record.custodians if record.imported and known[collation_key(name)] != name]

@@ -1,7 +1,8 @@
-"""The documents of a sample file before anything is wrong with them: families, names, tags, dates and text.
+"""The documents of a sample file before faults are added: families, names, tags, dates and text.
 
-Guarantees: a row's cells and its meaning (`date`, `custodian` ...) are drawn together; neither is read from the other.
-Does not guarantee: anything after a fault was planted; faults change cells and meaning alike.
+Guarantees: the cells of a row and its meaning (`date`, `custodian` ...) are drawn together; neither is derived from the
+other.
+Does not guarantee: anything after a fault was added; faults change cells and meaning alike.
 """
 
 import random
@@ -11,14 +12,23 @@ from datetime import datetime
 
 from samples.columns import Column, IdStyle, Role
 from samples.dates import DatePlan
-from samples.dialects import can_quote, holds
+from samples.dialects import can_hold, can_quote
 from samples.spec import FaultKind, Spec
-from samples.words import CellRules, breaks_of, custodian_names, random_stream, spiced, tag_paths, text_of, word_pool
+from samples.words import (
+    CellRules,
+    add_special_characters,
+    build_random,
+    build_tag_paths,
+    build_text,
+    build_word_pool,
+    custodian_names,
+    list_breaks,
+)
 
 
 @dataclass
 class Row:
-    """One record: its cells as a reader shall see them, what they mean, and how its writing is damaged."""
+    """One record: its cells as a reader must return them, their meaning, and the damage to the written form."""
 
     index: int
     control: str
@@ -45,7 +55,7 @@ class _Identity:
 
 @dataclass
 class Sheet:
-    """A file's columns and pools, and its rows as they are drawn one after the other."""
+    """The columns and value pools of a file, and the generator of its rows."""
 
     spec: Spec
     columns: tuple[Column, ...]
@@ -57,27 +67,27 @@ class Sheet:
     tag_pool: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.rng = random_stream(self.spec.seed, "rows")
-        self.pool = word_pool(self.spec.alphabets, self.spec.encoding)
+        self.rng = build_random(self.spec.seed, "rows")
+        self.pool = build_word_pool(self.spec.alphabets, self.spec.encoding)
         self.names = custodian_names(self.spec.custodians, self.spec.alphabets, self.spec.encoding)
-        self.tag_pool = tag_paths(self.spec.tags)
+        self.tag_pool = build_tag_paths(self.spec.tags)
 
-    def place(self, role: Role) -> int | None:
-        """The index of the first column of `role`, if there is one."""
+    def find_column(self, role: Role) -> int | None:
+        """Return the index of the first column of `role`; None where there is no such column."""
         return next((column.index for column in self.columns if column.role is role), None)
 
     def write(self, row: Row, role: Role, text: str) -> None:
-        """Put `text` into the row's first cell of `role`; nothing happens where the file has no such column."""
-        place = self.place(role)
-        if place is not None:
-            row.cells[place] = text
+        """Write `text` to the row's first cell of `role`; does nothing where the file has no such column."""
+        index = self.find_column(role)
+        if index is not None:
+            row.cells[index] = text
 
-    def joined(self, values: Iterable[str]) -> str:
-        """Several values in one cell."""
+    def join(self, values: Iterable[str]) -> str:
+        """Return several values as the text of one cell."""
         return ("; " if self.spec.spaced_values else ";").join(values)
 
     def rows(self) -> Iterator[Row]:
-        """All rows, drawn anew with each call on a fresh sheet."""
+        """Generate all rows; call it once per sheet."""
         identities = list(self._identities())
         start = 0
         while start < len(identities):
@@ -102,10 +112,10 @@ class Sheet:
         self.write(row, Role.ID, self._padded(identity.control))
         self.write(row, Role.BATES_BEGIN, identity.bates_begin)
         self.write(row, Role.BATES_END, identity.bates_end)
-        if self.place(Role.PARENT) is not None and offset:
+        if self.find_column(Role.PARENT) is not None and offset:
             row.parent = family[0].control
             self.write(row, Role.PARENT, row.parent)
-        if self.place(Role.FAMILY_BEGIN) is not None:
+        if self.find_column(Role.FAMILY_BEGIN) is not None:
             row.family_begin = family[0].control
             self.write(row, Role.FAMILY_BEGIN, row.family_begin)
             self.write(row, Role.FAMILY_END, family[-1].bates_end)
@@ -123,28 +133,28 @@ class Sheet:
         names = [hot] if hot else self.rng.sample(self.names, min(1, len(self.names)))
         if hot is None and self.rng.random() < 0.1:
             names = []
-        if self.place(Role.CUSTODIAN) is not None:
+        if self.find_column(Role.CUSTODIAN) is not None:
             row.custodian = tuple(names)
-            self.write(row, Role.CUSTODIAN, self.joined(row.custodian))
-        if self.place(Role.ALL_CUSTODIANS) is not None:
+            self.write(row, Role.CUSTODIAN, self.join(row.custodian))
+        if self.find_column(Role.ALL_CUSTODIANS) is not None:
             others = self.rng.sample(self.names, min(self.rng.randint(0, 2), len(self.names)))
             row.all_custodians = tuple(dict.fromkeys([*names, *others]))
-            self.write(row, Role.ALL_CUSTODIANS, self.joined(row.all_custodians))
-        if self.place(Role.TAGS) is not None:
+            self.write(row, Role.ALL_CUSTODIANS, self.join(row.all_custodians))
+        if self.find_column(Role.TAGS) is not None:
             row.tags = tuple(self.rng.sample(self.tag_pool, min(self.rng.choice((0, 0, 1, 2, 3)), len(self.tag_pool))))
-            self.write(row, Role.TAGS, self.joined(row.tags))
+            self.write(row, Role.TAGS, self.join(row.tags))
 
     def _add_date(self, row: Row) -> None:
-        unwanted = self.dates.format.has_slashes and self.evident_row is None
+        without_date = self.dates.format.has_slashes and self.evident_row is None
         evident = row.index == self.evident_row
-        if self.place(Role.DOCUMENT_DATE) is None or unwanted or (not evident and self.rng.random() < 0.1):
+        if self.find_column(Role.DOCUMENT_DATE) is None or without_date or (not evident and self.rng.random() < 0.1):
             return
         text, row.date = self.dates.draw(self.rng, evident)
         self.write(row, Role.DOCUMENT_DATE, text)
 
     def _add_text(self, row: Row, control: str) -> None:
         suffix = self.rng.choice(("pdf", "eml", "docx", "xlsx", "msg"))
-        self.write(row, Role.FILE_NAME, text_of(self.rng, self.pool, 18).replace("\\", "_") + f".{suffix}")
+        self.write(row, Role.FILE_NAME, build_text(self.rng, self.pool, 18).replace("\\", "_") + f".{suffix}")
         self.write(row, Role.NATIVE_PATH, f".\\VOL01\\NATIVES\\{control}.{suffix}")
         self.write(row, Role.TEXT_PATH, f".\\VOL01\\TEXT\\{control}.txt")
         for column in self.columns:
@@ -154,16 +164,18 @@ class Sheet:
     def _free_text(self, column: Column) -> str:
         spec, rng = self.spec, self.rng
         low, high = spec.title_length if column.role is Role.TITLE else spec.property_length
-        text = text_of(rng, self.pool, rng.randint(low, high))
+        text = build_text(rng, self.pool, rng.randint(low, high))
         if rng.random() >= spec.spice:
             return text
-        fitted = spiced(rng, text, self._rules(column))[:high].rstrip(spec.dialect.delimiter + " ®\r\n")
-        return fitted if holds(spec.dialect, spec.quoting, column.index, fitted) else text
+        special = add_special_characters(rng, text, self._rules(column))[:high].rstrip(
+            spec.dialect.delimiter + " ®\r\n"
+        )
+        return special if can_hold(spec.dialect, spec.quoting, column.index, special) else text
 
     def _rules(self, column: Column) -> CellRules:
         spec = self.spec
         quotable = can_quote(spec.dialect, spec.quoting, column.index)
         lined = spec.embedded_newlines and quotable and column.index > 0
         newline = "\n" if spec.embedded_lf else spec.newline
-        marks = breaks_of(spec.newline_marks, newline if lined else "")
+        marks = list_breaks(spec.newline_marks, newline if lined else "")
         return CellRules(spec.dialect.delimiter, spec.dialect.qualifier, quotable, marks)

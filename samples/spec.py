@@ -1,7 +1,7 @@
-"""What a sample file shall be: every choice in one frozen value, checked before anything is generated.
+"""The specification of a sample file: every choice in one frozen value, checked before generation.
 
 Guarantees: a spec that passes `check` can be generated, and its truth is unambiguous under the rules for records.
-Does not guarantee: that a random fault finds a row; a fault with a row of its own is planted or refused.
+Does not guarantee: that a fault without a fixed row finds one; a fault with a fixed row is placed or rejected.
 """
 
 import enum
@@ -18,11 +18,11 @@ PROPERTIES_LIMIT = 65_535
 
 
 class SpecError(ValueError):
-    """The spec asks for a file that cannot be written, or whose truth would be ambiguous."""
+    """The spec describes a file that cannot be generated, or whose truth would be ambiguous."""
 
 
 class FaultKind(enum.Enum):
-    """What can be planted in a row."""
+    """The faults that a row can have."""
 
     MISSING_ID = "missing id"
     BLANK_ID = "blank id"
@@ -34,7 +34,7 @@ class FaultKind(enum.Enum):
     LONG_ID = "id of more than 255 characters"
     WIDE_ID = "4-byte character in the id"
     WIDE_CUSTODIAN = "4-byte character in a custodian's name"
-    INVALID_DATE = "date that is no date"
+    INVALID_DATE = "invalid date"
     EMOJI_TITLE = "emoji in the title"
     EMOJI_PROPERTY = "emoji in a property"
     HUGE_PROPERTY = "property of more than 65,535 bytes"
@@ -53,7 +53,7 @@ WARNED = frozenset(
         FaultKind.NAME_CASE,
     }
 )
-# Wide keys are among them although a utf8mb4 database imports them: where they stand must not depend on the database.
+# Wide keys are included although a utf8mb4 database imports them: fault placement must not depend on the database.
 REJECTED = frozenset(FaultKind) - WARNED
 WIDE = frozenset({FaultKind.WIDE_ID, FaultKind.WIDE_CUSTODIAN, FaultKind.EMOJI_TITLE, FaultKind.EMOJI_PROPERTY})
 
@@ -69,7 +69,7 @@ _NEEDED_ROLE = {
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault at `row` (records count from 0), or where it fits; a duplicate repeats the id of row `of`."""
+    """A fault in `row` (from 0), or in any row that can have it; a duplicate repeats the id of row `of`."""
 
     kind: FaultKind
     row: int | None = None
@@ -78,10 +78,11 @@ class Fault:
 
 @dataclass(frozen=True)
 class Spec:
-    """A sample file; lengths are in characters, shares between 0 and 1.
+    """The specification of a sample file; lengths are in characters, shares between 0 and 1.
 
-    `newline_marks` puts ® into cells, `convert_marks` overrides (by the options) what ® means, `embedded_lf` writes
-    newlines inside cells as LF in CRLF files. `db_charset` changes what is expected, never what is written.
+    `newline_marks` puts ® into cells, `convert_marks` overrides the meaning of ® by the options, `embedded_lf` writes
+    newlines inside cells as LF in CRLF files, `spice` is the share of texts with delimiters, qualifiers or newlines.
+    `db_charset` changes the truth, never the file.
     """
 
     rows: int = 20
@@ -122,7 +123,7 @@ class Spec:
 
     @property
     def marks_converted(self) -> bool:
-        """Whether ® is a newline to whoever imports the file with the options that come with it."""
+        """Whether ® is a newline when the file is imported with its options."""
         return self.dialect.converts_marks if self.convert_marks is None else self.convert_marks
 
     @property
@@ -132,7 +133,7 @@ class Spec:
 
 
 def supports(spec: Spec, kind: FaultKind) -> bool:
-    """Whether a fault of `kind` can be planted in a file of this spec."""
+    """Return whether a file of this spec can have a fault of `kind`."""
     if kind is FaultKind.UNCLOSED_QUOTE and not spec.dialect.qualifier:
         return False
     if kind in WIDE and spec.encoding == "cp1252":
@@ -143,29 +144,35 @@ def supports(spec: Spec, kind: FaultKind) -> bool:
 
 
 def check(spec: Spec) -> None:
-    """Raise SpecError, naming the first thing that cannot be."""
-    for wrong, reason in _objections(spec):
-        if wrong:
+    """Raise SpecError with the first violated rule."""
+    for is_violated, reason in _list_rules(spec):
+        if is_violated:
             raise SpecError(reason)
 
 
-def _objections(spec: Spec) -> list[tuple[bool, str]]:
+def _list_rules(spec: Spec) -> list[tuple[bool, str]]:
     family = spec.roles & {Role.FAMILY_BEGIN, Role.FAMILY_END}
     unquoted = not spec.dialect.qualifier or spec.quoting is Quoting.FIRST_TWO
     columns = len(spec.roles) + spec.properties
     return [
-        (spec.encoding not in BOMS, f"no such encoding: {spec.encoding}"),
-        (spec.newline not in ("\n", "\r\n"), "the newline is LF or CRLF"),
-        (spec.db_charset not in ("utf8mb3", "utf8mb4"), "the database is utf8mb3 or utf8mb4"),
-        (Role.ID not in spec.roles or Role.PROPERTY in spec.roles, "roles hold the id, and properties are counted"),
-        (columns - (spec.id_style is IdStyle.BEGDOC and Role.BATES_BEGIN in spec.roles) < 4, "at least four columns"),
-        (not 0 <= spec.id_position <= 2, "the id is among the first three columns"),
-        (len(family) == 1, "family begin and end come together"),
+        (spec.encoding not in BOMS, f"unknown encoding: {spec.encoding}"),
+        (spec.newline not in ("\n", "\r\n"), "newline must be LF or CRLF"),
+        (spec.db_charset not in ("utf8mb3", "utf8mb4"), "db_charset must be utf8mb3 or utf8mb4"),
+        (
+            Role.ID not in spec.roles or Role.PROPERTY in spec.roles,
+            "roles must include the id; set the number of properties by `properties`",
+        ),
+        (
+            columns - (spec.id_style is IdStyle.BEGDOC and Role.BATES_BEGIN in spec.roles) < 4,
+            "a file needs at least four columns",
+        ),
+        (not 0 <= spec.id_position <= 2, "id_position must be 0, 1 or 2"),
+        (len(family) == 1, "use family begin and family end together"),
         (unquoted and spec.dialect.delimiter in ",;", "a comma or semicolon must be quotable in every cell"),
-        (not spec.header and spec.trailing_delimiter, "without a header nobody could tell a trailing delimiter"),
+        (not spec.header and spec.trailing_delimiter, "a trailing delimiter needs a header"),
         (spec.title_length[1] > TITLE_LIMIT - 24, "ordinary titles must fit their column"),
         (_property_bytes(spec) > PROPERTIES_LIMIT - 5_000, "ordinary properties must fit 65,535 bytes together"),
-        (any(not supports(spec, fault.kind) for fault in spec.faults), "a fault that this file cannot have"),
+        (any(not supports(spec, fault.kind) for fault in spec.faults), "the file cannot have one of the faults"),
     ]
 
 

@@ -1,7 +1,7 @@
 """Hypothesis strategies for specs of small files.
 
-Guarantees: every spec drawn can be generated; examples shrink towards one plain row of a Concordance file.
-Does not guarantee: that every fault drawn is planted; `Generated.planted` tells which were.
+Guarantees: every spec drawn can be generated; examples shrink towards one row of a Concordance file without faults.
+Does not guarantee: that every fault drawn is placed; `Generated.planted` lists the placed ones.
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ FAULT_KINDS = tuple(kind for kind in FaultKind if kind is not FaultKind.HUGE_PRO
 
 
 def quotings(dialect: Dialect) -> list[Quoting]:
-    """The quoting styles in which every cell of the dialect can be written."""
+    """Return the quoting styles in which every cell of the dialect can be written."""
     if not dialect.qualifier:
         return [Quoting.MINIMAL]
     return list(Quoting) if dialect.delimiter not in ",;" else [Quoting.ALL, Quoting.MINIMAL]
 
 
 def role_sets() -> st.SearchStrategy[frozenset[Role]]:
-    """Ids with some other columns; family begin and end together, and enough of them to be a table."""
+    """Return a strategy for column sets: the id, three fixed columns, and any others; family begin and end together."""
     loose = sorted(ALL_ROLES - {Role.ID, Role.TITLE, Role.FAMILY_BEGIN, Role.FAMILY_END}, key=lambda role: role.value)
     fixed = {Role.ID, Role.TITLE, Role.CUSTODIAN, Role.DOCUMENT_DATE}
     families = st.sampled_from([frozenset[Role](), frozenset({Role.FAMILY_BEGIN, Role.FAMILY_END})])
@@ -45,7 +45,7 @@ def specs(
     headers: Sequence[bool] = (True, False),
     db_charset: str = "utf8mb3",
 ) -> Spec:
-    """Specs of up to `max_rows` rows; pass `fault_kinds=()` for clean files."""
+    """Draw a spec of up to `max_rows` rows; pass `fault_kinds=()` for files without faults."""
     dialect = draw(st.sampled_from(dialects))
     header = draw(st.sampled_from(headers))
     shape = draw(_shapes(max_rows, draw(st.sampled_from(quotings(dialect))), header and draw(st.booleans())))

@@ -1,9 +1,9 @@
-"""The words, names and tags that sample records are made of, and free text of a wanted length.
+"""The words, names and tags of sample records, and free text of a given length.
 
-Guarantees: all text is NFC; no two names or tags of a pool are equal to a collation that ignores case and accents;
-no text starts or ends with a delimiter, a qualifier or a newline unless its cell is quoted; accents stand alone among
-ASCII letters, so that cp1252 text is never valid UTF-8 by accident.
-Does not guarantee: sense.
+Guarantees: all text is NFC; no two names or tags of a pool are equal under a collation that ignores case and accents;
+no text starts or ends with a delimiter, a qualifier or a newline unless its cell is quoted; accented letters are
+surrounded by ASCII letters, so that cp1252 text is never valid UTF-8 by accident.
+Does not guarantee: meaningful text.
 """
 
 import enum
@@ -16,7 +16,7 @@ from samples.dialects import NEWLINE_MARK
 
 
 class Alphabet(enum.Enum):
-    """Kinds of words; ASCII words are always there."""
+    """The kinds of words; ASCII words are always used."""
 
     ASCII = "ascii"
     ACCENTS = "accents"
@@ -25,21 +25,23 @@ class Alphabet(enum.Enum):
     SEPARATORS = "separators"
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def _split_words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
 _WORDS = {
-    Alphabet.ASCII: _listed(
+    Alphabet.ASCII: _split_words(
         "agreement board budget call clause closing contract counsel deadline delivery draft evidence exhibit figures "
         "forecast hearing invoice ledger letter meeting memo minutes notice offer order payment plan policy product "
         "proposal question quote receipt release report request review schedule shipment signed statement summary "
         "supplier update vendor warranty a of on the for re: fwd: Q3 2019 v2 C:\\Temp it's 100% <b>x</b> =SUM(A1) -- "
         "x@example.com #7 & (copy) [final] {1} N/A"
     ),
-    Alphabet.ACCENTS: _listed("Müller café's façade naïve señor crème brûlée Århus kröna “draft” €500 — Þing smörgås"),
+    Alphabet.ACCENTS: _split_words(
+        "Müller café's façade naïve señor crème brûlée Århus kröna “draft” €500 — Þing smörgås"
+    ),
     # U+0D0A and U+010A hold the bytes of a newline in UTF-16.
-    Alphabet.CJK: _listed("契約書 会議 電子メール 报告 发票 계약서 \u010aesa \u0d0aട്ടി Привет"),
+    Alphabet.CJK: _split_words("契約書 会議 電子メール 报告 发票 계약서 \u010aesa \u0d0aട്ടി Привет"),
     Alphabet.EMOJI: ("😀", "👍🏽", "👨\u200d👩\u200d👧", "𝒳", "𠮷野家"),
     # U+2028 and U+0085 end lines for str.splitlines and for YAML.
     Alphabet.SEPARATORS: ("a\u00a0b", "one\u2028two", "up\u0085down", "zero\u200bwidth"),
@@ -50,11 +52,11 @@ _CP1252_WORDS: dict[Alphabet, tuple[str, ...]] = {
     Alphabet.SEPARATORS: ("a\u00a0b",),
 }
 
-_LAST = _listed(
+_LAST = _split_words(
     "Smith Jones Garcia Okafor Novak Haddad Lindqvist Moreau Tanaka Petrov Costa Weber Iyer Doyle Kowalski Mbeki Chen "
     "Rossi Larsen Yilmaz Adeyemi Bauer Castillo Dubois Eriksen Fischer Greco Horvat Ivanov Jansen"
 )
-_FIRST = _listed(
+_FIRST = _split_words(
     "Anna Boris Carla David Elena Farid Grace Hugo Irene Jamal Karin Louis Mona Nils Olga Pavel Quentin Rosa Samir "
     "Tanja Umar Vera Walter Xenia Yusuf Zara"
 )
@@ -78,13 +80,13 @@ _TAGS = (
 )
 
 
-def random_stream(seed: int, purpose: str) -> random.Random:
-    """Random numbers that depend on the seed and the purpose alone, the same on every machine."""
-    return random.Random(f"{seed}:{purpose}")  # noqa: S311 - repeatable samples, no secrets
+def build_random(seed: int, purpose: str) -> random.Random:
+    """Return a random generator that depends on seed and purpose alone, the same on every machine."""
+    return random.Random(f"{seed}:{purpose}")  # noqa: S311 - repeatable samples, not secrets
 
 
-def word_pool(alphabets: frozenset[Alphabet], encoding: str) -> list[str]:
-    """The words of `alphabets` that `encoding` can hold; half of them or more are ASCII."""
+def build_word_pool(alphabets: frozenset[Alphabet], encoding: str) -> list[str]:
+    """Return the words of `alphabets` that `encoding` can represent; at least half are ASCII."""
     table = _CP1252_WORDS if encoding == "cp1252" else _WORDS
     pool = list(table[Alphabet.ASCII])
     for alphabet in Alphabet:
@@ -94,7 +96,7 @@ def word_pool(alphabets: frozenset[Alphabet], encoding: str) -> list[str]:
 
 
 def custodian_names(count: int, alphabets: frozenset[Alphabet], encoding: str) -> list[str]:
-    """`count` distinct names, written "Last, First"; the first is ASCII."""
+    """Return `count` distinct names in the form "Last, First"; the first is ASCII."""
     special = list(_ACCENTED_NAMES) if Alphabet.ACCENTS in alphabets else []
     special += _WIDE_NAMES if Alphabet.CJK in alphabets and encoding != "cp1252" else ()
     names = []
@@ -106,14 +108,14 @@ def custodian_names(count: int, alphabets: frozenset[Alphabet], encoding: str) -
     return names
 
 
-def tag_paths(count: int) -> list[str]:
-    """`count` distinct tags; levels are divided by a backslash."""
+def build_tag_paths(count: int) -> list[str]:
+    """Return `count` distinct tags; levels are separated by a backslash."""
     return [_TAGS[n] if n < len(_TAGS) else f"Batch\\{n}" for n in range(count)]
 
 
 @dataclass(frozen=True)
 class CellRules:
-    """What may be put among the words of a cell: `breaks` are ® and newlines, empty strings are not used."""
+    """The special characters that a cell can hold; `breaks` are ® and newlines."""
 
     delimiter: str
     qualifier: str
@@ -121,8 +123,8 @@ class CellRules:
     breaks: tuple[str, ...]
 
 
-def text_of(rng: random.Random, pool: Sequence[str], length: int) -> str:
-    """Words of at most `length` characters together, never starting with a mark or a blank."""
+def build_text(rng: random.Random, pool: Sequence[str], length: int) -> str:
+    """Return words of at most `length` characters in all, never starting with punctuation or a blank."""
     text = ""
     while len(text) < length:
         text += " ".join(rng.choices(pool, k=length // 8 + 1)) + " "
@@ -131,8 +133,8 @@ def text_of(rng: random.Random, pool: Sequence[str], length: int) -> str:
     return (whole_words or text[:length]).rstrip()
 
 
-def _joints(text: str) -> list[int]:
-    """Blanks between two ASCII letters, where a break or a delimiter reads naturally and harms no encoding."""
+def _find_blanks(text: str) -> list[int]:
+    """Return the indexes of blanks between two ASCII letters, where any encoding can have a break or a delimiter."""
     return [
         at
         for at in range(1, len(text) - 1)
@@ -140,18 +142,18 @@ def _joints(text: str) -> list[int]:
     ]
 
 
-def spiced(rng: random.Random, text: str, rules: CellRules) -> str:
-    """`text` with a break, the delimiter or the qualifier in it, where `rules` let the cell hold them.
+def add_special_characters(rng: random.Random, text: str, rules: CellRules) -> str:
+    """Return `text` with a break, the delimiter or the qualifier added, where `rules` allow them.
 
-    A delimiter never follows a break: the second line of a damaged record must not look like a whole one.
+    A delimiter never follows a break: the second line of a damaged record must not look like a record.
     """
-    joints = _joints(text)
-    if joints and rules.breaks and rng.random() < 0.6:
-        at = rng.choice(joints)
+    blanks = _find_blanks(text)
+    if blanks and rules.breaks and rng.random() < 0.6:
+        at = rng.choice(blanks)
         text = text[:at] + rng.choice(rules.breaks) + text[at + 1 :]
-        joints = [joint for joint in joints if joint < at]
-    if joints and rules.quotable and rng.random() < 0.5:
-        at = rng.choice(joints)
+        blanks = [blank for blank in blanks if blank < at]
+    if blanks and rules.quotable and rng.random() < 0.5:
+        at = rng.choice(blanks)
         text = text[:at] + rules.delimiter + text[at + 1 :]
     if rules.qualifier and rng.random() < 0.5:
         text = _with_qualifier(rng, text, rules)
@@ -166,6 +168,6 @@ def _with_qualifier(rng: random.Random, text: str, rules: CellRules) -> str:
     return text[:at] + rules.qualifier + text[at:] if at else text
 
 
-def breaks_of(marks: bool, newline: str) -> tuple[str, ...]:
-    """What may stand for a newline inside a cell; `newline` is empty where none may be written."""
+def list_breaks(marks: bool, newline: str) -> tuple[str, ...]:
+    """Return the line breaks allowed inside a cell; `newline` is empty where newlines are not allowed."""
     return ((NEWLINE_MARK,) if marks else ()) + ((newline,) if newline else ())

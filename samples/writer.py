@@ -1,8 +1,8 @@
-"""Rows to bytes, with the place of every record counted while it is written.
+"""Write rows to bytes and record the position of every record.
 
-Guarantees: records follow each other without a gap after the header, but for blank lines where the spec wants them;
-a record's place includes its newline.
-Does not guarantee: anything about what the bytes mean.
+Guarantees: records follow the header without gaps, except for the blank lines that the spec requests; the span of a
+record includes its newline.
+Does not guarantee: anything about the meaning of the bytes.
 """
 
 import random
@@ -17,8 +17,8 @@ from samples.spec import Spec
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a record is: physical lines from 1, bytes from 0."""
+class RecordSpan:
+    """The position of a record: physical lines from 1, bytes from 0."""
 
     first_line: int
     line_count: int
@@ -27,31 +27,31 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Written:
-    """A file, the bytes before its first record, and each record's place."""
+class WrittenFile:
+    """A file, the number of bytes before its first record, and the span of each record."""
 
     data: bytes
     header_len: int
-    places: tuple[Place, ...]
+    spans: tuple[RecordSpan, ...]
 
 
-def write_rows(spec: Spec, columns: Sequence[Column], rows: Sequence[Row], rng: random.Random) -> Written:
-    """The whole file in memory."""
+def write_rows(spec: Spec, columns: Sequence[Column], rows: Sequence[Row], rng: random.Random) -> WrittenFile:
+    """Return the whole file, in memory."""
     parts = [BOMS[spec.encoding], _header(spec, columns, bool(rows))]
     start = header_len = sum(map(len, parts))
     line = 2 if spec.header else 1
-    places = []
+    spans = []
     for row in rows:
         is_last = row.index == len(rows) - 1
         text = _text(spec, row) + ("" if is_last and not spec.final_newline else spec.newline)
         data = _bytes(spec, row, text)
         lines = text.count("\n") + (not text.endswith("\n"))
-        places.append(Place(line, lines, start, len(data)))
+        spans.append(RecordSpan(line, lines, start, len(data)))
         blank = b"" if is_last or row.unclosed is not None else _blank(spec, rng)
         parts += [data, blank]
         start += len(data) + len(blank)
         line += lines + bool(blank)
-    return Written(b"".join(parts), header_len, tuple(places))
+    return WrittenFile(b"".join(parts), header_len, tuple(spans))
 
 
 def _header(spec: Spec, columns: Sequence[Column], has_rows: bool) -> bytes:
@@ -76,5 +76,5 @@ def _bytes(spec: Spec, row: Row, text: str) -> bytes:
 
 
 def _blank(spec: Spec, rng: random.Random) -> bytes:
-    wanted = spec.blank_lines and rng.random() < 0.2
-    return encode(spec.newline, spec.encoding) if wanted else b""
+    add_line = spec.blank_lines and rng.random() < 0.2
+    return encode(spec.newline, spec.encoding) if add_line else b""

@@ -1,1 +1,1 @@
-"""What `make` runs beside the tests."""
+"""The tools that `make` runs: builds, checks, the OpenAPI document."""

@@ -1,9 +1,9 @@
-"""What `sam build` made, looked at from the outside: would Lambda's Python load it, and does it fit?
+"""Check the output of `sam build`: can Lambda's Python load it, and is it within the size limits?
 
-Guarantees that every installed package was made for the given processor and Python, that every compiled library is one
-of that processor's, that every source compiles (in memory: nothing is written), that what is compiled already is of
-that Python and of the source beside it, that no test and no other cache is uploaded, and that the sizes are within the
-limits. It does not guarantee that anything works: `make lambda` runs what was built.
+Guarantees that every installed package and every native library is for the given processor and Python, that every
+source compiles (in memory: nothing is written), that every compiled file is for that Python and matches its source,
+that no tests and no other caches are included, and that the sizes are within the limits. Does not guarantee that the
+application works: `make lambda` runs it.
 
 Run with any Python from 3.11 on: python -m tools.check_artifact .aws-sam/build --machine aarch64 --python 3.13
 """
@@ -34,45 +34,45 @@ FORBIDDEN = re.compile(
     r"__pycache__|\.\w+_cache|.*\.py[co]|tests?|test_.*\.py|conftest\.py|\.lock|uv_cache\.json|\.git"
 )
 NOTHING_COMPILED = (
-    "Nothing is compiled, for this machine has no Python {}.{}: every cold start compiles what it imports, about 2 s of"
-    " processor time. With one on PATH, of uv or of pyenv, build again."
+    "Nothing is compiled, because this machine has no Python {}.{}: every cold start compiles its imports, about 2 s of"
+    " processor time. Install that version (PATH, uv or pyenv) and build again."
 )
 
 
 @dataclass(frozen=True)
 class Part:
-    """One folder of the build: a function, or a layer, whose code lies in python/."""
+    """One folder of the build: a function, or a layer with its code in python/."""
 
     path: Path
 
     @property
     def is_layer(self) -> bool:
-        """Whether functions find it under /opt."""
+        """Whether this is a layer, which Lambda mounts under /opt."""
         return (self.path / "python").is_dir()
 
     @property
     def has_packages(self) -> bool:
-        """Whether it is what was installed, and not what we wrote."""
+        """Whether this contains installed packages."""
         return any(self.path.glob("python/*.dist-info"))
 
     @cached_property
     def files(self) -> list[Path]:
-        """All files, in order; links, which a layer cannot hold, are none."""
+        """Return all files, sorted, without symbolic links, which a layer cannot contain."""
         return [path for path in self._paths if path.is_file() and not path.is_symlink()]
 
     @property
     def sources(self) -> list[Path]:
-        """All sources, in order."""
+        """Return all Python sources, sorted."""
         return [path for path in self.files if path.suffix == ".py"]
 
     @property
     def compiled(self) -> list[Path]:
-        """All files in __pycache__, in order, whatever they are."""
+        """Return all files in __pycache__ folders, sorted."""
         return [path for path in self.files if path.parent.name == compiled.FOLDER]
 
     @property
     def links(self) -> list[Path]:
-        """All symbolic links, in order."""
+        """Return all symbolic links, sorted."""
         return [path for path in self._paths if path.is_symlink()]
 
     @cached_property
@@ -81,33 +81,35 @@ class Part:
 
     @property
     def count(self) -> int:
-        """How many files there are."""
+        """Return the number of files."""
         return len(self.files)
 
     @cached_property
     def size(self) -> int:
-        """Bytes of all files, unzipped."""
+        """Return the size of all files, in bytes."""
         return sum(path.stat().st_size for path in self.files)
 
     @cached_property
     def zipped(self) -> int:
-        """Bytes of all files, each deflated by itself as in a zip file."""
+        """Return the size of all files compressed one by one, as in a zip file, in bytes."""
         return sum(len(zlib.compress(path.read_bytes())) for path in self.files)
 
 
 @dataclass(frozen=True)
 class Target:
-    """What the build is for."""
+    """The processor and the Python version that the build is for."""
 
     machine: str
     python: tuple[int, int]
 
-    def takes(self, tag: str) -> bool:
-        """Whether a wheel with this tag, as in cp313-cp313-manylinux_2_28_aarch64, can be installed there."""
+    def accepts(self, tag: str) -> bool:
+        """Return whether a wheel with this tag, such as cp313-cp313-manylinux_2_28_aarch64, can be installed there."""
         interpreters, abis, platforms = (part.split(".") for part in tag.split("-"))
-        return any(self._runs(each, abi) for each in interpreters for abi in abis) and any(map(self._loads, platforms))
+        return any(self._has_abi(each, abi) for each in interpreters for abi in abis) and any(
+            map(self._has_platform, platforms)
+        )
 
-    def _runs(self, interpreter: str, abi: str) -> bool:
+    def _has_abi(self, interpreter: str, abi: str) -> bool:
         match = re.fullmatch(r"(py|cp)(\d)(\d*)", interpreter)
         if match is None or int(match[2]) != self.python[0]:
             return False
@@ -116,7 +118,7 @@ class Target:
             return minor <= self.python[1] and (match[1] == "cp" or abi == "none")
         return minor == self.python[1] and abi == interpreter
 
-    def _loads(self, platform: str) -> bool:
+    def _has_platform(self, platform: str) -> bool:
         if platform == "any" or re.fullmatch(rf"manylinux(1|2010|2014)_{self.machine}", platform):
             return True
         match = re.fullmatch(rf"manylinux_(\d+)_(\d+)_{self.machine}", platform)
@@ -127,57 +129,57 @@ Findings = Iterator[str]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print one line a check and a table of sizes; gives 1 when something was found, else 0."""
+    """Print one line per check and a table of sizes; return 1 when a check failed, else 0."""
     options = _parser().parse_args(arguments)
     parts = [Part(path) for path in sorted(options.build.iterdir()) if path.is_dir()] if options.build.is_dir() else []
     target = Target(options.machine, options.python)
     found = 0
-    for what, check in checks(target):
+    for name, check in list_checks(target):
         findings = list(check(parts))
         found += len(findings)
-        print(f"{what}: {'ok' if not findings else f'{len(findings)} found'}")
+        print(f"{name}: {'ok' if not findings else f'{len(findings)} found'}")
         print(*(f"  {finding}\n" for finding in findings), sep="", end="")
-    print(*table(parts), sep="\n")
+    print(*format_table(parts), sep="\n")
     if not any(part.compiled for part in parts):
         print(NOTHING_COMPILED.format(*target.python))
     return int(found > 0)
 
 
-def checks(target: Target) -> Iterator[tuple[str, Callable[[Sequence[Part]], Findings]]]:
-    """What is looked at, in the words that are printed."""
+def list_checks(target: Target) -> Iterator[tuple[str, Callable[[Sequence[Part]], Findings]]]:
+    """Yield every check with the name that is printed."""
     python = "python{}.{}".format(*target.python)
-    yield "layers and functions are there", missing
-    yield f"packages are for {python} on {target.machine}", partial(foreign_packages, target)
-    yield f"compiled libraries are for {target.machine}", partial(foreign_libraries, target)
-    yield "sources compile", broken_sources
-    yield f"what is compiled is for {python}", partial(wrongly_compiled, target)
-    yield "no tests, no other caches", leftovers
-    yield "sizes are within the limits", too_large
+    yield "layers and functions are present", find_missing_parts
+    yield f"packages are for {python} on {target.machine}", partial(find_foreign_packages, target)
+    yield f"native libraries are for {target.machine}", partial(find_foreign_libraries, target)
+    yield "sources compile", find_broken_sources
+    yield f"compiled files are for {python}", partial(find_stale_bytecode, target)
+    yield "no tests, no other caches", find_leftovers
+    yield "sizes are within the limits", find_oversized
 
 
-def missing(parts: Sequence[Part]) -> Findings:
-    """What would let the other checks pass for want of something to look at."""
+def find_missing_parts(parts: Sequence[Part]) -> Findings:
+    """Yield missing parts of the build, without which the other checks would pass."""
     if not any(part.has_packages for part in parts):
         yield "no layer with installed packages; run: make build"
     if not any(part.is_layer and not part.has_packages for part in parts):
-        yield "no layer with our own code"
+        yield "no layer with the application's code"
     if all(part.is_layer for part in parts):
         yield "no function"
     yield from (f"{part.path.name}: no source" for part in parts if not part.sources)
 
 
-def foreign_packages(target: Target, parts: Sequence[Part]) -> Findings:
-    """Packages that pip would not install there, by the tags that their wheels had."""
+def find_foreign_packages(target: Target, parts: Sequence[Part]) -> Findings:
+    """Yield packages that cannot be installed on the target, by the tags of their wheels."""
     for part in parts:
         for info in sorted(part.path.glob("python/*.dist-info")):
             wheel = info / "WHEEL"
             tags = re.findall(r"^Tag: (\S+)", wheel.read_text("utf-8"), re.MULTILINE) if wheel.is_file() else []
-            if not any(map(target.takes, tags)):
-                yield f"{info.name}: made for {', '.join(tags) or 'nobody knows what'}"
+            if not any(map(target.accepts, tags)):
+                yield f"{info.name}: made for {', '.join(tags) or 'an unknown platform'}"
 
 
-def foreign_libraries(target: Target, parts: Sequence[Part]) -> Findings:
-    """Compiled files of another processor or system, whatever they are called."""
+def find_foreign_libraries(target: Target, parts: Sequence[Part]) -> Findings:
+    """Yield native libraries for another processor or system, whatever their file names."""
     for path in (path for part in parts for path in part.files):
         with path.open("rb") as file:
             head = file.read(20)
@@ -187,17 +189,17 @@ def foreign_libraries(target: Target, parts: Sequence[Part]) -> Findings:
                 name = {number: name for name, number in ELF_MACHINES.items()}.get(machine, f"machine {machine}")
                 yield f"{path}: for {name}"
         elif path.suffix in (".so", ".pyd", ".dylib", ".dll", ".exe"):
-            yield f"{path}: no ELF file"
+            yield f"{path}: not an ELF file"
 
 
-def broken_sources(parts: Sequence[Part]) -> Findings:
-    """Sources that this Python does not compile."""
+def find_broken_sources(parts: Sequence[Part]) -> Findings:
+    """Yield sources that this Python cannot compile."""
     sources = [path for part in parts for path in part.sources]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        yield from filter(None, pool.map(_broken, sources, chunksize=64))
+        yield from filter(None, pool.map(_find_syntax_error, sources, chunksize=64))
 
 
-def _broken(source: Path) -> str | None:
+def _find_syntax_error(source: Path) -> str | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -207,46 +209,46 @@ def _broken(source: Path) -> str | None:
     return None
 
 
-def wrongly_compiled(target: Target, parts: Sequence[Part]) -> Findings:
-    """Compiled files that the Python would not load or should not; and, where there are any, parts left out."""
+def find_stale_bytecode(target: Target, parts: Sequence[Part]) -> Findings:
+    """Yield compiled files that Lambda's Python would not or should not load and, where there are any, missing ones."""
     for path in (path for part in parts for path in part.compiled):
-        if fault := compiled.fault_of(path, target.python):
+        if fault := compiled.find_fault(path, target.python):
             yield f"{path}: {fault}"
     for part in parts if any(part.compiled for part in parts) else ():
-        # Of the packages, what is seldom loaded need not be.
+        # Packages that are seldom loaded need not be compiled.
         if not part.has_packages:
-            yield from (f"{path}: not compiled" for path in compiled.uncompiled(part.sources, target.python))
+            yield from (f"{path}: not compiled" for path in compiled.list_uncompiled(part.sources, target.python))
         elif not part.compiled:
-            yield f"{part.path.name}: nothing is compiled, and other parts are"
+            yield f"{part.path.name}: nothing is compiled, unlike other parts"
 
 
-def leftovers(parts: Sequence[Part]) -> Findings:
-    """Files that no function needs, or that differ from one build to the next."""
+def find_leftovers(parts: Sequence[Part]) -> Findings:
+    """Yield files that no function needs, or that differ between builds."""
     for part in parts:
-        yield from (f"{path}: a link" for path in part.links)
+        yield from (f"{path}: a symbolic link" for path in part.links)
         for path in part.files:
             names = path.relative_to(part.path).parts
-            # What lies in __pycache__ has a check of its own.
+            # Compiled files have their own check.
             if any(map(FORBIDDEN.fullmatch, names[:-2] if path.parent.name == compiled.FOLDER else names)):
                 yield str(path)
 
 
-def too_large(parts: Sequence[Part]) -> Findings:
-    """What exceeds our own limit for the packages, or Lambda's for a function with its layers."""
+def find_oversized(parts: Sequence[Part]) -> Findings:
+    """Yield what exceeds this project's limit for packages, or Lambda's limit for a function with its layers."""
     for part in parts:
         if part.has_packages and part.size > MOST_PACKAGES:
-            much = f"{_megabytes(part.size)} unzipped, over {_megabytes(MOST_PACKAGES)}"
-            yield f"{part.path.name}: {much}; add to SELDOM in its Makefile what is seldom loaded"
+            excess = f"{_megabytes(part.size)} unzipped, over {_megabytes(MOST_PACKAGES)}"
+            yield f"{part.path.name}: {excess}; add seldom-loaded packages to SELDOM in its Makefile"
     if (size := _largest(parts)) > MOST_ALTOGETHER:
         yield f"a function with its layers: {_megabytes(size)} unzipped, over {_megabytes(MOST_ALTOGETHER)}"
 
 
-def table(parts: Sequence[Part]) -> Iterator[str]:
-    """Files and sizes of each part; the functions, which are a file each, in one line."""
+def format_table(parts: Sequence[Part]) -> Iterator[str]:
+    """Yield a table of files and sizes: one line per layer, and one line for all functions."""
     layers, functions = [p for p in parts if p.is_layer], [p for p in parts if not p.is_layer]
     yield f"{'':24}{'files':>8}{'unzipped':>12}{'zipped':>12}"
-    for name, those in [*((p.path.name, [p]) for p in layers), (f"{len(functions)} functions", functions)]:
-        files, size, zipped = (sum(getattr(p, what) for p in those) for what in ("count", "size", "zipped"))
+    for name, group in [*((p.path.name, [p]) for p in layers), (f"{len(functions)} functions", functions)]:
+        files, size, zipped = (sum(getattr(p, column) for p in group) for column in ("count", "size", "zipped"))
         yield f"{name:24}{files:>8,}{_megabytes(size):>12}{_megabytes(zipped):>12}"
     yield f"{'a function with layers':24}{'':8}{_megabytes(_largest(parts)):>12}"
 
@@ -262,11 +264,13 @@ def _megabytes(size: int) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        description="Check what `sam build` made: processor, Python version, sources, leftovers and sizes.",
-        epilog="exit status: 0 nothing was found, 1 something was, 2 wrong usage",
+        description="Check the output of `sam build`: processor, Python version, sources, leftovers and sizes.",
+        epilog="exit status: 0 all checks passed, 1 a check failed, 2 wrong usage",
     )
-    parser.add_argument("build", type=Path, metavar="FOLDER", help="what sam build wrote, as .aws-sam/build")
-    parser.add_argument("--machine", choices=sorted(ELF_MACHINES), default="aarch64", help="default: %(default)s")
+    parser.add_argument("build", type=Path, metavar="FOLDER", help="output folder of sam build, such as .aws-sam/build")
+    parser.add_argument(
+        "--machine", choices=sorted(ELF_MACHINES), default="aarch64", help="processor (default: %(default)s)"
+    )
     parser.add_argument("--python", type=_version, default=(3, 13), metavar="X.Y", help="default: 3.13")
     return parser
 

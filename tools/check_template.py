@@ -1,9 +1,8 @@
-"""The template's gate: what SAM accepts, what SAM's linter accepts, and what CloudFormation would be sent.
+"""Check the template with SAM, SAM's linter and cfn-lint, and check that every API route needs a token.
 
-Guarantees that `sam validate`, `sam validate --lint` and cfn-lint on the transformed template all pass, for none of
-the three alone finds every mistake, and that no route of the API is open. Needs no credentials, no Docker and no
-network. It does not guarantee that a deployment succeeds: quotas, names already taken and permissions are known to
-AWS alone.
+Guarantees that `sam validate`, `sam validate --lint` and cfn-lint on the transformed template all pass, because each
+of them finds mistakes that the others miss, and that no route of the API is open. Needs no credentials, Docker or
+network. Does not guarantee that a deployment succeeds: quotas, existing names and permissions are known to AWS only.
 
 Run with the interpreter that has aws-sam-cli: python tools/check_template.py [template.yaml]
 """
@@ -25,56 +24,56 @@ import yaml
 
 REGION = "us-east-1"
 ARTIFACT = "s3://bucket/key.zip"
-# Some findings name every resource there is.
+# The longest finding that is printed, in characters: some list every resource.
 MESSAGE = 300
 
 
 class Loader:
-    """Stands in for the list of AWS managed policies, which SAM would ask AWS for; this template names none."""
+    """A replacement for the list of AWS managed policies, which SAM would request from AWS; the template uses none."""
 
     def load(self) -> dict[str, str]:
-        """Answer that there are none."""
+        """Return no policies."""
         return {}
 
 
 def main(arguments: list[str]) -> int:
-    """Print every finding; return 0 when there is none, else 1."""
+    """Print every finding; return 0 when there are no findings, else 1."""
     template = Path(arguments[0] if arguments else "template.yaml").resolve()
-    gates: dict[str, Callable[[Path], str]] = {
+    checks: dict[str, Callable[[Path], str]] = {
         "sam validate": sam_validate,
         "sam validate --lint": sam_lint,
         "transform, then cfn-lint": lint_transformed,
-        "every route asks for a token": closed_routes,
+        "every route needs a token": check_routes,
     }
     with ThreadPoolExecutor(max_workers=2) as pool:
-        findings = dict(zip(gates, pool.map(lambda gate: gate(template), gates.values()), strict=True))
-    for gate, found in findings.items():
-        print(f"{gate}: {found.strip() or 'ok'}")
+        findings = dict(zip(checks, pool.map(lambda check: check(template), checks.values()), strict=True))
+    for name, found in findings.items():
+        print(f"{name}: {found.strip() or 'ok'}")
     return int(any(findings.values()))
 
 
 def sam_validate(template: Path) -> str:
-    """What SAM's own transform refuses: unknown properties of events, values of the wrong type."""
+    """Return what SAM's transform rejects: unknown properties of events, values of the wrong type."""
     return _sam(template)
 
 
 def sam_lint(template: Path) -> str:
-    """What cfn-lint says of the template as it is written."""
+    """Return the findings of cfn-lint in the template as written."""
     return _sam(template, "--lint")
 
 
 def lint_transformed(template: Path) -> str:
-    """What cfn-lint says of the CloudFormation that SAM makes of it, one finding a line."""
-    return _of_transformed(template, _lint)
+    """Return the findings of cfn-lint in the CloudFormation template that SAM generates, one per line."""
+    return _check_transformed(template, _lint)
 
 
-def closed_routes(template: Path) -> str:
-    """The ways in that SAM makes without an authorizer, one a line."""
-    return _of_transformed(template, lambda transformed: "\n".join(open_routes(transformed)))
+def check_routes(template: Path) -> str:
+    """Return the routes that SAM generates without an authorizer, one per line."""
+    return _check_transformed(template, lambda transformed: "\n".join(list_open_routes(transformed)))
 
 
-def open_routes(transformed: dict[str, Any]) -> Iterator[str]:
-    """Every route, method and function URL of a transformed template that answers without a JWT."""
+def list_open_routes(transformed: dict[str, Any]) -> Iterator[str]:
+    """Yield every route, method and function URL of a transformed template that answers without a JWT."""
     for name, resource in transformed["Resources"].items():
         properties = resource.get("Properties", {})
         if resource["Type"] == "AWS::Lambda::Url":
@@ -87,21 +86,25 @@ def open_routes(transformed: dict[str, Any]) -> Iterator[str]:
 
 def _open_operations(document: dict[str, Any]) -> Iterator[str]:
     schemes = document.get("components", {}).get("securitySchemes", {})
-    jwt = {name for name, it in schemes.items() if it.get("x-amazon-apigateway-authorizer", {}).get("type") == "jwt"}
+    jwt = {
+        name
+        for name, scheme in schemes.items()
+        if scheme.get("x-amazon-apigateway-authorizer", {}).get("type") == "jwt"
+    }
     for path, operations in document.get("paths", {}).items():
         for method, operation in operations.items():
-            # Any one of the requirements is enough, and an empty one asks for nothing.
+            # One satisfied requirement is enough, and an empty requirement is always satisfied.
             requirements = operation.get("security", [])
             if not requirements or not all(jwt.intersection(each) for each in requirements):
                 yield f"{method.upper()} {path}"
 
 
-def _of_transformed(template: Path, look: Callable[[dict[str, Any]], str]) -> str:
+def _check_transformed(template: Path, check: Callable[[dict[str, Any]], str]) -> str:
     # Imported here, so that this module can be imported (and typed) where SAM is not installed.
     from samtranslator.public.exceptions import InvalidDocumentException
 
     try:
-        return look(transform(template))
+        return check(transform(template))
     except InvalidDocumentException as exc:
         return "\n".join(cause.message for cause in exc.causes)
     except (OSError, yaml.YAMLError) as exc:
@@ -116,7 +119,9 @@ def _lint(transformed: dict[str, Any]) -> str:
 
 
 def transform(template: Path, artifacts: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The CloudFormation template that SAM makes; `artifacts` are addresses of code by logical id, one for all others.
+    """Return the CloudFormation template that SAM generates; `artifacts` are code addresses by logical id.
+
+    Resources that `artifacts` does not name get the address ARTIFACT.
 
     Raises samtranslator's InvalidDocumentException.
     """
@@ -124,7 +129,7 @@ def transform(template: Path, artifacts: Mapping[str, str] | None = None) -> dic
     from samtranslator.yaml_helper import yaml_parse
 
     os.environ.setdefault("AWS_DEFAULT_REGION", REGION)
-    # It counts what it does, and says at the end that nobody took the counts.
+    # SAM logs a warning at exit about metrics that were never published.
     logging.getLogger("samtranslator.metrics.metrics").setLevel(logging.ERROR)
     source = yaml_parse(template.read_text(encoding="utf-8"))
     _point_at_artifacts(source, artifacts or {})
@@ -133,7 +138,7 @@ def transform(template: Path, artifacts: Mapping[str, str] | None = None) -> dic
 
 
 def _point_at_artifacts(source: dict[str, Any], artifacts: Mapping[str, str]) -> None:
-    """Give code the address that `sam package` would: the transform refuses local folders."""
+    """Set the code addresses, as `sam package` does: the transform rejects local folders."""
     for globals_of_kind in source.get("Globals", {}).values():
         globals_of_kind.pop("CodeUri", None)
     for name, resource in source["Resources"].items():
@@ -152,18 +157,18 @@ def _cfn_lint(path: Path) -> str:
     if result.returncode == 0:
         return ""
     try:
-        return "\n".join(_sentence(finding) for finding in json.loads(result.stdout))
+        return "\n".join(_format_finding(finding) for finding in json.loads(result.stdout))
     except json.JSONDecodeError:
         return f"cfn-lint ended with {result.returncode}: {result.stderr or result.stdout}"
 
 
-def _sentence(finding: dict[str, Any]) -> str:
+def _format_finding(finding: dict[str, Any]) -> str:
     where = "/".join(str(step) for step in finding["Location"].get("Path") or [])
     return f"{finding['Rule']['Id']} {where}: {finding['Message'][:MESSAGE]}"
 
 
 def _run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # Through the interpreter: a script's first line breaks where the path is long or holds a space.
+    # Run by the interpreter: the first line of a script fails where the path is long or contains a space.
     return subprocess.run(
         [sys.executable, str(Path(sys.executable).with_name(tool)), *arguments],
         capture_output=True,

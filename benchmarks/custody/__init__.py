@@ -1,1 +1,1 @@
-"""Two ways of locking custody, side by side."""
+"""Comparison of the two locking strategies of custody."""

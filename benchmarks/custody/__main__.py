@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.custody.command import main
-from benchmarks.telling import run
+from benchmarks.output import run_command
 
 if __name__ == "__main__":
-    run(main)
+    run_command(main)

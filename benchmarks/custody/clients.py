@@ -1,8 +1,8 @@
-"""Clients that record custody periods, each a process, as each Lambda environment is one.
+"""Clients that record custody periods, each in its own process, like Lambda environments.
 
-Each has the engine and the settings of the application to itself. A request is `add_periods` in a transaction of its
-own, replayed as the application replays it; neither HTTP nor idempotency, which cost the same however devices are
-locked. All wait for each other before they begin.
+Each has its own engine and settings of the application. A request is `add_periods` in one transaction, retried as in
+the application, without HTTP and idempotency, whose cost does not depend on the locking strategy. All clients start
+together.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.custody.workload import Contention, periods_of, requests
+from benchmarks.custody.workload import Contention, build_periods, requests
 from benchmarks.processes import Workers
 from core.caller import Caller
 from core.contracts.custody import NewPeriod
 from core.errors import OverlapError, TransactionConflictError
-from shell.custody_ops import add_periods
+from shell.custody.commands import add_periods
+from shell.db.retry import retry_on_db_conflict
+from shell.db.session import session
 from shell.observability import logger
 from shell.settings import settings
-from shell.utils.db_session import session
-from shell.utils.replaying import retry_on_db_conflict
 
 _UNUSED = 1_000_000
 
 
 @dataclass(frozen=True)
 class Job:
-    """What one of `clients` does, and for how long; the environment is that of the application."""
+    """The job of one of `clients`; the environment is that of the application."""
 
     environment: Mapping[str, str]
     tenant: str
@@ -41,10 +41,10 @@ class Job:
 
 
 @dataclass
-class Work:
-    """What one client did: how long each request took, how often the requests were attempted, and in how many seconds.
+class WorkResult:
+    """The result of one client: the seconds of each request, the number of attempts, and the seconds in all.
 
-    A refusal is an answer; what was given up is a request that the application could not do.
+    `refused` counts requests rejected because of an overlap, `gave_up` requests that failed after all retries.
     """
 
     latencies: list[float] = field(default_factory=list)
@@ -54,28 +54,28 @@ class Work:
     seconds: float = 0.0
 
 
-class Clients(Workers[Job, Work]):
-    """Processes that wait for jobs; forked, so make them before there is a thread or a connection."""
+class Clients(Workers[Job, WorkResult]):
+    """Processes that wait for jobs. They are forked: create them before any thread or connection."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count, _prepare)
 
 
-def _prepare(job: Job) -> Callable[[], Work]:
+def _prepare(job: Job) -> Callable[[], WorkResult]:
     logger.setLevel("CRITICAL")
     os.environ.update(job.environment)
     settings.cache_clear()
-    # Connects, and compiles the statements; on a device that nobody asks for.
-    _timed(Work(), _caller(job), periods_of([_UNUSED + job.client], 0))
-    return functools.partial(_worked, job)
+    # Connects and compiles the statements, on a device that no request uses.
+    _time_request(WorkResult(), _caller(job), build_periods([_UNUSED + job.client], 0))
+    return functools.partial(_run, job)
 
 
-def _worked(job: Job) -> Work:
-    work, caller = Work(), _caller(job)
-    wanted = requests(job.contention, job.client, job.clients, job.seed)
+def _run(job: Job) -> WorkResult:
+    work, caller = WorkResult(), _caller(job)
+    stream = requests(job.contention, job.client, job.clients, job.seed)
     began = time.perf_counter()
     while time.perf_counter() - began < job.seconds:
-        _timed(work, caller, next(wanted))
+        _time_request(work, caller, next(stream))
     work.seconds = time.perf_counter() - began
     return work
 
@@ -84,7 +84,7 @@ def _caller(job: Job) -> Caller:
     return Caller(tenant_id=job.tenant, user_id=f"client {job.client}")
 
 
-def _timed(work: Work, caller: Caller, periods: Sequence[NewPeriod]) -> None:
+def _time_request(work: WorkResult, caller: Caller, periods: Sequence[NewPeriod]) -> None:
     began = time.perf_counter()
     try:
         _record(work, caller, periods)
@@ -96,7 +96,7 @@ def _timed(work: Work, caller: Caller, periods: Sequence[NewPeriod]) -> None:
 
 
 @retry_on_db_conflict
-def _record(work: Work, caller: Caller, periods: Sequence[NewPeriod]) -> None:
+def _record(work: WorkResult, caller: Caller, periods: Sequence[NewPeriod]) -> None:
     work.attempts += 1
     with session() as transaction:
         add_periods(transaction, caller, periods)

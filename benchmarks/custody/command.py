@@ -1,6 +1,6 @@
-"""`python -m benchmarks.custody`: what locking devices costs and what comparing their versions does, side by side.
+"""`python -m benchmarks.custody`: pessimistic and optimistic locking of devices, compared.
 
-Exit codes: 0 measured, 1 overlaps were found or nothing could be measured, 2 the command was called wrongly.
+Exit codes: 0 measured, 1 overlaps were found or the benchmark failed, 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -17,67 +17,69 @@ from benchmarks.custody.arguments import parser
 from benchmarks.custody.clients import Clients, Job
 from benchmarks.custody.devices import add_devices
 from benchmarks.custody.devices import overlaps as overlaps_of
-from benchmarks.custody.figures import WAYS, Cell, Figures, Rounds, figures_of, overlaps, report, table
+from benchmarks.custody.figures import STRATEGIES, Cell, Figures, Rounds, build_figures, overlaps, report, table
 from benchmarks.custody.workload import Contention
-from benchmarks.database import Database, own_database
-from benchmarks.telling import DONE, FAILED, ending
+from benchmarks.database import Database, temporary_database
+from benchmarks.output import DONE, FAILED, run_measurement
 
-_BOTH = "in each cell pessimistic / optimistic, and in brackets the latter as a multiple of the former"
+_LEGEND = "each cell: pessimistic / optimistic, in parentheses the latter as a multiple of the former"
 
 
 def main(
     arguments: Sequence[str] | None = None,
-    database: Callable[[str | None], AbstractContextManager[Database]] = own_database,
+    database: Callable[[str | None], AbstractContextManager[Database]] = temporary_database,
 ) -> int:
-    """Measure and print; gives the exit code."""
+    """Run the benchmark, print the result and return the exit code."""
     options = parser().parse_args(arguments)
-    return ending(lambda: _told(options, *_measured(options, database)), "what was made on the server is removed")
+    return run_measurement(
+        lambda: _report(options, *_measure(options, database)), "the schema on the server is removed"
+    )
 
 
-def _measured(
+def _measure(
     options: argparse.Namespace, database: Callable[[str | None], AbstractContextManager[Database]]
 ) -> tuple[str, Rounds]:
     clients = Clients(max(options.clients))
-    # The clients end before the schema is dropped: one that is in a transaction would hold it.
+    # The clients end before the schema is dropped: a client in a transaction would block that.
     with database(options.database_url) as measured, closing(clients):
         rounds = Measurement(clients, measured, options.seconds).rounds(options.clients, options.rounds)
         return measured.server(), rounds
 
 
-def _told(options: argparse.Namespace, server: str, rounds: Rounds) -> int:
-    said = {"server": server, "seconds": options.seconds, "rounds": options.rounds, **report(rounds)}
-    print(json.dumps(said, indent=2) if options.json else f"{server}; {_BOTH}\n\n{table(rounds)}")
-    return _judged(overlaps(rounds))
+def _report(options: argparse.Namespace, server: str, rounds: Rounds) -> int:
+    result = {"server": server, "seconds": options.seconds, "rounds": options.rounds, **report(rounds)}
+    print(json.dumps(result, indent=2) if options.json else f"{server}; {_LEGEND}\n\n{table(rounds)}")
+    return _check_result(overlaps(rounds))
 
 
-def _judged(overlapping: int) -> int:
+def _check_result(overlapping: int) -> int:
     if overlapping:
-        print(f"error: {overlapping} periods overlap another one; that must never happen", file=sys.stderr)
+        print(f"error: {overlapping} periods overlap another period of their device", file=sys.stderr)
     return FAILED if overlapping else DONE
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Who records where, and for how long at a time."""
+    """The clients and the database of a measurement, and the seconds per cell."""
 
     clients: Clients
     database: Database
     seconds: float
 
     def rounds(self, counts: Sequence[int], rounds: int) -> Rounds:
-        """So many rounds of every cell, with each of these counts of clients; a line on standard error for each."""
+        """Measure every cell in each round, for each number of clients; print a line per cell on standard error."""
         found: Rounds = {}
         for number in range(rounds):
             for cell in _cells(counts, number):
                 figures = self.figures(cell, number)
                 found.setdefault(cell, []).append(figures)
                 line = f"{cell.contention} contention, clients: {cell.clients}, {cell.strategy}"
-                said = f"round {number + 1} of {rounds}: {line}: {figures.requests_per_s:.0f} requests/s"
-                print(said, file=sys.stderr)
+                rate = f"{figures.requests_per_s:.0f} requests/s"
+                print(f"round {number + 1} of {rounds}: {line}: {rate}", file=sys.stderr)
         return found
 
     def figures(self, cell: Cell, number: int) -> Figures:
-        """Of one cell in one round: on devices of its own, by requests that are the same for both ways."""
+        """Measure one cell in one round, on new devices, with the same requests for both strategies."""
         seed = f"{cell.contention} {cell.clients} {number}"
         tenant, environment = f"{seed} {cell.strategy}", {**self.database.environment, "CUSTODY_LOCKING": cell.strategy}
         add_devices(self.database, tenant, cell.contention.devices)
@@ -87,11 +89,11 @@ class Measurement:
         ]
         before = self.database.deadlocks()
         works = self.clients.work(jobs)
-        return figures_of(works, self.database.deadlocks() - before, overlaps_of(self.database, tenant))
+        return build_figures(works, self.database.deadlocks() - before, overlaps_of(self.database, tenant))
 
 
 def _cells(counts: Sequence[int], number: int) -> Iterator[Cell]:
-    """Those of a round; in every other one the second way goes first."""
+    """Yield the cells of a round; in every other round the second strategy is first."""
     for contention, clients in itertools.product(Contention, counts):
-        for way in WAYS if number % 2 == 0 else reversed(WAYS):
-            yield Cell(clients, contention, way)
+        for strategy in STRATEGIES if number % 2 == 0 else reversed(STRATEGIES):
+            yield Cell(clients, contention, strategy)

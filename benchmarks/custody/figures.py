@@ -1,4 +1,4 @@
-"""Figures of a measurement: medians over its rounds, what was counted as totals, and the ratio of the two ways."""
+"""Figures of a measurement: medians over its rounds, totals of counts, and the ratio of the two strategies."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any, NamedTuple
 
-from benchmarks.custody.clients import Work
+from benchmarks.custody.clients import WorkResult
 from benchmarks.custody.workload import Contention
-from benchmarks.telling import percentile_ms
-from benchmarks.telling import table as markdown
+from benchmarks.output import percentile_ms
+from benchmarks.output import table as markdown
 
-PESSIMISTIC, OPTIMISTIC = WAYS = ("pessimistic", "optimistic")
+PESSIMISTIC, OPTIMISTIC = STRATEGIES = ("pessimistic", "optimistic")
 COMPARED = ("requests_per_s", "p50_ms", "p99_ms")
 _COUNTED = ("requests", "deadlocks", "retries", "overlaps", "refused", "gave_up")
 
 
 class Cell(NamedTuple):
-    """What is measured at a time."""
+    """The parameters of one measurement."""
 
     clients: int
     contention: Contention
@@ -27,7 +27,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Figures:
-    """Of one cell in one round, or of several."""
+    """The figures of one cell in one round or in several."""
 
     requests_per_s: float
     p50_ms: float
@@ -41,13 +41,13 @@ class Figures:
 
 
 Rounds = dict[Cell, list[Figures]]
-Shown = Callable[[Figures], str]
-_COMPARED_AS: dict[str, Shown] = {
+Formatter = Callable[[Figures], str]
+_COMPARED_AS: dict[str, Formatter] = {
     "requests/s": lambda each: f"{each.requests_per_s:.0f}",
     "p50 ms": lambda each: f"{each.p50_ms:.1f}",
     "p99 ms": lambda each: f"{each.p99_ms:.1f}",
 }
-_COUNTED_AS: dict[str, Shown] = {
+_COUNTED_AS: dict[str, Formatter] = {
     "retries per 100": lambda each: f"{100 * each.retries / each.requests:.1f}",
     "refused per 100": lambda each: f"{100 * each.refused / each.requests:.1f}",
     "gave up": lambda each: str(each.gave_up),
@@ -56,8 +56,8 @@ _COUNTED_AS: dict[str, Shown] = {
 }
 
 
-def figures_of(works: Sequence[Work], deadlocks: int, overlaps: int) -> Figures:
-    """What clients who worked at the same time did, of which the database tells the rest."""
+def build_figures(works: Sequence[WorkResult], deadlocks: int, overlaps: int) -> Figures:
+    """Return the figures of clients that ran at the same time."""
     latencies = sorted(each for work in works for each in work.latencies)
     return Figures(
         requests_per_s=sum(len(work.latencies) / work.seconds for work in works),
@@ -72,27 +72,27 @@ def figures_of(works: Sequence[Work], deadlocks: int, overlaps: int) -> Figures:
     )
 
 
-def together(figures: Sequence[Figures]) -> Figures:
-    """Their medians, and the totals of what was counted."""
+def combine(figures: Sequence[Figures]) -> Figures:
+    """Return the medians, and the totals of the counts."""
     values = {name: [getattr(each, name) for each in figures] for name in (*COMPARED, *_COUNTED)}
     medians: dict[str, Any] = {name: median(values[name]) for name in COMPARED}
     return Figures(**medians, **{name: sum(values[name]) for name in _COUNTED})
 
 
 def ratios(rounds: Rounds, clients: int, contention: Contention) -> dict[str, float]:
-    """Optimistic to pessimistic: the median of the rounds' own ratios, for a machine is not as fast all the time."""
-    pairs = list(zip(*(rounds[Cell(clients, contention, way)] for way in (OPTIMISTIC, PESSIMISTIC)), strict=True))
+    """Return optimistic relative to pessimistic: medians of the rounds' ratios, because a machine's speed changes."""
+    pairs = list(zip(*(rounds[Cell(clients, contention, each)] for each in (OPTIMISTIC, PESSIMISTIC)), strict=True))
     return {name: round(median(getattr(o, name) / getattr(p, name) for o, p in pairs), 3) for name in COMPARED}
 
 
 def overlaps(rounds: Rounds) -> int:
-    """How many were found in all."""
+    """Return the number of overlaps in all rounds."""
     return sum(figure.overlaps for figures in rounds.values() for figure in figures)
 
 
 def report(rounds: Rounds) -> dict[str, object]:
-    """The figures of every cell and of each way over all its cells, and the ratios."""
-    cells = {cell: together(figures) for cell, figures in rounds.items()}
+    """Return the figures of every cell and of each strategy over all its cells, and the ratios."""
+    cells = {cell: combine(figures) for cell, figures in rounds.items()}
     return {
         "cells": [cell._asdict() | _rounded(figures) for cell, figures in cells.items()],
         "ratios": [
@@ -101,23 +101,23 @@ def report(rounds: Rounds) -> dict[str, object]:
             if cell.strategy == OPTIMISTIC
         ],
         "strategies": {
-            way: _rounded(together([figures for cell, figures in cells.items() if cell.strategy == way]))
-            for way in WAYS
+            strategy: _rounded(combine([figures for cell, figures in cells.items() if cell.strategy == strategy]))
+            for strategy in STRATEGIES
         },
     }
 
 
 def table(rounds: Rounds) -> str:
-    """As Markdown, both ways in a row."""
+    """Return a Markdown table with both strategies in each row."""
     rows = [_row(rounds, cell) for cell in rounds if cell.strategy == OPTIMISTIC]
     return markdown(["contention", "clients", *_COMPARED_AS, *_COUNTED_AS], rows)
 
 
 def _row(rounds: Rounds, cell: Cell) -> list[str]:
-    both = [together(rounds[cell._replace(strategy=way)]) for way in WAYS]
+    both = [combine(rounds[cell._replace(strategy=each)]) for each in STRATEGIES]
     ratio = ratios(rounds, cell.clients, cell.contention).values()
-    compared = [" / ".join(map(shown, both)) for shown in _COMPARED_AS.values()]
-    counted = [" / ".join(map(shown, both)) for shown in _COUNTED_AS.values()]
+    compared = [" / ".join(map(formatter, both)) for formatter in _COMPARED_AS.values()]
+    counted = [" / ".join(map(formatter, both)) for formatter in _COUNTED_AS.values()]
     with_ratios = [f"{pair} ({times:.2f})" for pair, times in zip(compared, ratio, strict=True)]
     return [cell.contention, str(cell.clients), *with_ratios, *counted]
 

@@ -1,4 +1,4 @@
-"""What the clients ask for: a few periods at a time, of devices that hardly anybody else or that everybody asks for."""
+"""The requests of the clients: a few periods each, of many devices (low contention) or of few (high contention)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from enum import StrEnum
 from pydantic import TypeAdapter
 
 from core.contracts.custody import NewPeriod
-from core.moments import written
+from core.timestamps import format_timestamp
 
 ELEMENTS = 3
-# Of requests under high contention, so many reach back into the period that somebody else asks for just then.
+# The share of requests under high contention that overlap the period of another client's current request.
 OVERLAPPING = 0.1
 _HOURS = 10_000
 _BEGIN = datetime(2026, 11, 21)
@@ -22,35 +22,35 @@ _PERIODS = TypeAdapter(list[NewPeriod])
 
 
 class Contention(StrEnum):
-    """Whether clients meet: each request names ELEMENTS devices of a thousand, or of four."""
+    """The contention between clients: each request uses ELEMENTS devices of a thousand, or of four."""
 
     LOW = "low"
     HIGH = "high"
 
     @property
     def devices(self) -> int:
-        """How many devices there are, numbered from 1."""
+        """Return the number of devices, which are numbered from 1."""
         return 1_000 if self is Contention.LOW else 4
 
 
 def requests(contention: Contention, client: int, clients: int, seed: str) -> Iterator[list[NewPeriod]]:
-    """One client's requests, without end; the same ones for the same seed.
+    """Generate one client's requests without end; the same requests for the same seed.
 
-    Under low contention an hour is taken at random and mostly free. Under high contention the clients take turns: each
-    asks for the hour after its neighbour's, on devices that they share.
+    Under low contention the hour is random and mostly free. Under high contention each client requests the hour after
+    that of the client before it, on shared devices.
     """
-    random_one = random.Random(f"{seed} {client}")
+    generator = random.Random(f"{seed} {client}")
     for turn in itertools.count():
-        devices = random_one.sample(range(1, contention.devices + 1), ELEMENTS)
+        devices = generator.sample(range(1, contention.devices + 1), ELEMENTS)
         if contention is Contention.LOW:
-            hour = float(random_one.randrange(_HOURS))
+            hour = float(generator.randrange(_HOURS))
         else:
-            hour = turn * clients + client - (0.5 if random_one.random() < OVERLAPPING else 0.0)
-        yield periods_of(devices, hour)
+            hour = turn * clients + client - (0.5 if generator.random() < OVERLAPPING else 0.0)
+        yield build_periods(devices, hour)
 
 
-def periods_of(devices: Sequence[int], hour: float) -> list[NewPeriod]:
-    """An hour of each of the devices."""
+def build_periods(devices: Sequence[int], hour: float) -> list[NewPeriod]:
+    """Return a period of one hour for each of the devices."""
     begin = _BEGIN + timedelta(hours=hour)
-    times = {"begin": written(begin), "end": written(begin + timedelta(hours=1))}
+    times = {"begin": format_timestamp(begin), "end": format_timestamp(begin + timedelta(hours=1))}
     return _PERIODS.validate_python([{"deviceId": device, **times} for device in devices])

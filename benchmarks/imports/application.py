@@ -1,7 +1,7 @@
-"""The application's handlers in this process, on a schema of their own and S3 and SQS on this machine.
+"""The application's handlers in this process, with a temporary schema and local S3 and SQS.
 
-Guaranteed: handlers get the events that Lambda would give them, and what is timed is the handlers alone. S3 and SQS are
-another process, as the database is.
+Guaranteed: handlers get the events that Lambda would give them, and only the handlers are timed. S3, SQS and the
+database run in other processes.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from pathlib import Path
 
 import import_chunk
 import start_import
-from benchmarks.database import Database, adopt
+from benchmarks.database import Database, replace_environment
 from benchmarks.errors import BenchmarkError
-from benchmarks.imports.invoking import Handler, Message, seconds_of
+from benchmarks.imports.invocation import Handler, Message, time_handler
 from benchmarks.imports.steady_aws import SteadyAws
-from local.aws import LocalAws
-from local.processes import Processes
+from local.services.aws import LocalAws
+from local.services.processes import Processes
 from local.time_scale import TimeScale
+from shell.aws import clients
 from shell.observability import metrics
-from shell.utils import aws
 
-_QUEUES = ("IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "OUTBOX_NUDGE_QUEUE_URL")
+_QUEUES = ("IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "OUTBOX_WAKE_QUEUE_URL")
 _CHUNKS = "SELECT chunk_no FROM import_chunks WHERE import_id = :import_id AND status = 'pending' ORDER BY chunk_no"
-_LEFT = "SELECT status, rows_seen, imported, unchanged, rejected FROM imports WHERE id = :import_id"
+_RESULT = "SELECT status, rows_seen, imported, unchanged, rejected FROM imports WHERE id = :import_id"
 
 
 @dataclass(frozen=True)
-class Imported:
-    """One import: what became of its rows, and the seconds that the handlers took, for the file and for each chunk."""
+class ImportRun:
+    """The result of one import: its counts, and the seconds of the handlers for the file and for each chunk."""
 
     import_id: int
     rows: int
@@ -44,59 +44,59 @@ class Imported:
 
     @property
     def seconds(self) -> float:
-        """Of all handlers."""
+        """Return the seconds of all handlers."""
         return self.start_s + sum(self.chunks_s)
 
 
 @dataclass(frozen=True)
 class Application:
-    """What is measured: `environment` is that of its functions."""
+    """The measured application; `environment` is that of its functions."""
 
     database: Database
     environment: Mapping[str, str]
 
     def upload(self, path: Path, case: str) -> Message:
-        """Put a load file into the bucket; gives what S3 says of it."""
+        """Upload a load file and return its S3 notification."""
         key = f"imports/benchmark/{case}/{time.monotonic_ns()}/{path.name}"
         with path.open("rb") as file:
-            put = aws.s3().put_object(Bucket=self.environment["BUCKET"], Key=key, Body=file)
+            put = clients.s3().put_object(Bucket=self.environment["BUCKET"], Key=key, Body=file)
         size = path.stat().st_size
         stored = {"key": key, "versionId": put["VersionId"], "eTag": put["ETag"], "size": size, "sequencer": "1"}
         bucket = {"name": self.environment["BUCKET"]}
         return {"Records": [{"eventName": "ObjectCreated:Put", "s3": {"bucket": bucket, "object": stored}}]}
 
     def start(self, request: Message) -> tuple[int, float]:
-        """Split the file; gives the import's id and the seconds it took."""
+        """Split the file; return the import's id and the seconds of the handler."""
         seconds = _timed(start_import.lambda_handler, request)
         return int(self.database.query("SELECT MAX(id) FROM imports")[0][0]), seconds
 
-    def run(self, path: Path, case: str, each: Callable[[int], object] = lambda _done: None) -> Imported:
-        """Import the file, one chunk after another; `each` is called with the chunks done so far."""
+    def run(self, path: Path, case: str, each: Callable[[int], object] = lambda _done: None) -> ImportRun:
+        """Import the file, one chunk after another; `each` is called with the number of imported chunks."""
         return self.finish(*self.start(self.upload(path, case)), each)
 
-    def finish(self, import_id: int, start_s: float, each: Callable[[int], object] = lambda _done: None) -> Imported:
-        """Import what is pending of a file that is split."""
+    def finish(self, import_id: int, start_s: float, each: Callable[[int], object] = lambda _done: None) -> ImportRun:
+        """Import the pending chunks of a split file. Raises BenchmarkError unless all rows are imported."""
         seconds = []
         for chunk_no in self.pending(import_id):
             seconds.append(self.chunk(import_id, chunk_no))
             each(len(seconds))
-        status, rows, imported, unchanged, rejected = self.database.query(_LEFT, import_id=import_id)[0]
+        status, rows, imported, unchanged, rejected = self.database.query(_RESULT, import_id=import_id)[0]
         if status != "completed" or imported + unchanged != rows:
-            raise BenchmarkError(f"the import ended as {status}, with {rejected} of {rows} rows rejected")
-        return Imported(import_id, rows, imported, unchanged, start_s, seconds)
+            raise BenchmarkError(f"the import ended with status {status}, with {rejected} of {rows} rows rejected")
+        return ImportRun(import_id, rows, imported, unchanged, start_s, seconds)
 
     def pending(self, import_id: int) -> list[int]:
-        """The chunks that are to be done."""
+        """Return the numbers of the pending chunks."""
         return [row[0] for row in self.database.query(_CHUNKS, import_id=import_id)]
 
     def chunk(self, import_id: int, chunk_no: int) -> float:
-        """The seconds that a chunk takes."""
+        """Import a chunk and return the seconds of the handler."""
         return _timed(import_chunk.lambda_handler, {"import_id": import_id, "chunk_no": chunk_no})
 
 
 @contextmanager
-def own_application(database: Database) -> Iterator[Application]:
-    """The application on that schema, in this process's environment."""
+def temporary_application(database: Database) -> Iterator[Application]:
+    """Set up the application on that schema for the block, in this process's environment."""
     processes = Processes()
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         local = SteadyAws(processes, Path(folder) / "aws.log", TimeScale(1.0))
@@ -120,19 +120,19 @@ def _set_up(database: Database, local: LocalAws) -> dict[str, str]:
         "BUCKET": "benchmark",
         "EVENTS_TOPIC_ARN": topic,
     }
-    use(environment)
+    apply_environment(environment)
     return environment
 
 
-def use(environment: Mapping[str, str]) -> None:
-    """Make it this process's, as a new Lambda environment has it."""
-    adopt({**os.environ, **environment})
-    for client in (aws.s3, aws.sqs, aws.sns):
+def apply_environment(environment: Mapping[str, str]) -> None:
+    """Add the variables to this process's environment and reset the application's settings and clients."""
+    replace_environment({**os.environ, **environment})
+    for client in (clients.s3, clients.sqs, clients.sns):
         client.cache_clear()
 
 
 def _timed(handler: Handler, body: Message) -> float:
-    seconds = seconds_of(handler, body)
-    # Where metrics are switched off they pile up, and the hundredth of a name prints them all.
+    seconds = time_handler(handler, body)
+    # Disabled metrics are still collected, and printed at the hundredth value of a name.
     metrics.clear_metrics()
     return seconds

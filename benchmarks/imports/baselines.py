@@ -1,7 +1,7 @@
-"""Other ways of bringing the rows of an import into the same tables, for comparison.
+"""Baselines: other ways to write the rows of an import to the same tables.
 
-All are given finished rows, in memory or as files: none of them fetches, decodes, parses, checks or accounts for
-anything. Each has tables of its own, with the indexes and foreign keys of the application's, empty at the start.
+All of them get finished rows, in memory or as files: none fetches, decodes, parses, checks or accounts for rows. Each
+writes to empty copies of the application's tables, with the same indexes and foreign keys.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from sqlalchemy.orm import Session
 
 from benchmarks.database import Database
 from benchmarks.errors import BenchmarkError
+from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import CustodianExhibits, Taggings
-from shell.tables.names import Custodians, Tags
 
 # Parents first.
 TABLES = ("exhibits", "custodians", "tags", "custodian_exhibits", "taggings")
 CHUNK_ROWS = 1_000
 Values = dict[str, Any]
-# Each kind of name: its table, that of its links, and what links call it.
+# Each kind of name: its table, the table of its links, and its column in that.
 NAMED = ((Custodians, CustodianExhibits, "custodian_id"), (Tags, Taggings, "tag_id"))
 _OF_IMPORT = {
     "exhibits": "SELECT * FROM exhibits WHERE import_id = :import_id ORDER BY id",
@@ -49,7 +49,7 @@ _OF_IMPORT = {
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some exhibits, and their (control number, name, user) by kind of name."""
+    """A chunk of exhibits, and their (control number, name, user) by table of names."""
 
     case_id: int
     exhibits: Sequence[Values]
@@ -57,31 +57,31 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Finished:
-    """All rows that an import produced, by table and in the order of their keys; the same as files for LOAD DATA."""
+class FinishedRows:
+    """All rows of an import, by table and in the order of their keys, and the same rows as files for LOAD DATA."""
 
     rows: Mapping[str, Sequence[Values]]
     files: Mapping[str, Path]
     chunks: Sequence[Chunk]
 
     @classmethod
-    def of(cls, database: Database, import_id: int, folder: Path, chunk_rows: int = CHUNK_ROWS) -> Finished:
-        """Read what the import wrote, and write the files; a chunk has so many exhibits."""
+    def read(cls, database: Database, import_id: int, folder: Path, chunk_rows: int = CHUNK_ROWS) -> FinishedRows:
+        """Read the rows of an import and write the files; a chunk has `chunk_rows` exhibits."""
         rows = {
             table: [dict(row._mapping) for row in database.query(statement, import_id=import_id)]
             for table, statement in _OF_IMPORT.items()
         }
         files = {table: folder / f"{table}.tsv" for table in rows}
         for table, path in files.items():
-            path.write_text("".join(map(_as_line, rows[table])), encoding="utf-8", newline="")
+            path.write_text("".join(map(_format_line, rows[table])), encoding="utf-8", newline="")
         return cls(rows, files, _chunks(rows, chunk_rows))
 
 
-def _as_line(row: Values) -> str:
-    return "\t".join(map(_as_field, row.values())) + "\n"
+def _format_line(row: Values) -> str:
+    return "\t".join(map(_format_field, row.values())) + "\n"
 
 
-def _as_field(value: Any) -> str:
+def _format_field(value: Any) -> str:
     if value is None:
         return r"\N"
     if isinstance(value, bytes):
@@ -92,24 +92,24 @@ def _as_field(value: Any) -> str:
 
 
 @contextmanager
-def own_tables(database: Database) -> Iterator[str]:
-    """The address of a schema with empty copies of the tables."""
-    ours = make_url(database.environment["DATABASE_URL"])
-    theirs = ours.set(database=f"{ours.database}_rival")
-    database.query(f"CREATE DATABASE {theirs.database} CHARACTER SET utf8mb4")
+def temporary_tables(database: Database) -> Iterator[str]:
+    """Create a schema with empty copies of the tables for the block and yield its URL."""
+    source = make_url(database.environment["DATABASE_URL"])
+    copy = source.set(database=f"{source.database}_baseline")
+    database.query(f"CREATE DATABASE {copy.database} CHARACTER SET utf8mb4")
     try:
-        made = create_engine(theirs)
-        with made.begin() as connection:
+        engine = create_engine(copy)
+        with engine.begin() as connection:
             for table in TABLES:
                 connection.exec_driver_sql(str(database.query(f"SHOW CREATE TABLE {table}")[0][1]))
-        made.dispose()
-        yield theirs.render_as_string(hide_password=False)
+        engine.dispose()
+        yield copy.render_as_string(hide_password=False)
     finally:
-        database.query(f"DROP DATABASE {theirs.database}")
+        database.query(f"DROP DATABASE {copy.database}")
 
 
-def load_data(url: str, finished: Finished) -> None:
-    """LOAD DATA, a statement for each table, all in one transaction."""
+def load_data(url: str, finished: FinishedRows) -> None:
+    """Write all rows with LOAD DATA: a statement per table, in one transaction."""
     address = make_url(url)
     connection = pymysql.connect(
         host=address.host,
@@ -122,13 +122,13 @@ def load_data(url: str, finished: Finished) -> None:
     )
     with connection, connection.cursor() as cursor:
         for table in TABLES:
-            cursor.execute(_load(table, finished))
+            cursor.execute(_build_statement(table, finished))
         connection.commit()
 
 
-def _load(table: str, finished: Finished) -> str:
+def _build_statement(table: str, finished: FinishedRows) -> str:
     names = list(finished.rows[table][0])
-    # A column of bytes comes as hexadecimal digits: the file is text in one character set.
+    # The binary column is written as hexadecimal digits, because the file is text.
     columns = ", ".join("@row_hash" if name == "row_hash" else name for name in names)
     unhex = "SET row_hash = UNHEX(@row_hash)" if "row_hash" in names else ""
     return (
@@ -136,16 +136,16 @@ def _load(table: str, finished: Finished) -> str:
     )
 
 
-def pattern_bulk(url: str, finished: Finished) -> None:
-    """The published pattern's bulk code: a transaction a chunk, of bulk_save_objects, OR of ANDs and INSERT IGNORE."""
-    made = create_engine(url, isolation_level="READ COMMITTED")
+def pattern_bulk(url: str, finished: FinishedRows) -> None:
+    """Write all rows with the published pattern's bulk code: a transaction per chunk, INSERT IGNORE for links."""
+    engine = create_engine(url, isolation_level="READ COMMITTED")
     for chunk in finished.chunks:
-        with Session(made) as session, session.begin():
-            _pattern_chunk(session, chunk)
-    made.dispose()
+        with Session(engine) as session, session.begin():
+            _write_pattern_chunk(session, chunk)
+    engine.dispose()
 
 
-def _pattern_chunk(session: Session, chunk: Chunk) -> None:
+def _write_pattern_chunk(session: Session, chunk: Chunk) -> None:
     stored = save_exhibits(session, chunk)
     for model, link, column in NAMED:
         names = chunk.names[model.__tablename__]
@@ -158,20 +158,20 @@ def _pattern_chunk(session: Session, chunk: Chunk) -> None:
 
 
 def save_exhibits(session: Session, chunk: Chunk) -> dict[str, int]:
-    """The pattern's bulk_save_objects of what the case lacks; gives the ids by control number, read by OR of ANDs."""
+    """Insert new exhibits by bulk_save_objects; return the ids by control number, read by an OR of ANDs."""
     keys = or_(
         *(
             and_(Exhibits.case_id == row["case_id"], Exhibits.control_number == row["control_number"])
             for row in chunk.exhibits
         )
     )
-    held = {row.control_number for row in session.execute(select(Exhibits.control_number).where(keys))}
-    session.bulk_save_objects([Exhibits(**row) for row in chunk.exhibits if row["control_number"] not in held])
+    existing = {row.control_number for row in session.execute(select(Exhibits.control_number).where(keys))}
+    session.bulk_save_objects([Exhibits(**row) for row in chunk.exhibits if row["control_number"] not in existing])
     return dict(session.execute(select(Exhibits.control_number, Exhibits.id).where(keys)).tuples().all())
 
 
 def insert_or_get(session: Session, model: Any, case_id: int, name: str) -> int:
-    """The pattern's id of a name: an INSERT in a SAVEPOINT, and where that is refused, the row that is there."""
+    """Return the id of a name: an INSERT in a SAVEPOINT, or a SELECT where the name exists."""
     try:
         with session.begin_nested():
             row = model(case_id=case_id, name=name)
@@ -182,21 +182,21 @@ def insert_or_get(session: Session, model: Any, case_id: int, name: str) -> int:
 
 
 def save_links(session: Session, link: Any, rows: Sequence[Values]) -> None:
-    """The pattern's INSERT IGNORE."""
+    """Insert links with INSERT IGNORE."""
     session.execute(insert(link).prefix_with("IGNORE"), rows)
 
 
-def plain_orm(url: str, finished: Finished) -> None:
-    """An import as the ORM's tutorial would write it: a transaction a chunk, an object for every row."""
-    made = create_engine(url, isolation_level="READ COMMITTED")
+def orm_tutorial(url: str, finished: FinishedRows) -> None:
+    """Write all rows as in the ORM's tutorial: a transaction per chunk, an object for every row."""
+    engine = create_engine(url, isolation_level="READ COMMITTED")
     known: dict[tuple[str, str], int] = {}
     for chunk in finished.chunks:
-        with Session(made) as session, session.begin():
-            _orm_chunk(session, chunk, known)
-    made.dispose()
+        with Session(engine) as session, session.begin():
+            _write_orm_chunk(session, chunk, known)
+    engine.dispose()
 
 
-def _orm_chunk(session: Session, chunk: Chunk, known: dict[tuple[str, str], int]) -> None:
+def _write_orm_chunk(session: Session, chunk: Chunk, known: dict[tuple[str, str], int]) -> None:
     exhibits = {row["control_number"]: Exhibits(**row) for row in chunk.exhibits}
     session.add_all(exhibits.values())
     for model, _, _ in NAMED:
@@ -241,21 +241,26 @@ def _without_id(row: Values) -> Values:
     return {name: value for name, value in row.items() if name not in ("id", "version")}
 
 
-Rival = Callable[[str, Finished], None]
+Baseline = Callable[[str, FinishedRows], None]
 
 
-def seconds_of(rival: Rival, database: Database, finished: Finished) -> float:
-    """How long it takes on empty tables; raises BenchmarkError unless they hold as many rows as ours then."""
-    with own_tables(database) as url:
+def time_baseline(baseline: Baseline, database: Database, finished: FinishedRows) -> float:
+    """Return the seconds of a baseline on empty tables.
+
+    Raises BenchmarkError unless the tables then have as many rows as after the import.
+    """
+    with temporary_tables(database) as url:
         began = time.perf_counter()
-        rival(url, finished)
+        baseline(url, finished)
         seconds = time.perf_counter() - began
-        _hold(database, str(make_url(url).database), finished, rival.__name__)
+        _check_counts(database, str(make_url(url).database), finished, baseline.__name__)
     return seconds
 
 
-def _hold(database: Database, schema: str, finished: Finished, who: str) -> None:
+def _check_counts(database: Database, schema: str, finished: FinishedRows, baseline: str) -> None:
     for table, rows in finished.rows.items():
-        held = database.query(f"SELECT COUNT(*) FROM {schema}.{table}")[0][0]  # noqa: S608 - our own names
-        if held != len(rows):
-            raise BenchmarkError(f"{who} left {held} rows in {table}, the import {len(rows)}: no fair comparison")
+        count = database.query(f"SELECT COUNT(*) FROM {schema}.{table}")[0][0]  # noqa: S608 - our own names
+        if count != len(rows):
+            raise BenchmarkError(
+                f"{baseline} left {count} rows in {table}, but the import {len(rows)}; the rates cannot be compared"
+            )

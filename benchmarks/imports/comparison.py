@@ -1,7 +1,7 @@
-"""Rounds of workers that import one file into one case: the application's, then the pattern's, in turns.
+"""Comparison of concurrent workers that import one file into one case: the application and the pattern, in turns.
 
-Guaranteed: every cell begins with a fresh case, or with fresh tables; the counters of the server are read right before
-the workers begin and right after they end; afterwards the rows and links that are stored are compared with the file.
+Guaranteed: every cell starts with a new case or with new tables; the server's counters are read immediately before the
+workers start and after they end; then the stored rows and links are compared with the file.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from sqlalchemy import create_engine, make_url
 from benchmarks.database import Database
 from benchmarks.errors import BenchmarkError
 from benchmarks.imports.application import Application
-from benchmarks.imports.contending import Contender, Job, Ours, Pattern, Setting, Work, deliver
-from benchmarks.imports.contention_figures import Counters, Figures, Side
+from benchmarks.imports.baselines import FinishedRows, temporary_tables
+from benchmarks.imports.contention_figures import Contender, Counters, Figures
+from benchmarks.imports.contention_worker import ContentionWorker, Job, OurJob, PatternJob, Setup, WorkResult, deliver
 from benchmarks.imports.load_file import Shape
-from benchmarks.imports.rivals import Finished, own_tables
 from benchmarks.processes import Workers
 from shell.settings import settings
 
@@ -39,31 +39,31 @@ _IMPORTED = "SELECT case_id, imported FROM imports WHERE id = :import_id"
 
 @dataclass(frozen=True)
 class Size:
-    """Of the file, and of its chunks."""
+    """The number of rows of the file and of its chunks."""
 
-    # The pattern gets one row of so many: it takes that much longer.
+    # The pattern imports one row in so many, because it is slower.
     PATTERN_SHARE: ClassVar[int] = 2
     rows: int
     chunk_rows: int
 
     @property
     def pattern_rows(self) -> int:
-        """What the pattern is given: whole chunks, where there is one."""
+        """Return the rows that the pattern imports: whole chunks, if there is at least one."""
         whole = self.rows // self.PATTERN_SHARE // self.chunk_rows * self.chunk_rows
         return whole or min(self.rows, self.chunk_rows)
 
 
 @dataclass(frozen=True)
 class HotFile:
-    """A file whose few names are on every row, and what must be stored of it: exhibits, and links of each kind."""
+    """A file with a few names on every row, and the expected counts: exhibits, custodian links, tag links."""
 
     path: Path
     shape: Shape
     stored: Sequence[int]
 
 
-def hot_file(folder: Path, size: Size) -> HotFile:
-    """Write it, and count what its rows name; of the bytes, and not as the application reads them."""
+def write_hot_file(folder: Path, size: Size) -> HotFile:
+    """Write the file and count the names of its rows, independently of the application's parser."""
     shape, path = Shape(rows=size.rows, custodians=5, tags=8), folder / "hot.dat"
     shape.write(path)
     head, *rows = [line.split("\x14") for line in path.read_text(encoding="utf-8-sig").splitlines()]
@@ -73,91 +73,95 @@ def hot_file(folder: Path, size: Size) -> HotFile:
 
 
 @dataclass
-class Contest:
-    """Who imports what, and the figures so far; `missing` are rows and links of ours that are not as they must be."""
+class Comparison:
+    """The workers, the file and the figures; `missing` counts missing and surplus rows and links of the application."""
 
-    contender: Contender
-    workers: Workers[Job, Work]
+    worker: ContentionWorker
+    workers: Workers[Job, WorkResult]
     application: Application
     file: HotFile
     size: Size
-    rounds: dict[tuple[int, Side], list[Figures]] = field(default_factory=dict)
+    rounds: dict[tuple[int, Contender], list[Figures]] = field(default_factory=dict)
     missing: int = 0
-    finished: Finished = field(init=False)
+    finished: FinishedRows = field(init=False)
 
     def warm_up(self, count: int) -> None:
-        """Have so many workers connected, and everything executed once; gives them what the pattern imports."""
-        with tempfile.TemporaryDirectory(prefix="benchmark-") as folder, own_tables(self.application.database) as url:
-            self.finished = self._finished(Path(folder))
+        """Connect `count` workers, send them the pattern's rows and execute every statement once."""
+        with (
+            tempfile.TemporaryDirectory(prefix="benchmark-") as folder,
+            temporary_tables(self.application.database) as url,
+        ):
+            self.finished = self._read_rows(Path(folder))
             warm = Path(folder) / "warm.dat"
             replace(self.file.shape, rows=_WARM_ROWS * count).write(warm)
-            job = self._started(warm, _WARM_ROWS)
-            given, numbers = (self.application.environment, self.finished.chunks), enumerate(job.chunks, start=1)
-            self.workers.work([Setting(*given, each, job.import_id, chunk_no, url) for each, chunk_no in numbers])
+            job = self._start_import(warm, _WARM_ROWS)
+            common, numbers = (self.application.environment, self.finished.chunks), enumerate(job.chunks, start=1)
+            self.workers.work([Setup(*common, each, job.import_id, chunk_no, url) for each, chunk_no in numbers])
 
-    def _finished(self, folder: Path) -> Finished:
-        """What the application makes of the first rows, for the pattern."""
+    def _read_rows(self, folder: Path) -> FinishedRows:
+        """Import the first rows with the application and return the resulting rows, for the pattern."""
         first = folder / "first.dat"
         replace(self.file.shape, rows=self.size.pattern_rows).write(first)
-        job = self._started(first, self.size.chunk_rows)
+        job = self._start_import(first, self.size.chunk_rows)
         if not all(deliver(job.import_id, chunk_no) for chunk_no in job.chunks):
-            raise BenchmarkError("the application could not import the rows that the pattern is to be given")
-        return Finished.of(self.application.database, job.import_id, folder, self.size.chunk_rows)
+            raise BenchmarkError("the application could not import the rows for the pattern")
+        return FinishedRows.read(self.application.database, job.import_id, folder, self.size.chunk_rows)
 
     def round(self, counts: Sequence[int], number: int) -> Iterator[str]:
-        """Every cell once; in every other round the pattern goes first. Says what was measured."""
-        sides = {Side.OURS: self._ours, Side.PATTERN: self._pattern}
-        for workers, side in itertools.product(counts, list(Side) if number % 2 == 0 else reversed(Side)):
-            figures = sides[side](workers)
-            self.rounds.setdefault((workers, side), []).append(figures)
-            yield f"workers: {workers}, {side}: {figures.rows_per_s:.0f} rows/s, {figures.deadlocks} deadlocks"
+        """Measure every cell once, in every other round the pattern first; yield a line per cell."""
+        measure = {Contender.OURS: self._measure_application, Contender.PATTERN: self._measure_pattern}
+        order = list(Contender) if number % 2 == 0 else reversed(Contender)
+        for workers, contender in itertools.product(counts, order):
+            figures = measure[contender](workers)
+            self.rounds.setdefault((workers, contender), []).append(figures)
+            yield f"workers: {workers}, {contender}: {figures.rows_per_s:.0f} rows/s, {figures.deadlocks} deadlocks"
 
-    def _ours(self, workers: int) -> Figures:
-        job = self._started(self.file.path, self.size.chunk_rows)
-        figures = self._together(self.size.rows, [job] * workers)
+    def _measure_application(self, workers: int) -> Figures:
+        job = self._start_import(self.file.path, self.size.chunk_rows)
+        figures = self._run(self.size.rows, [job] * workers)
         database = self.application.database
         case_id, imported = database.query(_IMPORTED, import_id=job.import_id)[0]
-        found = (imported, *_stored(database, case_id))
-        self.missing += _apart(found, (self.size.rows, *self.file.stored))
+        counts = (imported, *_count_stored(database, case_id))
+        self.missing += _difference(counts, (self.size.rows, *self.file.stored))
         return figures
 
-    def _pattern(self, workers: int) -> Figures:
-        given = [len(self.finished.rows[table]) for table in _TABLES]
-        with own_tables(self.application.database) as url:
-            figures = self._together(self.size.pattern_rows, [Pattern(url)] * workers)
-            if apart := _apart(_stored_at(url), given):
-                raise BenchmarkError(f"the pattern left {apart} rows or links that are not what it was given")
+    def _measure_pattern(self, workers: int) -> Figures:
+        expected = [len(self.finished.rows[table]) for table in _TABLES]
+        with temporary_tables(self.application.database) as url:
+            figures = self._run(self.size.pattern_rows, [PatternJob(url)] * workers)
+            if difference := _difference(_count_stored_at(url), expected):
+                raise BenchmarkError(f"the pattern left {difference} missing or surplus rows or links")
         return figures
 
-    def _together(self, rows: int, jobs: Sequence[Job]) -> Figures:
-        self.contender.rewind()
+    def _run(self, rows: int, jobs: Sequence[Job]) -> Figures:
+        self.worker.rewind()
         self.workers.prepare(jobs)
-        before = Counters.of(self.application.database)
-        works = self.workers.begin(len(jobs))
-        return Figures.of(rows, works, Counters.of(self.application.database).since(before))
+        before = Counters.read(self.application.database)
+        works = self.workers.start(len(jobs))
+        return Figures.build(rows, works, Counters.read(self.application.database).since(before))
 
-    def _started(self, path: Path, chunk_rows: int) -> Ours:
-        """An import into a fresh case, split."""
+    def _start_import(self, path: Path, chunk_rows: int) -> OurJob:
+        """Start an import into a new case: upload and split the file."""
         os.environ["CHUNK_ROWS"] = str(chunk_rows)
         settings.cache_clear()
         import_id, _ = self.application.start(self.application.upload(path, f"contention-{time.monotonic_ns()}"))
-        return Ours(import_id, self.application.pending(import_id))
+        return OurJob(import_id, self.application.pending(import_id))
 
 
-def _stored(database: Database, case_id: int) -> tuple[int, ...]:
-    """A case's exhibits, links to custodians, links to tags."""
+def _count_stored(database: Database, case_id: int) -> tuple[int, ...]:
+    """Return the numbers of a case's exhibits, custodian links and tag links."""
     return tuple(int(database.query(statement, case_id=case_id)[0][0]) for statement in _STORED)
 
 
-def _stored_at(url: str) -> tuple[int, ...]:
-    """The same of the only case in that schema."""
-    made = create_engine(url, isolation_level="AUTOCOMMIT")
+def _count_stored_at(url: str) -> tuple[int, ...]:
+    """Return the same numbers of the only case in that schema."""
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
     try:
-        theirs = Database(make_url(url), made)
-        return _stored(theirs, int(theirs.query("SELECT MIN(case_id) FROM exhibits")[0][0]))
+        copy = Database(make_url(url), engine)
+        return _count_stored(copy, int(copy.query("SELECT MIN(case_id) FROM exhibits")[0][0]))
     finally:
-        made.dispose()
+        engine.dispose()
 
 
-def _apart(found: Sequence[int], wanted: Sequence[int]) -> int:
-    return sum(abs(one - other) for one, other in zip(found, wanted, strict=True))
+def _difference(counts: Sequence[int], expected: Sequence[int]) -> int:
+    return sum(abs(one - other) for one, other in zip(counts, expected, strict=True))

@@ -1,4 +1,4 @@
-"""Figures of workers that import one file together: medians over the rounds, totals of what was counted, ratios."""
+"""Figures of workers that import one file concurrently: medians over the rounds, totals of counts, and ratios."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from benchmarks.database import Database
-from benchmarks.imports.contending import Work
-from benchmarks.telling import percentile_ms
-from benchmarks.telling import table as markdown
+from benchmarks.imports.contention_worker import WorkResult
+from benchmarks.output import percentile_ms
+from benchmarks.output import table as markdown
 
 _MEASURED = ("rows_per_s", "p50_ms", "p99_ms")
 _COUNTED = ("deadlocks", "lock_waits", "lock_wait_ms", "retries", "redelivered")
 
 
-class Side(StrEnum):
-    """Who imports."""
+class Contender(StrEnum):
+    """The importer: the application or the published pattern."""
 
     OURS = "ours"
     PATTERN = "pattern"
 
 
 class Counters(NamedTuple):
-    """What the server counts, for all who use it."""
+    """The counters of the server, for all its clients."""
 
     deadlocks: int
     lock_waits: int
     lock_wait_ms: int
 
     @classmethod
-    def of(cls, database: Database) -> Counters:
-        """As they stand."""
+    def read(cls, database: Database) -> Counters:
+        """Read the current values."""
         status = {name: int(value) for name, value in database.query("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_%'")}
         return cls(database.deadlocks(), status["Innodb_row_lock_waits"], status["Innodb_row_lock_time"])
 
     def since(self, before: Counters) -> Counters:
-        """What was added."""
+        """Return the increase."""
         return Counters(*(now - then for now, then in zip(self, before, strict=True)))
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Of one side with so many workers, in one round or in several."""
+    """The figures of one contender with a number of workers, in one round or in several."""
 
     rows_per_s: float
     p50_ms: float
@@ -56,8 +56,8 @@ class Figures:
     redelivered: int
 
     @classmethod
-    def of(cls, rows: int, works: Sequence[Work], counted: Counters) -> Figures:
-        """Of workers that imported so many rows together."""
+    def build(cls, rows: int, works: Sequence[WorkResult], counted: Counters) -> Figures:
+        """Return the figures of workers that imported `rows` rows in all."""
         chunks = sorted(each for work in works for each in work.chunks_s)
         return cls(
             rows / (max(work.ended for work in works) - min(work.began for work in works)),
@@ -69,14 +69,14 @@ class Figures:
         )
 
     @classmethod
-    def together(cls, rounds: Sequence[Figures]) -> Figures:
-        """Their medians, and the totals of what was counted."""
+    def combine(cls, rounds: Sequence[Figures]) -> Figures:
+        """Return the medians over the rounds, and the totals of the counts."""
         values: dict[str, Any] = {name: median(getattr(each, name) for each in rounds) for name in _MEASURED}
         return cls(**values, **{name: sum(getattr(each, name) for each in rounds) for name in _COUNTED})
 
 
-Rounds = Mapping[tuple[int, Side], Sequence[Figures]]
-_SHOWN: dict[str, Callable[[Figures], str]] = {
+Rounds = Mapping[tuple[int, Contender], Sequence[Figures]]
+_FORMATS: dict[str, Callable[[Figures], str]] = {
     "p50 ms": lambda each: f"{each.p50_ms:.0f}",
     "p99 ms": lambda each: f"{each.p99_ms:.0f}",
     "deadlocks": lambda each: str(each.deadlocks),
@@ -87,26 +87,26 @@ _SHOWN: dict[str, Callable[[Figures], str]] = {
 }
 
 
-def ratio(rounds: Rounds, above: tuple[int, Side], below: tuple[int, Side]) -> float:
-    """Of rows a second: the median of the rounds' own ratios, for a machine is not as fast all the time."""
+def ratio(rounds: Rounds, above: tuple[int, Contender], below: tuple[int, Contender]) -> float:
+    """Return the ratio of rates: the median of the rounds' ratios, because the speed of a machine changes."""
     pairs = zip(rounds[above], rounds[below], strict=True)
     return round(median(one.rows_per_s / other.rows_per_s for one, other in pairs), 3)
 
 
 def eight_to_two(rounds: Rounds) -> float | None:
-    """Ours with eight workers to ours with two; None where one of them was not measured."""
-    eight, two = (8, Side.OURS), (2, Side.OURS)
+    """Return the application's rate with eight workers relative to two; None where one was not measured."""
+    eight, two = (8, Contender.OURS), (2, Contender.OURS)
     return ratio(rounds, eight, two) if eight in rounds and two in rounds else None
 
 
 def report(rounds: Rounds) -> dict[str, object]:
-    """Both sides for every count of workers."""
+    """Return the figures of both contenders for every number of workers."""
     return {
         "workers": [
             {
                 "workers": workers,
-                **{side: _rounded(Figures.together(rounds[workers, side])) for side in Side},
-                "ratio": ratio(rounds, (workers, Side.OURS), (workers, Side.PATTERN)),
+                **{contender: _rounded(Figures.combine(rounds[workers, contender])) for contender in Contender},
+                "ratio": ratio(rounds, (workers, Contender.OURS), (workers, Contender.PATTERN)),
             }
             for workers in _counts(rounds)
         ],
@@ -115,15 +115,19 @@ def report(rounds: Rounds) -> dict[str, object]:
 
 
 def table(rounds: Rounds) -> str:
-    """As Markdown, both sides in a row."""
-    return markdown(["workers", "rows/s", *_SHOWN], [_row(rounds, workers) for workers in _counts(rounds)])
+    """Return a Markdown table with both contenders in each row."""
+    return markdown(["workers", "rows/s", *_FORMATS], [_row(rounds, workers) for workers in _counts(rounds)])
 
 
 def _row(rounds: Rounds, workers: int) -> list[str]:
-    both = [Figures.together(rounds[workers, side]) for side in Side]
-    times = ratio(rounds, (workers, Side.OURS), (workers, Side.PATTERN))
+    both = [Figures.combine(rounds[workers, contender]) for contender in Contender]
+    times = ratio(rounds, (workers, Contender.OURS), (workers, Contender.PATTERN))
     speed = " / ".join(f"{each.rows_per_s:.0f}" for each in both)
-    return [str(workers), f"{speed} ({times:.2f})", *(" / ".join(map(shown, both)) for shown in _SHOWN.values())]
+    return [
+        str(workers),
+        f"{speed} ({times:.2f})",
+        *(" / ".join(map(formatter, both)) for formatter in _FORMATS.values()),
+    ]
 
 
 def _counts(rounds: Rounds) -> list[int]:

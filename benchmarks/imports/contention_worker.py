@@ -1,8 +1,8 @@
-"""A worker that imports chunks of one file while others do the same: by the application's handler, or by the pattern.
+"""A worker that imports chunks of one file concurrently with others: by the application's handler or by the pattern.
 
-Guaranteed: a worker takes the next chunk that nobody has taken, from a counter that all share, as from a queue; what is
-timed begins with connections made and statements compiled. A chunk that fails is delivered again at once, by the same
-worker, where SQS would wait; its time is that of all its deliveries and pauses.
+Guaranteed: workers take each chunk once, in order, from a shared counter that replaces the queue; when the measurement
+starts, connections are open and statements are compiled. A chunk that fails is delivered again immediately to the same
+worker, without SQS's delay; its time includes all deliveries and pauses.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from typing import Any, TypeVar
 
 import import_chunk
 from benchmarks.errors import BenchmarkError
-from benchmarks.imports.application import use
-from benchmarks.imports.invoking import seconds_of
+from benchmarks.imports.application import apply_environment
+from benchmarks.imports.baselines import Chunk
+from benchmarks.imports.invocation import time_handler
 from benchmarks.imports.locking_pattern import LockingPattern
-from benchmarks.imports.rivals import Chunk
 from shell.observability import logger, metrics
 
 T = TypeVar("T")
-REPLAYING, FAILED = "replaying a transaction", "failed"
+RETRYING, FAILED = "retrying a transaction", "failed"
 _MOST_DELIVERIES = 50
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What a worker is given once: the application's environment, the pattern's chunks, and something to warm up with.
+class Setup:
+    """The first job of a worker: the application's environment, the pattern's chunks, and the data for warming up.
 
-    That is a chunk of an import and a schema with the pattern's tables, both for nobody but the worker of this number.
+    Only this worker uses that data: a chunk of an import, and a case in a schema with the pattern's tables.
     """
 
     environment: Mapping[str, str]
@@ -44,27 +44,27 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Ours:
-    """The chunks of an import, by the application."""
+class OurJob:
+    """A job: import chunks by the application."""
 
     import_id: int
     chunks: Sequence[int]
 
 
 @dataclass(frozen=True)
-class Pattern:
-    """All chunks of the setting, by the pattern, into empty tables."""
+class PatternJob:
+    """A job: import all chunks of the setup by the pattern, into empty tables."""
 
     url: str
 
 
-Job = Setting | Ours | Pattern
+Job = Setup | OurJob | PatternJob
 
 
 @dataclass
-class Work:
-    """What one worker did between two moments of a clock that all processes share: the seconds of each chunk, how often
-    a transaction was replayed, and how often a chunk was delivered again."""
+class WorkResult:
+    """The result of one worker: begin and end on the monotonic clock, the seconds of each chunk, and the numbers of
+    retried transactions and of redeliveries."""
 
     began: float = 0.0
     ended: float = 0.0
@@ -73,114 +73,116 @@ class Work:
     redelivered: int = 0
 
 
-class Replays(logging.Handler):
-    """Counts the replays that the application's log tells of, and keeps the last failure."""
+class RetryCounter(logging.Handler):
+    """A log handler that counts the application's retried transactions and keeps the last failure."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.count, self.failure = 0, "nothing was logged"
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take notice of a line of the log."""
-        if record.msg == REPLAYING:
+        """Count the record if it reports a retry, or keep its failure."""
+        if record.msg == RETRYING:
             self.count += 1
         elif record.msg == FAILED:
             self.failure = f"{getattr(record, 'error', '?')}: {getattr(record, 'reason', None)}"
 
 
 def deliver(import_id: int, chunk_no: int) -> bool:
-    """Give the chunk's message to the handler; whether that was content with it."""
+    """Call the handler with the chunk's message; return whether it succeeded."""
     try:
-        seconds_of(import_chunk.lambda_handler, {"import_id": import_id, "chunk_no": chunk_no})
+        time_handler(import_chunk.lambda_handler, {"import_id": import_id, "chunk_no": chunk_no})
     except BenchmarkError:
         return False
     finally:
-        # Metrics that are disabled are kept, and at the hundredth printed all the same.
+        # Disabled metrics are still collected, and printed at the hundredth value of a name.
         metrics.clear_metrics()
     return True
 
 
-class Contender:
-    """The worker; make it before its processes are, which then share the counter."""
+class ContentionWorker:
+    """The code of a worker. Create it before the processes, which then share its counter."""
 
     def __init__(self) -> None:
         self._next = multiprocessing.get_context("fork").Value("i", 0)
-        self._replays = Replays()
+        self._retry_counter = RetryCounter()
         self._compiled: dict[Any, Any] = {}
-        self._setting: Setting | None = None
+        self._setup_job: Setup | None = None
 
     def rewind(self) -> None:
-        """Nobody has taken any chunk."""
+        """Make all chunks available again."""
         with self._next.get_lock():
             self._next.value = 0
 
-    def prepare(self, job: Job) -> Callable[[], Work]:
-        """What is to be done at the word; see `benchmarks.processes`."""
-        if isinstance(job, Setting):
-            self._setting = job
-            self._listen()
-            use(job.environment)
+    def prepare(self, job: Job) -> Callable[[], WorkResult]:
+        """Prepare a job and return the function that runs it; see `benchmarks.processes`."""
+        if isinstance(job, Setup):
+            self._setup_job = job
+            self._count_retries()
+            apply_environment(job.environment)
             return self._warm_up
-        if isinstance(job, Ours):
-            # It is done already: this connects, where the connection has become too old.
-            deliver(self._given.import_id, self._given.chunk_no)
-            return functools.partial(self._ours, job)
+        if isinstance(job, OurJob):
+            # This chunk is already imported; the delivery reconnects where the connection is too old.
+            deliver(self._setup.import_id, self._setup.chunk_no)
+            return functools.partial(self._import_by_application, job)
         pattern = LockingPattern(job.url, self._compiled)
         pattern.connect()
-        return functools.partial(self._pattern, pattern)
+        return functools.partial(self._import_by_pattern, pattern)
 
     @property
-    def _given(self) -> Setting:
-        if self._setting is None:
-            raise BenchmarkError("a worker has no setting")
-        return self._setting
+    def _setup(self) -> Setup:
+        if self._setup_job is None:
+            raise BenchmarkError("the worker was not set up")
+        return self._setup_job
 
-    def _listen(self) -> None:
+    def _count_retries(self) -> None:
         for other in logger.handlers:
             other.setLevel(logging.CRITICAL)
         logger.setLevel(logging.WARNING)
-        logger.addHandler(self._replays)
+        logger.addHandler(self._retry_counter)
 
-    def _warm_up(self) -> Work:
-        given, pattern = self._given, LockingPattern(self._given.url, self._compiled)
-        rows = [{**row, "case_id": given.worker} for row in given.chunks[0].exhibits]
-        done = deliver(given.import_id, given.chunk_no)
-        done &= pattern.import_chunk(replace(given.chunks[0], case_id=given.worker, exhibits=rows))
+    def _warm_up(self) -> WorkResult:
+        setup, pattern = self._setup, LockingPattern(self._setup.url, self._compiled)
+        rows = [{**row, "case_id": setup.worker} for row in setup.chunks[0].exhibits]
+        done = deliver(setup.import_id, setup.chunk_no)
+        done &= pattern.import_chunk(replace(setup.chunks[0], case_id=setup.worker, exhibits=rows))
         pattern.close()
         if not done:
-            raise BenchmarkError(f"a worker could not warm up: {self._replays.failure}")
-        return Work()
+            raise BenchmarkError(f"a worker could not warm up: {self._retry_counter.failure}")
+        return WorkResult()
 
-    def _ours(self, job: Ours) -> Work:
-        before = self._replays.count
+    def _import_by_application(self, job: OurJob) -> WorkResult:
+        before = self._retry_counter.count
         work = self._work(job.chunks, functools.partial(deliver, job.import_id))
-        work.retries = self._replays.count - before
+        work.retries = self._retry_counter.count - before
         return work
 
-    def _pattern(self, pattern: LockingPattern) -> Work:
-        work = self._work(self._given.chunks, pattern.import_chunk)
+    def _import_by_pattern(self, pattern: LockingPattern) -> WorkResult:
+        work = self._work(self._setup.chunks, pattern.import_chunk)
         work.retries = pattern.retries
         pattern.close()
         return work
 
-    def _work(self, chunks: Sequence[T], give: Callable[[T], bool]) -> Work:
-        work = Work(began=time.monotonic())
-        while (chunk := self._taken(chunks)) is not None:
+    def _work(self, chunks: Sequence[T], deliver_chunk: Callable[[T], bool]) -> WorkResult:
+        work = WorkResult(began=time.monotonic())
+        while (chunk := self._take(chunks)) is not None:
             began = time.monotonic()
-            work.redelivered += self._delivered(chunk, give) - 1
+            work.redelivered += self._deliver(chunk, deliver_chunk) - 1
             work.chunks_s.append(time.monotonic() - began)
         work.ended = time.monotonic()
         return work
 
-    def _taken(self, chunks: Sequence[T]) -> T | None:
+    def _take(self, chunks: Sequence[T]) -> T | None:
         with self._next.get_lock():
             number = self._next.value
             self._next.value += 1
         return chunks[number] if number < len(chunks) else None
 
-    def _delivered(self, chunk: T, give: Callable[[T], bool]) -> int:
-        """How often it took; raises BenchmarkError for a chunk that will not be imported."""
+    def _deliver(self, chunk: T, deliver_chunk: Callable[[T], bool]) -> int:
+        """Return the number of deliveries. Raises BenchmarkError for a chunk that fails 50 times."""
         for delivery in range(1, _MOST_DELIVERIES + 1):
-            if give(chunk):
+            if deliver_chunk(chunk):
                 return delivery
-        raise BenchmarkError(f"a chunk failed {_MOST_DELIVERIES} times; the last failure was {self._replays.failure}")
+        raise BenchmarkError(
+            f"a chunk failed {_MOST_DELIVERIES} times; the last failure was {self._retry_counter.failure}"
+        )

@@ -1,4 +1,4 @@
-"""Handlers called as Lambda calls them for a message of SQS. Imports nothing of the application."""
+"""Call handlers as Lambda does for an SQS message. Imports nothing from the application."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from benchmarks.errors import BenchmarkError
-from local.sqs_events import sqs_event
+from local.event_sources.sqs_events import build_sqs_event
 
 Message = Mapping[str, Any]
 Handler = Callable[[dict[str, Any], Any], Any]
@@ -16,7 +16,7 @@ _QUEUE = "arn:aws:sqs:us-east-1:123456789012:queue"
 
 
 class _Context:
-    """A Lambda context with plenty of time."""
+    """A Lambda context with 15 minutes of remaining time."""
 
     function_name = "benchmark"
     memory_limit_in_mb = 1769
@@ -24,22 +24,22 @@ class _Context:
     aws_request_id = "benchmark"
 
     def get_remaining_time_in_millis(self) -> int:
-        """Milliseconds."""
+        """Return the remaining time in milliseconds."""
         return 900_000
 
 
-def seconds_of(handler: Handler, body: Message) -> float:
-    """How long the handler takes with that message; raises BenchmarkError where it wants it once more."""
-    event = sqs_event([_message(body)], _QUEUE)
+def time_handler(handler: Handler, body: Message) -> float:
+    """Return the seconds that the handler takes for the message. Raises BenchmarkError where it reports a failure."""
+    event = build_sqs_event([_build_message(body)], _QUEUE)
     began = time.perf_counter()
-    answer = handler(event, _Context())
+    response = handler(event, _Context())
     seconds = time.perf_counter() - began
-    if answer["batchItemFailures"]:
-        raise BenchmarkError(f"{handler.__module__} failed; the log above says why")
+    if response["batchItemFailures"]:
+        raise BenchmarkError(f"{handler.__module__} failed; see the log above")
     return seconds
 
 
-def _message(body: Message) -> Message:
-    """As SQS gives it the first time."""
-    said = {"Body": json.dumps(body), "MD5OfBody": "", "Attributes": {"ApproximateReceiveCount": "1"}}
-    return {"MessageId": "message", "ReceiptHandle": "handle", **said}
+def _build_message(body: Message) -> Message:
+    """Return the message in its first delivery."""
+    fields = {"Body": json.dumps(body), "MD5OfBody": "", "Attributes": {"ApproximateReceiveCount": "1"}}
+    return {"MessageId": "message", "ReceiptHandle": "handle", **fields}

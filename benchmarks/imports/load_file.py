@@ -1,6 +1,6 @@
-"""Load files of any size for benchmarks: a Concordance DAT as review platforms export it, with nothing wrong in it.
+"""Load files of any size for benchmarks: Concordance DAT files as review platforms export them, without faults.
 
-Guaranteed: the same shape gives the same bytes; every id is distinct; memory does not grow with the rows.
+Guaranteed: the same shape gives the same bytes; every id is unique; memory does not grow with the number of rows.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _WORDS = (
     *("vendor", "warranty"),
 )
 _ACCENTED = ("Müller", "naïve", "façade", "résumé", "Łódź", "smörgås")
-# Rows whose texts differ; further ones repeat them under other ids.
+# The number of rows with different texts; further rows repeat them with other ids.
 _DISTINCT = 2_000
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a file is like: how many rows, how many property columns, how many names, how long texts are.
+    """The shape of a file: numbers of rows, property columns, custodians and tags, and the length of texts.
 
-    `text` is the length of the longer texts (titles, subjects, properties), in characters. A row has 1 custodian, every
-    fourth one 2; and 1 or 2 tags. A text in thirty has a word that is not ASCII. `prefix` begins every id.
+    `text` is the length of long texts (titles, subjects, properties), in characters. A row has 1 custodian, every
+    fourth row 2, and 1 or 2 tags. One in thirty texts has a non-ASCII word. Every id begins with `prefix`.
     """
 
     rows: int = 30_000
@@ -59,7 +59,7 @@ class Shape:
                 file.write(piece)
 
     def pieces(self) -> Iterator[bytes]:
-        """The file, a thousand rows at a time."""
+        """Yield the file, a thousand rows at a time."""
         names = (*_FIELDS, *(self._property(index) for index in range(self.columns)))
         yield b"\xef\xbb\xbf" + _line(names)
         texts = [self._texts(random.Random(f"{self.seed} {index}")) for index in range(min(self.rows, _DISTINCT))]
@@ -79,7 +79,7 @@ class Shape:
         return _PROPERTIES[index] if index < len(_PROPERTIES) else f"Field {index + 1}"
 
     def _texts(self, chance: random.Random) -> tuple[str, ...]:
-        """What a row has besides its ids."""
+        """Return the cells of a row after its ids."""
         file_name = f"{_text(chance, 18)}.{chance.choice(('msg', 'pdf', 'docx', 'xlsx'))}"
         date = _FIRST_DATE + timedelta(minutes=chance.randrange(5_000_000))
         folder = f"VOL001\\NATIVES\\{chance.randrange(1000):03d}"

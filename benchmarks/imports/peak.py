@@ -1,4 +1,4 @@
-"""The most memory that this process ever held."""
+"""The peak memory of this process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def peak_bytes() -> int:
-    """The peak of this program; what `getrusage` says includes that of the process it was started from."""
+    """Return the peak memory in bytes. `getrusage` is the fallback: on Linux it includes the parent process's peak."""
     status = Path("/proc/self/status")
     if status.exists():
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))

@@ -1,4 +1,4 @@
-"""A bucket with one object, read from a file by ranges: S3 enough for the splitter, in hardly any memory."""
+"""An S3 server with one object, read from a file by ranges; sufficient for the splitter, with little memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PIECE = 1 << 20
 
 
 def send_range(handler: BaseHTTPRequestHandler, path: Path, start: int, end: int) -> None:
-    """Send the bytes [start, end) of a file; they pass through the kernel alone."""
+    """Send the bytes [start, end) of a file with sendfile, without copying them to this process."""
     with path.open("rb") as file:
         while start < end:
             start += os.sendfile(handler.connection.fileno(), file.fileno(), start, min(PIECE, end - start))
@@ -43,12 +43,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-        """Nothing."""
+        """Log nothing."""
 
 
 @contextmanager
-def serving(path: Path) -> Iterator[str]:
-    """The address of an S3 whose every object is that file."""
+def serve_file(path: Path) -> Iterator[str]:
+    """Serve the file for the block, as every object of an S3 server, and yield the server's URL."""
     handler = type("Handler", (_Handler,), {"path_of_object": path})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)

@@ -1,6 +1,6 @@
-"""`make demo`: a generated production with a few rows that have something wrong, imported before one's eyes.
+"""`make demo`: generate a production with a few faulty rows, import it and show the result of each faulty row.
 
-Exit code 0 if the import did with every planted row what must happen to it, 1 if not.
+Exit code 0 if every faulty row had the expected result, 1 if not.
 """
 
 from __future__ import annotations
@@ -8,110 +8,101 @@ from __future__ import annotations
 import csv
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from local import reports, uploads
-from local.commands import DONE, FAILED, Place
+from local.cli import report_download, upload_and_wait
+from local.cli.commands import DONE, FAILED, Workspace, build_state_display
+from local.cli.import_status import ImportProgress, ImportProgressReader
+from local.cli.progress import ProgressDisplay
+from local.cli.report_download import Reports
+from local.cli.summary import ImportResult, print_table
 from local.errors import LocalError
-from local.import_states import ImportState, ImportStates
-from local.progress import ProgressDisplay
-from local.reports import Reports
-from local.summary import Outcome, print_table
-from samples.demo import Special, describe, write_demo
+from samples.demo import FaultyRow, describe, write_demo
 
 WIDTH_WITHOUT_TERMINAL = 140
-Happened = dict[int, list[tuple[str, str]]]
+# By line number: the code and the message of each entry in the report files.
+Findings = Mapping[int, Sequence[tuple[str, str]]]
 
 
 def main() -> int:
-    """Import the demo's file into a case of its own and tell what became of its special rows."""
-    place = Place()
+    """Import the demo's file into a new case, print the result of its faulty rows and return the exit code."""
+    workspace = Workspace()
     console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL)
-    file = write_demo(place.state_dir / "demo")
-    console.print(f"A Concordance load file was generated: {file} ({file.stat().st_size:,} bytes).\n")
+    file = write_demo(workspace.state_dir / "demo")
+    console.print(f"Generated a Concordance load file: {file} ({file.stat().st_size:,} bytes).\n")
     try:
-        outcome = _import(place, file)
+        result = _import(workspace, file)
     except LocalError as exc:
-        print(f"demo: {exc}", file=sys.stderr)
+        print(f"demo: error: {exc}", file=sys.stderr)
         return FAILED
-    print_table([outcome], sys.stdout)
-    if outcome.state is None or outcome.failed:
+    print_table([result], sys.stdout)
+    if result.state is None or result.failed:
         return FAILED
-    told = _tell(console, _happened(outcome.reports))
-    _next_steps(console, outcome.state)
-    return DONE if told else FAILED
+    as_expected = _print_faulty_rows(console, _read_findings(result.reports))
+    _print_next_steps(console, result.state)
+    return DONE if as_expected else FAILED
 
 
-def _import(place: Place, file: Path) -> Outcome:
+def _import(workspace: Workspace, file: Path) -> ImportResult:
     case = f"demo {datetime.now():%Y-%m-%d %H:%M:%S}"
     display = ProgressDisplay(Console(stderr=True, highlight=False))
-    with display, place.stack() as stack, ImportStates(stack.database_url) as states:
+    with display, workspace.stack() as stack, ImportProgressReader(stack.database_url) as states:
         began = time.monotonic()
-        look = uploads.finder(states, uploads.put(stack, file, "local", case, {}))
-        line = display.file(file.name)
-
-        def show(state: ImportState | None) -> None:
-            line.show(state)
-            display.failures(stack.failures())
-
-        state = uploads.wait(stack, look, show)
+        upload = upload_and_wait.upload_load_file(stack, file, "local", case, {})
+        on_state = build_state_display(stack, display.add_file(file.name), display)
+        state = upload_and_wait.wait_for_import(stack, upload_and_wait.build_state_reader(states, upload), on_state)
         seconds = time.monotonic() - began
-        return Outcome(
-            file, state, state.failure_message, seconds, reports.download(stack.s3, stack.bucket, state, _folder(place))
-        )
+        reports = report_download.download(stack.s3, stack.bucket, state, workspace.state_dir / "reports")
+        return ImportResult(file, state, state.failure_message, seconds, reports)
 
 
-def _folder(place: Place) -> Path:
-    return place.state_dir / "reports"
+def _read_findings(reports: Reports) -> Findings:
+    """Return the entries of report.csv and warnings.csv; a message begins with its column, where it has one."""
+    findings: dict[int, list[tuple[str, str]]] = {}
+    for path in (reports.report, reports.warnings):
+        for row in _read_rows(path):
+            column = f"{row['column']}: " if row["column"] else ""
+            findings.setdefault(int(row["line"]), []).append((row["code"], column + row["message"]))
+    return findings
 
 
-def _happened(written: Reports) -> Happened:
-    """What the report files say of each line, as (code, sentence)."""
-    happened: Happened = {}
-    for path in (written.report, written.warnings):
-        for row in _rows(path):
-            where = f"{row['column']}: " if row["column"] else ""
-            happened.setdefault(int(row["line"]), []).append((row["code"], where + row["message"]))
-    return happened
-
-
-def _rows(path: Path | None) -> Iterator[dict[str, str]]:
+def _read_rows(path: Path | None) -> Iterator[dict[str, str]]:
     if path is not None:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             yield from csv.DictReader(lines)
 
 
-def _tell(console: Console, happened: Happened) -> bool:
-    """Print the story; False if something happened that must not have."""
-    table = Table(title="\nWhat was planted in the file, and what became of it", title_justify="left")
-    for column in ("line", "planted", "expected", "what the report files say"):
+def _print_faulty_rows(console: Console, findings: Findings) -> bool:
+    """Print a table of the faulty rows; return whether each had the expected result."""
+    table = Table(title="\nFaulty rows in the file and their results", title_justify="left")
+    for column in ("line", "fault", "expected", "in the report files"):
         table.add_column(column, overflow="fold")
-    right = True
-    for special in describe():
-        said = happened.get(special.line, [])
-        right = right and _as_expected(special, {code for code, _ in said})
-        sentences = "\n".join(f"{code}: {sentence}" for code, sentence in said) or "nothing: imported as it is"
-        table.add_row(str(special.line), special.planted.replace("_", " "), special.expected, sentences)
+    as_expected = True
+    for row in describe():
+        found = findings.get(row.line, [])
+        as_expected = as_expected and _is_expected(row, {code for code, _ in found})
+        messages = "\n".join(f"{code}: {message}" for code, message in found) or "no entry: imported unchanged"
+        table.add_row(str(row.line), row.fault, row.expected, messages)
     console.print(table)
-    return right
+    return as_expected
 
 
-def _as_expected(special: Special, codes: set[str]) -> bool:
-    return bool(codes) and all(code in special.expected for code in codes)
+def _is_expected(row: FaultyRow, codes: set[str]) -> bool:
+    return bool(codes) and all(code in row.expected for code in codes)
 
 
-def _next_steps(console: Console, state: ImportState) -> None:
+def _print_next_steps(console: Console, state: ImportProgress) -> None:
     console.print(
         f"\n{state.imported:,} documents of {state.custodians_created} custodians with {state.tags_created} tags are "
-        "in MySQL; the rejected rows are in the rejected-rows file, to be mended and loaded again.\n"
-        "Look at the tables:   a MySQL client, at what .venv/bin/exhibit-ingest database-url prints\n"
+        "in MySQL.\nFix the rows in the rejected-rows file and import that file.\n"
+        "Query the tables:     connect a MySQL client to the URL that .venv/bin/exhibit-ingest database-url prints\n"
         "Import your own file: .venv/bin/exhibit-ingest import FILE --case NAME\n"
-        "Forget all of it:     .venv/bin/exhibit-ingest reset",
+        "Delete everything:    .venv/bin/exhibit-ingest reset",
         soft_wrap=True,
     )
 

@@ -1,6 +1,6 @@
-"""What the database says about an import: all the SQL that the command needs.
+"""The state of imports in the database: all SQL of the command.
 
-Only reads, in autocommit; every answer is a fresh look.
+Guarantees that it only reads, in autocommit, so that every query sees the latest committed state.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ _FIND = text(
     " custodians_created, tags_created, encoding, delimiter, qualifier, generation, reports_generation"
     " FROM imports WHERE bucket = :bucket AND object_key = :object_key ORDER BY id DESC LIMIT 1"
 )
-_SETTLED = text(
+_COUNTS_OF_CHUNKS = text(
     "SELECT COALESCE(SUM(imported), 0) AS imported, COALESCE(SUM(unchanged), 0) AS unchanged,"
     " COALESCE(SUM(updated), 0) AS updated, COALESCE(SUM(rejected), 0) AS rejected,"
     " COALESCE(SUM(warnings), 0) AS warnings FROM import_chunks WHERE import_id = :id"
 )
 _UNFINISHED = text(
     "SELECT id, tenant_id, status, COUNT(*) OVER () AS total FROM imports"
-    " WHERE status IN ('awaiting_upload', 'splitting', 'running') ORDER BY id LIMIT :most"
+    " WHERE status IN ('awaiting_upload', 'splitting', 'running') ORDER BY id LIMIT :limit"
 )
-_PATIENCE_SECONDS = 2
+_TIMEOUT_SECONDS = 2
 
 
 @dataclass(frozen=True)
 class Unfinished:
-    """An import that has not ended, one of `total` in the whole database."""
+    """An import that has not finished, one of `total` in the whole database."""
 
     id: int
     tenant_id: str
@@ -42,8 +42,8 @@ class Unfinished:
 
 
 @dataclass(frozen=True)
-class ImportState:
-    """One look at one import; while it runs, the counts are those of the chunks that are settled."""
+class ImportProgress:
+    """The state of one import; while it runs, its counts are the sums over the completed chunks."""
 
     id: int
     status: str
@@ -65,22 +65,22 @@ class ImportState:
 
     @property
     def failed(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Whether the import failed or was cancelled."""
         return self.status in _FAILED
 
     @property
     def finished(self) -> bool:
-        """Whether every row has its outcome and the reports are written, or it failed."""
+        """Whether the import failed, or completed with its reports written."""
         return self.failed or (self.status in _FINISHED and self.reports_generation >= self.generation)
 
     @property
-    def rows_settled(self) -> int:
-        """Rows that have their outcome."""
+    def rows_processed(self) -> int:
+        """Number of rows that are imported, unchanged, updated or rejected."""
         return self.imported + self.unchanged + self.updated + self.rejected
 
 
-class ImportStates:
-    """Looks at imports through one connection."""
+class ImportProgressReader:
+    """Reader of import states, with one database connection."""
 
     def __init__(self, database_url: str) -> None:
         self._engine = create_engine(database_url, isolation_level="AUTOCOMMIT", pool_size=1, pool_pre_ping=True)
@@ -93,22 +93,25 @@ class ImportStates:
     ) -> None:
         self._engine.dispose()
 
-    def find(self, bucket: str, object_key: str) -> ImportState | None:
-        """The import of an upload; None until its function has registered it."""
+    def find(self, bucket: str, object_key: str) -> ImportProgress | None:
+        """Return the state of an upload's import; None until start_import has registered it."""
         with self._engine.connect() as connection:
             row = connection.execute(_FIND, {"bucket": bucket, "object_key": object_key}).mappings().one_or_none()
             if row is None:
                 return None
             values = dict(row)
             if values["status"] not in _FINISHED:
-                settled = connection.execute(_SETTLED, {"id": values["id"]}).mappings().one()
-                values |= {name: int(count) for name, count in settled.items()}
-            return ImportState(**values)
+                counts = connection.execute(_COUNTS_OF_CHUNKS, {"id": values["id"]}).mappings().one()
+                values |= {name: int(count) for name, count in counts.items()}
+            return ImportProgress(**values)
 
 
-def unfinished(database_url: str, most: int) -> list[Unfinished]:
-    """The first imports of all tenants that have not ended; raises SQLAlchemyError, and rather than wait long."""
-    limits = dict.fromkeys(("connect_timeout", "read_timeout", "write_timeout"), _PATIENCE_SECONDS)
-    engine = create_engine(database_url, isolation_level="AUTOCOMMIT", poolclass=NullPool, connect_args=limits)
+def list_unfinished(database_url: str, limit: int) -> list[Unfinished]:
+    """Return up to `limit` imports of all tenants that have not finished, by id.
+
+    Raises SQLAlchemyError when the database does not answer within 2 seconds.
+    """
+    timeouts = dict.fromkeys(("connect_timeout", "read_timeout", "write_timeout"), _TIMEOUT_SECONDS)
+    engine = create_engine(database_url, isolation_level="AUTOCOMMIT", poolclass=NullPool, connect_args=timeouts)
     with engine.connect() as connection:
-        return [Unfinished(**row) for row in connection.execute(_UNFINISHED, {"most": most}).mappings()]
+        return [Unfinished(**row) for row in connection.execute(_UNFINISHED, {"limit": limit}).mappings()]

@@ -1,6 +1,6 @@
 """The command `exhibit-ingest`: arguments, signals and exit codes.
 
-Exit codes: 0 everything was done, 1 something failed, 2 the command was called wrongly.
+Exit codes: 0 success, 1 failure, 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -18,66 +18,66 @@ from types import FrameType
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from local import commands
-from local.arguments import parser
-from local.commands import ImportRequest, Place
+from local.cli import commands
+from local.cli.arguments import build_parser
+from local.cli.commands import ImportRequest, Workspace
+from local.cli.import_options import import_options
 from local.errors import LocalError, UsageError
-from local.options import import_options
 
 _WRONG_USAGE = 2
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_URL_FORM = "write it as in mysql+pymysql://user:password@host:3306/schema?charset=utf8mb4"
+_URL_FORM = "set it in the form mysql+pymysql://user:password@host:3306/schema?charset=utf8mb4"
 
 
-def main(arguments: Sequence[str] | None = None, place: Place | None = None) -> int:
-    """Run the command; gives its exit code."""
-    options = parser().parse_args(arguments)
+def main(arguments: Sequence[str] | None = None, workspace: Workspace | None = None) -> int:
+    """Run the command and return its exit code."""
+    options = build_parser().parse_args(arguments)
     try:
-        place = place or Place(database_url=_users_database(os.environ.get("DATABASE_URL")))
-        with _signals_interrupt():
-            return _run(options, place)
+        workspace = workspace or Workspace(database_url=_check_database_url(os.environ.get("DATABASE_URL")))
+        with _interrupt_on_signals():
+            return _run(options, workspace)
     except UsageError as exc:
-        print(f"exhibit-ingest: error: {exc}\ntry: exhibit-ingest {options.command} --help", file=sys.stderr)
+        print(f"exhibit-ingest: error: {exc}\nFor help: exhibit-ingest {options.command} --help", file=sys.stderr)
         return _WRONG_USAGE
     except LocalError as exc:
         print(f"exhibit-ingest: error: {exc}", file=sys.stderr)
         return commands.FAILED
     except _Interrupted as exc:
-        return _interrupted(options.command, exc.signal)
+        return _report_interruption(options.command, exc.signal)
 
 
-def _interrupted(command: str, number: int) -> int:
-    """Say that the command has ended at a signal; gives its exit code."""
+def _report_interruption(command: str, number: int) -> int:
+    """Print that a signal ended the command, and return the exit code."""
     if command == "serve":
-        print("exhibit-ingest: ended, with all that it started.", file=sys.stderr)
+        print("exhibit-ingest: stopped, with everything that it started.", file=sys.stderr)
         return commands.DONE if number == signal.SIGINT else 128 + number
     print(
-        "exhibit-ingest: interrupted; all that it started is stopped. Rows imported so far are kept;"
-        " import the file again to get the rest.",
+        "exhibit-ingest: interrupted; everything that it started is stopped. Rows imported so far are kept."
+        " Import the file again to get the remaining rows.",
         file=sys.stderr,
     )
     return 128 + number
 
 
-def _run(options: argparse.Namespace, place: Place) -> int:
+def _run(options: argparse.Namespace, workspace: Workspace) -> int:
     match options.command:
         case "import":
-            return commands.import_files(place, _request(options))
+            return commands.import_files(workspace, _build_request(options))
         case "database-url":
-            return commands.database_url(place)
+            return commands.database_url(workspace)
         case "serve":
-            return commands.serve(place, options.port, options.workers)
+            return commands.serve(workspace, options.port, options.workers)
         case "token":
             for name in ("tenant", "user"):
                 _check_key_part(name, getattr(options, name))
-            return commands.print_token(place, options.tenant, options.user)
+            return commands.print_token(workspace, options.tenant, options.user)
         case "stop":
-            return commands.stop(place)
+            return commands.stop(workspace)
         case _:
-            return commands.reset(place)
+            return commands.reset(workspace)
 
 
-def _request(options: argparse.Namespace) -> ImportRequest:
+def _build_request(options: argparse.Namespace) -> ImportRequest:
     for name in ("case", "tenant"):
         _check_key_part(name, getattr(options, name))
     for file in options.files:
@@ -97,36 +97,36 @@ def _request(options: argparse.Namespace) -> ImportRequest:
     )
 
 
-def _users_database(url: str | None) -> str | None:
+def _check_database_url(url: str | None) -> str | None:
+    """Return the user's DATABASE_URL, None where it is empty or not set; raises UsageError where it cannot be used."""
     if not url:
         return None
     try:
         parsed = make_url(url)
     except ArgumentError as exc:
-        raise UsageError(f"DATABASE_URL is no URL; {_URL_FORM}") from exc
+        raise UsageError(f"DATABASE_URL is not a valid URL; {_URL_FORM}") from exc
     if parsed.drivername != "mysql+pymysql" or not parsed.database:
-        raise UsageError(f"DATABASE_URL must name the driver and a schema; {_URL_FORM}")
+        raise UsageError(f"DATABASE_URL must name the driver mysql+pymysql and a schema; {_URL_FORM}")
     return url
 
 
 def _check_key_part(name: str, value: str) -> None:
-    """Tenant and case are parts of the upload's key, and of nothing that could be mistaken for a folder.
-
-    A token's user must be a name of the same kind.
-    """
+    """Raise UsageError for a tenant, case or user that cannot be one segment of an S3 object key."""
     if not value.strip() or "/" in value or value in (".", "..") or not value.isprintable():
-        raise UsageError(f"--{name} {value!r}: give a name without slashes and control characters")
+        raise UsageError(f"--{name} {value!r} is not a valid name; use a name without slashes or control characters")
 
 
 def _check_file(file: Path) -> None:
     if not file.exists():
-        raise UsageError(f"{file} does not exist")
-    if not file.is_file() or not os.access(file, os.R_OK):
-        raise UsageError(f"{file} is no file that can be read")
+        raise UsageError(f"{file} does not exist; check the path")
+    if not file.is_file():
+        raise UsageError(f"{file} is not a file; give the path of a load file")
+    if not os.access(file, os.R_OK):
+        raise UsageError(f"{file} cannot be read; check its permissions")
 
 
 class _Interrupted(BaseException):
-    """A signal told the command to end; everything is unwound before it does."""
+    """A signal that ends the command, raised so that every context manager closes what it opened."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -134,10 +134,10 @@ class _Interrupted(BaseException):
 
 
 @contextmanager
-def _signals_interrupt() -> Iterator[None]:
-    """Turn signals into an exception once; while things are taken down, further ones are ignored.
+def _interrupt_on_signals() -> Iterator[None]:
+    """Raise _Interrupted at the first signal in the block; later signals are ignored while the command shuts down.
 
-    A signal that is ignored from the start, as nohup does, stays so.
+    A signal that the caller ignores, as nohup does, stays ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,6 +1,6 @@
-"""Shows how an import goes on, on a terminal; elsewhere only what went wrong, a line each.
+"""Progress of imports on a terminal; where standard error is not a terminal, only failures, one line each.
 
-Everything goes to standard error, so that standard output holds the result alone.
+Guarantees that everything is written to standard error: standard output holds the result alone.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from local.import_states import ImportState
-from local.invocation import InvocationFailed
+from local.cli.import_status import ImportProgress
+from local.lambda_runtime.invocation import InvocationFailedError
 
 
 class ProgressDisplay:
-    """One line per file: rows, rows a second, rejected, warnings."""
+    """Display with one line per file: rows, rows per second, rejected rows, warnings."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True, highlight=False)
@@ -32,7 +32,7 @@ class ProgressDisplay:
             console=self._console,
             disable=not self._console.is_terminal,
         )
-        self._told: set[tuple[str, str]] = set()
+        self._printed: set[tuple[str, str]] = set()
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -44,40 +44,40 @@ class ProgressDisplay:
         self._progress.stop()
 
     def note(self, message: str) -> None:
-        """Say what is being done, on a terminal only."""
+        """Print a message, on a terminal only."""
         if self._console.is_terminal:
             self._progress.console.print(Text(message))
 
-    def file(self, name: str) -> FileProgress:
-        """A new line."""
+    def add_file(self, name: str) -> FileProgress:
+        """Add a line for a file and return it."""
         return FileProgress(self._progress, self._progress.add_task(name, total=None, rows="uploading"))
 
-    def failures(self, failures: Iterable[InvocationFailed]) -> None:
-        """Tell of failed invocations, once for each function and kind of failure: they are tried again."""
+    def show_failures(self, failures: Iterable[InvocationFailedError]) -> None:
+        """Print failed invocations, once for each function and error type; all of them are retried."""
         for failure in failures:
             kind = (failure.function, failure.error_type)
-            if kind not in self._told:
-                self._told.add(kind)
-                self._progress.console.print(Text(f"will be tried again: {failure}"), soft_wrap=True)
+            if kind not in self._printed:
+                self._printed.add(kind)
+                self._progress.console.print(Text(f"Retrying: {failure}"), soft_wrap=True)
 
 
 class FileProgress:
-    """One file's line."""
+    """The line of one file."""
 
     def __init__(self, progress: Progress, task: TaskID) -> None:
         self._progress = progress
         self._task = task
         self._began = time.monotonic()
 
-    def show(self, state: ImportState | None) -> None:
-        """Bring the line up to date."""
+    def show(self, state: ImportProgress | None) -> None:
+        """Update the line; None stands for an import that is not registered yet."""
         if state is None or not (state.rows_seen or state.finished):
             self._progress.update(self._task, rows="splitting")
             return
         seconds = max(time.monotonic() - self._began, 0.001)
         rows = (
-            f"{state.rows_settled:,}/{state.rows_seen:,} rows  {state.rows_settled / seconds:,.0f}/s"
+            f"{state.rows_processed:,}/{state.rows_seen:,} rows  {state.rows_processed / seconds:,.0f}/s"
             f"  {state.rejected:,} rejected  {state.warnings:,} warnings"
         )
-        done = state.rows_seen if state.finished else state.rows_settled
+        done = state.rows_seen if state.finished else state.rows_processed
         self._progress.update(self._task, total=max(state.rows_seen, 1), completed=done, rows=rows)

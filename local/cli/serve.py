@@ -1,4 +1,4 @@
-"""What `serve` does while it runs, and says when it ends."""
+"""The output of `serve`: failed invocations while it runs, unfinished imports at its end."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from local.import_states import Unfinished, unfinished
+from local.cli.import_status import Unfinished, list_unfinished
 from local.stack import LocalStack
 
-_LOOK_SECONDS = 1.0
-_MOST_NAMED = 10
+_POLL_SECONDS = 1.0
+_MAX_LISTED = 10
 _ADVICE = """\
-Serve again, cancel it (POST /imports/ID/cancel), then announce and upload its file again: no row is imported twice."""
+Run `serve` again, cancel each import (POST /imports/ID/cancel), then create a new import and upload the file again.
+Rows that are already imported are not imported twice."""
 
 
 def watch(stack: LocalStack) -> NoReturn:
-    """Tell every invocation that failed, until a signal or a failure of the stack ends it."""
-    told = 0
+    """Print every failed invocation until a signal arrives; raises LocalError when a part of the stack fails."""
+    printed = 0
     while True:
-        stack.pause(_LOOK_SECONDS)
-        stack.pump.activity.check()
-        for failure in stack.failures(told):
-            told += 1
+        stack.wait_for_activity(_POLL_SECONDS)
+        stack.event_sources.activity.raise_fatal_error()
+        for failure in stack.failures(printed):
+            printed += 1
             print(failure, file=sys.stderr)
 
 
-def tell_unfinished(database_url: str) -> None:
-    """Say which imports have not ended, if that can be found out at once; never fails."""
-    # Whatever is wrong with the database or the terminal by now, the rest has still to be taken down.
+def print_unfinished(database_url: str) -> None:
+    """Print the imports that have not finished, if the database answers within 2 seconds; never raises."""
+    # A failure of the database or of the terminal must not keep the caller from stopping the rest of the stack.
     with contextlib.suppress(Exception):
-        if left := unfinished(database_url, _MOST_NAMED):
-            print(said_of(left), file=sys.stderr)
+        if unfinished := list_unfinished(database_url, _MAX_LISTED):
+            print(describe_unfinished(unfinished), file=sys.stderr)
 
 
-def said_of(left: Sequence[Unfinished]) -> str:
-    """What is told of at least one import that has not ended, and what to do about it."""
-    total = left[0].total
-    told = "1 import has not finished, and its upload ends"
+def describe_unfinished(unfinished: Sequence[Unfinished]) -> str:
+    """Return a message that lists the imports, of which there is at least one, and says what to do."""
+    total = unfinished[0].total
+    message = "1 import has not finished, and its upload is lost now:"
     if total > 1:
-        told = f"{total} imports have not finished, and their uploads end"
-    lines = [f"{told} with this:"]
-    lines += [f"  {each.id} ({each.status}, tenant {each.tenant_id})" for each in left]
-    lines += [f"  and {total - len(left)} more"] if total > len(left) else []
+        message = f"{total} imports have not finished, and their uploads are lost now:"
+    lines = [message, *(f"  {each.id} ({each.status}, tenant {each.tenant_id})" for each in unfinished)]
+    lines += [f"  and {total - len(unfinished)} more"] if total > len(unfinished) else []
     return "\n".join([*lines, _ADVICE])

@@ -1,4 +1,4 @@
-"""What the command says in the end: for people a table, for programs one JSON object."""
+"""The result of `import`: a table for people, or one JSON object for programs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from local.import_states import ImportState
-from local.reports import Reports
+from local.cli.import_status import ImportProgress
+from local.cli.report_download import Reports
 
 _COUNTS = (
     "rows_seen",
@@ -27,23 +27,23 @@ _COUNTS = (
     "custodians_created",
     "tags_created",
 )
-_IN_THE_TABLE = ("rows_seen", "imported", "unchanged", "rejected", "warnings")
+_TABLE_COUNTS = ("rows_seen", "imported", "unchanged", "rejected", "warnings")
 _WIDTH_WITHOUT_TERMINAL = 140
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of one file; `state` is None where its import never began. `seconds` from upload to completion."""
+class ImportResult:
+    """The result of one file, in seconds from upload to completion; `state` is None where its import did not start."""
 
     file: Path
-    state: ImportState | None
+    state: ImportProgress | None
     error: str | None
     seconds: float
     reports: Reports = field(default_factory=Reports)
 
     @property
     def status(self) -> str:
-        """completed, completed_with_rejections or failed."""
+        """Return completed, completed_with_rejections or failed."""
         if self.error is not None or self.state is None or self.state.failed:
             return "failed"
         return self.state.status
@@ -54,64 +54,64 @@ class Outcome:
         return self.status == "failed"
 
 
-def as_json(outcomes: Sequence[Outcome]) -> str:
-    """The one JSON object of --json."""
-    return json.dumps({"imports": [_entry(outcome) for outcome in outcomes]}, ensure_ascii=False, indent=2)
+def format_json(results: Sequence[ImportResult]) -> str:
+    """Return the JSON object that --json prints."""
+    return json.dumps({"imports": [_build_entry(result) for result in results]}, ensure_ascii=False, indent=2)
 
 
-def _entry(outcome: Outcome) -> dict[str, Any]:
-    state = outcome.state
+def _build_entry(result: ImportResult) -> dict[str, Any]:
+    state = result.state
     return {
-        "file": str(outcome.file),
-        "status": outcome.status,
-        "error": outcome.error,
+        "file": str(result.file),
+        "status": result.status,
+        "error": result.error,
         **{name: getattr(state, name) if state else 0 for name in _COUNTS},
         **{name: getattr(state, name) if state else None for name in ("encoding", "delimiter", "qualifier")},
-        "seconds": round(outcome.seconds, 3),
+        "seconds": round(result.seconds, 3),
         "reports": {
             name: str(path) if path else None
             for name, path in (
-                ("rejected_rows", outcome.reports.rejected_rows),
-                ("report", outcome.reports.report),
-                ("warnings", outcome.reports.warnings),
+                ("rejected_rows", result.reports.rejected_rows),
+                ("report", result.reports.report),
+                ("warnings", result.reports.warnings),
             )
         },
     }
 
 
-def print_table(outcomes: Sequence[Outcome], output: TextIO) -> None:
-    """The table, then errors and the paths of the reports, each on a line that can be copied."""
+def print_table(results: Sequence[ImportResult], output: TextIO) -> None:
+    """Print the table, then errors and the paths of the reports, each on one unwrapped line."""
     console = Console(file=output, highlight=False)
     if not console.is_terminal:
         console = Console(file=output, highlight=False, width=_WIDTH_WITHOUT_TERMINAL)
-    console.print(_table(outcomes))
-    for outcome in outcomes:
-        for line in _lines(outcome):
-            console.print(f"{outcome.file.name}: {line}", soft_wrap=True, markup=False)
+    console.print(_build_table(results))
+    for result in results:
+        for line in _list_details(result):
+            console.print(f"{result.file.name}: {line}", soft_wrap=True, markup=False)
 
 
-def _lines(outcome: Outcome) -> Iterator[str]:
-    """What is worth looking at, and only that."""
-    reports = outcome.reports
-    if outcome.error:
-        yield f"error: {outcome.error}"
-    if outcome.state and outcome.state.rejected and reports.rejected_rows:
-        yield f"reasons: {reports.report}"
+def _list_details(result: ImportResult) -> Iterator[str]:
+    """Yield the error and the report files, where there are any."""
+    reports = result.reports
+    if result.error:
+        yield f"error: {result.error}"
+    if result.state and result.state.rejected and reports.rejected_rows:
         yield f"rejected rows: {reports.rejected_rows}"
-        yield f"mend them and import that file with --mapping {shlex.quote(str(reports.options))}"
-    if outcome.state and outcome.state.warnings:
+        yield f"reasons: {reports.report}"
+        yield f"Fix the rejected rows and import that file with --mapping {shlex.quote(str(reports.options))}"
+    if result.state and result.state.warnings:
         yield f"warnings: {reports.warnings}"
 
 
-def _table(outcomes: Sequence[Outcome]) -> Table:
+def _build_table(results: Sequence[ImportResult]) -> Table:
     table = Table(box=box.SIMPLE)
     table.add_column("file", overflow="fold")
     table.add_column("status")
     for name in ("rows", "imported", "unchanged", "rejected", "warnings"):
         table.add_column(name, justify="right", no_wrap=True)
-    for outcome in outcomes:
-        counts = [getattr(outcome.state, name) if outcome.state else 0 for name in _IN_THE_TABLE]
-        status = outcome.status.replace("_", " ")
-        cells = [outcome.file.name, status, *(f"{count:,}" for count in counts)]
+    for result in results:
+        counts = [getattr(result.state, name) if result.state else 0 for name in _TABLE_COUNTS]
+        status = result.status.replace("_", " ")
+        cells = [result.file.name, status, *(f"{count:,}" for count in counts)]
         table.add_row(*map(Text, cells))
     return table

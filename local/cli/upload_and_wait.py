@@ -1,4 +1,4 @@
-"""One load file -> one upload, and the wait for what becomes of it."""
+"""Upload a load file and wait for its import."""
 
 from __future__ import annotations
 
@@ -10,81 +10,82 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from local.cli.import_status import ImportProgress, ImportProgressReader
 from local.errors import ImportStalledError
-from local.import_states import ImportState, ImportStates
 from local.stack import LocalStack
 
-_LOOK_SECONDS = 0.1
-_LOOK_IDLE_SECONDS = 1.0
+_POLL_SECONDS = 0.1
+_IDLE_CHECK_SECONDS = 1.0
 STALLED_SECONDS = 30.0
 
-OnState = Callable[[ImportState | None], None]
+OnState = Callable[[ImportProgress | None], None]
 
 
 @dataclass(frozen=True)
-class Upload:
-    """A file in the bucket, as yet without an import."""
+class UploadedFile:
+    """The address of an uploaded load file."""
 
     bucket: str
     key: str
 
 
-class Workplace(Protocol):
-    """What waiting needs of a stack."""
+class RunningStack(Protocol):
+    """The part of a local stack that waiting for an import needs."""
 
     @property
     def log_directory(self) -> Path:
-        """Where the functions' logs are."""
+        """Return the folder of the functions' logs."""
 
     def is_idle(self) -> bool:
-        """Whether no message waits and nothing is under way."""
+        """Return whether no message is queued or in flight and no function is running."""
 
-    def pause(self, seconds: float) -> None:
-        """Sleep until something is done or the time is over."""
+    def wait_for_activity(self, seconds: float) -> None:
+        """Wait until an invocation ends, at most for that many seconds."""
 
 
-def put(stack: LocalStack, file: Path, tenant: str, case: str, options: Mapping[str, Any]) -> Upload:
-    """Upload a file, its options first."""
+def upload_load_file(stack: LocalStack, file: Path, tenant: str, case: str, options: Mapping[str, Any]) -> UploadedFile:
+    """Upload a load file, after its options; raises OSError or a boto3 error."""
     upload_id = str(uuid.uuid4())
     if options:
         body = json.dumps(options).encode()
         stack.s3.put_object(Bucket=stack.bucket, Key=f"options/{tenant}/{case}/{upload_id}.json", Body=body)
     key = f"imports/{tenant}/{case}/{upload_id}/{file.name}"
     stack.s3.upload_file(str(file), stack.bucket, key)
-    return Upload(stack.bucket, key)
+    return UploadedFile(stack.bucket, key)
 
 
-def wait(
-    place: Workplace,
-    look: Callable[[], ImportState | None],
+def wait_for_import(
+    stack: RunningStack,
+    read_state: Callable[[], ImportProgress | None],
     on_state: OnState,
     clock: Callable[[], float] = time.monotonic,
-) -> ImportState:
-    """Wait until an import is finished; raises ImportStalledError when nothing happens any more that could finish it.
+) -> ImportProgress:
+    """Wait until an import is finished and return its last state; `on_state` is called with every state read.
 
-    Messages that wait for another attempt are something that happens.
+    Raises ImportStalledError when the state has not changed and the stack has been idle for STALLED_SECONDS. A stack
+    with messages that wait for a retry is not idle.
     """
-    last: ImportState | None = None
-    changed = looked = clock()
+    last: ImportProgress | None = None
+    changed = checked = clock()
     while True:
-        state = look()
+        state = read_state()
         if state != last:
             last, changed = state, clock()
         on_state(state)
         if state is not None and state.finished:
             return state
-        if clock() - looked >= _LOOK_IDLE_SECONDS:
-            looked = clock()
-            if not place.is_idle():
-                changed = looked
+        if clock() - checked >= _IDLE_CHECK_SECONDS:
+            checked = clock()
+            if not stack.is_idle():
+                changed = checked
         if clock() - changed >= STALLED_SECONDS:
             raise ImportStalledError(
-                f"the import does not go on (status: {state.status if state else 'not begun'});"
-                f" see the logs in {place.log_directory}, failures.log first"
+                f"the import has stalled (status: {state.status if state else 'not started'});"
+                f" see failures.log and the other logs in {stack.log_directory}"
             )
-        place.pause(_LOOK_SECONDS)
+        stack.wait_for_activity(_POLL_SECONDS)
 
 
-def finder(states: ImportStates, upload: Upload) -> Callable[[], ImportState | None]:
-    """A look at the import of an upload."""
+def build_state_reader(states: ImportProgressReader, upload: UploadedFile) -> Callable[[], ImportProgress | None]:
+    """Return a function that reads the current state of an upload's import."""
     return lambda: states.find(upload.bucket, upload.key)

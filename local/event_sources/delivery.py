@@ -1,55 +1,33 @@
-"""How a poller hands on what it received: as it came, or as badly as SQS may.
+"""How a poller delivers the messages that it received.
 
-SQS promises at least once and no order. A well-behaved local queue would hide every fault that rests on more.
+SQS guarantees at-least-once delivery and no order. A local queue that always behaves well would hide code that relies
+on more, so tests replace `InOrderDelivery` with a worse one.
 """
 
 from __future__ import annotations
 
-import random
-import threading
 from collections.abc import Sequence
 from typing import Protocol
 
-from local.sqs_events import Message
-from local.wiring import EventSource
+from local.event_sources.sqs_events import Message
+from local.template.model import EventSource
 
 
 class Delivery(Protocol):
-    """Decides the batches; `window` messages of a queue are gathered first, if that many are waiting."""
+    """A strategy that forms batches; `window` messages of a queue are collected first, if that many are available."""
 
     window: int
 
-    def batches(self, source: EventSource, messages: Sequence[Message]) -> list[list[Message]]:
-        """Batches of at most the source's batch size, in the order in which to deliver them."""
+    def make_batches(self, source: EventSource, messages: Sequence[Message]) -> list[list[Message]]:
+        """Return batches of at most the source's batch size, in the order of their delivery."""
 
 
-class AsReceived:
-    """Every message once, in the order in which it came."""
+class InOrderDelivery:
+    """Delivers every message once, in the order of its arrival."""
 
     window = 1
 
-    def batches(self, source: EventSource, messages: Sequence[Message]) -> list[list[Message]]:
-        """Consecutive messages."""
+    def make_batches(self, source: EventSource, messages: Sequence[Message]) -> list[list[Message]]:
+        """Return consecutive messages as batches."""
         size = source.batch_size
         return [list(messages[start : start + size]) for start in range(0, len(messages), size)]
-
-
-class Repeated:
-    """Every message `copies` times, the copies of a window of messages in random order."""
-
-    def __init__(self, copies: int = 3, window: int = 100, seed: int = 0) -> None:
-        self.window = window
-        self._copies = copies
-        self._random = random.Random(seed)  # noqa: S311 - to be repeatable
-        self._lock = threading.Lock()
-
-    def batches(self, source: EventSource, messages: Sequence[Message]) -> list[list[Message]]:
-        """Shuffled batches; no message is twice in one of them."""
-        batches: list[list[Message]] = []
-        for _ in range(self._copies):
-            with self._lock:
-                shuffled = self._random.sample(list(messages), len(messages))
-            batches += AsReceived().batches(source, shuffled)
-        with self._lock:
-            self._random.shuffle(batches)
-        return batches

@@ -1,8 +1,9 @@
-"""Moves messages from queues to functions, as Lambda's event source mappings do, and runs the schedules.
+"""Deliver messages from queues to functions, as Lambda's event source mappings do, and run the schedules.
 
-Guarantees Lambda's rules for batches: what succeeded is deleted, what failed reappears after the queue's visibility
-time-out, and a failed invocation leaves its whole batch. Dead-letter queues are the queue server's own doing.
-No more invocations of a source run at once than its MaximumConcurrency and the number of workers allow.
+Guaranteed: Lambda's rules for batches. Messages that succeeded are deleted, messages that failed reappear after the
+queue's visibility timeout, and a failed invocation leaves its whole batch in the queue. At most MaximumConcurrency
+invocations of a source run at once, and at most as many as there are workers.
+Not guaranteed here: moving messages to dead-letter queues, which the queue server does.
 """
 
 from __future__ import annotations
@@ -21,25 +22,25 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local.activity import Activity
-from local.aws import LocalAws
-from local.delivery import Delivery
-from local.invocation import InvocationFailed
-from local.sqs_events import Message, failed_ids, scheduled_event, sqs_event
-from local.template import ACCOUNT_ID, REGION, Template
+from local.event_sources.delivery import Delivery
+from local.event_sources.sqs_events import Message, build_scheduled_event, build_sqs_event, find_failed_ids
+from local.lambda_runtime.activity import Activity
+from local.lambda_runtime.invocation import InvocationFailedError
+from local.services.aws import LocalAws
+from local.template.model import EventSource, Schedule, sort_dead_letter_queues_last
+from local.template.reader import ACCOUNT_ID, REGION, Template
 from local.time_scale import TimeScale
-from local.wiring import EventSource, Schedule, before_dead_letters
 
 Invoke = Callable[[str, object], Any]
 
 _POLL_SECONDS = 20
-_MOST_AT_ONCE = 10
-_LOOK_AGAIN_SECONDS = 0.05
+_MAX_MESSAGES = 10
+_IDLE_CHECK_SECONDS = 0.05
 COUNTS = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible", "ApproximateNumberOfMessagesDelayed")
 
 
-class Pump:
-    """All event sources and schedules of one template."""
+class EventSourceMappings:
+    """The event source mappings and schedules of one template."""
 
     def __init__(
         self,
@@ -57,27 +58,29 @@ class Pump:
         self._aws = aws
         self._stopping = threading.Event()
         self._pollers = [
-            _Poller(source, template, aws, invoke, self.activity, self._stopping, time_scale, delivery, workers)
+            _QueuePoller(source, template, aws, invoke, self.activity, self._stopping, time_scale, delivery, workers)
             for source in template.event_sources
         ]
         self._threads = [threading.Thread(target=poller.run, daemon=True) for poller in self._pollers]
         for schedule in template.schedules:
-            period = time_scale.period(schedule.every)
+            period = time_scale.scale_period(schedule.period)
             self._threads.append(
-                threading.Thread(target=self._tick, args=(schedule, period, invoke), daemon=True, name=schedule.name)
+                threading.Thread(
+                    target=self._run_schedule, args=(schedule, period, invoke), daemon=True, name=schedule.name
+                )
             )
 
     def start(self) -> None:
-        """Begin to poll and to tick."""
+        """Start to poll the queues and to run the schedules."""
         for thread in self._threads:
             thread.start()
 
     def announce_stop(self) -> None:
-        """Take on nothing more; from now on errors of the queue server are expected."""
+        """Accept no more work; errors of the queue server are expected from now on."""
         self._stopping.set()
 
     def join(self) -> None:
-        """Wait for the end of all that is under way; the queue server and the workers must be down."""
+        """Wait until every delivery has ended; the queue server and the workers must have stopped."""
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join()
@@ -85,53 +88,54 @@ class Pump:
             poller.close()
 
     def is_idle(self) -> bool:
-        """Whether no message waits for a function, no time-out runs, and nothing is under way.
+        """Return whether no message waits for a function, visible or not, and no work is in progress.
 
-        Queues that no function consumes do not count. A message moves only through this pump, or to a dead-letter
-        queue, so two equal counts of what was begun around a look at empty queues prove that none was on its way
-        meanwhile.
+        Queues that no function consumes do not count. A message moves only through these pollers, or to a dead-letter
+        queue. If as many tasks were begun before the check of the empty queues as after it, no message was in transit
+        during the check. Raises the error that stopped a poller.
         """
-        self.activity.check()
-        before = self.activity.at_rest()
-        return before is not None and not self.waiting() and self.activity.at_rest() == before
+        self.activity.raise_fatal_error()
+        before = self.activity.count_if_idle()
+        return before is not None and not self.count_waiting() and self.activity.count_if_idle() == before
 
-    def waiting(self) -> dict[str, int]:
-        """How many messages each consumed queue holds, visible or not; empty queues are left out."""
+    def count_waiting(self) -> dict[str, int]:
+        """Return the number of messages, visible or not, in each consumed queue that is not empty."""
         consumed = {source.queue for source in self._template.event_sources}
-        # What moves to a dead-letter queue that was counted before would be in neither count.
-        order = before_dead_letters(self._template.queues.values())
+        # A message that moves to a dead-letter queue counted earlier would be in neither count.
+        order = sort_dead_letter_queues_last(self._template.queues.values())
         counts = {queue: self._count(queue) for queue in order if queue in consumed}
         return {queue: count for queue, count in counts.items() if count}
 
     def wait_until_idle(self, timeout: float) -> None:
-        """Wait until the pump is idle; raises TimeoutError saying what it still waited for."""
+        """Wait until no work is left; raise TimeoutError with the messages that remain and the last failures."""
         deadline = time.monotonic() + timeout
         while not self.is_idle():
             if time.monotonic() > deadline:
                 last = "; ".join(str(failure) for failure in self.activity.failures()[-3:])
-                raise TimeoutError(f"not idle after {timeout:g} s: {self.waiting()}; last failures: {last or 'none'}")
-            self.activity.wait(_LOOK_AGAIN_SECONDS)
+                raise TimeoutError(
+                    f"not idle after {timeout:g} s: {self.count_waiting()}; last failures: {last or 'none'}"
+                )
+            self.activity.wait(_IDLE_CHECK_SECONDS)
 
     def _count(self, queue: str) -> int:
         url = self._template.queue_url(queue, self._aws.endpoint)
-        # All of them: asked for by name, each count would be of another moment.
-        answer = self._aws.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
-        return sum(int(value) for name, value in answer["Attributes"].items() if name in COUNTS)
+        # "All" returns one snapshot; attributes requested by name would be counted at different times.
+        response = self._aws.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
+        return sum(int(value) for name, value in response["Attributes"].items() if name in COUNTS)
 
-    def _tick(self, schedule: Schedule, period: float, invoke: Invoke) -> None:
+    def _run_schedule(self, schedule: Schedule, period: float, invoke: Invoke) -> None:
         while not self._stopping.wait(period):
-            moment = datetime.now(UTC)
-            event = scheduled_event(schedule.name, str(uuid.uuid4()), ACCOUNT_ID, REGION, moment)
-            with self.activity.one():
+            event = build_scheduled_event(schedule.name, str(uuid.uuid4()), ACCOUNT_ID, REGION, datetime.now(UTC))
+            with self.activity.track():
                 try:
                     invoke(schedule.function, event if schedule.payload is None else json.loads(schedule.payload))
-                except InvocationFailed as failure:
+                except InvocationFailedError as failure:
                     if not self._stopping.is_set():
-                        self.activity.failed(failure)
+                        self.activity.record_failure(failure)
 
 
-class _Poller:
-    """One event source."""
+class _QueuePoller:
+    """The poller of one event source."""
 
     def __init__(
         self,
@@ -149,7 +153,9 @@ class _Poller:
         self._arn = template.queue_arn(source.queue)
         self._url = template.queue_url(source.queue, aws.endpoint)
         self._visibility = template.queues[source.queue].visibility
-        self._given_visibility = time_scale.visibility(self._visibility, template.functions[source.function].timeout)
+        self._scaled_visibility = time_scale.scale_visibility(
+            self._visibility, template.functions[source.function].timeout
+        )
         self._sqs = aws.sqs
         self._invoke = invoke
         self._activity = activity
@@ -161,49 +167,49 @@ class _Poller:
         self._executor = ThreadPoolExecutor(limit, thread_name_prefix=f"{source.function}-{source.queue}")
 
     def run(self) -> None:
-        """Poll until the end; a slot is taken before anything is received, as a message in hand loses time."""
+        """Poll until the stop; take a slot before receiving, because the visibility timeout starts on receipt."""
         while not self._stopping.is_set():
             self._slots.acquire()
             try:
-                messages = self._gather()
+                messages = self._collect()
             except (BotoCoreError, ClientError) as exc:
                 self._slots.release()
                 if not self._stopping.is_set():
-                    self._activity.broke(exc)
+                    self._activity.record_fatal_error(exc)
                 return
             if messages:
-                self._hand_on(messages)
+                self._submit(messages)
             else:
                 self._slots.release()
 
     def close(self) -> None:
-        """Wait for the deliveries that are under way."""
+        """Wait for the deliveries in progress."""
         self._executor.shutdown()
 
-    def _gather(self) -> list[Message]:
-        """A batch, or as many messages as the delivery wants to see at once, if they are there."""
-        wanted = max(self._delivery.window, self._source.batch_size)
-        messages = list(self._receive(wanted, _POLL_SECONDS))
+    def _collect(self) -> list[Message]:
+        """Return a batch, or the delivery's window of messages if that many are available."""
+        limit = max(self._delivery.window, self._source.batch_size)
+        messages = list(self._receive(limit, _POLL_SECONDS))
         while messages and len(messages) < self._delivery.window:
-            more = self._receive(wanted - len(messages), 0)
+            more = self._receive(limit - len(messages), 0)
             if not more:
                 break
             messages += more
         return messages
 
-    def _receive(self, wanted: int, wait: int) -> Sequence[Message]:
+    def _receive(self, limit: int, wait: int) -> Sequence[Message]:
         return self._sqs.receive_message(
             QueueUrl=self._url,
-            MaxNumberOfMessages=min(wanted, _MOST_AT_ONCE),
+            MaxNumberOfMessages=min(limit, _MAX_MESSAGES),
             WaitTimeSeconds=wait,
             MessageSystemAttributeNames=["All"],
             MessageAttributeNames=["All"],
         ).get("Messages", [])
 
-    def _hand_on(self, messages: Sequence[Message]) -> None:
-        """Deliver batch after batch; this thread holds the slot of the first."""
+    def _submit(self, messages: Sequence[Message]) -> None:
+        """Submit the batches for delivery; this thread already holds the slot of the first."""
         received = time.monotonic()
-        batches = self._delivery.batches(self._source, messages)
+        batches = self._delivery.make_batches(self._source, messages)
         self._activity.begin(len(batches))
         for number, batch in enumerate(batches):
             if number:
@@ -212,43 +218,43 @@ class _Poller:
 
     def _deliver(self, batch: Sequence[Message], received: float) -> None:
         try:
-            failed = self._failed(batch)
+            failed = self._invoke_batch(batch)
             self._delete([message for message in batch if message["MessageId"] not in failed])
-            self._hand_back([message for message in batch if message["MessageId"] in failed], received)
+            self._shorten_visibility([message for message in batch if message["MessageId"] in failed], received)
         except (BotoCoreError, ClientError) as exc:
             if not self._stopping.is_set():
-                self._activity.broke(exc)
+                self._activity.record_fatal_error(exc)
         finally:
             self._slots.release()
             self._activity.end()
 
-    def _failed(self, batch: Sequence[Message]) -> set[str]:
-        """Invoke the function; gives the ids of the messages that stay."""
+    def _invoke_batch(self, batch: Sequence[Message]) -> set[str]:
+        """Invoke the function; return the ids of the messages that stay in the queue."""
         ids = [message["MessageId"] for message in batch]
         if self._stopping.is_set():
             return set(ids)
         try:
-            answer = self._invoke(self._source.function, sqs_event(batch, self._arn))
-        except InvocationFailed as failure:
+            response = self._invoke(self._source.function, build_sqs_event(batch, self._arn))
+        except InvocationFailedError as failure:
             if not self._stopping.is_set():
-                self._activity.failed(failure)
+                self._activity.record_failure(failure)
             return set(ids)
-        return failed_ids(answer, ids) if self._source.reports_failures else set()
+        return find_failed_ids(response, ids) if self._source.reports_failures else set()
 
     def _delete(self, messages: Sequence[Message]) -> None:
         if messages:
             entries = [{"Id": str(n), "ReceiptHandle": m["ReceiptHandle"]} for n, m in enumerate(messages)]
             self._sqs.delete_message_batch(QueueUrl=self._url, Entries=entries)  # type: ignore[arg-type]
 
-    def _hand_back(self, messages: Sequence[Message], received: float) -> None:
-        """Let failed messages reappear when the template says, where the scale had made the queue wait longer."""
-        if self._given_visibility == self._visibility or self._stopping.is_set():
+    def _shorten_visibility(self, messages: Sequence[Message], received: float) -> None:
+        """Make failed messages reappear at the template's time, if the scaled queue has a longer timeout."""
+        if self._scaled_visibility == self._visibility or self._stopping.is_set():
             return
         elapsed = (time.monotonic() - received) / self._time_scale.factor
-        left = max(0, math.ceil(self._visibility - elapsed))
+        remaining = max(0, math.ceil(self._visibility - elapsed))
         for message in messages:
-            # A copy that succeeded meanwhile has taken the message away; twelve hours after sending SQS refuses too.
+            # Refused if another copy succeeded and deleted the message, or twelve hours after it was received.
             with contextlib.suppress(ClientError):
                 self._sqs.change_message_visibility(
-                    QueueUrl=self._url, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=left
+                    QueueUrl=self._url, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=remaining
                 )

@@ -1,4 +1,4 @@
-"""What Lambda makes of SQS messages, and of a function's answer to them; pure."""
+"""The events that Lambda builds from SQS messages, and what a function's response means for them. Pure."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from datetime import datetime
 from typing import Any
 
 Message = Mapping[str, Any]
-"""A message as SQS's ReceiveMessage gives it."""
+"""A message as SQS's ReceiveMessage returns it."""
 
 
-def sqs_event(messages: Sequence[Message], queue_arn: str) -> dict[str, Any]:
-    """The event that Lambda hands to a function for a batch."""
-    return {"Records": [_record(message, queue_arn) for message in messages]}
+def build_sqs_event(messages: Sequence[Message], queue_arn: str) -> dict[str, Any]:
+    """Return the event that Lambda passes to a function for a batch."""
+    return {"Records": [_build_record(message, queue_arn) for message in messages]}
 
 
-def _record(message: Message, queue_arn: str) -> dict[str, Any]:
+def _build_record(message: Message, queue_arn: str) -> dict[str, Any]:
     record: dict[str, Any] = {
         "messageId": message["MessageId"],
         "receiptHandle": message["ReceiptHandle"],
         "body": message["Body"],
         "attributes": dict(message.get("Attributes", {})),
-        "messageAttributes": {n: _attribute(v) for n, v in message.get("MessageAttributes", {}).items()},
+        "messageAttributes": {n: _build_attribute(v) for n, v in message.get("MessageAttributes", {}).items()},
         "md5OfBody": message["MD5OfBody"],
         "eventSource": "aws:sqs",
         "eventSourceARN": queue_arn,
@@ -33,7 +33,7 @@ def _record(message: Message, queue_arn: str) -> dict[str, Any]:
     return record
 
 
-def _attribute(value: Mapping[str, Any]) -> dict[str, Any]:
+def _build_attribute(value: Mapping[str, Any]) -> dict[str, Any]:
     converted: dict[str, Any] = {"stringListValues": [], "binaryListValues": [], "dataType": value["DataType"]}
     if "StringValue" in value:
         converted["stringValue"] = value["StringValue"]
@@ -42,18 +42,18 @@ def _attribute(value: Mapping[str, Any]) -> dict[str, Any]:
     return converted
 
 
-def failed_ids(answer: Any, message_ids: Sequence[str]) -> set[str]:
-    """The messages that a function which reports batch item failures left to be delivered again.
+def find_failed_ids(response: Any, message_ids: Sequence[str]) -> set[str]:
+    """Return the ids of the messages to deliver again, after a function that reports batch item failures.
 
-    No answer, an empty one and an empty list mean that all succeeded; an answer that Lambda cannot read, or an id
-    that is not of this batch, fails them all.
+    A null response, an empty one and an empty list mean that every message succeeded. A response that Lambda cannot
+    parse, or an id that is not in this batch, fails every message.
     """
     everything = set(message_ids)
-    if answer is None:
+    if response is None:
         return set()
-    if not isinstance(answer, dict):
+    if not isinstance(response, dict):
         return everything
-    failures = answer.get("batchItemFailures")
+    failures = response.get("batchItemFailures")
     if failures is None:
         return set()
     if not isinstance(failures, list):
@@ -62,15 +62,15 @@ def failed_ids(answer: Any, message_ids: Sequence[str]) -> set[str]:
     return named if named <= everything else everything
 
 
-def scheduled_event(name: str, event_id: str, account: str, region: str, moment: datetime) -> dict[str, Any]:
-    """The event that EventBridge hands to a function on a schedule."""
+def build_scheduled_event(name: str, event_id: str, account: str, region: str, time: datetime) -> dict[str, Any]:
+    """Return the event that EventBridge passes to a function on a schedule."""
     return {
         "version": "0",
         "id": event_id,
         "detail-type": "Scheduled Event",
         "source": "aws.events",
         "account": account,
-        "time": moment.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "region": region,
         "resources": [f"arn:aws:events:{region}:{account}:rule/{name}"],
         "detail": {},

@@ -1,7 +1,7 @@
-"""HTTP -> API Gateway's event (payload format 2.0), and a function's answer -> HTTP. Pure.
+"""Convert HTTP requests to API Gateway's events (payload format 2.0), and functions' results to HTTP responses. Pure.
 
-Fields, their spelling and their absence are AWS's: what a request does not have is left out of its event, except the
-authorizer's scopes, which are null.
+Field names, and which fields are absent, follow AWS: what a request does not have is omitted from its event, except for
+the authorizer's scopes, which are null.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from local.api_routes import Match
 from local.errors import LocalError
+from local.gateway.routing import RouteMatch
 
 API_ID = "local"
 Pairs = Sequence[tuple[str, str]]
 
 _TEXT = re.compile(r"text/.*|application/(.*[+/])?(json|xml|javascript)")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-# Newer Pythons say it otherwise than AWS.
+# Newer versions of Python use another phrase than AWS.
 _PHRASES = {HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "Request Entity Too Large"}
-# About the connection and not the message: these are the gateway's own.
-_OURS = {"connection", "content-length", "date", "keep-alive", "server", "transfer-encoding"}
+# Headers of the connection, not of the message: the gateway sets them.
+_CONNECTION_HEADERS = {"connection", "content-length", "date", "keep-alive", "server", "transfer-encoding"}
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
-class MalformedAnswerError(LocalError):
-    """A function answered what API Gateway cannot make a response of."""
+class MalformedResponseError(LocalError):
+    """API Gateway cannot build a response from the function's result."""
 
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """A request as it was sent; path and query still percent-encoded, headers in their order."""
+    """A request as it was sent: path and query percent-encoded, headers in their order."""
 
     method: str
     path: str
@@ -48,39 +48,39 @@ class HttpRequest:
     source_ip: str
 
     def header(self, name: str) -> str:
-        """All values of a header, joined by commas; empty where there is none."""
+        """Return all values of a header, joined by commas; empty if the header is missing."""
         return ",".join(value for each, value in self.headers if each.lower() == name)
 
 
 @dataclass(frozen=True)
-class HttpAnswer:
-    """A response; headers without those of the connection."""
+class HttpResponse:
+    """A response, without the headers of the connection."""
 
     status: int
     headers: Pairs
     body: bytes
 
 
-def plain_answer(status: HTTPStatus, headers: Pairs = ()) -> HttpAnswer:
-    """What API Gateway says by itself: `{"message":"Not Found"}`."""
+def build_gateway_response(status: HTTPStatus, headers: Pairs = ()) -> HttpResponse:
+    """Return a response of API Gateway itself, such as `{"message":"Not Found"}`."""
     body = json.dumps({"message": _PHRASES.get(status, status.phrase)}, separators=(",", ":")).encode()
-    return HttpAnswer(status, [("content-type", "application/json"), *headers], body)
+    return HttpResponse(status, [("content-type", "application/json"), *headers], body)
 
 
-def event_of(
-    request: HttpRequest, match: Match, claims: Mapping[str, Any], request_id: str, moment: datetime
+def build_event(
+    request: HttpRequest, match: RouteMatch, claims: Mapping[str, Any], request_id: str, time: datetime
 ) -> dict[str, Any]:
-    """The event that the route's function is invoked with."""
-    body, encoded = _body(request)
+    """Return the event to invoke the route's function with."""
+    body, encoded = _encode_body(request)
     event = {
         "version": "2.0",
         "routeKey": match.route.key,
         "rawPath": unquote(request.path),
         "rawQueryString": request.query,
         "cookies": [part.strip() for part in request.header("cookie").split(";") if part.strip()],
-        "headers": _joined((name.lower(), value) for name, value in request.headers if name.lower() != "cookie"),
-        "queryStringParameters": _joined(parse_qsl(request.query, keep_blank_values=True)),
-        "requestContext": _context(request, match, claims, request_id, moment),
+        "headers": _join_values((name.lower(), value) for name, value in request.headers if name.lower() != "cookie"),
+        "queryStringParameters": _join_values(parse_qsl(request.query, keep_blank_values=True)),
+        "requestContext": _build_context(request, match, claims, request_id, time),
         "pathParameters": dict(match.variables),
         "body": body,
     }
@@ -88,15 +88,15 @@ def event_of(
     return {key: value for key, value in event.items() if value or key not in optional} | {"isBase64Encoded": encoded}
 
 
-def _context(
-    request: HttpRequest, match: Match, claims: Mapping[str, Any], request_id: str, moment: datetime
+def _build_context(
+    request: HttpRequest, match: RouteMatch, claims: Mapping[str, Any], request_id: str, time: datetime
 ) -> dict[str, Any]:
     return {
         "accountId": "123456789012",
         "apiId": API_ID,
         "authorizer": {
             "jwt": {
-                "claims": {name: _claim(value) for name, value in claims.items() if value is not None},
+                "claims": {name: _format_claim(value) for name, value in claims.items() if value is not None},
                 "scopes": None,
             }
         },
@@ -112,20 +112,20 @@ def _context(
         "requestId": request_id,
         "routeKey": match.route.key,
         "stage": "$default",
-        "time": _clf(moment),
-        "timeEpoch": int(moment.timestamp() * 1000),
+        "time": _format_clf(time),
+        "timeEpoch": int(time.timestamp() * 1000),
     }
 
 
-def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _join_values(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     values: dict[str, list[str]] = {}
     for name, value in pairs:
         values.setdefault(name, []).append(value)
     return {name: ",".join(each) for name, each in values.items()}
 
 
-def _body(request: HttpRequest) -> tuple[str, bool]:
-    """The body, and whether it is base64: only what says that it is text is passed as text."""
+def _encode_body(request: HttpRequest) -> tuple[str, bool]:
+    """Return the body, and whether it is base64; only a body with a text content type is passed as text."""
     kind = request.header("content-type").partition(";")[0].strip().lower()
     if _TEXT.fullmatch(kind) and not request.header("content-encoding"):
         try:
@@ -135,61 +135,60 @@ def _body(request: HttpRequest) -> tuple[str, bool]:
     return base64.b64encode(request.body).decode(), bool(request.body)
 
 
-def _claim(value: Any) -> str:
-    """Every claim is a string to the function; lists stand in brackets."""
+def _format_claim(value: Any) -> str:
+    """Return a claim as a string, which all claims are in an event; the items of a list are in brackets."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        return f"[{' '.join(_claim(item) for item in value)}]"
+        return f"[{' '.join(_format_claim(item) for item in value)}]"
     return str(value)
 
 
-def _clf(moment: datetime) -> str:
-    """The common log format, whatever the locale's names of months."""
-    at = moment.astimezone(UTC)
+def _format_clf(time: datetime) -> str:
+    """Return a time in the Common Log Format, independent of the locale."""
+    at = time.astimezone(UTC)
     return f"{at.day:02}/{_MONTHS[at.month - 1]}/{at.year}:{at:%H:%M:%S} +0000"
 
 
-def answer_of(result: Any) -> HttpAnswer:
-    """What a function returned -> the response; raises MalformedAnswerError.
+def build_response(result: Any) -> HttpResponse:
+    """Return the response for a function's result; raise MalformedResponseError if it is invalid.
 
-    Without a status code the whole result is the body of a 200. `multiValueHeaders` belong to format 1.0 and are
-    passed over.
+    A result without a status code is the body of a 200. `multiValueHeaders` belong to format 1.0 and are ignored.
     """
     if not isinstance(result, dict) or "statusCode" not in result:
-        return HttpAnswer(HTTPStatus.OK, [("content-type", "application/json")], json.dumps(result).encode())
-    headers = [(str(name).lower(), _text(value)) for name, value in (result.get("headers") or {}).items()]
+        return HttpResponse(HTTPStatus.OK, [("content-type", "application/json")], json.dumps(result).encode())
+    headers = [(str(name).lower(), _format_value(value)) for name, value in (result.get("headers") or {}).items()]
     if not any(name == "content-type" for name, _ in headers):
         headers.append(("content-type", "text/plain;charset=UTF-8"))
-    headers += [("set-cookie", _text(cookie)) for cookie in result.get("cookies") or ()]
-    kept = [(name, value) for name, value in headers if name not in _OURS]
+    headers += [("set-cookie", _format_value(cookie)) for cookie in result.get("cookies") or ()]
+    kept = [(name, value) for name, value in headers if name not in _CONNECTION_HEADERS]
     if not all(_HEADER_NAME.fullmatch(name) for name, _ in kept):
-        raise MalformedAnswerError("a header's name is none")
-    return HttpAnswer(_status(result["statusCode"]), kept, _answer_body(result))
+        raise MalformedResponseError("a header has an invalid name")
+    return HttpResponse(_parse_status(result["statusCode"]), kept, _decode_body(result))
 
 
-def _status(value: Any) -> int:
+def _parse_status(value: Any) -> int:
     try:
         status = int(value)
     except (TypeError, ValueError) as exc:
-        raise MalformedAnswerError(f"statusCode is no number: {value!r}") from exc
+        raise MalformedResponseError(f"statusCode must be a number, not {value!r}") from exc
     if not 200 <= status <= 599:
-        raise MalformedAnswerError(f"statusCode {status} is none")
+        raise MalformedResponseError(f"statusCode must be from 200 to 599, not {status}")
     return status
 
 
-def _answer_body(result: Mapping[str, Any]) -> bytes:
+def _decode_body(result: Mapping[str, Any]) -> bytes:
     body = result.get("body") or ""
     if not isinstance(body, str):
-        raise MalformedAnswerError("the body is no text")
+        raise MalformedResponseError("the body must be a string")
     try:
         return base64.b64decode(body, validate=True) if result.get("isBase64Encoded") else body.encode()
     except (binascii.Error, ValueError) as exc:
-        raise MalformedAnswerError("the body is no base64") from exc
+        raise MalformedResponseError("the body is not valid base64") from exc
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if not text.isprintable():
-        raise MalformedAnswerError("a header's value has a line end, or what is no text")
+        raise MalformedResponseError("a header's value contains a line break or another control character")
     return text

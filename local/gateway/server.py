@@ -1,10 +1,10 @@
-"""API Gateway's HTTP API on 127.0.0.1: routes, tokens, limits and time-outs in front of an `invoke`.
+"""API Gateway's HTTP API on 127.0.0.1: routes, tokens, limits and timeouts in front of the functions.
 
-Guarantees that a function is invoked only for a route of its own and with a token that counts, and that every request
-gets one answer: a function that fails, answers nonsense or takes too long never shows its caller more than API
-Gateway's own words. Bodies and answers are held in memory, at most 10 MB each.
-Differences from AWS: no throttling, no limit on the size of headers nor Lambda's 6 MB for events and answers; chunked
-requests are refused with 411.
+Guaranteed: a function is invoked only for its own routes and with a valid token, and every request gets one response.
+If a function fails, returns an invalid result or takes too long, the client sees only API Gateway's own message.
+Bodies are held in memory; a request body of more than 10 MB is rejected with 413.
+Differences from AWS: no throttling, no limit on the size of headers, and no limit of 6 MB on Lambda's events and
+results. Chunked requests are rejected with 411.
 """
 
 from __future__ import annotations
@@ -15,34 +15,43 @@ import threading
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotYet
 from datetime import UTC, datetime
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Self
 
-from local.api_events import HttpAnswer, HttpRequest, MalformedAnswerError, answer_of, event_of, plain_answer
-from local.api_routes import find_route
 from local.errors import LocalError
-from local.servers import HangingUpServer
-from local.tokens import InvalidTokenError, Tokens
-from local.wiring import ApiRoute
+from local.gateway.events import (
+    HttpRequest,
+    HttpResponse,
+    MalformedResponseError,
+    build_event,
+    build_gateway_response,
+    build_response,
+)
+from local.gateway.routing import find_route
+from local.gateway.tokens import InvalidTokenError, Tokens
+from local.services.http_server import HangingUpServer
+from local.template.model import ApiRoute
 
 MAX_BODY_BYTES = 10 * 1024 * 1024
 INTEGRATION_SECONDS = 30.0
 LAST_PORT = 65535
 
-# More than this is not even read to be thrown away.
-_MOST_DRAINED_BYTES = 10 * MAX_BODY_BYTES
+# A longer body is not drained: the connection is closed instead.
+_MAX_DRAINED_BYTES = 10 * MAX_BODY_BYTES
 _IDLE_SECONDS = 60.0
 _NO_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 Invoke = Callable[[str, dict[str, Any]], Any]
-"""Gives a function's answer to an event; raises whatever it likes."""
+"""Returns a function's result for an event; may raise any exception."""
 
 
 class ApiGateway:
-    """Serves while the `with` block runs; `port` 0 means a free one. Raises LocalError where the port is taken."""
+    """The HTTP API, served while the `with` block runs.
+
+    `port` 0 means any free port. Entering the block raises LocalError if the port cannot be used.
+    """
 
     def __init__(
         self,
@@ -64,7 +73,7 @@ class ApiGateway:
         try:
             self._server = _Server(("127.0.0.1", self._port), self)
         except OSError as exc:
-            raise _unusable(self._port, exc) from exc
+            raise _build_port_error(self._port, exc) from exc
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True, name="api-gateway").start()
         return self
 
@@ -76,57 +85,57 @@ class ApiGateway:
 
     @property
     def url(self) -> str:
-        """Where it listens, without a slash at the end."""
+        """Return the base URL, without a trailing slash."""
         if self._server is None:
             raise LocalError("the local API is not running")
         return f"http://127.0.0.1:{self._server.server_port}"
 
-    def answer(self, request: HttpRequest) -> HttpAnswer:
-        """The response to a request."""
+    def handle(self, request: HttpRequest) -> HttpResponse:
+        """Return the response to a request."""
         match = find_route(self._routes, request.method, request.path)
         if match is None:
-            return plain_answer(HTTPStatus.NOT_FOUND)
+            return build_gateway_response(HTTPStatus.NOT_FOUND)
         try:
-            claims = self._tokens.check(_token(request))
+            claims = self._tokens.check(_read_token(request))
         except InvalidTokenError as exc:
             challenge = f'Bearer error="invalid_token", error_description="{exc}"'
-            return plain_answer(HTTPStatus.UNAUTHORIZED, [("www-authenticate", challenge)])
+            return build_gateway_response(HTTPStatus.UNAUTHORIZED, [("www-authenticate", challenge)])
         request_id = str(uuid.uuid4())
-        event = event_of(request, match, claims, request_id, datetime.now(UTC))
-        answer = self._integrate(match.route.function, event)
-        return HttpAnswer(answer.status, [*answer.headers, ("apigw-requestid", request_id)], answer.body)
+        event = build_event(request, match, claims, request_id, datetime.now(UTC))
+        response = self._invoke_function(match.route.function, event)
+        return HttpResponse(response.status, [*response.headers, ("apigw-requestid", request_id)], response.body)
 
-    def _integrate(self, function: str, event: dict[str, Any]) -> HttpAnswer:
-        outcome: Future[Any] = Future()
+    def _invoke_function(self, function: str, event: dict[str, Any]) -> HttpResponse:
+        result: Future[Any] = Future()
 
         def work() -> None:
             try:
-                outcome.set_result(self._invoke(function, event))
+                result.set_result(self._invoke(function, event))
             except BaseException as exc:
-                outcome.set_exception(exc)
+                result.set_exception(exc)
 
         threading.Thread(target=work, daemon=True, name=f"integration-{function}").start()
         try:
-            # A time-out of the invocation's own is a failure like any other, as a function's is in AWS.
-            if outcome.exception(self._timeout) is not None:
-                return plain_answer(HTTPStatus.INTERNAL_SERVER_ERROR)
-            return answer_of(outcome.result())
-        except NotYet:
-            return plain_answer(HTTPStatus.SERVICE_UNAVAILABLE)
-        except MalformedAnswerError:
-            return plain_answer(HTTPStatus.INTERNAL_SERVER_ERROR)
+            # exception() returns a timeout of the function, which is a failure as in AWS, and raises one of this wait.
+            if result.exception(self._timeout) is not None:
+                return build_gateway_response(HTTPStatus.INTERNAL_SERVER_ERROR)
+            return build_response(result.result())
+        except TimeoutError:
+            return build_gateway_response(HTTPStatus.SERVICE_UNAVAILABLE)
+        except MalformedResponseError:
+            return build_gateway_response(HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
-def refuse_taken_port(port: int) -> None:
-    """Raise LocalError where nothing can listen on a port now; 0 means any free one."""
+def check_port_is_free(port: int) -> None:
+    """Raise LocalError if no server can listen on the port now; 0 means any free port."""
     try:
         socket.create_server(("127.0.0.1", port)).close()
     except OSError as exc:
-        raise _unusable(port, exc) from exc
+        raise _build_port_error(port, exc) from exc
 
 
-def _unusable(port: int, error: OSError) -> LocalError:
-    reason = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
+def _build_port_error(port: int, error: OSError) -> LocalError:
+    reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
     other = port + 1 if port < LAST_PORT else 0
     return LocalError(
         f"port {port} of 127.0.0.1 {reason}; choose another with --port {other},"
@@ -134,8 +143,8 @@ def _unusable(port: int, error: OSError) -> LocalError:
     )
 
 
-def _token(request: HttpRequest) -> str:
-    """What the Authorization header holds, with or without `Bearer` before it; empty where there is none."""
+def _read_token(request: HttpRequest) -> str:
+    """Return the token of the Authorization header, with or without `Bearer`; empty if the header is missing."""
     scheme, _, rest = request.header("authorization").strip().partition(" ")
     return rest.strip() if scheme.lower() == "bearer" else scheme
 
@@ -147,39 +156,42 @@ class _Server(HangingUpServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One connection: reads whole requests, writes whole answers."""
+    """One connection, which reads complete requests and writes complete responses."""
 
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "exhibit-ingest-local", ""
     timeout = _IDLE_SECONDS
-    # Headers and body are two packets: waiting for the peer's ACK between them costs 40 ms a request.
+    # Headers and body are two packets; with Nagle's algorithm the second waits 40 ms for the client's ACK.
     disable_nagle_algorithm = True
     server: _Server
 
     def __getattr__(self, name: str) -> Callable[[], None]:
-        # Every method there is or might be: the routes decide which are answered.
+        # Every method reaches the routes, which decide whether it exists.
         if name.startswith("do_"):
             return self._handle
         raise AttributeError(name)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing: a query may hold what must not be logged."""
+        """Write nothing: a query may contain what must not be logged."""
 
     def _handle(self) -> None:
-        refusal = self._refusal()
-        if refusal is not None:
+        error = self._validate_body()
+        if error is not None:
             self.close_connection = True
-            return self._send(plain_answer(refusal))
+            return self._send(build_gateway_response(error))
         length = int(self.headers.get("content-length") or 0)
         body = self.rfile.read(length)
         if len(body) < length:
-            raise ConnectionError("the client went away in the middle of its body")
+            raise ConnectionError("the client closed the connection before the end of its body")
         path, _, query = self.path.partition("?")
         request = HttpRequest(self.command, path, query, self.headers.items(), body, self.client_address[0])
-        return self._send(self.server.gateway.answer(request))
+        return self._send(self.server.gateway.handle(request))
 
-    def _refusal(self) -> HTTPStatus | None:
-        """Why the body cannot be taken; what there is of it is read, so that the client gets to see the answer."""
+    def _validate_body(self) -> HTTPStatus | None:
+        """Return the error status of a body that cannot be accepted, or None.
+
+        A body that is too large is drained first, because a client that is still sending would not read the response.
+        """
         if self.headers.get("transfer-encoding"):
             return HTTPStatus.LENGTH_REQUIRED
         lengths = self.headers.get_all("content-length") or ["0"]
@@ -188,21 +200,21 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(lengths[0])
         if length <= MAX_BODY_BYTES:
             return None
-        left = min(length, _MOST_DRAINED_BYTES)
-        while left and (piece := self.rfile.read(min(left, 65536))):
-            left -= len(piece)
+        remaining = min(length, _MAX_DRAINED_BYTES)
+        while remaining and (piece := self.rfile.read(min(remaining, 65536))):
+            remaining -= len(piece)
         return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
-    def _send(self, answer: HttpAnswer) -> None:
-        bodiless = answer.status in _NO_BODY
-        self.send_response(answer.status)
-        for name, value in answer.headers:
-            if not (bodiless and name == "content-type"):
+    def _send(self, response: HttpResponse) -> None:
+        is_bodiless = response.status in _NO_BODY
+        self.send_response(response.status)
+        for name, value in response.headers:
+            if not (is_bodiless and name == "content-type"):
                 self.send_header(name, value.encode("utf-8").decode("latin-1"))
-        if not bodiless:
-            self.send_header("content-length", str(len(answer.body)))
+        if not is_bodiless:
+            self.send_header("content-length", str(len(response.body)))
         if self.close_connection:
             self.send_header("connection", "close")
         self.end_headers()
-        if not bodiless and self.command != "HEAD":
-            self.wfile.write(answer.body)
+        if not is_bodiless and self.command != "HEAD":
+            self.wfile.write(response.body)

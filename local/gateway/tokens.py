@@ -1,8 +1,9 @@
-"""Signing and checking the tokens of the local API, in place of an identity provider.
+"""Sign and verify the tokens of the local API, in place of an identity provider.
 
-Guarantees that a token counts only with the one algorithm, issuer, audience and secret of this machine, and only
-until it expires, to the second. API Gateway takes RSA signatures alone; here whoever may read the state directory may
-sign, which is what a developer wants.
+Guaranteed: a token is valid only with the one algorithm, issuer, audience and secret of this machine, and only until
+it expires, to the second.
+Difference from AWS: API Gateway accepts RSA signatures only. Here every user who can read the state directory can sign
+tokens, which suits development.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import jwt
 
 from local.errors import LocalError
-from local.template import Template
+from local.template.reader import Template
 
 SECRET_FILE = "token-secret"  # noqa: S105 - the name of a file
 ISSUER = "https://exhibit-ingest.localhost"
@@ -29,11 +30,11 @@ _SECRET_BYTES = 32
 
 
 class InvalidTokenError(LocalError):
-    """The token is missing, has expired or is not valid, as the message says, and may be told to whoever sent it."""
+    """The token is missing, has expired or is not valid; the message is safe to return to the client."""
 
 
 class Tokens:
-    """Issues and checks tokens; `secret` has at least 32 characters."""
+    """An issuer and verifier of tokens; `secret` has at least 32 characters."""
 
     def __init__(
         self, secret: str, issuer: str = ISSUER, audience: str = AUDIENCE, tenant_claim: str = DEFAULT_TENANT_CLAIM
@@ -44,22 +45,22 @@ class Tokens:
         self._tenant_claim = tenant_claim
 
     @classmethod
-    def of(cls, state_dir: Path, template: Template) -> Tokens:
-        """The tokens of a state directory, with the tenant where the template's functions look for it."""
+    def load(cls, state_dir: Path, template: Template) -> Tokens:
+        """Return the tokens of a state directory; the tenant is in the claim that the template names."""
         claim = str(template.parameters.get("TenantClaim", DEFAULT_TENANT_CLAIM))
-        return cls(kept_secret(state_dir / SECRET_FILE), tenant_claim=claim)
+        return cls(read_or_create_secret(state_dir / SECRET_FILE), tenant_claim=claim)
 
     def issue(self, tenant: str, user: str, lifetime_s: float = 3600) -> str:
-        """A token for a user of a tenant."""
+        """Return a signed token for a user of a tenant."""
         now = time.time()
         times = {"iat": int(now), "exp": int(now + lifetime_s)}
         names = {"iss": self._issuer, "aud": self._audience, "sub": user, self._tenant_claim: tenant}
         return jwt.encode(names | times, self._secret, algorithm=_ALGORITHM)
 
     def check(self, token: str) -> dict[str, Any]:
-        """The claims of a token; raises InvalidTokenError.
+        """Return the claims of a token; raise InvalidTokenError.
 
-        That it has expired is said of tokens alone that were signed here; of all else, only that they are not valid.
+        The message says that a token has expired only if its signature is valid.
         """
         if not token:
             raise InvalidTokenError("the token is missing")
@@ -80,22 +81,25 @@ class Tokens:
         return claims
 
 
-def kept_secret(path: Path) -> str:
-    """The secret in a file that only its owner can read; made if it is missing. Whoever is first decides it."""
+def read_or_create_secret(path: Path) -> str:
+    """Return the secret in a file that only its owner can read; create the file if it is missing.
+
+    Of concurrent callers the first creates the secret, and all return it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
-        # mkstemp gives mode 0600; the link appears with its content, or not at all.
+        # mkstemp creates the file with mode 0600; the link makes it visible with its content, or not at all.
         handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
         try:
             with os.fdopen(handle, "w", encoding="ascii") as file:
                 file.write(secrets.token_hex(_SECRET_BYTES))
-            _link_unless_there(draft, path)
+            _link_if_missing(draft, path)
         finally:
             os.unlink(draft)
     return path.read_text(encoding="ascii")
 
 
-def _link_unless_there(draft: str, path: Path) -> None:
+def _link_if_missing(draft: str, path: Path) -> None:
     try:
         os.link(draft, path)
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""What the pump is doing: how much is under way, how much was done, what went wrong last."""
+"""The work of a stack: how many tasks are in progress, how many were begun, which failed."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from local.invocation import InvocationFailed
+from local.lambda_runtime.invocation import InvocationFailedError
 
 
 class Activity:
-    """Counts that several threads keep; failures also go to a log file."""
+    """Thread-safe counters of tasks; failures are also written to a log file."""
 
     def __init__(self, log: Path) -> None:
         self._log = log
         self._changed = threading.Condition()
-        self._under_way = 0
+        self._in_progress = 0
         self._begun = 0
-        self._failures: list[InvocationFailed] = []
-        self._broken: Exception | None = None
+        self._failures: list[InvocationFailedError] = []
+        self._fatal_error: Exception | None = None
 
     def begin(self, count: int = 1) -> None:
-        """Something was taken on; `end` says that it is done."""
+        """Count tasks as begun; call `end` once for each."""
         with self._changed:
-            self._under_way += count
+            self._in_progress += count
             self._begun += count
 
     def end(self) -> None:
-        """One thing that was taken on is done."""
+        """Count one task as done."""
         with self._changed:
-            self._under_way -= 1
+            self._in_progress -= 1
             self._changed.notify_all()
 
     @contextmanager
-    def one(self) -> Iterator[None]:
-        """Something is under way for as long as the block runs."""
+    def track(self) -> Iterator[None]:
+        """Count the block as one task."""
         self.begin()
         try:
             yield
         finally:
             self.end()
 
-    def failed(self, failure: InvocationFailed) -> None:
-        """An invocation failed; its messages will be delivered again."""
+    def record_failure(self, failure: InvocationFailedError) -> None:
+        """Record a failed invocation and write it to the log."""
         line = f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {failure}\n"
         with self._changed:
             self._failures.append(failure)
@@ -52,28 +52,28 @@ class Activity:
                 log.write(line + "".join(failure.stack_trace))
             self._changed.notify_all()
 
-    def broke(self, error: Exception) -> None:
-        """A part of the pump cannot go on; whoever waits is told."""
+    def record_fatal_error(self, error: Exception) -> None:
+        """Record the error that stopped a poller; `raise_fatal_error` raises the first one."""
         with self._changed:
-            self._broken = self._broken or error
+            self._fatal_error = self._fatal_error or error
             self._changed.notify_all()
 
-    def check(self) -> None:
-        """Raise what broke, if something did."""
-        if self._broken:
-            raise self._broken
+    def raise_fatal_error(self) -> None:
+        """Raise the recorded fatal error, if there is one."""
+        if self._fatal_error:
+            raise self._fatal_error
 
-    def at_rest(self) -> int | None:
-        """None while something is under way, else how much was ever begun."""
+    def count_if_idle(self) -> int | None:
+        """Return how many tasks were begun so far, or None while a task is in progress."""
         with self._changed:
-            return None if self._under_way else self._begun
+            return None if self._in_progress else self._begun
 
-    def failures(self, after: int = 0) -> list[InvocationFailed]:
-        """Failed invocations in their order, without the first `after`."""
+    def failures(self, after: int = 0) -> list[InvocationFailedError]:
+        """Return the failed invocations in their order, without the first `after`."""
         with self._changed:
             return self._failures[after:]
 
     def wait(self, seconds: float) -> None:
-        """Sleep until something is done or the time is over."""
+        """Wait until a task ends or fails, or until the time is over."""
         with self._changed:
             self._changed.wait(seconds)

@@ -1,7 +1,8 @@
-"""What `make lambda` built for this machine: the folders that `sam build` made, and what Lambda has beside them.
+"""The output of `make lambda` for this machine: the folders of `sam build`, and what Lambda provides besides them.
 
-Guarantees that a function is given its own built folder and the built layers of the built template, in their order, and
-of this repository nothing else. It does not merge the layers into /opt: they lie one after another on Python's path.
+Guaranteed: a function sees its own built folder and the built layers of the built template, in the template's order,
+and nothing else of this repository.
+Not guaranteed: the layers are not merged into /opt, but are separate entries of Python's path.
 """
 
 from __future__ import annotations
@@ -13,58 +14,61 @@ from pathlib import Path
 from typing import Any
 
 from local.errors import TemplateError, UsageError
-from local.intrinsics import load_document
+from local.template.intrinsics import load_document
 
 BUILD, RUNTIME, EMULATOR, INTERPRETER = "build", "runtime", "aws-lambda-rie", "interpreter"
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """A folder with what was built, AWS's runtime client and emulator, and the path of the Python that it is for."""
+    """A folder with the build, AWS's runtime client and emulator, and the path of the Python that the build is for."""
 
     folder: Path
 
     @classmethod
     def load(cls, folder: Path) -> Artifact:
-        """The artifact in a folder; raises UsageError where `make lambda` did not leave one."""
+        """Return the artifact in a folder; raise UsageError if a part of it is missing."""
         artifact = cls(folder.resolve())
         parts = (artifact.template, artifact.runtime, artifact.emulator, artifact.folder / INTERPRETER)
         missing = [path.name for path in parts if not path.exists()]
         if missing:
-            raise UsageError(f"{folder} is no built application ({', '.join(missing)} missing); run: make lambda")
+            raise UsageError(f"{folder} has no complete build, {', '.join(missing)} missing; run: make lambda")
         return artifact
 
     @property
     def template(self) -> Path:
-        """The template as `sam build` wrote it."""
+        """Return the path of the template that `sam build` wrote."""
         return self.folder / BUILD / "template.yaml"
 
     @property
     def runtime(self) -> Path:
-        """Where AWS's runtime client is, which Lambda brings."""
+        """Return the folder of AWS's runtime client, which Lambda provides."""
         return self.folder / RUNTIME
 
     @property
     def emulator(self) -> Path:
-        """AWS's runtime interface emulator."""
+        """Return the path of AWS's runtime interface emulator."""
         return self.folder / EMULATOR
 
     @cached_property
     def interpreter(self) -> Path:
-        """The Python that the layers were resolved for."""
+        """Return the path of the Python that the layers were resolved for."""
         return Path((self.folder / INTERPRETER).read_text(encoding="utf-8").strip())
 
     def code(self, function: str) -> Path:
-        """The built folder of a function, given by its logical id; raises TemplateError."""
-        return self._built(function, self._properties(function).get("CodeUri"))
+        """Return the built folder of a function by its logical id; raise TemplateError if it is missing."""
+        return self._find_built(function, self._properties(function).get("CodeUri"))
 
     def layers(self, function: str) -> list[Path]:
-        """Where the function's layers have their modules, in the order of the template; raises TemplateError."""
+        """Return the module folders of a function's layers, in the template's order.
+
+        Raises TemplateError if a layer was not built or is not of this template.
+        """
         layers = [*(self._globals.get("Layers") or []), *(self._properties(function).get("Layers") or [])]
-        return [self._layer(function, layer) / "python" for layer in layers]
+        return [self._find_layer(function, layer) / "python" for layer in layers]
 
     def environment(self, function: str, timeout: float) -> dict[str, str]:
-        """What Lambda sets and the emulator does not; a time-out in seconds, of which the emulator takes whole ones."""
+        """Return the variables that Lambda sets and the emulator does not; the timeout is rounded to whole seconds."""
         path = [self.code(function), *self.layers(function), self.runtime]
         python = self._properties(function).get("Runtime", self._globals.get("Runtime"))
         return {
@@ -73,7 +77,7 @@ class Artifact:
             "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
             "LAMBDA_RUNTIME_DIR": str(self.runtime),
             "LAMBDA_TASK_ROOT": str(self.code(function)),
-            # As on Lambda, where /opt and /var/task are read-only.
+            # On Lambda, /opt and /var/task are read-only.
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONPATH": os.pathsep.join(str(each) for each in path),
         }
@@ -92,14 +96,14 @@ class Artifact:
         except KeyError as exc:
             raise TemplateError(f"{self.template} has no {name}") from exc
 
-    def _layer(self, function: str, layer: Any) -> Path:
+    def _find_layer(self, function: str, layer: Any) -> Path:
         match layer:
             case {"Ref": str(name)}:
-                return self._built(name, self._properties(name).get("ContentUri"))
-        raise TemplateError(f"{function}: the local stack knows the template's own layers alone, not {layer!r}")
+                return self._find_built(name, self._properties(name).get("ContentUri"))
+        raise TemplateError(f"{function}: the local stack supports layers of the same template only, not {layer!r}")
 
-    def _built(self, name: str, folder: object) -> Path:
+    def _find_built(self, name: str, folder: object) -> Path:
         path = self.template.parent / str(folder)
         if not path.is_dir():
-            raise TemplateError(f"{name} was not built: there is no {path}; run: make lambda")
+            raise TemplateError(f"{name} was not built: {path} does not exist; run: make lambda")
         return path

@@ -1,7 +1,7 @@
-"""What the testing engine of AWS's durable functions is given here: a clock, a store, an invoker and a log.
+"""Our replacements for parts of AWS's testing engine for durable functions: clock, store, executor, invoker and log.
 
-Guarantees that its times agree with each other on every scale, that each end of an execution is told, that handlers
-run in the stack's workers, and that the engine writes to its own log file alone.
+Guaranteed: the engine's times are consistent with each other on every time scale, the end of every execution is
+reported, handlers run in the stack's workers, and the engine writes to its own log file only.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from aws_durable_execution_sdk_python_testing.model import StartDurableExecution
 from aws_durable_execution_sdk_python_testing.scheduler import Scheduler
 from aws_durable_execution_sdk_python_testing.stores.memory import InMemoryExecutionStore
 
-from local.activity import Activity
-from local.invocation import InvocationFailed
-from local.template import REGION
+from local.lambda_runtime.activity import Activity
+from local.lambda_runtime.invocation import InvocationFailedError
+from local.template.reader import REGION
 from local.time_scale import TimeScale
 
 LATEST = "$LATEST"
@@ -37,71 +37,72 @@ Invoke = Callable[[str, object], Any]
 
 
 class ScaledClock:
-    """A clock of the engine that runs as much faster as the scale is shorter, so that all its times agree."""
+    """The engine's clock, faster by the factor of the time scale, so that all of its times are consistent."""
 
     def __init__(self, time_scale: TimeScale) -> None:
         self._time_scale = time_scale
-        self._began = real_now()
+        self._started_at = real_now()
 
     def now(self) -> datetime:
-        """The time on this clock; ahead of the real one where the scale is below 1."""
-        return self._began + (real_now() - self._began) / self._time_scale.factor
+        """Return the time on this clock, which is ahead of real time if the factor is below 1."""
+        return self._started_at + (real_now() - self._started_at) / self._time_scale.factor
 
     def arm(self, wake: datetime) -> float:
-        """Real seconds until a moment of this clock."""
-        return max(self._time_scale.wait((wake - self.now()).total_seconds()), 0.0)
+        """Return the real seconds until a time on this clock, at least 0."""
+        return max(self._time_scale.scale_wait((wake - self.now()).total_seconds()), 0.0)
 
 
 class ClosingScheduler(Scheduler):
-    """The engine's scheduler, which leaves its event loop open when it stops."""
+    """The engine's scheduler, extended to close its event loop when it stops."""
 
     def start(self) -> None:
-        """Start its thread."""
+        """Start the scheduler's thread."""
         super().start()  # type: ignore[no-untyped-call]
 
     def stop(self) -> None:
-        """End its threads, and close the loop."""
+        """End the scheduler's threads and close the event loop."""
         super().stop()  # type: ignore[no-untyped-call]
         self._loop.close()
 
 
 class Executions(InMemoryExecutionStore):
-    """The engine's store in memory; tells which executions end, and gives them ARNs of AWS's form."""
+    """The engine's in-memory store, extended to report the end of executions and to assign ARNs in AWS's format."""
 
     def __init__(self, on_closed: Callable[[Execution], None]) -> None:
         super().__init__()
         self._on_closed = on_closed
 
     def save(self, execution: Execution) -> None:
-        """Keep an execution; the engine saves it first when nobody knows its ARN yet."""
-        execution.durable_execution_arn = arn_of(execution.start_input)
+        """Save an execution and set its ARN; the engine calls this before any caller knows the ARN."""
+        execution.durable_execution_arn = build_execution_arn(execution.start_input)
         super().save(execution)
 
     def update(self, execution: Execution) -> None:
-        """Keep an execution that may have ended."""
+        """Save a changed execution, and report it if it has ended."""
         super().update(execution)
         if execution.is_complete:
             self._on_closed(execution)
 
 
 class WakingExecutor(Executor):
-    """The engine's executor, in which nothing comes between completing what is due and invoking for it.
+    """The engine's executor, changed to complete due operations and to invoke the function in one step.
 
-    The engine does the second in a coroutine behind the first, which a checkpoint or an answer that comes meanwhile
-    cancels, for it arms another timer; that one finds nothing due, and the execution would stay under way for ever.
+    The engine invokes the function in a coroutine after it has completed the due operations. A checkpoint or a response
+    that arrives in between sets another timer, which cancels the coroutine. The new timer finds no due operation, and
+    the execution would stay RUNNING for ever.
     """
 
     def _fire_due_operations(self, execution_arn: str) -> bool:
-        """Complete what is due, and invoke for it; False, for nothing is left to do for the caller."""
+        """Complete the due operations and invoke the function; return False, since nothing is left for the caller."""
         if super()._fire_due_operations(execution_arn):
             self._invoke_execution(execution_arn)
         return False
 
 
 class WorkerInvoker(LambdaInvoker):
-    """Hands the engine's invocations to worker processes; a failed one raises, which the engine retries.
+    """An invoker that runs the engine's invocations in worker processes; the engine retries one that raises.
 
-    `threads` are the engine's threads that were seen here.
+    `threads` holds the engine's threads that have called it.
     """
 
     def __init__(self, invoke: Invoke, activity: Activity) -> None:
@@ -112,7 +113,7 @@ class WorkerInvoker(LambdaInvoker):
         self.threads: WeakSet[threading.Thread] = WeakSet()
 
     def create_invocation_input(self, execution: Execution) -> DurableExecutionInvocationInput:
-        """What the function is invoked with."""
+        """Return the input of the next invocation of an execution."""
         self.threads.add(threading.current_thread())
         return super().create_invocation_input(execution)
 
@@ -125,26 +126,30 @@ class WorkerInvoker(LambdaInvoker):
         account_id: str | None = None,
         region_name: str | None = None,
     ) -> InvokeResponse:
-        """Run the function once; raises InvocationFailed, and InvalidInvocationOutputError where it is not durable."""
+        """Invoke the function once and return its response.
+
+        Raises InvocationFailedError if it fails, and the engine's InvalidInvocationOutputError if its output is not
+        that of a durable function.
+        """
         self.threads.add(threading.current_thread())
-        with self._activity.one():
+        with self._activity.track():
             try:
                 output = self._invoke(function_name.partition(":")[0], input.to_json_dict())
-            except InvocationFailed as failure:
+            except InvocationFailedError as failure:
                 if not self.stopping.is_set():
-                    self._activity.failed(failure)
+                    self._activity.record_failure(failure)
                 raise
         return InvokeResponse.from_output(output, str(uuid.uuid4()))
 
 
-def arn_of(request: StartDurableExecutionInput) -> str:
-    """The ARN of the execution that a request starts."""
+def build_execution_arn(request: StartDurableExecutionInput) -> str:
+    """Return the ARN of the execution that a request starts."""
     function = f"arn:aws:lambda:{REGION}:{request.account_id}:function:{request.function_name}"
     return f"{function}:{LATEST}/durable-execution/{request.execution_name}/{request.invocation_id}"
 
 
-def log_to(log: Path) -> logging.Handler:
-    """Let the engine's warnings go to a file, and neither to the terminal nor to this process's own log."""
+def attach_log_file(log: Path) -> logging.Handler:
+    """Send the engine's warnings to a file only, and neither to the terminal nor to this process's log."""
     logger = logging.getLogger(_ENGINE)
     handler = logging.FileHandler(log, encoding="utf-8", delay=True)
     handler.setLevel(logging.WARNING)
@@ -156,7 +161,7 @@ def log_to(log: Path) -> logging.Handler:
     return handler
 
 
-def unlog(handler: logging.Handler) -> None:
-    """End what `log_to` began."""
+def detach_log_file(handler: logging.Handler) -> None:
+    """Remove and close the handler that `attach_log_file` returned."""
     logging.getLogger(_ENGINE).removeHandler(handler)
     handler.close()

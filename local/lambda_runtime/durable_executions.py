@@ -1,10 +1,10 @@
-"""Durable executions of the template's functions, run by AWS's own testing engine.
+"""Durable executions of the template's functions, run by AWS's testing engine.
 
-Checkpoints, replay, timers and retries are the engine's. Here is what it leaves open: invocations go to the workers,
-execution names are unique within a function, waits go through the time scale, and what is under way or fails is told
-to the stack. Executions live in memory and are kept, with their names, until the stack ends.
-Differences from AWS: nothing is published, so every qualifier runs the code as it is; an execution's time-out is not
-scaled, as it bounds work too; `context.invoke` and the time-outs of callbacks are the engine's own and not scaled.
+The engine does checkpoints, replay, timers and retries. This module adds the rest: invocations run in the workers,
+execution names are unique within a function, waits are scaled, and the stack's `Activity` counts running and failed
+executions. Executions and their names are kept in memory until the stack ends.
+Differences from AWS: no versions are published, so every qualifier runs the current code. The timeout of an execution
+is not scaled, because it limits work too. `context.invoke` and callback timeouts are the engine's and not scaled.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ from aws_durable_execution_sdk_python_testing.execution import Execution, Execut
 from aws_durable_execution_sdk_python_testing.model import StartDurableExecutionInput
 from aws_durable_execution_sdk_python_testing.worker.registry import ExecutionRegistry
 
-from local.activity import Activity
-from local.durable_engine import (
+from local.lambda_runtime.activity import Activity
+from local.lambda_runtime.durable_engine import (
     ClosingScheduler,
     Executions,
     Invoke,
     ScaledClock,
     WakingExecutor,
     WorkerInvoker,
-    arn_of,
-    log_to,
-    unlog,
+    attach_log_file,
+    build_execution_arn,
+    detach_log_file,
 )
-from local.invocation import InvocationFailed
-from local.template import ACCOUNT_ID, REGION
+from local.lambda_runtime.invocation import InvocationFailedError
+from local.template.model import Function
+from local.template.reader import ACCOUNT_ID, REGION
 from local.time_scale import TimeScale
-from local.wiring import Function
 
-# The workers keep the functions' own time-outs. An execution takes a year at most.
-_NEVER = 366 * 86_400
+# The workers enforce the functions' timeouts. An execution takes a year at most.
+_NO_TIMEOUT_SECONDS = 366 * 86_400
 
 
-class NameTakenError(Exception):
-    """An execution of that name was started with another payload."""
+class ExecutionAlreadyStartedError(Exception):
+    """An execution with this name was started with a different payload."""
 
 
 @dataclass(frozen=True)
-class Started:
-    """An execution; `closed` gives it once it has ended, and is cancelled when the stack goes down before that."""
+class StartedExecution:
+    """An execution; `closed` completes when it ends, and is cancelled if the stack stops before that."""
 
     function: str
     name: str
@@ -59,75 +59,79 @@ class Started:
 
 
 class DurableExecutions:
-    """All executions of one template; end it with `announce_stop`, then the workers' end, then `stop`.
+    """All durable executions of one template; `log` receives the engine's warnings.
 
-    `log` takes the engine's warnings, which go nowhere else.
+    To end it, call `announce_stop`, then stop the workers, then call `release` and `stop`.
     """
 
     def __init__(self, invoke: Invoke, activity: Activity, time_scale: TimeScale, log: Path) -> None:
         self._activity = activity
         self._log = log
-        self._handler = log_to(log)
+        self._handler = attach_log_file(log)
         self._lock = threading.Lock()
-        self._started: dict[tuple[str, str], Started] = {}
-        self._by_arn: dict[str, Started] = {}
+        self._started: dict[tuple[str, str], StartedExecution] = {}
+        self._by_arn: dict[str, StartedExecution] = {}
         self._scheduler = ClosingScheduler()
         self._store = Executions(self._on_closed)
         self._registry = ExecutionRegistry(self._store, self._scheduler)
         self._invoker = WorkerInvoker(invoke, activity)
-        self.executor = self._wire(ScaledClock(time_scale))
-        self.executor.RETRY_BACKOFF_SECONDS = time_scale.wait(WakingExecutor.RETRY_BACKOFF_SECONDS)  # type: ignore[assignment]
+        self.executor = self._build_executor(ScaledClock(time_scale))
+        self.executor.RETRY_BACKOFF_SECONDS = time_scale.scale_wait(WakingExecutor.RETRY_BACKOFF_SECONDS)  # type: ignore[assignment]
         self._scheduler.start()
 
-    def start(self, function: Function, qualifier: str, name: str, payload: str) -> Started:
-        """Start an execution; the same name and payload give the one there is, another raises NameTakenError."""
+    def start(self, function: Function, qualifier: str, name: str, payload: str) -> StartedExecution:
+        """Start an execution and return it, or return the one that was started with the same name and payload.
+
+        Concurrent callers with the same name get the same execution. Raises ExecutionAlreadyStartedError if the name
+        was used with a different payload.
+        """
         with self._lock:
             known = self._started.get((function.name, name))
             if known is None:
                 return self._start_new(function, qualifier, name, payload)
         if known.payload != payload:
-            raise NameTakenError(name)
+            raise ExecutionAlreadyStartedError(name)
         return known
 
-    def statuses(self, function: str) -> dict[str, str]:
-        """RUNNING, SUCCEEDED, FAILED, TIMED_OUT or STOPPED by the names of a function's executions."""
+    def get_statuses(self, function: str) -> dict[str, str]:
+        """Return RUNNING, SUCCEEDED, FAILED, TIMED_OUT or STOPPED by the name of each execution of a function."""
         with self._lock:
             started = [each for each in self._started.values() if each.function == function]
         return {each.name: self._store.load(each.arn).current_status().value for each in started}
 
-    def under_way(self) -> list[str]:
-        """The names of the executions that have not ended."""
+    def list_running(self) -> list[str]:
+        """Return the names of the executions that have not ended."""
         with self._lock:
             return [each.name for each in self._started.values() if not each.closed.done()]
 
     def announce_stop(self) -> None:
-        """Invoke nothing more and report nothing more: workers are about to be killed."""
+        """Invoke and report nothing from now on, because the workers are about to be killed."""
         self._invoker.stopping.set()
         self.executor.shutdown()
 
     def release(self) -> None:
-        """Let go of whoever waits for an execution's end."""
+        """Cancel the futures of the running executions, so that no caller waits for their end."""
         with self._lock:
             for each in self._started.values():
                 each.closed.cancel()
 
     def stop(self) -> None:
-        """End the engine's threads; no invocation may be under way any more."""
+        """End the engine's threads; no invocation may be in progress."""
         self._registry.shutdown()
         self._scheduler.stop()
         for thread in list(self._invoker.threads):
             thread.join()
-        unlog(self._handler)
+        detach_log_file(self._handler)
 
-    def _wire(self, clock: ScaledClock) -> WakingExecutor:
-        """Put the engine's parts together, as its own WebRunner does."""
+    def _build_executor(self, clock: ScaledClock) -> WakingExecutor:
+        """Assemble the engine's parts as its WebRunner does."""
         processor = CheckpointProcessor(self._store, self._scheduler, clock=clock)
         executor = WakingExecutor(
             store=self._store,
             scheduler=self._scheduler,
             invoker=self._invoker,
             checkpoint_processor=processor,
-            invocation_timeout_seconds=_NEVER,
+            invocation_timeout_seconds=_NO_TIMEOUT_SECONDS,
             registry=self._registry,
             clock=clock,
             child_dispatcher=UnconfiguredChildDispatcher(),
@@ -137,7 +141,7 @@ class DurableExecutions:
         processor.set_chained_invoke_preflight(executor.preflight_chained_invoke)
         return executor
 
-    def _start_new(self, function: Function, qualifier: str, name: str, payload: str) -> Started:
+    def _start_new(self, function: Function, qualifier: str, name: str, payload: str) -> StartedExecution:
         assert function.durable is not None  # noqa: S101 - the endpoint refuses others
         request = StartDurableExecutionInput(
             account_id=ACCOUNT_ID,
@@ -149,27 +153,27 @@ class DurableExecutions:
             invocation_id=str(uuid.uuid4()),
             input=payload,
         )
-        started = Started(function.name, name, arn_of(request), payload)
-        # Known before it runs: it may end at once.
+        started = StartedExecution(function.name, name, build_execution_arn(request), payload)
+        # Registered before it starts, because it may end at once.
         self._started[function.name, name] = self._by_arn[started.arn] = started
         self._activity.begin()
         self.executor.start_execution(request)
         return started
 
     def _on_closed(self, execution: Execution) -> None:
-        """Tell an execution's end once, however often the engine writes it."""
+        """Report the end of an execution once, however often the engine saves it."""
         started = self._by_arn[execution.durable_execution_arn]
         if started.closed.done():
             return
         if execution.close_status in (ExecutionStatus.FAILED, ExecutionStatus.TIMED_OUT):
-            self._activity.failed(_failure(started, execution, self._log))
+            self._activity.record_failure(_build_failure(started, execution, self._log))
         with suppress(InvalidStateError):
             started.closed.set_result(execution)
         self._activity.end()
 
 
-def _failure(started: Started, execution: Execution, log: Path) -> InvocationFailed:
+def _build_failure(started: StartedExecution, execution: Execution, log: Path) -> InvocationFailedError:
     assert execution.close_status is not None  # noqa: S101 - it has ended
     status, error = execution.close_status.value, execution.result.error if execution.result else None
-    said = f"execution {started.name} {status}" + (f": {error.message}" if error else "")
-    return InvocationFailed(started.function, (error and error.type) or status, said, log)
+    message = f"execution {started.name} {status}" + (f": {error.message}" if error else "")
+    return InvocationFailedError(started.function, (error and error.type) or status, message, log)

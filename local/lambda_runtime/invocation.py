@@ -1,4 +1,4 @@
-"""One invocation of a function, from the request to its one outcome."""
+"""One invocation of a function, from the request to its single result."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import threading
 import time
 import uuid
 from concurrent.futures import Future, InvalidStateError
-from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,8 @@ from typing import Any
 from local.errors import LocalError
 
 
-class InvocationFailed(LocalError):
-    """A function raised, timed out, or its process died; `error_type` is Lambda's word for it."""
+class InvocationFailedError(LocalError):
+    """A function raised, timed out, or its process died; `error_type` is Lambda's name for the error."""
 
     def __init__(self, function: str, error_type: str, message: str, log: Path, stack_trace: Any = None) -> None:
         super().__init__(f"{function} failed: {error_type}: {message} (log: {log})")
@@ -28,7 +27,7 @@ class InvocationFailed(LocalError):
 
 @dataclass
 class Invocation:
-    """A request on its way; the clock of its time-out (real seconds) starts when a worker fetches it."""
+    """A request to a function; its timeout, in real seconds, starts when a worker fetches it."""
 
     payload: bytes
     arn: str
@@ -36,37 +35,37 @@ class Invocation:
     request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     _fetched: threading.Event = field(default_factory=threading.Event)
     _fetched_at: float = 0.0
-    _outcome: Future[bytes] = field(default_factory=Future)
+    _result: Future[bytes] = field(default_factory=Future)
 
-    def fetch(self) -> int:
-        """Note that a worker has it now; gives the deadline in milliseconds since the epoch."""
+    def mark_fetched(self) -> int:
+        """Start the timeout; return the deadline as a Unix timestamp in milliseconds."""
         self._fetched_at = time.monotonic()
         self._fetched.set()
         return int((time.time() + self.timeout) * 1000)
 
     def succeed(self, body: bytes) -> None:
-        """The function's answer; ignored where there is an outcome already."""
+        """Set the function's response; do nothing if there is a result already."""
         try:
-            self._outcome.set_result(body)
+            self._result.set_result(body)
         except InvalidStateError:
             return
 
-    def fail(self, failure: InvocationFailed) -> None:
-        """The function's failure; ignored where there is an outcome already."""
+    def fail(self, failure: InvocationFailedError) -> None:
+        """Set the function's failure; do nothing if there is a result already."""
         try:
-            self._outcome.set_exception(failure)
+            self._result.set_exception(failure)
         except InvalidStateError:
             return
         self._fetched.set()
 
-    def was_fetched(self, within: float) -> bool:
-        """Wait, real seconds, until a worker has it or it failed before that."""
-        return self._fetched.wait(within)
+    def wait_until_fetched(self, seconds: float) -> bool:
+        """Wait until a worker has fetched it or it has failed; return False if the real seconds are over first."""
+        return self._fetched.wait(seconds)
 
-    def outcome(self) -> bytes | None:
-        """Wait for the answer until the time-out, where it gives None; raises InvocationFailed."""
-        left = self.timeout - (time.monotonic() - self._fetched_at) if self._fetched_at else 0.0
+    def wait_for_result(self) -> bytes | None:
+        """Return the response, or None after the timeout; raise InvocationFailedError if the function failed."""
+        remaining = self.timeout - (time.monotonic() - self._fetched_at) if self._fetched_at else 0.0
         try:
-            return self._outcome.result(timeout=max(left, 0.0))
-        except NotYet:
+            return self._result.result(timeout=max(remaining, 0.0))
+        except TimeoutError:
             return None

@@ -1,7 +1,7 @@
-"""The Lambda Runtime API, as AWS documents it, for one worker process.
+"""AWS's Lambda Runtime API for one worker process.
 
-Each worker has a port of its own: that tells the workers apart, since the API itself has no name for them.
-Only what a runtime client needs is there: next, response, error and init error.
+Each worker has its own port, which identifies it: the API itself has no identifier for workers.
+Only the endpoints that a runtime client needs exist: next, response, error and init error.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from local.invocation import Invocation
+from local.lambda_runtime.invocation import Invocation
 
 _ROOT = "/2018-06-01/runtime"
-_OUTCOME = re.compile(_ROOT + r"/invocation/([^/]+)/(response|error)")
+_RESULT = re.compile(_ROOT + r"/invocation/([^/]+)/(response|error)")
 
-Failure = Callable[[bool, str, str, Any], None]
-"""Told of an error: whether it came up at the start, its type, its message, the stack trace."""
+OnFailure = Callable[[bool, str, str, Any], None]
+"""Receives an error: whether it is an init error, its type, its message, its stack trace."""
 
 
 class RuntimeApi:
-    """The API for one worker; `address` is host:port. Failures are told to `on_failure`, answers to the invocation."""
+    """The API for one worker. Errors go to `on_failure`, responses to the current invocation."""
 
-    def __init__(self, on_failure: Failure) -> None:
+    def __init__(self, on_failure: OnFailure) -> None:
         self.on_failure = on_failure
         self._inbox: queue.SimpleQueue[Invocation | None] = queue.SimpleQueue()
         self._current: Invocation | None = None
@@ -39,21 +39,21 @@ class RuntimeApi:
 
     @property
     def address(self) -> str:
-        """Where the worker finds it."""
+        """Return the API's address as host:port."""
         host, port = self._server.server_address[:2]
         return f"{host!s}:{port}"
 
     def offer(self, invocation: Invocation) -> None:
-        """Hand an invocation to the worker, which asks when it is ready."""
+        """Queue an invocation for the worker, which fetches it when it is ready."""
         self._inbox.put(invocation)
 
     def take(self) -> Invocation | None:
-        """Wait for the next invocation; None when there will be no more."""
+        """Wait for the next invocation and return it; return None after `close`."""
         self._current = self._inbox.get()
         return self._current
 
-    def answer(self, request_id: str, body: bytes) -> bool:
-        """Settle the current invocation; False where that is another one."""
+    def complete(self, request_id: str, body: bytes) -> bool:
+        """Complete the current invocation; return False if it has a different request id."""
         current = self._current
         if current is None or current.request_id != request_id:
             return False
@@ -61,12 +61,12 @@ class RuntimeApi:
         return True
 
     def close(self) -> None:
-        """Stop serving; a worker that waits gets no further invocation."""
+        """Stop serving; a waiting worker gets no further invocation."""
         if self._closed:
             return
         self._closed = True
         self._inbox.put(None)
-        # The server sleeps until somebody connects.
+        # handle_request() returns only after a connection.
         socket.create_connection(self._server.server_address[:2], timeout=5).close()  # type: ignore[arg-type]
         self._thread.join()
         self._server.server_close()
@@ -84,7 +84,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A worker that was killed breaks its connection; that is told elsewhere."""
+        """Ignore the broken connection of a killed worker; `Worker` reports its end."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -100,19 +100,19 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {
             "Lambda-Runtime-Aws-Request-Id": invocation.request_id,
             "Lambda-Runtime-Invoked-Function-Arn": invocation.arn,
-            "Lambda-Runtime-Deadline-Ms": str(invocation.fetch()),
+            "Lambda-Runtime-Deadline-Ms": str(invocation.mark_fetched()),
             "Content-Type": "application/json",
         }
         self._reply(HTTPStatus.OK, invocation.payload, headers)
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        match = _OUTCOME.fullmatch(self.path)
+        match = _RESULT.fullmatch(self.path)
         if match and match[2] == "response":
-            known = self.server.api.answer(match[1], body)
-            self._reply(HTTPStatus.ACCEPTED if known else HTTPStatus.BAD_REQUEST)
+            is_current = self.server.api.complete(match[1], body)
+            self._reply(HTTPStatus.ACCEPTED if is_current else HTTPStatus.BAD_REQUEST)
         elif match or self.path == f"{_ROOT}/init/error":
-            self.server.api.on_failure(match is None, *_error(body))
+            self.server.api.on_failure(match is None, *_parse_error(body))
             self._reply(HTTPStatus.ACCEPTED)
         else:
             self._reply(HTTPStatus.NOT_FOUND)
@@ -126,10 +126,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Workers have a log of their own."""
+        """Write nothing; each worker has its own log."""
 
 
-def _error(body: bytes) -> tuple[str, str, Any]:
+def _parse_error(body: bytes) -> tuple[str, str, Any]:
     try:
         error = json.loads(body)
     except ValueError:

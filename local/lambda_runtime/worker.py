@@ -1,7 +1,7 @@
-"""One worker: a process running AWS's own runtime client, and the Runtime API that it asks for work.
+"""One worker: a process with AWS's runtime client, and the Runtime API that it fetches invocations from.
 
-It handles one invocation at a time. After a time-out or a death it is of no use any more, and `alive` says so.
-`local.emulator` has the other kind, which runs what was built.
+A worker handles one invocation at a time. After a timeout, or after its process died, it cannot be used again, and
+`is_alive` is False. `local.lambda_runtime.rie_worker` has the other kind of worker, which runs a built artifact.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from local.artifact import Artifact
-from local.invocation import Invocation, InvocationFailed
-from local.processes import Processes, kill
-from local.runtime_api import RuntimeApi
+from local.lambda_runtime.build_artifact import Artifact
+from local.lambda_runtime.invocation import Invocation, InvocationFailedError
+from local.lambda_runtime.runtime_api import RuntimeApi
+from local.services.processes import Processes, kill
 
-# AWS's own runtime client. What is run in its place has to end up there; the handler is its one argument.
+# AWS's runtime client. A module that replaces it must run it in the end; its only argument is the handler.
 RUNTIME_CLIENT = "awslambdaric"
-# Lambda allows ten seconds; a small machine may start many workers at once.
+# Lambda's limit is ten seconds, but a small machine may start many workers at once.
 INIT_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """What the workers of one function have in common; with an artifact, they run what was built."""
+    """The configuration that the workers of one function share; with an artifact, they run the built function."""
 
     function: str
     handler: str
@@ -46,28 +46,28 @@ class Worker:
         self._spec = spec
         self._lock = threading.Lock()
         self._current: Invocation | None = None
-        self._broken: InvocationFailed | None = None
+        self._broken: InvocationFailedError | None = None
         self._process = self._start(processes)
         self._watcher = threading.Thread(target=self._watch, daemon=True, name=f"watch-{self.pid}")
         self._watcher.start()
 
     @property
     def pid(self) -> int:
-        """The id of the process."""
+        """Return the id of the process."""
         return self._process.pid
 
     @property
-    def alive(self) -> bool:
-        """Whether it can take another invocation."""
+    def is_alive(self) -> bool:
+        """Return whether it can handle another invocation."""
         return self._broken is None
 
     @property
-    def busy(self) -> bool:
-        """Whether it has an invocation now."""
+    def is_busy(self) -> bool:
+        """Return whether it is handling an invocation."""
         return self._current is not None
 
     def run(self, invocation: Invocation) -> bytes:
-        """Handle one invocation; raises InvocationFailed."""
+        """Handle one invocation and return the response; raise InvocationFailedError if it fails."""
         with self._lock:
             if self._broken:
                 raise self._broken
@@ -78,7 +78,7 @@ class Worker:
             self._current = None
 
     def close(self) -> None:
-        """Kill the process and wait until it is gone."""
+        """Kill the process and wait until it has ended."""
         self._kill()
         self._watcher.join()
         self._release()
@@ -94,25 +94,25 @@ class Worker:
 
     def _handle(self, invocation: Invocation) -> bytes:
         self._api.offer(invocation)
-        if not invocation.was_fetched(INIT_SECONDS):
+        if not invocation.wait_until_fetched(INIT_SECONDS):
             raise self._give_up("Runtime.InitTimeout", f"the worker was not ready after {INIT_SECONDS:.0f} s")
-        body = invocation.outcome()
+        body = invocation.wait_for_result()
         if body is None:
-            raise self._timed_out(invocation)
+            raise self._fail_by_timeout(invocation)
         return body
 
     def _kill(self) -> None:
-        """Kill the process, and whatever it started, and wait until it is gone."""
+        """Kill the process and all processes that it started, and wait until they have ended."""
         kill(self._process)
 
     def _release(self) -> None:
-        """Let go of what outlives the process."""
+        """Release the resources that outlive the process."""
         self._api.close()
 
-    def _on_error(self, at_start: bool, error_type: str, message: str, stack_trace: Any) -> None:
-        """What the runtime client reports; a worker that could not start is broken."""
-        failure = self._failure(error_type, message, stack_trace)
-        if at_start:
+    def _on_error(self, at_init: bool, error_type: str, message: str, stack_trace: Any) -> None:
+        """Record an error that the runtime client reports; an init error makes the worker unusable."""
+        failure = self._build_failure(error_type, message, stack_trace)
+        if at_init:
             self._break(failure)
         elif self._current:
             self._current.fail(failure)
@@ -120,23 +120,24 @@ class Worker:
     def _watch(self) -> None:
         status = self._process.wait()
         reason = f"signal: {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
-        self._break(self._failure("Runtime.ExitError", f"Runtime exited with error: {reason}"))
+        self._break(self._build_failure("Runtime.ExitError", f"Runtime exited with error: {reason}"))
 
-    def _timed_out(self, invocation: Invocation) -> InvocationFailed:
+    def _fail_by_timeout(self, invocation: Invocation) -> InvocationFailedError:
         message = f"{invocation.request_id} Task timed out after {invocation.timeout:.2f} seconds"
         return self._give_up("Sandbox.Timedout", message)
 
-    def _give_up(self, error_type: str, message: str) -> InvocationFailed:
-        failure = self._failure(error_type, message)
+    def _give_up(self, error_type: str, message: str) -> InvocationFailedError:
+        """Kill the process, so that no further invocation reaches it, and return the failure."""
+        failure = self._build_failure(error_type, message)
         self._break(failure)
         self._kill()
         return failure
 
-    def _break(self, failure: InvocationFailed) -> None:
+    def _break(self, failure: InvocationFailedError) -> None:
         with self._lock:
             self._broken = self._broken or failure
             if self._current:
                 self._current.fail(self._broken)
 
-    def _failure(self, error_type: str, message: str, stack_trace: Any = None) -> InvocationFailed:
-        return InvocationFailed(self._spec.function, error_type, message, self._spec.log, stack_trace)
+    def _build_failure(self, error_type: str, message: str, stack_trace: Any = None) -> InvocationFailedError:
+        return InvocationFailedError(self._spec.function, error_type, message, self._spec.log, stack_trace)

@@ -1,9 +1,8 @@
-"""Invokes the template's functions in worker processes, as Lambda does.
+"""Invoke the template's functions in worker processes, as Lambda does.
 
-A function has at most the given number of workers; they start when they are needed and are used again. A worker that
-takes longer than the function's time-out is killed, one that died is replaced at the next invocation. What the
-workers print goes to one log file a function.
-API Gateway is not here: whatever translates HTTP to events calls `invoke` as the pump does.
+A function has at most the given number of workers. They start when they are needed and are reused. A worker that
+exceeds the function's timeout is killed, and one that died is replaced at the next invocation. The output of the
+workers goes to one log file per function. Event sources and the HTTP API both call `Runtime.invoke`.
 """
 
 from __future__ import annotations
@@ -15,16 +14,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from local.artifact import Artifact
-from local.emulator import EmulatedWorker
-from local.invocation import Invocation, InvocationFailed
-from local.processes import Processes, inherited_environment
-from local.template import Template
+from local.lambda_runtime.build_artifact import Artifact
+from local.lambda_runtime.invocation import Invocation, InvocationFailedError
+from local.lambda_runtime.rie_worker import EmulatedWorker
+from local.lambda_runtime.worker import RUNTIME_CLIENT, Worker, WorkerSpec
+from local.services.processes import Processes, build_child_environment
+from local.template.model import Function
+from local.template.reader import Template
 from local.time_scale import TimeScale
-from local.wiring import Function
-from local.worker import RUNTIME_CLIENT, Worker, WorkerSpec
-
-__all__ = ["InvocationFailed", "Runtime"]
 
 
 class _Pool:
@@ -40,47 +37,47 @@ class _Pool:
         self._closed = False
 
     def run(self, invocation: Invocation) -> bytes:
-        """Wait for a free worker and let it handle the invocation."""
+        """Wait for an idle worker, let it handle the invocation, and return its response."""
         with self._slots:
-            worker = self._take()
+            worker = self._acquire()
             try:
                 return worker.run(invocation)
             finally:
-                self._give_back(worker)
+                self._release(worker)
 
     def pids(self, *, busy: bool) -> list[int]:
-        """The processes, all or those with an invocation now."""
+        """Return the process ids of all live workers, or of the busy ones only."""
         with self._lock:
-            return [worker.pid for worker in self._workers if worker.alive and (worker.busy or not busy)]
+            return [worker.pid for worker in self._workers if worker.is_alive and (worker.is_busy or not busy)]
 
     def close(self) -> None:
-        """Kill all workers; invocations that are under way fail."""
+        """Kill all workers; invocations in progress fail."""
         with self._lock:
             self._closed = True
             workers, self._workers, self._idle = list(self._workers), set(), []
         for worker in workers:
             worker.close()
 
-    def _take(self) -> Worker:
+    def _acquire(self) -> Worker:
         with self._lock:
             while self._idle:
                 worker = self._idle.pop()
-                if worker.alive:
+                if worker.is_alive:
                     return worker
                 self._workers.discard(worker)
                 worker.close()
             if self._closed:
-                raise InvocationFailed(self._spec.function, "Stopped", "the stack is going down", self._spec.log)
-            kind = EmulatedWorker if self._spec.artifact else Worker
-            worker = kind(self._spec, self._processes)
+                raise InvocationFailedError(self._spec.function, "Stopped", "the stack is stopping", self._spec.log)
+            worker_class = EmulatedWorker if self._spec.artifact else Worker
+            worker = worker_class(self._spec, self._processes)
             self._workers.add(worker)
             return worker
 
-    def _give_back(self, worker: Worker) -> None:
+    def _release(self, worker: Worker) -> None:
         with self._lock:
             if self._closed:
                 return
-            if worker.alive:
+            if worker.is_alive:
                 self._idle.append(worker)
                 return
             self._workers.discard(worker)
@@ -88,7 +85,7 @@ class _Pool:
 
 
 class Runtime:
-    """The functions of one template; close it with `stop`. With an artifact they run from what was built."""
+    """The worker pools of one template's functions; with an artifact, they run the built functions."""
 
     def __init__(
         self,
@@ -108,25 +105,25 @@ class Runtime:
         self._artifact = artifact
         self._module = module
         self._pools = {
-            function.name: _Pool(self._spec(function, environment(function.name)), workers, processes)
+            function.name: _Pool(self._build_spec(function, environment(function.name)), workers, processes)
             for function in template.functions.values()
         }
 
     def invoke(self, function: str, payload: object) -> Any:
-        """The function's result for a payload, both as JSON values; raises InvocationFailed."""
+        """Return the function's result for a payload, both as JSON values; raise InvocationFailedError if it fails."""
         invocation = Invocation(
             payload=json.dumps(payload).encode(),
             arn=self._template.function_arn(function),
-            timeout=self._timeout(self._template.functions[function]),
+            timeout=self._scale_timeout(self._template.functions[function]),
         )
         return json.loads(self._pools[function].run(invocation))
 
     def pids(self, function: str) -> list[int]:
-        """The processes of a function's workers."""
+        """Return the process ids of a function's workers."""
         return self._pools[function].pids(busy=False)
 
     def busy_pids(self, function: str) -> list[int]:
-        """The processes that handle an invocation of the function now."""
+        """Return the process ids of a function's workers that are handling an invocation."""
         return self._pools[function].pids(busy=True)
 
     def stop(self) -> None:
@@ -134,18 +131,18 @@ class Runtime:
         for pool in self._pools.values():
             pool.close()
 
-    def _timeout(self, function: Function) -> float:
-        return self._time_scale.timeout(function.timeout)
+    def _scale_timeout(self, function: Function) -> float:
+        return self._time_scale.scale_timeout(function.timeout)
 
-    def _spec(self, function: Function, environment: Mapping[str, str]) -> WorkerSpec:
+    def _build_spec(self, function: Function, environment: Mapping[str, str]) -> WorkerSpec:
         artifact, roots = self._artifact, self._template.import_roots
-        found = {"PYTHONPATH": os.pathsep.join(str(root) for root in roots)}
+        variables = {"PYTHONPATH": os.pathsep.join(str(root) for root in roots)}
         if artifact:
-            found = artifact.environment(function.name, self._timeout(function))
+            variables = artifact.environment(function.name, self._scale_timeout(function))
         return WorkerSpec(
             function=function.name,
             handler=function.handler,
-            environment=inherited_environment() | _variables(function) | found | dict(environment),
+            environment=build_child_environment() | _function_variables(function) | variables | dict(environment),
             directory=artifact.code(function.name) if artifact else roots[0],
             log=self._log_directory / f"{function.name}.log",
             artifact=artifact,
@@ -153,8 +150,8 @@ class Runtime:
         )
 
 
-def _variables(function: Function) -> dict[str, str]:
-    """What Lambda tells every function of itself."""
+def _function_variables(function: Function) -> dict[str, str]:
+    """Return the variables that Lambda sets for every function."""
     return {
         "AWS_LAMBDA_FUNCTION_NAME": function.name,
         "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",

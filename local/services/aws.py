@@ -1,8 +1,8 @@
-"""S3, SQS and SNS on this machine, set up as the template says.
+"""Local S3, SQS and SNS with the resources of the template.
 
-Guarantees that every client made here talks to the local server alone, whatever profile, proxy or endpoint the
-environment names. All durations go through the time scale; `local.time_scale` says how whole seconds are avoided.
-What is stored is lost when the server stops.
+Guarantees that every client created here connects to the local server only, whatever profile, proxy or endpoint the
+environment names. All durations go through the time scale (see `local.time_scale`). Stored data is lost when the server
+stops.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import botocore.session
 from botocore.config import Config
 
 from local.errors import ProcessFailedError
-from local.processes import Processes, inherited_environment, kill, tail
-from local.template import REGION, Template
+from local.services.processes import Processes, build_child_environment, kill, tail
+from local.template.model import Bucket, Notification, Queue, Subscription
+from local.template.reader import REGION, Template
 from local.time_scale import TimeScale
-from local.wiring import Bucket, Notification, Queue, Subscription
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
@@ -38,7 +38,7 @@ _CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
 
 
 class LocalAws:
-    """The local server and clients for it; `endpoint` is known once it has started."""
+    """The local server and its clients; `endpoint` is set once the server has started."""
 
     def __init__(self, processes: Processes, log: Path, time_scale: TimeScale) -> None:
         self._processes = processes
@@ -49,27 +49,29 @@ class LocalAws:
 
     def launch(self) -> None:
         """Start the server without waiting for it."""
-        root = Path(__file__).resolve().parent.parent
-        command = [sys.executable, "-m", "local.moto_process", "--time-factor", repr(self._time_scale.factor)]
-        environment = inherited_environment() | {"PYTHONPATH": str(root)}
+        root = Path(__file__).resolve().parents[2]
+        command = [sys.executable, "-m", "local.services.moto_server", "--time-factor", repr(self._time_scale.factor)]
+        environment = build_child_environment() | {"PYTHONPATH": str(root)}
         self._server = self._processes.start(command, environment=environment, log=self._log, pipes=True)
 
     def await_start(self) -> None:
-        """Wait for the server; raises ProcessFailedError with the end of its log."""
+        """Wait until the server is ready. Raises ProcessFailedError with the end of its log when it fails to start."""
         assert self._server is not None  # noqa: S101 - launch comes first
-        assert self._server.stdout is not None  # noqa: S101 - it has pipes
+        assert self._server.stdout is not None  # noqa: S101 - launch requests pipes
         ready, _, _ = select.select([self._server.stdout], [], [], _START_SECONDS)
         self.endpoint = self._server.stdout.readline().decode().strip() if ready else ""
         if not self.endpoint:
-            raise ProcessFailedError(f"the local S3, SQS and SNS did not start; see {self._log}\n{tail(self._log)}")
+            raise ProcessFailedError(
+                f"the local S3, SQS and SNS server did not start; {self._log} ends with:\n{tail(self._log)}"
+            )
 
     def stop(self) -> None:
-        """Stop the server; polls that wait for it fail at once."""
+        """Stop the server; requests in progress fail at once."""
         if self._server:
             kill(self._server)
 
     def environment(self) -> dict[str, str]:
-        """Variables that make any AWS SDK talk to this server."""
+        """Return variables that direct any AWS SDK to this server."""
         return _CREDENTIALS | {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_REGION": REGION,
@@ -79,34 +81,34 @@ class LocalAws:
 
     @cached_property
     def s3(self) -> S3Client:
-        """A client for the local S3."""
+        """Return a client for the local S3."""
         return self._session.client("s3", **self._client_options)
 
     @cached_property
     def sqs(self) -> SQSClient:
-        """A client for the local SQS."""
+        """Return a client for the local SQS."""
         return self._session.client("sqs", **self._client_options)
 
     @cached_property
     def sns(self) -> SNSClient:
-        """A client for the local SNS."""
+        """Return a client for the local SNS."""
         return self._session.client("sns", **self._client_options)
 
     def lambda_client(self, endpoint: str) -> LambdaClient:
-        """A client for the local Lambda, which is a server of its own."""
+        """Return a client for the local Lambda API at `endpoint`."""
         return self._session.client("lambda", **self._client_options | {"endpoint_url": endpoint})
 
     @cached_property
     def _session(self) -> boto3.Session:
-        nowhere: Mapping[str, Any] = {
+        no_files: Mapping[str, Any] = {
             "profile": (None, None, None, None),
             "config_file": (None, None, os.devnull, None),
             "credentials_file": (None, None, os.devnull, None),
         }
         return boto3.Session(
-            botocore_session=botocore.session.Session(session_vars=dict(nowhere)),
+            botocore_session=botocore.session.Session(session_vars=dict(no_files)),
             aws_access_key_id="test",
-            aws_secret_access_key="test",  # noqa: S106 - what everybody calls it who runs moto
+            aws_secret_access_key="test",  # noqa: S106 - moto accepts any value
             region_name=REGION,
         )
 
@@ -115,13 +117,13 @@ class LocalAws:
         config = Config(proxies={}, max_pool_connections=50, retries={"total_max_attempts": 1}, read_timeout=60)
         return {"endpoint_url": self.endpoint, "config": config}
 
-    def create(self, template: Template) -> None:
-        """Create everything that the template wires together."""
-        slowest = {source.queue: template.functions[source.function].timeout for source in template.event_sources}
+    def create_resources(self, template: Template) -> None:
+        """Create the queues, topics, subscriptions and buckets of the template."""
+        timeouts = {source.queue: template.functions[source.function].timeout for source in template.event_sources}
         for queue in template.queues.values():
-            self._create_queue(queue, slowest.get(queue.logical_id, 0.0))
+            self._create_queue(queue, timeouts.get(queue.logical_id, 0.0))
         for queue in template.queues.values():
-            self._redrive(template, queue)
+            self._set_redrive_policy(template, queue)
         for topic in template.topics.values():
             self.sns.create_topic(Name=topic.name)
         for subscription in template.subscriptions:
@@ -130,11 +132,11 @@ class LocalAws:
             self._create_bucket(template, bucket)
 
     def _create_queue(self, queue: Queue, consumer_timeout: float) -> None:
-        visibility = self._time_scale.visibility(queue.visibility, consumer_timeout)
+        visibility = self._time_scale.scale_visibility(queue.visibility, consumer_timeout)
         attributes = {"VisibilityTimeout": str(visibility), "DelaySeconds": str(int(queue.delay))}
         self.sqs.create_queue(QueueName=queue.name, Attributes=attributes)  # type: ignore[arg-type]
 
-    def _redrive(self, template: Template, queue: Queue) -> None:
+    def _set_redrive_policy(self, template: Template, queue: Queue) -> None:
         if not queue.redrive:
             return
         policy = {
@@ -163,14 +165,14 @@ class LocalAws:
         self.s3.create_bucket(Bucket=bucket.name)
         if bucket.versioned:
             self.s3.put_bucket_versioning(Bucket=bucket.name, VersioningConfiguration={"Status": "Enabled"})
-        configurations = [_queue_configuration(template, each) for each in bucket.notifications]
+        configurations = [_build_queue_configuration(template, each) for each in bucket.notifications]
         if configurations:
             self.s3.put_bucket_notification_configuration(
                 Bucket=bucket.name, NotificationConfiguration={"QueueConfigurations": configurations}
             )
 
 
-def _queue_configuration(template: Template, notification: Notification) -> Any:
+def _build_queue_configuration(template: Template, notification: Notification) -> Any:
     rules = [("prefix", notification.prefix), ("suffix", notification.suffix)]
     return {
         "QueueArn": template.queue_arn(notification.queue),

@@ -1,11 +1,13 @@
-"""moto, where AWS keeps a promise that moto does not: nothing lost, and notifications that name the version.
+"""Corrections of moto where it differs from AWS: lost messages, inconsistent counts, incomplete S3 notifications.
 
-moto's queues are lists that several threads change: while one deletes a message, a message that another sends can be
-lost. SQS never loses one, so here each queue's own lock covers deleting, receiving and changing visibility too.
-moto looks at the clock anew for each count of a queue: what became visible in between was in none. SQS promises no
-exact counts, but whoever waits here until all is done needs them.
-S3 tells the version of a new object and a sequencer; moto tells neither. The clock of SQS can be scaled.
-Only processes that call `make_faithful` are changed.
+- Several threads change moto's message lists: a message sent while another is deleted can be lost. SQS does not lose
+  messages, so here the lock of the queue covers deleting, receiving and changing visibility too.
+- moto reads the clock for each count of a queue: a message that becomes visible in between is in no count. SQS does not
+  guarantee exact counts, but waiting until a stack is idle needs them.
+- S3 notifications contain the version of the object and a sequencer; those of moto do not.
+- The clock of SQS can be scaled.
+
+Only processes that call `patch_moto` are changed.
 """
 
 from __future__ import annotations
@@ -21,35 +23,35 @@ from moto.sqs import models
 _CHECK_SECONDS = 0.05
 
 
-def scaled_clock(factor: float, clock: Callable[[], float] = unix_time_millis) -> Callable[[], float]:
-    """A clock in milliseconds that starts now and runs 1/factor times as fast."""
+def build_scaled_clock(factor: float, clock: Callable[[], float] = unix_time_millis) -> Callable[[], float]:
+    """Return a clock in milliseconds that starts at the current time and runs 1/factor times as fast."""
     start = clock()
     return lambda: start + (clock() - start) / factor
 
 
-class FaithfulQueue(models.Queue):
-    """A queue that loses nothing, counts each message once and notices soon that one is visible again."""
+class ReliableQueue(models.Queue):
+    """A queue that does not lose messages, counts each message once and soon detects that one is visible again."""
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """moto's, with each message in exactly one of the three counts: in flight is what the others leave."""
-        # Meanwhile none comes, goes, or moves to a dead-letter queue.
+        """Return moto's attributes with each message in exactly one of the three counts."""
+        # Under the lock no message is added, deleted or moved to a dead-letter queue.
         with self._messages_lock:
-            told = super().attributes
-            waiting = told["ApproximateNumberOfMessages"] + told["ApproximateNumberOfMessagesDelayed"]
-            return told | {"ApproximateNumberOfMessagesNotVisible": len(self._messages) - waiting}
+            attributes = super().attributes
+            queued = attributes["ApproximateNumberOfMessages"] + attributes["ApproximateNumberOfMessagesDelayed"]
+            return attributes | {"ApproximateNumberOfMessagesNotVisible": len(self._messages) - queued}
 
     def delete_message(self, receipt_handle: str) -> None:
         with self._messages_lock:
             super().delete_message(receipt_handle)
 
     def wait_for_messages(self, timeout: int) -> None:
-        # moto would look again after a second, unless a message is sent; time that passes notifies nobody.
+        # moto checks once a second and when a message is sent; a visibility timeout that expires sends no notification.
         with self._messages_lock:
             self._messages_lock.wait_for(lambda: self.messages, timeout=min(timeout, _CHECK_SECONDS))
 
 
-def _with_queue_locked(method: Callable[..., Any]) -> Callable[..., Any]:
+def _lock_queue(method: Callable[..., Any]) -> Callable[..., Any]:
     def locked(backend: Any, queue_name: str, *args: Any, **kwargs: Any) -> Any:
         with backend.get_queue(queue_name)._messages_lock:
             return method(backend, queue_name, *args, **kwargs)
@@ -57,8 +59,8 @@ def _with_queue_locked(method: Callable[..., Any]) -> Callable[..., Any]:
     return locked
 
 
-def with_version(event: Callable[..., Any]) -> Callable[..., Any]:
-    """An S3 event that also tells the object's version, where its bucket has versions, and a rising sequencer."""
+def add_version(event: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the object's version, in versioned buckets, and an increasing sequencer to the S3 events of `event`."""
     numbers = itertools.count(1)
 
     def complete(event_name: str, bucket: Any, key: Any, notification_id: str) -> Any:
@@ -72,12 +74,12 @@ def with_version(event: Callable[..., Any]) -> Callable[..., Any]:
     return complete
 
 
-def make_faithful(factor: float) -> None:
-    """Change moto, in this process and for good, as the module's docstring says."""
-    changed: Any = models
-    changed.unix_time_millis = scaled_clock(factor)
-    changed.Queue = FaithfulQueue
-    changed_notifications: Any = notifications
-    changed_notifications._get_s3_event = with_version(notifications._get_s3_event)
+def patch_moto(factor: float) -> None:
+    """Apply the corrections of this module to moto, in this process."""
+    patched: Any = models
+    patched.unix_time_millis = build_scaled_clock(factor)
+    patched.Queue = ReliableQueue
+    patched_notifications: Any = notifications
+    patched_notifications._get_s3_event = add_version(notifications._get_s3_event)
     for name in ("receive_message", "change_message_visibility"):
-        setattr(models.SQSBackend, name, _with_queue_locked(getattr(models.SQSBackend, name)))
+        setattr(models.SQSBackend, name, _lock_queue(getattr(models.SQSBackend, name)))

@@ -1,6 +1,6 @@
-"""The process that plays S3, SQS and SNS: moto's server on a free port of 127.0.0.1, which it prints first.
+"""Run moto's server for S3, SQS and SNS on a free port of 127.0.0.1, and print its URL as the first line.
 
-It ends when its standard input does, which is when its parent ends, however that happens.
+The process ends when its standard input is closed, which the operating system does when the parent process ends.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import sys
 
 from moto.server import ThreadedMotoServer
 
-from local.faithful_moto import make_faithful
+from local.services.moto_patches import patch_moto
 
 
 def main(arguments: list[str]) -> None:
-    """Serve until standard input ends."""
+    """Serve until standard input is closed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--time-factor", type=float, default=1.0)
     options = parser.parse_args(arguments)
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    make_faithful(options.time_factor)
+    patch_moto(options.time_factor)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()

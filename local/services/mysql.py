@@ -1,9 +1,8 @@
-"""A private MariaDB or MySQL server: a data directory and a free port of 127.0.0.1 of its own.
+"""A private MariaDB or MySQL server with its own data directory, on a free port of 127.0.0.1.
 
-Guarantees that no other server is ever touched: a process counts as ours only if its id is in our pid file *and* its
-command line names our data directory, and a connection only if the server at its other end says the same directory.
-The data stay until the directory is deleted. Everybody on this machine can log in as root without a password: it is
-made for trying and testing.
+Guarantees that no other server is touched: a process is this server only if its id is in the pid file *and* its command
+line names the data directory; a connection is accepted only if the server reports the same data directory. The data is
+kept until the directory is deleted. Not secured: every user of this machine can log in as root without a password.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from typing import Any
 import psutil
 import pymysql
 
-from local.database_binaries import Binaries, find_or_install
 from local.errors import DatabaseServerError
-from local.processes import Processes, tail
+from local.services.mysql_binaries import Binaries, find_or_install
+from local.services.processes import Processes, tail
 
-# What the template's cluster parameters say too; a test keeps the two the same.
+# The same values as the cluster parameters of the template; a test compares them.
 SETTINGS = {
     "transaction-isolation": "READ-COMMITTED",
     "sql-mode": "STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION",
@@ -46,7 +45,7 @@ _ATTEMPTS = 3
 
 
 class PrivateServer:
-    """The server of one directory. With `outlive` it goes on when this process ends, otherwise it ends with it."""
+    """The server of one directory. With `outlive` it keeps running when this process ends, otherwise it ends too."""
 
     def __init__(self, directory: Path, *, outlive: bool = False, binaries: Binaries | None = None) -> None:
         self._directory = directory.resolve()
@@ -59,61 +58,64 @@ class PrivateServer:
         self._launched: psutil.Process | None = None
 
     @property
-    def started_here(self) -> bool:
+    def was_started_here(self) -> bool:
         """Whether this object started the server, rather than finding it running."""
         return self._processes is not None
 
     def start(self) -> str:
-        """Start the server, or find it running; gives its URL, without a schema. Raises DatabaseServerError."""
-        running = self._running()
+        """Start the server unless it is running, and return its URL without a schema.
+
+        Raises DatabaseServerError where no server is installed, or with the end of the log where it does not start.
+        """
+        running = self._find_process()
         if running and self._await_ready(running):
             return self.url()
         binaries = self._binaries or find_or_install()
-        self._initialise(binaries)
+        self._initialize(binaries)
         try:
             for _ in range(_ATTEMPTS):
                 if self._await_ready(self._launch(binaries)):
                     return self.url()
             raise DatabaseServerError(f"the database server did not start; {self._log} ends with:\n{tail(self._log)}")
         except BaseException:
-            self._give_up()
+            self._abort_start()
             raise
 
     def url(self, schema: str = "") -> str:
-        """The URL for SQLAlchemy of the running server."""
+        """Return the SQLAlchemy URL of the running server."""
         return f"mysql+pymysql://root@127.0.0.1:{self._read_state()['port']}/{schema}?charset=utf8mb4"
 
     def is_running(self) -> bool:
-        """Whether our server runs, whoever started it."""
-        return self._running() is not None
+        """Return whether the server is running, even if another process started it."""
+        return self._find_process() is not None
 
     def stop(self) -> bool:
-        """Stop the server, whoever started it; False where it did not run."""
-        process = self._running()
+        """Stop the server, even if another process started it; return False where it was not running."""
+        process = self._find_process()
         if process:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.terminate()
-            if not _is_gone(process, _STOP_SECONDS):
+            if not _has_ended(process, _STOP_SECONDS):
                 process.kill()
-                _is_gone(process, _STOP_SECONDS)
+                _has_ended(process, _STOP_SECONDS)
         if self._processes:
             self._processes.stop()
             self._processes = None
-        self._forget()
+        self._remove_runtime_files()
         return process is not None
 
-    def _give_up(self) -> None:
-        """End what was launched and did not come up."""
+    def _abort_start(self) -> None:
+        """Kill a server that was launched and did not become ready."""
         with contextlib.suppress(psutil.NoSuchProcess):
             if self._launched:
                 self._launched.kill()
         if self._processes:
             self._processes.stop()
             self._processes = None
-        self._forget()
+        self._remove_runtime_files()
 
-    def _initialise(self, binaries: Binaries) -> None:
-        """Set up the data directory beside its place, so that a half-made one is never used."""
+    def _initialize(self, binaries: Binaries) -> None:
+        """Initialize the data directory under another name and rename it, so that an incomplete one is never used."""
         if self._data.exists():
             return
         self._directory.mkdir(parents=True, exist_ok=True)
@@ -124,17 +126,17 @@ class PrivateServer:
         else:
             program = [str(binaries.installer), "--no-defaults", "--auth-root-authentication-method=normal"]
             program += ["--skip-test-db", "--skip-name-resolve"]
-        environment = {**os.environ, "TMPDIR": str(self._temporary())}
+        environment = {**os.environ, "TMPDIR": str(self._temporary_folder())}
         with _without_spaces(self._directory) as directory:
             command = [*program, f"--datadir={directory / fresh.name}", *_user()]
             done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         if done.returncode:
-            said = (done.stdout + done.stderr + tail(self._log)).strip()[-2000:]
-            raise DatabaseServerError(f"{' '.join(command)} failed:\n{said}")
+            output = (done.stdout + done.stderr + tail(self._log)).strip()[-2000:]
+            raise DatabaseServerError(f"{' '.join(command)} failed:\n{output}")
         fresh.rename(self._data)
 
-    def _temporary(self) -> Path:
-        """A folder of its own: a server that starts removes the temporary tables that it finds in its folder."""
+    def _temporary_folder(self) -> Path:
+        """Return a private folder: a starting server deletes the temporary tables in its folder."""
         folder = self._directory / "tmp"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
@@ -145,7 +147,7 @@ class PrivateServer:
         command = [str(binaries.server), "--no-defaults", *_user(), *self._options(state)]
         command += self._mysql_options() if binaries.is_mysql else []
         if self._outlive:
-            pid = _detached(command, self._log)
+            pid = _start_detached(command, self._log)
         else:
             self._processes = self._processes or Processes()
             child = self._processes.start(
@@ -158,7 +160,7 @@ class PrivateServer:
     def _options(self, state: dict[str, Any]) -> list[str]:
         options = {
             "datadir": str(self._data),
-            "tmpdir": str(self._temporary()),
+            "tmpdir": str(self._temporary_folder()),
             "pid-file": str(self._directory / "server.pid"),
             "socket": state["socket"],
             "port": state["port"],
@@ -170,7 +172,7 @@ class PrivateServer:
         return [f"--{name}={value}" for name, value in (options | SETTINGS).items()] + ["--skip-name-resolve"]
 
     def _mysql_options(self) -> list[str]:
-        """What MySQL needs besides: it makes no root for 127.0.0.1, and takes no part in replication here."""
+        """Return options for MySQL only: it creates no root user for 127.0.0.1, and replication is off."""
         users = self._directory / "users.sql"
         users.write_text(
             "CREATE USER IF NOT EXISTS root@'127.0.0.1' IDENTIFIED BY '';\n"
@@ -185,17 +187,20 @@ class PrivateServer:
         return Path(tempfile.mkdtemp(prefix="db-", dir="/tmp")) / "server.sock"
 
     def _await_ready(self, process: psutil.Process) -> bool:
-        """Wait until the process answers as our server; False when it ends instead."""
+        """Wait until the server answers; return False when the process ends instead.
+
+        Raises DatabaseServerError with the end of its log after 60 seconds.
+        """
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
-            if self._answers():
+            if self._is_ready():
                 return True
-            if _is_gone(process, _PAUSE):
+            if _has_ended(process, _PAUSE):
                 return False
-        late = f"the database server did not answer within {_START_SECONDS:.0f} s"
-        raise DatabaseServerError(f"{late}; {self._log} ends with:\n{tail(self._log)}")
+        message = f"the database server did not answer within {_START_SECONDS:.0f} s"
+        raise DatabaseServerError(f"{message}; {self._log} ends with:\n{tail(self._log)}")
 
-    def _answers(self) -> bool:
+    def _is_ready(self) -> bool:
         try:
             connection = pymysql.connect(host="127.0.0.1", port=self._read_state()["port"], user="root")
         except pymysql.Error:
@@ -205,8 +210,8 @@ class PrivateServer:
             row = cursor.fetchone()
         return row is not None and Path(row[0]).resolve() == self._data
 
-    def _running(self) -> psutil.Process | None:
-        """Our server's process, whoever started it."""
+    def _find_process(self) -> psutil.Process | None:
+        """Return the server's process, even if another process started it; None where it is not running."""
         with contextlib.suppress(OSError, ValueError, psutil.Error):
             process = psutil.Process(int((self._directory / "server.pid").read_text()))
             if f"--datadir={self._data}" in process.cmdline() and process.status() != psutil.STATUS_ZOMBIE:
@@ -217,8 +222,8 @@ class PrivateServer:
         state: dict[str, Any] = json.loads(self._state.read_text(encoding="utf-8"))
         return state
 
-    def _forget(self) -> None:
-        """Remove what only means something while the server runs."""
+    def _remove_runtime_files(self) -> None:
+        """Remove files that are valid only while the server runs."""
         with contextlib.suppress(OSError, ValueError):
             directory = Path(self._read_state()["socket"]).parent
             if directory != self._directory:
@@ -226,8 +231,8 @@ class PrivateServer:
         self._state.unlink(missing_ok=True)
 
 
-def _is_gone(process: psutil.Process, seconds: float) -> bool:
-    """Wait for the end of a process, our child or not."""
+def _has_ended(process: psutil.Process, seconds: float) -> bool:
+    """Wait for a process to end, a child or not; return whether it has ended."""
     try:
         process.wait(timeout=seconds)
     except psutil.TimeoutExpired:
@@ -239,12 +244,12 @@ def _user() -> list[str]:
     return ["--user=root"] if os.geteuid() == 0 else []
 
 
-def _detached(command: list[str], log: Path) -> int:
+def _start_detached(command: list[str], log: Path) -> int:
     with log.open("ab") as output:
         child = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
         )
-    # It is meant to outlive this process, and nobody will ask for its exit status.
+    # The server outlives this process, which never waits for it.
     child.returncode = 0
     return child.pid
 
@@ -257,7 +262,7 @@ def _free_port() -> int:
 
 @contextlib.contextmanager
 def _without_spaces(directory: Path) -> Iterator[Path]:
-    """The folder by another path: for root, MariaDB's installer changes owners, and takes a space for a path's end."""
+    """Yield a path to the folder without spaces: run as root, MariaDB's installer fails on a path with a space."""
     with tempfile.TemporaryDirectory(prefix="exhibit-ingest-") as place:
         link = Path(place, "directory")
         link.symlink_to(directory)
@@ -266,7 +271,7 @@ def _without_spaces(directory: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def temporary_server() -> Iterator[str]:
-    """The address of a private server, without a schema, that goes with its data when the block ends."""
+    """Start a private server for the block and yield its URL, without a schema; its data is deleted at the end."""
     directory = Path(tempfile.mkdtemp(prefix="exhibit-ingest-"))
     server = PrivateServer(directory)
     try:

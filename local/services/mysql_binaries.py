@@ -1,6 +1,6 @@
-"""Finds a MariaDB or MySQL server on this machine, and installs one where it may.
+"""Find the programs of a MariaDB or MySQL server on this machine, or install them.
 
-Installing is only done by root on Debian or Ubuntu, and only the server's programs: no service, no system database.
+Installs only as root on Debian or Ubuntu, and only the programs: no service, no system database.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PACKAGES = ("mariadb-server-core", "mariadb-client-core")
 
 @dataclass(frozen=True)
 class Binaries:
-    """The server, and the program that sets up its data directory (MySQL's server does that itself)."""
+    """The server program, and the one that initializes a data directory (None for MySQL, whose server does it)."""
 
     server: Path
     installer: Path | None
@@ -32,8 +32,8 @@ class Binaries:
         return self.installer is None
 
 
-def find(path: str | None = None) -> Binaries | None:
-    """The first usable server on PATH or in the sbin folders; None where there is none."""
+def find_binaries(path: str | None = None) -> Binaries | None:
+    """Return the first usable server on PATH or in the sbin folders; None where there is no server."""
     places = os.pathsep.join([path if path is not None else os.environ.get("PATH", ""), *_sbin(path)])
     for name in _SERVERS:
         server = shutil.which(name, path=places)
@@ -48,16 +48,16 @@ def find(path: str | None = None) -> Binaries | None:
 
 
 def find_or_install() -> Binaries:
-    """A server's programs; raises DatabaseServerError with the line to type where there are none."""
-    found = find()
+    """Return a server's programs, installed if possible; raises DatabaseServerError that says how to install one."""
+    found = find_binaries()
     if found:
         return found
     if not _may_install():
-        raise DatabaseServerError(_advice())
+        raise DatabaseServerError(_describe_installation())
     _install()
-    found = find()
+    found = find_binaries()
     if not found:
-        raise DatabaseServerError(_advice())
+        raise DatabaseServerError(_describe_installation())
     return found
 
 
@@ -76,7 +76,7 @@ def _may_install() -> bool:
 
 def _install() -> None:
     print(
-        f"No MariaDB or MySQL server found; installing {_PACKAGES[0]} (its programs, no service) ...", file=sys.stderr
+        f"No MariaDB or MySQL server found. Installing {_PACKAGES[0]} (programs only, no service) ...", file=sys.stderr
     )
     environment = dict(os.environ) | {"DEBIAN_FRONTEND": "noninteractive"}
     install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *_PACKAGES]
@@ -85,10 +85,10 @@ def _install() -> None:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         failed = done.stderr if done.returncode else ""
     if failed:
-        raise DatabaseServerError(f"{' '.join(install)} failed:\n{failed.strip()[-2000:]}\n{_advice()}")
+        raise DatabaseServerError(f"{' '.join(install)} failed:\n{failed.strip()[-2000:]}\n{_describe_installation()}")
 
 
-def _advice() -> str:
+def _describe_installation() -> str:
     if sys.platform == "darwin":
         line = "brew install mariadb"
     elif shutil.which("apt-get"):
@@ -97,4 +97,4 @@ def _advice() -> str:
         line = "sudo dnf install -y mariadb-server"
     else:
         line = "export DATABASE_URL='mysql+pymysql://user:password@host:3306/name?charset=utf8mb4'"
-    return f"No MariaDB or MySQL server was found on this machine. Type:\n  {line}"
+    return f"No MariaDB or MySQL server was found on this machine. Run:\n  {line}"

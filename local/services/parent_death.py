@@ -1,8 +1,9 @@
-"""Runs a command that dies with the process that wanted it: `child.py SIGNAL PARENT_PID COMMAND...`.
+"""Run a command that receives a signal when its parent process ends: `parent_death.py SIGNAL PARENT_PID COMMAND...`.
 
-A parent of 0 is whoever starts it, where that is not known before.
+A PARENT_PID of 0 stands for the process that starts this one, where its id is not known in advance.
 
-Linux only: elsewhere the command runs without that promise. Run as a file and without site packages, to start fast.
+Linux only: on other systems the command runs without this guarantee. Run as a file and without site packages, to start
+fast.
 """
 
 import ctypes
@@ -13,14 +14,14 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main(arguments: list[str]) -> None:
-    """Become the command, having asked the kernel for the signal."""
+    """Request the signal from the kernel, then replace this process by the command."""
     death_signal, parent, command = int(arguments[0]), int(arguments[1]), arguments[2:]
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, death_signal, 0, 0, 0)
         if parent and os.getppid() != parent:
-            # The parent died before the kernel was asked.
+            # The parent ended before the request.
             os.kill(os.getpid(), death_signal)
-    os.execvp(command[0], command)  # noqa: S606 - no shell is wanted
+    os.execvp(command[0], command)  # noqa: S606 - without a shell on purpose
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Child processes that never outlive their stack.
+"""Child processes that end with their stack.
 
-On Linux the kernel ends them even when this process is killed; elsewhere `stop` does, on every ordinary way out.
-Each is the leader of a session of its own, so that Ctrl-C in a terminal reaches this process alone, which then
-decides the order of going down.
+Guaranteed on Linux, where the kernel ends them even when this process is killed; on other systems `stop` ends them, so
+not after SIGKILL. Each child is the leader of a new session: Ctrl-C in a terminal reaches only this process, which then
+stops its children in order.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
 
-_CHILD = Path(__file__).with_name("child.py")
+_SHIM = Path(__file__).with_name("parent_death.py")
 
 
-def inherited_environment() -> dict[str, str]:
-    """This process's environment without AWS settings, proxies and Python's own switches.
+def build_child_environment() -> dict[str, str]:
+    """Return this process's environment without AWS settings, proxies, PYTHON* variables and DATABASE_URL.
 
-    Nobody's profile, credentials or endpoint reaches a child: what runs here must never talk to a real account.
+    No profile, credentials or endpoint of the user reaches a child: local code must never access a real AWS account.
     """
-    unwanted = ("AWS_", "PYTHON", "DATABASE_URL", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(unwanted)}
-    nothing = dict.fromkeys(("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"), os.devnull)
-    return kept | nothing | {"AWS_EC2_METADATA_DISABLED": "true"}
+    removed = ("AWS_", "PYTHON", "DATABASE_URL", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(removed)}
+    empty_files = dict.fromkeys(("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"), os.devnull)
+    return kept | empty_files | {"AWS_EC2_METADATA_DISABLED": "true"}
 
 
 class Processes:
-    """Starts child processes, and ends all that are left when it is closed."""
+    """A set of child processes; `stop` ends all of them."""
 
     def __init__(self) -> None:
-        # The kernel sends the death signal when the *thread* that started a child ends, not the process: so all are
-        # started from one thread, which ends with this object.
+        # The kernel sends the death signal when the *thread* that started a child ends, not the process. So one thread
+        # starts all children and ends with this object.
         self._starter = ThreadPoolExecutor(1, thread_name_prefix="child-starter")
         self._children: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
@@ -52,11 +52,11 @@ class Processes:
         death_signal: signal.Signals = signal.SIGKILL,
         pipes: bool = False,
     ) -> subprocess.Popen[bytes]:
-        """Start a command whose output goes to the end of a log file (with `pipes` only its standard error)."""
-        shim = dies_with(os.getpid(), death_signal)
+        """Start a command and append its output to a log file (with `pipes` only its standard error)."""
+        shim = build_parent_death_command(os.getpid(), death_signal)
 
         def start() -> subprocess.Popen[bytes]:
-            # Noted here and not by the caller, whom Ctrl-C may interrupt while it waits.
+            # Recorded in this thread: Ctrl-C can interrupt the caller while it waits.
             with log.open("ab") as output, self._lock:
                 child = _popen([*shim, *command], environment, output, directory, pipes)
                 self._children.add(child)
@@ -65,7 +65,7 @@ class Processes:
         return self._starter.submit(start).result()
 
     def stop(self) -> None:
-        """Kill whatever still runs, and wait until it is gone."""
+        """Kill all children that still run, and wait until they have ended."""
         self._starter.submit(lambda: None).result()
         for child in self._children:
             kill(child)
@@ -73,9 +73,9 @@ class Processes:
         self._starter.shutdown()
 
 
-def dies_with(parent: int, death_signal: signal.Signals = signal.SIGKILL) -> list[str]:
-    """What to put before a command so that it gets the signal when its parent ends; 0 is whoever starts it."""
-    return [sys.executable, "-I", "-S", str(_CHILD), str(int(death_signal)), str(parent)]
+def build_parent_death_command(parent: int, death_signal: signal.Signals = signal.SIGKILL) -> list[str]:
+    """Return the prefix for a command that gets the signal when its parent ends; 0 is the process that starts it."""
+    return [sys.executable, "-I", "-S", str(_SHIM), str(int(death_signal)), str(parent)]
 
 
 def _popen(
@@ -93,7 +93,7 @@ def _popen(
 
 
 def kill(child: subprocess.Popen[bytes]) -> None:
-    """Kill a child and what it started itself, and collect it."""
+    """Kill a child with its process group, and wait for it."""
     if child.poll() is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
@@ -105,7 +105,7 @@ def kill(child: subprocess.Popen[bytes]) -> None:
 
 
 def tail(log: Path, lines: int = 20) -> str:
-    """The last lines of a log file; empty where there is none."""
+    """Return the last lines of a log file; an empty string where it cannot be read."""
     try:
         return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
     except OSError:

@@ -1,9 +1,9 @@
-"""A private Redis on a free port of 127.0.0.1 that keeps nothing and never evicts.
+"""A private Redis on a free port of 127.0.0.1, without persistence and without eviction.
 
-Guarantees that no other server is ever touched: the server that answers must be the process that was started. It ends
-with the process that started it, however that happens. Without a redis-server on the PATH a substitute in Python plays
-it, which is slow and good enough to try things: run as a module, this file is that substitute. `stop` and `start` again
-gives an empty server on the same port if it is still free.
+Guarantees that no other server is used: the server that answers must be the process that was started. It ends with the
+process that started it, even if that is killed. Without a redis-server on the PATH, fakeredis is used instead: slow,
+but sufficient for local use. Run as a module, this file is that substitute. `stop` and then `start` gives an empty
+server, on the same port if that is still free.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from local.errors import ProcessFailedError
-from local.processes import Processes, inherited_environment, tail
+from local.services.processes import Processes, build_child_environment, tail
 
 _START_SECONDS = 30.0
 _PAUSE = 0.02
 _ATTEMPTS = 3
-# Where the substitute says what redis-server says in INFO.
+# The key in which the substitute stores its process id; redis-server reports it in INFO.
 _PROCESS_ID = "local:process_id"
 
 
 class PrivateRedis:
-    """The server of one directory, where its log is."""
+    """A Redis server with its working directory, which holds its log."""
 
     def __init__(self, directory: Path, *, program: str | None = None) -> None:
         self._directory = directory.resolve()
@@ -44,36 +44,39 @@ class PrivateRedis:
 
     @property
     def url(self) -> str:
-        """The URL of the running server."""
+        """Return the URL of the running server."""
         return f"redis://127.0.0.1:{self._port}/0"
 
     @property
     def pid(self) -> int:
-        """The process of the running server; raises ProcessFailedError where there is none."""
+        """Return the process id of the running server; raises ProcessFailedError where it is not running."""
         if self._child is None:
-            raise ProcessFailedError("Redis was not started")
+            raise ProcessFailedError("the private Redis is not running")
         return self._child.pid
 
     def start(self) -> str:
-        """Start the server and wait until it answers; gives its URL. Raises ProcessFailedError."""
+        """Start the server, wait until it answers and return its URL.
+
+        Raises ProcessFailedError with the end of its log after three failed attempts.
+        """
         self._directory.mkdir(parents=True, exist_ok=True)
         for attempt in range(_ATTEMPTS):
-            # The port was free a moment ago, or at the last start: somebody else may have taken it.
+            # Another process can take the port between the check and the start.
             self._port = (self._port if attempt == 0 else 0) or _free_port()
             if self._await_ready(self._launch()):
                 return self.url
             self.stop()
-        raise ProcessFailedError(f"Redis did not start; {self._log} ends with:\n{tail(self._log)}")
+        raise ProcessFailedError(f"the private Redis did not start; {self._log} ends with:\n{tail(self._log)}")
 
     def stop(self) -> None:
-        """Kill the server, which has nothing to save."""
+        """Kill the server; it has no data to save."""
         if self._processes:
             self._processes.stop()
         self._processes = self._child = None
 
     def _launch(self) -> subprocess.Popen[bytes]:
         self._processes = self._processes or Processes()
-        environment = inherited_environment() | {"PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
+        environment = build_child_environment() | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
         self._child = self._processes.start(
             self._command(), environment=environment, log=self._log, directory=self._directory
         )
@@ -81,7 +84,7 @@ class PrivateRedis:
 
     def _command(self) -> list[str]:
         if self._program is None:
-            return [sys.executable, "-m", "local.redis_server", str(self._port)]
+            return [sys.executable, "-m", "local.services.redis", str(self._port)]
         options = {
             "port": str(self._port),
             "bind": "127.0.0.1",
@@ -93,23 +96,23 @@ class PrivateRedis:
         return [self._program, *(word for name, value in options.items() for word in (f"--{name}", value))]
 
     def _await_ready(self, child: subprocess.Popen[bytes]) -> bool:
-        """Wait until the child answers; False when it ends instead, or is too slow."""
+        """Wait until the child answers; return False when it ends or does not answer in time."""
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline and child.poll() is None:
-            if self._answers(child):
+            if self._is_ready(child):
                 return True
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(_PAUSE)
         return False
 
-    def _answers(self, child: subprocess.Popen[bytes]) -> bool:
-        """Whether it is the child that answers, and not another server that happens to be there."""
+    def _is_ready(self, child: subprocess.Popen[bytes]) -> bool:
+        """Return whether the server that answers is the child, not another server on the same port."""
         with Redis.from_url(self.url, socket_timeout=1, protocol=2, driver_info=None) as client:
             try:
-                told: Any = client.info("server")["process_id"] if self._program else client.get(_PROCESS_ID)
+                process_id: Any = client.info("server")["process_id"] if self._program else client.get(_PROCESS_ID)
             except (RedisError, KeyError):
                 return False
-        return told is not None and int(told) == child.pid
+        return process_id is not None and int(process_id) == child.pid
 
 
 def _free_port() -> int:
@@ -118,8 +121,8 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _play(port: int) -> None:
-    """Serve until killed."""
+def _run_substitute(port: int) -> None:
+    """Run fakeredis until the process is killed."""
     from fakeredis import FakeStrictRedis, TcpFakeServer
 
     server = TcpFakeServer(("127.0.0.1", port))
@@ -129,4 +132,4 @@ def _play(port: int) -> None:
 
 
 if __name__ == "__main__":
-    _play(int(sys.argv[1]))
+    _run_substitute(int(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""One command at a time in one state directory."""
+"""A lock that allows one command at a time in a state directory."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from local.errors import StackBusyError
 
 
 @contextmanager
-def exclusive(directory: Path) -> Iterator[None]:
-    """Hold the directory for the block; raises StackBusyError naming the process that holds it.
+def lock_state_directory(directory: Path) -> Iterator[None]:
+    """Lock the directory for the block. Raises StackBusyError with the id of the process that has the lock.
 
-    The kernel lets go of the lock when its holder dies, however that happens.
+    The kernel releases the lock when its process ends, even if it is killed.
     """
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / "lock").open("a+", encoding="utf-8") as lock:
@@ -26,7 +26,7 @@ def exclusive(directory: Path) -> Iterator[None]:
             holder = lock.read().strip() or "unknown"
             raise StackBusyError(
                 f"another exhibit-ingest command (process {holder}) is using {directory};"
-                " end it (Ctrl-C) first, or, if it is `serve`, use its API"
+                " end it (Ctrl-C) first, or use the API if that command is `serve`"
             ) from exc
         lock.truncate(0)
         lock.write(str(os.getpid()))

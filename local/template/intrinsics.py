@@ -1,7 +1,7 @@
 """CloudFormation's YAML and its intrinsic functions.
 
-Understands Ref, Fn::GetAtt, Fn::Sub and Fn::Join. Any other function raises TemplateError when its value is needed,
-and not before: most of a template describes things that a local stack has no use for.
+Supports Ref, Fn::GetAtt, Fn::Sub and Fn::Join. Any other function raises TemplateError only when its value is needed,
+because most of a template describes resources that a local stack does not use.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import yaml
 from local.errors import TemplateError
 
 Lookup = Callable[[str, str | None], str]
-"""Gives the value of a parameter, pseudo parameter or resource (attribute None), or of an attribute of a resource."""
+"""Returns the value of a parameter, pseudo parameter or resource (attribute None), or of an attribute of a resource."""
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe YAML that also reads the short forms of the intrinsic functions."""
+    """A safe YAML loader that also reads the short forms of the intrinsic functions."""
 
 
 def _short_form(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def _short_form(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]
     elif isinstance(node, yaml.SequenceNode):
         value = loader.construct_sequence(node, deep=True)
     else:
-        assert isinstance(node, yaml.MappingNode)  # noqa: S101 - YAML has no fourth kind
+        assert isinstance(node, yaml.MappingNode)  # noqa: S101 - YAML has three node types
         value = loader.construct_mapping(node, deep=True)
     if suffix == "GetAtt" and isinstance(value, str):
         value = value.split(".", 1)
@@ -43,18 +43,18 @@ _Loader.add_multi_constructor("!", _short_form)
 
 
 def load_document(path: Path) -> dict[str, Any]:
-    """Read a template; raises TemplateError where it is no YAML mapping."""
+    """Return a parsed template; raise TemplateError if the file cannot be read or is not a YAML mapping."""
     try:
         document = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a SafeLoader
     except (OSError, yaml.YAMLError) as exc:
         raise TemplateError(f"cannot read the template {path}: {exc}") from exc
     if not isinstance(document, dict):
-        raise TemplateError(f"the template {path} is no mapping")
+        raise TemplateError(f"the template {path} must be a YAML mapping")
     return document
 
 
-def target_of(value: Any) -> str:
-    """The logical id that a Ref or Fn::GetAtt points at."""
+def get_referenced_id(value: Any) -> str:
+    """Return the logical id that a Ref or Fn::GetAtt refers to; raise TemplateError for any other value."""
     match value:
         case {"Ref": str(name)} if len(value) == 1:
             return name
@@ -64,7 +64,7 @@ def target_of(value: Any) -> str:
 
 
 def resolve(value: Any, lookup: Lookup) -> Any:
-    """The value with every intrinsic function in it replaced; raises TemplateError on one that is not understood."""
+    """Return the value with its intrinsic functions replaced; raise TemplateError for one that is not supported."""
     if isinstance(value, list):
         return [resolve(item, lookup) for item in value]
     if not isinstance(value, Mapping):
@@ -80,21 +80,21 @@ def resolve(value: Any, lookup: Lookup) -> Any:
             return separator.join(str(resolve(part, lookup)) for part in parts)
     unknown = [key for key in value if str(key).startswith("Fn::")]
     if unknown:
-        raise TemplateError(f"the local stack does not understand {unknown[0]} in {dict(value)!r}")
+        raise TemplateError(f"the local stack does not support {unknown[0]} in {dict(value)!r}")
     return {key: resolve(item, lookup) for key, item in value.items()}
 
 
 def _substitute(text: Any, lookup: Lookup) -> str:
-    own: Mapping[str, Any] = {}
+    variables: Mapping[str, Any] = {}
     if isinstance(text, list):
-        text, own = text
+        text, variables = text
 
     def replace(match: re.Match[str]) -> str:
         name = match[1]
         if name.startswith("!"):
             return "${" + name[1:] + "}"
-        if name in own:
-            return str(resolve(own[name], lookup))
+        if name in variables:
+            return str(resolve(variables[name], lookup))
         resource, _, attribute = name.partition(".")
         return lookup(resource, attribute or None)
 

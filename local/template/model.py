@@ -1,4 +1,4 @@
-"""What a template wires together, as values; durations in seconds, resources by their logical ids."""
+"""The resources of a template and their connections, as values; durations in seconds, references by logical id."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Durable:
-    """How long a durable execution may take, in seconds, and how long it is remembered after its end."""
+class DurableConfig:
+    """The time limit of a durable execution, in seconds, and how long its record is kept after it ends."""
 
     execution_timeout: int
     retention_days: int
@@ -18,7 +18,7 @@ class Durable:
 
 @dataclass(frozen=True)
 class Function:
-    """One Lambda function; `environment` still holds its intrinsic functions, `alias` is the published one."""
+    """One Lambda function; `environment` holds unresolved intrinsic functions, `alias` is the published alias."""
 
     name: str
     handler: str
@@ -26,12 +26,12 @@ class Function:
     memory_mb: int
     environment: Mapping[str, Any]
     alias: str | None = None
-    durable: Durable | None = None
+    durable: DurableConfig | None = None
 
 
 @dataclass(frozen=True)
-class Redrive:
-    """Where a message goes that was received `max_receive_count` times in vain."""
+class RedrivePolicy:
+    """The queue for messages that were received `max_receive_count` times without success."""
 
     dead_letter_queue: str
     max_receive_count: int
@@ -45,12 +45,12 @@ class Queue:
     name: str
     visibility: float
     delay: float
-    redrive: Redrive | None
+    redrive: RedrivePolicy | None
 
 
 @dataclass(frozen=True)
 class EventSource:
-    """A queue that a function consumes; `max_concurrency` None means no limit of its own."""
+    """A queue that a function consumes; `max_concurrency` None means no limit for this event source."""
 
     function: str
     queue: str
@@ -61,17 +61,17 @@ class EventSource:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A function that is invoked every so often; `payload` None means EventBridge's own event."""
+    """A function that is invoked at a fixed rate; `payload` None means EventBridge's default event."""
 
     function: str
     name: str
-    every: float
+    period: float
     payload: str | None = None
 
 
 @dataclass(frozen=True)
 class ApiRoute:
-    """A function that answers one method and path of the HTTP API; variables of the path stand in braces."""
+    """A function that serves one method and path of the HTTP API; path variables are in braces."""
 
     function: str
     method: str
@@ -79,12 +79,12 @@ class ApiRoute:
 
     @property
     def key(self) -> str:
-        """As API Gateway names it: `GET /imports/{importId}`."""
+        """Return API Gateway's route key: `GET /imports/{importId}`."""
         return f"{self.method} {self.path}"
 
     @property
     def segments(self) -> tuple[str, ...]:
-        """The parts of the path between its slashes."""
+        """Return the parts of the path between its slashes."""
         return tuple(self.path.split("/")[1:])
 
 
@@ -98,7 +98,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Subscription:
-    """A queue that listens to a topic."""
+    """A subscription of a queue to a topic."""
 
     topic: str
     queue: str
@@ -109,7 +109,7 @@ class Subscription:
 
 @dataclass(frozen=True)
 class Notification:
-    """What the bucket tells a queue; prefix and suffix are empty where all keys count."""
+    """An S3 event notification to a queue; an empty prefix and suffix match every key."""
 
     event: str
     queue: str
@@ -127,8 +127,8 @@ class Bucket:
     notifications: tuple[Notification, ...] = field(default=())
 
 
-def before_dead_letters(queues: Iterable[Queue]) -> list[str]:
-    """The queues' logical ids, each one before that of its dead-letter queue."""
+def sort_dead_letter_queues_last(queues: Iterable[Queue]) -> list[str]:
+    """Return the queues' logical ids, each queue before its dead-letter queue."""
     order: TopologicalSorter[str] = TopologicalSorter()
     for queue in queues:
         order.add(queue.logical_id)

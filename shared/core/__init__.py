@@ -1,1 +1,1 @@
-"""The functional core: values and rules; no database, network, clock, environment or randomness."""
+"""The functional core: values and rules, without database, network, clock, environment or randomness."""

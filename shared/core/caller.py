@@ -1,4 +1,7 @@
-"""Who asks, as the checked token says; ids of a tenant and a user that keys in S3 and columns can hold."""
+"""The authenticated caller of a request.
+
+Guaranteed: the ids of tenant and user fit into an S3 key and into their columns.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,16 @@ MAX_TENANT_CHARACTERS, MAX_USER_CHARACTERS = 64, 255
 
 @dataclass(frozen=True)
 class Caller:
-    """On whose behalf a request is made; from the token alone, never from the request."""
+    """The tenant and the user of a request, taken from the verified token and never from the request itself."""
 
     tenant_id: str
     user_id: str
 
     @classmethod
-    def of_claims(cls, claims: Mapping[str, Any], tenant_claim: str) -> Caller:
-        """The caller of a checked token.
+    def from_claims(cls, claims: Mapping[str, Any], tenant_claim: str) -> Caller:
+        """Return the caller that the claims of a verified token name.
 
-        Raises ForbiddenError where tenant or user are missing, or are not what a key in S3 and a column can hold.
+        Raises ForbiddenError if the tenant or the user is missing, or does not fit into an S3 key and its column.
         """
         tenant, user = claims.get(tenant_claim), claims.get("sub")
         if not (_is_name(tenant, MAX_TENANT_CHARACTERS) and _is_name(user, MAX_USER_CHARACTERS)):
@@ -30,11 +33,11 @@ class Caller:
         return cls(tenant_id=str(tenant), user_id=str(user))
 
 
-def _is_name(value: object, most: int) -> bool:
-    """Without what would end a part of an S3 key or be taken for a folder, or not be compared by the database."""
+def _is_name(value: object, max_characters: int) -> bool:
+    """Check that the value is one path segment of an S3 key and has no surrounding space, which MySQL ignores."""
     if value in (".", ".."):
         return False
-    if not isinstance(value, str) or not 0 < len(value) <= most or not value.isprintable():
+    if not isinstance(value, str) or not 0 < len(value) <= max_characters or not value.isprintable():
         return False
-    # API Gateway hands on lists and objects as text, in which other values look the same.
+    # API Gateway passes lists and objects as text, in which different values can look the same.
     return value == value.strip() and "/" not in value and not value.startswith(("[", "{", "map["))

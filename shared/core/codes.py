@@ -1,7 +1,7 @@
-"""The codes that users and their scripts read: why a file failed, a row was rejected, a value was changed.
+"""The codes of failed files, rejected rows and warnings.
 
-Codes are part of the public interface: they are added, never renamed. What each means and what to do about it stands in
-docs/load-files.md; a test keeps the two together.
+Guaranteed: a code is never renamed or removed; users' scripts depend on it. docs/load-files.md explains each code and
+what to do about it, and a test keeps that page complete.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class FileFailure(StrEnum):
-    """Why a whole file was not imported; no row of it was written."""
+    """The reason why a file was not imported. None of its rows were written."""
 
     EMPTY_FILE = "EMPTY_FILE"
     BINARY_FILE = "BINARY_FILE"
@@ -28,7 +28,7 @@ class FileFailure(StrEnum):
 
 
 class Rejection(StrEnum):
-    """Why a row was not imported; its bytes are in the rejected-rows file."""
+    """The reason why a row was not imported. The rejected-rows file has its original bytes."""
 
     MISSING_ID = "MISSING_ID"
     DUPLICATE_ID = "DUPLICATE_ID"
@@ -45,7 +45,7 @@ class Rejection(StrEnum):
 
 
 class WarningCode(StrEnum):
-    """What was changed in an imported row, or decided for a whole file (line 0)."""
+    """A change to a value of an imported row, or a decision about the whole file (line 0)."""
 
     INVALID_DATE = "INVALID_DATE"
     VALUE_TRUNCATED = "VALUE_TRUNCATED"

@@ -1,8 +1,8 @@
-"""Periods of custody: who held a device from when to when, and which periods overlap.
+"""Custody periods: who held a device from when to when, and which periods overlap.
 
-A period is half-open, `[begin, end)`: one that ends at 15:00 and one that begins at 15:00 touch and do not overlap.
-A device that is still held has the end `STILL_HELD`, so that one comparison serves all periods; no real moment lies in
-its year (`core.moments`).
+A period is half-open, `[begin, end)`: a period that ends at 15:00 and one that begins at 15:00 do not overlap. The
+period of a device that is still held ends at `STILL_HELD`, so that one comparison serves all periods; no real timestamp
+lies in that year (`core.timestamps`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ STILL_HELD = datetime(9999, 12, 31, tzinfo=UTC).replace(tzinfo=None)
 
 
 class Span(NamedTuple):
-    """A device and a period, wanted or recorded; `id` is what names it: a position in a request, or a row."""
+    """A device and a period, requested or recorded. `id` is the position in a request, or the id of a row."""
 
     id: int
     device_id: int
@@ -24,26 +24,26 @@ class Span(NamedTuple):
     end: datetime
 
 
-class Conflict(NamedTuple):
-    """An element of a request, by its position from 0, overlaps `other`: a recorded period, or another element."""
+class PeriodConflict(NamedTuple):
+    """An overlap of an element of a request, by its position from 0, with a recorded period or another element."""
 
     element: int
     other: Span
     is_recorded: bool
 
 
-def kept_end(end: datetime | None) -> datetime:
-    """The end as it is recorded."""
+def to_stored_end(end: datetime | None) -> datetime:
+    """Return the end as it is stored: `STILL_HELD` for None."""
     return STILL_HELD if end is None else end
 
 
-def given_end(end: datetime) -> datetime | None:
-    """The end as it is answered: None for a device that is still held."""
+def to_open_end(end: datetime) -> datetime | None:
+    """Return the stored end as the API returns it: None for a device that is still held."""
     return None if end == STILL_HELD else end
 
 
-def envelopes(spans: Iterable[Span]) -> dict[int, tuple[datetime, datetime]]:
-    """For each device, the first begin and the last end of its spans."""
+def find_envelopes(spans: Iterable[Span]) -> dict[int, tuple[datetime, datetime]]:
+    """Return the first begin and the last end of each device's spans."""
     found: dict[int, tuple[datetime, datetime]] = {}
     for span in spans:
         first, last = found.get(span.device_id, (span.begin, span.end))
@@ -51,36 +51,36 @@ def envelopes(spans: Iterable[Span]) -> dict[int, tuple[datetime, datetime]]:
     return found
 
 
-def conflicts_within(wanted: Sequence[Span]) -> Iterator[Conflict]:
-    """Each pair of elements that overlap, once, as a conflict of the one that begins later."""
-    for spans in _by_device(wanted).values():
+def find_conflicts_within(requested: Sequence[Span]) -> Iterator[PeriodConflict]:
+    """Yield each pair of overlapping elements once, as a conflict of the one that begins later."""
+    for spans in _group_by_device(requested).values():
         open_spans: list[Span] = []
         for span in spans:
             open_spans = [each for each in open_spans if each.end > span.begin]
-            yield from (Conflict(span.id, each, is_recorded=False) for each in open_spans)
+            yield from (PeriodConflict(span.id, each, is_recorded=False) for each in open_spans)
             open_spans.append(span)
 
 
-def conflicts_with(wanted: Sequence[Span], recorded: Sequence[Span]) -> Iterator[Conflict]:
-    """Each pair of an element and a recorded period that overlap.
+def find_conflicts_with(requested: Sequence[Span], recorded: Sequence[Span]) -> Iterator[PeriodConflict]:
+    """Yield each pair of an element and a recorded period that overlap.
 
-    Takes time in proportion to elements, periods and pairs if, as they do, the recorded ones do not overlap.
+    Takes time linear in elements, periods and pairs, provided that the recorded periods do not overlap each other.
     """
-    kept = _by_device(recorded)
-    for device_id, spans in _by_device(wanted).items():
-        periods, first = kept.get(device_id, []), 0
+    recorded_by_device = _group_by_device(recorded)
+    for device_id, spans in _group_by_device(requested).items():
+        periods, first = recorded_by_device.get(device_id, []), 0
         for span in spans:
             while first < len(periods) and periods[first].end <= span.begin:
                 first += 1
-            place = first
-            while place < len(periods) and periods[place].begin < span.end:
-                if periods[place].end > span.begin:
-                    yield Conflict(span.id, periods[place], is_recorded=True)
-                place += 1
+            index = first
+            while index < len(periods) and periods[index].begin < span.end:
+                if periods[index].end > span.begin:
+                    yield PeriodConflict(span.id, periods[index], is_recorded=True)
+                index += 1
 
 
-def _by_device(spans: Sequence[Span]) -> Mapping[int, list[Span]]:
-    """Each device's spans by their begin."""
+def _group_by_device(spans: Sequence[Span]) -> Mapping[int, list[Span]]:
+    """Return each device's spans, ordered by their begin."""
     found: defaultdict[int, list[Span]] = defaultdict(list)
     for span in sorted(spans, key=lambda each: (each.device_id, each.begin, each.end, each.id)):
         found[span.device_id].append(span)

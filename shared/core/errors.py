@@ -1,41 +1,41 @@
-"""Every error that this application raises on purpose, by what its caller can do about it.
+"""The errors that callers can react to, grouped by what they can do about them.
 
     ExhibitIngestError
-    ├── InvalidInputError           the input is wrong: reject it (HTTP 400), never retry
-    │   ├── UploadRefusedError      an object that is no upload of ours: nothing to record it against
+    ├── InvalidInputError           the input is invalid: reject it (HTTP 400), never retry
+    │   ├── UploadRefusedError      an uploaded object whose key does not identify an import
     │   ├── FileRefusedError        a load file that cannot be imported at all; carries a code
-    │   ├── ForbiddenError          the caller's token does not say for whom it speaks (HTTP 403)
-    │   ├── NotFoundError           no such thing in the caller's tenant (HTTP 404)
-    │   ├── KeyReusedError          an idempotency key that came with another request (HTTP 422)
+    │   ├── ForbiddenError          a token that does not name a tenant and a user (HTTP 403)
+    │   ├── NotFoundError           an object that the caller's tenant does not have (HTTP 404)
+    │   ├── KeyReusedError          an idempotency key that was used for another request (HTTP 422)
     │   ├── PreconditionMissingError  a change without If-Match (HTTP 428)
-    │   ├── NothingToProduceError   a production's selection matches no exhibit
+    │   ├── NothingToProduceError   a production whose selection matches no exhibit
     │   └── FilesMissingError       files of a production that cannot be copied
-    ├── ConflictError               somebody else was faster: replay the whole unit, then HTTP 409
-    │   ├── LockNotAcquiredError    a row's or a destination's lock was not to be had in the attempts allowed
-    │   │   └── LockLostError       a destination's lock was had, and is a later holder's now
-    │   ├── TransactionConflictError  deadlocks, duplicates or stale versions, attempt after attempt
-    │   ├── BusyError               the same thing is being done right now: come back (HTTP 409, Retry-After)
-    │   └── FinalConflictError      a replay would change nothing
-    │       ├── StaleVersionError   the client saw an older version (HTTP 412); carries the current one
-    │       ├── OverlapError        periods of custody overlap (HTTP 409); carries every conflict
-    │       ├── SequenceExhaustedError  a prefix has fewer Bates numbers left than are asked for (HTTP 409)
-    │       ├── CancelledError      a production is to be cancelled, or is being so: no step of it goes on
-    │       └── WrongStateError     the thing is not in a state in which this can be done (HTTP 409)
-    └── UnavailableError            not now: raise, so that the queue delivers again (HTTP 503)
+    ├── ConflictError               a concurrent operation: retry the whole transaction, then HTTP 409
+    │   ├── LockNotAcquiredError    the lock of a row or destination was not acquired in the attempts allowed
+    │   │   └── LockLostError       the lock of a destination was acquired, and has passed to a later holder
+    │   ├── TransactionConflictError  deadlocks, duplicates or stale versions in every attempt
+    │   ├── BusyError               the same operation is in progress: retry later (HTTP 409, Retry-After)
+    │   └── FinalConflictError      a conflict that a retry does not resolve
+    │       ├── StaleVersionError   the client sent an older version (HTTP 412); carries the current one
+    │       ├── OverlapError        custody periods overlap (HTTP 409); carries every conflict
+    │       ├── SequenceExhaustedError  a prefix has fewer Bates numbers left than requested (HTTP 409)
+    │       ├── CancelledError      a production was cancelled: none of its steps may continue
+    │       └── WrongStateError     the object's state does not allow the operation (HTTP 409)
+    └── UnavailableError            a temporary failure: raise, so that SQS redelivers (HTTP 503)
         ├── DatabaseUnavailableError
-        ├── CommitOutcomeUnknownError  the connection died inside COMMIT: it happened, or it did not
-        ├── ChunkBusyError          another worker holds this chunk
-        ├── ImportBusyError         another worker is splitting this upload; carries when to come back
-        ├── QueueUnavailableError   a message was not accepted
-        ├── TopicUnavailableError   an announcement was not accepted
-        ├── FunctionUnavailableError  an execution could not be started or looked up
+        ├── CommitOutcomeUnknownError  the connection was lost during COMMIT, which may have taken effect
+        ├── ChunkBusyError          another worker is importing this chunk
+        ├── ImportBusyError         another worker is splitting this upload; carries when to retry
+        ├── QueueUnavailableError   SQS did not accept a message
+        ├── TopicUnavailableError   SNS did not accept a message
+        ├── FunctionUnavailableError  a durable execution could not be started or found
         └── StorageUnavailableError an object could not be read or written
 
-Beside the families stand SettingsError (the deployment is incomplete: mend it), ImportNotRunningError (an import was
-cancelled or has ended: stop, without an error to anybody) and SagaStepError (a step of a saga failed for good: what was
-done before it is to be undone).
+Three errors belong to none of these families: SettingsError (fix the deployment), ImportNotRunningError (an import was
+cancelled or has ended: stop, without reporting an error) and SagaStepError (a saga step failed for good: compensate the
+steps before it).
 
-The first line of a class's docstring is its default message.
+The first line of a class's docstring is its default message. It says what happened and what to do next.
 """
 
 from __future__ import annotations
@@ -44,22 +44,33 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.custody import Conflict
+    from core.custody import PeriodConflict
+
+MAX_IDS_IN_MESSAGE = 20
+
+
+def format_ids(ids: Sequence[int]) -> str:
+    """Return the first 20 ids for a message, and how many more there are."""
+    more = f" and {len(ids) - MAX_IDS_IN_MESSAGE} more" if len(ids) > MAX_IDS_IN_MESSAGE else ""
+    return ", ".join(map(str, ids[:MAX_IDS_IN_MESSAGE])) + more
 
 
 class ExhibitIngestError(Exception):
-    """exhibit-ingest failed."""
+    """exhibit-ingest failed; read the log for the cause."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or (type(self).__doc__ or "").strip().splitlines()[0])
 
 
 class SettingsError(ExhibitIngestError):
-    """The environment is incomplete."""
+    """The environment is incomplete; set the missing environment variable and deploy again."""
 
 
 class ImportNotRunningError(ExhibitIngestError):
-    """The import was cancelled or has ended; nothing more is written for it."""
+    """The import was cancelled or has ended; retry the import if its remaining rows are needed.
+
+    `status` is the import's status.
+    """
 
     def __init__(self, status: str) -> None:
         super().__init__(f"the import is {status}")
@@ -67,7 +78,10 @@ class ImportNotRunningError(ExhibitIngestError):
 
 
 class SagaStepError(ExhibitIngestError):
-    """A step of a saga failed for good; `step` is its name, `reason` why, without anything of a document."""
+    """A saga step failed for good; the steps before it are compensated.
+
+    `step` is the step's name. `reason` is the cause, without content of a document.
+    """
 
     def __init__(self, step: str, reason: str) -> None:
         super().__init__(f"{step}: {reason}")
@@ -76,17 +90,17 @@ class SagaStepError(ExhibitIngestError):
 
 
 class InvalidInputError(ExhibitIngestError):
-    """The input is not valid."""
+    """The input is invalid; correct it and send it again."""
 
 
 class UploadRefusedError(InvalidInputError):
-    """The object's key is not of the form imports/<tenant>/<case>/<upload id>/<file>."""
+    """The object was not imported; upload it under imports/<tenant>/<case>/<upload id>/<file>."""
 
 
 class FileRefusedError(InvalidInputError):
-    """The file cannot be imported.
+    """The file cannot be imported; correct it and upload it again.
 
-    `code` is one of the file failure codes of `core.reasons`.
+    `code` is one of the file failure codes of `core.codes`.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -95,42 +109,42 @@ class FileRefusedError(InvalidInputError):
 
 
 class ForbiddenError(InvalidInputError):
-    """The token does not name a tenant and a user."""
+    """The token does not name a valid tenant and user; ask the administrator who issues your tokens."""
 
 
 class NotFoundError(InvalidInputError):
-    """There is no such thing."""
+    """Your tenant has no such object; check the id or the name."""
 
 
 class KeyReusedError(InvalidInputError):
-    """This Idempotency-Key came before with another request; use a new key for a new request."""
+    """This Idempotency-Key was already used for a different request; send a new key with a new request."""
 
 
 class PreconditionMissingError(InvalidInputError):
-    """Send If-Match with the ETag of the version that you are changing."""
+    """If-Match is missing; send the ETag of the version that you are changing."""
 
 
 class NothingToProduceError(InvalidInputError):
-    """No exhibit of the case matches the selection."""
+    """No exhibit of the case matches the selection; select at least one exhibit."""
 
 
 class FilesMissingError(InvalidInputError):
-    """Files that exhibits name cannot be copied; put them into the bucket, or leave the exhibits out."""
+    """Files of the selected exhibits cannot be copied; upload them to the bucket or deselect the exhibits."""
 
 
 class ConflictError(ExhibitIngestError):
-    """The operation conflicts with another one."""
+    """Another request changed the same data; try again."""
 
-    replayable = True
+    retryable = True
 
 
 class BusyError(ConflictError):
-    """The same request is being worked on; try again later.
+    """An identical request is in progress; repeat this one after the time in Retry-After.
 
-    `retry_after_s` says when to ask again, in whole seconds.
+    `retry_after_s` is when to retry, in whole seconds.
     """
 
-    replayable = False
+    retryable = False
 
     def __init__(self, message: str | None = None, *, retry_after_s: int) -> None:
         super().__init__(message)
@@ -138,15 +152,15 @@ class BusyError(ConflictError):
 
 
 class FinalConflictError(ConflictError):
-    """The operation conflicts with what is there."""
+    """The request conflicts with existing data; change the request."""
 
-    replayable = False
+    retryable = False
 
 
 class StaleVersionError(FinalConflictError):
-    """It was changed since you read it; read it again and repeat your change.
+    """The object was changed after you read it; read it again and repeat your change.
 
-    `current_version` is the version to be read now.
+    `current_version` is the version that is stored now.
     """
 
     def __init__(self, current_version: int) -> None:
@@ -155,18 +169,18 @@ class StaleVersionError(FinalConflictError):
 
 
 class OverlapError(FinalConflictError):
-    """Periods of custody of one device overlap; nothing was recorded.
+    """Custody periods of one device overlap; nothing was recorded, so correct the periods and send them again.
 
-    `conflicts` are all of them, or the first so many, as the message says.
+    `conflicts` are all conflicts, or the first ones if the message says so.
     """
 
-    def __init__(self, message: str, conflicts: Sequence[Conflict]) -> None:
+    def __init__(self, message: str, conflicts: Sequence[PeriodConflict]) -> None:
         super().__init__(message)
         self.conflicts = tuple(conflicts)
 
 
 class SequenceExhaustedError(FinalConflictError):
-    """The prefix has fewer Bates numbers left than are asked for."""
+    """The prefix has fewer Bates numbers left than requested; use another prefix."""
 
     def __init__(self, requested: int, available: int) -> None:
         super().__init__(f"sequence exhausted: requested {requested}, available {available}; use another prefix")
@@ -175,45 +189,45 @@ class SequenceExhaustedError(FinalConflictError):
 
 
 class CancelledError(FinalConflictError):
-    """The production is cancelled, or is to be."""
+    """The production was cancelled; create a new production if you still need it."""
 
 
 class WrongStateError(FinalConflictError):
-    """This cannot be done in the state in which it is."""
+    """The current status does not allow this operation; check the status and try again when it does."""
 
 
 class LockNotAcquiredError(ConflictError):
-    """Failed to acquire lock."""
+    """Failed to acquire lock; try again."""
 
 
 class LockLostError(LockNotAcquiredError):
-    """The insert lock was lost to a later holder."""
+    """The insert lock was lost to a later holder; try again."""
 
 
 class TransactionConflictError(ConflictError):
-    """The transaction conflicted with others in every attempt."""
+    """The transaction conflicted with others in every attempt; try again."""
 
 
 class UnavailableError(ExhibitIngestError):
-    """A service is not available; try again later."""
+    """A service is unavailable; try again later."""
 
 
 class DatabaseUnavailableError(UnavailableError):
-    """The database is not available; try again later."""
+    """The database is unavailable; try again later."""
 
 
 class CommitOutcomeUnknownError(UnavailableError):
-    """The connection was lost during COMMIT; whether it took effect is not known: look, or repeat it with its key."""
+    """The connection was lost during COMMIT; check the result, or repeat the request with the same Idempotency-Key."""
 
 
 class ChunkBusyError(UnavailableError):
-    """Another worker is importing this chunk."""
+    """Another worker is importing this chunk; try again later."""
 
 
 class ImportBusyError(UnavailableError):
-    """Another worker is splitting this upload.
+    """Another worker is splitting this upload; try again later.
 
-    `retry_after_s` says for how long at most, in whole seconds.
+    `retry_after_s` is the longest time that this can take, in whole seconds.
     """
 
     def __init__(self, *, retry_after_s: int) -> None:
@@ -222,16 +236,16 @@ class ImportBusyError(UnavailableError):
 
 
 class QueueUnavailableError(UnavailableError):
-    """The queue did not accept every message."""
+    """SQS did not accept every message; try again later."""
 
 
 class StorageUnavailableError(UnavailableError):
-    """The object could not be read or written."""
+    """The object could not be read or written; try again later."""
 
 
 class TopicUnavailableError(UnavailableError):
-    """The topic did not accept the message."""
+    """SNS did not accept the message; try again later."""
 
 
 class FunctionUnavailableError(UnavailableError):
-    """The execution could not be started or looked up."""
+    """The durable execution could not be started or found; try again later."""

@@ -1,4 +1,4 @@
-"""Facts that are published, in the past tense; counts and codes, never the content of a document."""
+"""Events that the outbox publishes: facts with ids, counts and codes, never the content of a document."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.reasons import WarningCode
+from core.codes import WarningCode
 
 
 @dataclass(frozen=True)
 class Event:
-    """A fact about an aggregate; `payload` is a JSON object without `eventType`, which the event adds."""
+    """A fact about an aggregate. `payload` is a JSON object; `eventType` is added when the event is published."""
 
     event_type: str
     aggregate_type: str
@@ -20,54 +20,54 @@ class Event:
 
 
 def import_started(import_id: int, tenant_id: str, rows_seen: int, chunks: int) -> Event:
-    """A load file was split and its chunks are being imported."""
-    return _of_import("import.started", import_id, tenantId=tenant_id, rowsSeen=rows_seen, chunks=chunks)
+    """Return the event of a load file that was split and whose chunks are being imported."""
+    return _build_import_event("import.started", import_id, tenantId=tenant_id, rowsSeen=rows_seen, chunks=chunks)
 
 
 def import_failed(import_id: int, tenant_id: str, code: str) -> Event:
-    """A load file could not be imported; no row of it was written."""
-    return _of_import("import.failed", import_id, tenantId=tenant_id, code=code)
+    """Return the event of a load file that could not be imported; none of its rows were written."""
+    return _build_import_event("import.failed", import_id, tenantId=tenant_id, code=code)
 
 
 def import_completed(import_id: int, tenant_id: str, status: str, generation: int, counts: dict[str, int]) -> Event:
-    """Every row of a load file is imported, or rejected with its reason."""
-    return _of_import(
+    """Return the event of a load file of which every row was imported or rejected."""
+    return _build_import_event(
         "import.completed", import_id, tenantId=tenant_id, status=status, generation=generation, counts=counts
     )
 
 
 def import_cancelled(import_id: int, tenant_id: str, counts: dict[str, int]) -> Event:
-    """An import was ended where it stood; `counts` are of the rows that were settled until then."""
-    return _of_import("import.cancelled", import_id, tenantId=tenant_id, counts=counts)
+    """Return the event of a cancelled import. `counts` covers the rows that were processed before it."""
+    return _build_import_event("import.cancelled", import_id, tenantId=tenant_id, counts=counts)
 
 
 def import_retried(import_id: int, tenant_id: str, generation: int, chunks: int) -> Event:
-    """An import goes on, with so many chunks to do; 0 where its file is still to be split."""
-    return _of_import("import.retried", import_id, tenantId=tenant_id, generation=generation, chunks=chunks)
+    """Return the event of a retried import. `chunks` are the pending chunks; 0 if the file is not split yet."""
+    return _build_import_event("import.retried", import_id, tenantId=tenant_id, generation=generation, chunks=chunks)
 
 
 def upload_refused(tenant_id: str, upload_key: str) -> Event:
-    """An object was put under imports/ whose key names no tenant, case and upload; nothing was imported."""
+    """Return the event of an object under imports/ whose key names no tenant, case and upload; it was not imported."""
     return Event("upload.refused", "upload", upload_key, {"tenantId": tenant_id})
 
 
 def rows_changed(import_id: int, chunk_no: int, code: WarningCode, count: int, first_line: int) -> Event:
-    """Values of a chunk were changed to be stored, all for one reason; published as a WARNING.
+    """Return the WARNING event for the values of a chunk that were changed for one reason, so that they can be stored.
 
-    Of the chunk, not of the import: an import has thousands of them, and no order among them that anybody needs.
+    Its aggregate is the chunk, not the import: an import has thousands of these events, and their order is irrelevant.
     """
     changed = {"chunkNo": chunk_no, "code": code.value, "count": count, "firstLine": first_line}
     return Event("WARNING", "chunk", f"{import_id}/{chunk_no}", {"importId": import_id, **changed})
 
 
 def production_requested(production_id: int, tenant_id: str, generation: int) -> Event:
-    """A production is to be made, or gone on with: in its first execution or, by `generation`, a later one."""
-    return _of_production("production.requested", production_id, tenantId=tenant_id, generation=generation)
+    """Return the event that starts an execution of a production; `generation` is 1 and rises with every restart."""
+    return _build_production_event("production.requested", production_id, tenantId=tenant_id, generation=generation)
 
 
 def production_confirmed(production_id: int, tenant_id: str, documents: int, first: int, last: int) -> Event:
-    """A production's numbers are in use and its volume is complete; nothing takes that back."""
-    return _of_production(
+    """Return the event of a production whose numbers are in use and whose volume is complete, irrevocably."""
+    return _build_production_event(
         "production.confirmed",
         production_id,
         tenantId=tenant_id,
@@ -78,25 +78,30 @@ def production_confirmed(production_id: int, tenant_id: str, documents: int, fir
 
 
 def production_cancelled(production_id: int, tenant_id: str, failed_step: str | None, void: int) -> Event:
-    """A production was undone: its objects are deleted, and the numbers of so many documents are void."""
-    return _of_production(
+    """Return the event of a rolled-back production: its objects are deleted, the numbers of `void` documents void."""
+    return _build_production_event(
         "production.cancelled", production_id, tenantId=tenant_id, failedStep=failed_step, voidDocuments=void
     )
 
 
-def production_needs_attention(production_id: int, tenant_id: str, left: Sequence[str]) -> Event:
-    """A production can neither be completed nor undone without somebody's help.
+def production_needs_attention(production_id: int, tenant_id: str, unfinished: Sequence[str]) -> Event:
+    """Return the event of a production that can neither be completed nor rolled back without an operator.
 
-    `left` are the steps that could not be undone or done, or `execution` where none of its executions comes to an end.
+    `unfinished` are the steps that could not be compensated or executed, or `execution` if none of its executions
+    completes.
     """
-    return _of_production(
-        "production.needs_attention", production_id, tenantId=tenant_id, severity="critical", left=list(left)
+    return _build_production_event(
+        "production.needs_attention",
+        production_id,
+        tenantId=tenant_id,
+        severity="critical",
+        unfinished=list(unfinished),
     )
 
 
-def _of_production(event_type: str, production_id: int, **payload: Any) -> Event:
+def _build_production_event(event_type: str, production_id: int, **payload: Any) -> Event:
     return Event(event_type, "production", str(production_id), {"productionId": production_id, **payload})
 
 
-def _of_import(event_type: str, import_id: int, **payload: Any) -> Event:
+def _build_import_event(event_type: str, import_id: int, **payload: Any) -> Event:
     return Event(event_type, "import", str(import_id), {"importId": import_id, **payload})

@@ -1,4 +1,4 @@
-"""The header fields in which a client says which request this is, and which version it is changing."""
+"""The request headers Idempotency-Key and If-Match, and the response header ETag."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from core.errors import InvalidInputError
 
 MAX_KEY_CHARACTERS = 255
-# Bare, or a structured field's string (RFC 8941, section 3.3.3), as the draft of the Idempotency-Key header has it.
+# Bare, or a string of RFC 8941, section 3.3.3, as the draft of the Idempotency-Key header requires.
 _BARE = r"[!#-~](?:[ -~]{0,253}[!-~])?"
 _QUOTED = r'"(?:[ !#-\[\]-~]|\\["\\]){1,255}"'
 KEY_PATTERN = f"^(?:{_BARE}|{_QUOTED})$"
@@ -19,10 +19,10 @@ _ETAGS = re.compile(ETAGS_PATTERN)
 _VERSION = re.compile(r'(?<!W/)"([1-9][0-9]{0,9})"')
 
 
-def idempotency_key(field: str) -> str:
-    """The key of an Idempotency-Key field; `"a"` and `a` are the same key.
+def parse_idempotency_key(field: str) -> str:
+    """Return the key of an Idempotency-Key header; `"a"` and `a` are the same key.
 
-    Raises InvalidInputError for what is no key of 1 to 255 printable ASCII characters.
+    Raises InvalidInputError unless the key has 1 to 255 printable ASCII characters.
     """
     text = field.strip(" \t")
     if not _KEY.match(text):
@@ -32,16 +32,16 @@ def idempotency_key(field: str) -> str:
     return re.sub(r"\\(.)", r"\1", text[1:-1]) if text.startswith('"') else text
 
 
-def etag(version: int) -> str:
-    """The entity tag of a version."""
+def format_etag(version: int) -> str:
+    """Return the entity tag of a version."""
     return f'"{version}"'
 
 
-def versions(field: str) -> frozenset[int]:
-    """The versions that an If-Match field allows; tags that cannot be ours, weak ones among them, allow none.
+def parse_versions(field: str) -> frozenset[int]:
+    """Return the versions that an If-Match header allows. Weak tags, and tags of another form, allow none.
 
-    Raises InvalidInputError for what is no list of at most ten entity tags, and for `*`, which would overwrite
-    whatever is there.
+    Raises InvalidInputError unless the header is a list of at most ten entity tags. `*` is rejected, because it would
+    overwrite any version.
     """
     text = field.strip(" \t")
     if not _ETAGS.match(text):

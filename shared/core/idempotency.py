@@ -1,4 +1,4 @@
-"""A request that may come more than once, and its one answer."""
+"""A request with an idempotency key, and the one response that is stored for it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 
 @dataclass(frozen=True)
 class KeyedRequest:
-    """A request and the key under which it has one effect; without a key it is only what it is.
+    """A request and the key under which it has one effect; without a key, it is executed every time.
 
-    `route` is the method and the route's path; `fingerprint` are 32 bytes that tell the request from any other.
+    `route` is the method and the path pattern. `fingerprint` is a hash of 32 bytes that identifies the request.
     """
 
     tenant_id: str
@@ -21,29 +21,29 @@ class KeyedRequest:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a request is answered: the status, a JSON document, and header fields that may be repeated."""
+class KeyedResponse:
+    """The response to a request: the status, a JSON document, and the headers that a replay repeats."""
 
     status_code: int
     body: str
     headers: Mapping[str, str] = field(default_factory=dict)
     is_replay: bool = False
 
-    def as_replay(self) -> Answer:
-        """The answer, given once more."""
+    def as_replay(self) -> KeyedResponse:
+        """Return this response, marked as a replay."""
         return replace(self, is_replay=True)
 
     def to_record(self, request: KeyedRequest) -> str:
-        """The answer with what says to which request it belongs, as JSON."""
+        """Return the response as JSON, with the fingerprint of its request."""
         return json.dumps({"fingerprint": request.fingerprint.hex(), **asdict(self), "is_replay": False})
 
     @classmethod
-    def of_record(cls, record: str | bytes, request: KeyedRequest) -> Answer | None:
-        """What `to_record` wrote for this very request; None for anything else."""
+    def from_record(cls, record: str | bytes, request: KeyedRequest) -> KeyedResponse | None:
+        """Return the response that `to_record` stored for the same request, or None for any other record."""
         try:
-            kept = json.loads(record)
-            if kept.pop("fingerprint") != request.fingerprint.hex():
+            values = json.loads(record)
+            if values.pop("fingerprint") != request.fingerprint.hex():
                 return None
-            return cls(int(kept["status_code"]), str(kept["body"]), dict(kept["headers"]))
+            return cls(int(values["status_code"]), str(values["body"]), dict(values["headers"]))
         except (ValueError, TypeError, KeyError, AttributeError):
             return None

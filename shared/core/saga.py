@@ -1,17 +1,17 @@
-"""A saga: steps that commit one by one, and what undoes them when a later one fails for good.
+"""A saga: steps that commit one by one, and the compensations that undo them when a later step fails for good.
 
-Guaranteed, on a journal that keeps what it was given: a step's compensation is registered before the step runs; when a
-step fails for good, the compensations of all steps that were registered run in reverse, each tried even when another
-fails; nothing is compensated once the pivot has run; what is told of a step is told within the journal, so that a
-replay does not tell it again.
-Not guaranteed: that a step or compensation runs once. It is repeated after a crash, and a compensation also comes where
-its step never happened: both must be idempotent, under the key that the context hands them.
+Guaranteed, on a journal that keeps what it records: a step's compensation is registered before the step runs; when a
+step fails for good, the compensations of all registered steps run in reverse order, each of them even if another one
+fails; no step is compensated once the pivot has run; events are recorded within a checkpoint, so that a replay does not
+record them again.
+Not guaranteed: that a step or a compensation runs exactly once. It is repeated after a crash, and a compensation also
+runs if its step never took effect. Both must be idempotent under the key that the context holds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -22,7 +22,7 @@ KEY, PART = "key", "part"
 
 
 class SagaStepStatus(StrEnum):
-    """How far a step got, as others see it."""
+    """The status of a step."""
 
     PENDING = "pending"
     COMPLETED = "completed"
@@ -31,7 +31,7 @@ class SagaStepStatus(StrEnum):
 
 
 class SagaEventKind(StrEnum):
-    """What is told of a step while a saga runs."""
+    """The kind of a step's event."""
 
     EXECUTING = "saga.step.executing"
     COMPLETED = "saga.step.completed"
@@ -43,7 +43,7 @@ class SagaEventKind(StrEnum):
 
 @dataclass(frozen=True)
 class SagaEvent:
-    """Something that happened to a step; `reason` with the two failures."""
+    """An event of a step; the two failures have a `reason`."""
 
     kind: SagaEventKind
     step: str
@@ -51,17 +51,17 @@ class SagaEvent:
 
 
 class Journal(Protocol):
-    """What remembers a saga: an engine that checkpoints, such as Lambda's durable execution."""
+    """The memory of a saga: an engine that checkpoints, such as a Lambda durable execution."""
 
-    def checkpointed(self, name: str, work: Callable[[], SagaContext]) -> SagaContext:
-        """Do the work and keep its result; a replay gets what was kept. What fails is tried again.
+    def run_checkpointed(self, name: str, work: Callable[[], SagaContext]) -> SagaContext:
+        """Run the work, retrying failures, and store its result; a replay returns the stored result.
 
-        Raises SagaStepError once it has failed for good.
+        Raises SagaStepError when the work has failed for good.
         """
         ...
 
-    def tell(self, event: SagaEvent) -> None:
-        """Record and log the event; called within `checkpointed` alone."""
+    def record_event(self, event: SagaEvent) -> None:
+        """Record and log the event. Called only within `run_checkpointed`."""
         ...
 
 
@@ -71,11 +71,11 @@ def _one_part(_context: SagaContext) -> int:
 
 @dataclass(frozen=True)
 class SagaStep:
-    """A step: `execute` gives what is merged into the context, `compensate` undoes all that `execute` may have done.
+    """A step: `execute` returns what is merged into the context, `compensate` undoes whatever `execute` may have done.
 
-    Both get the context with `key`, the saga's id and the step's name. A long step has `parts`, each checkpointed: the
-    context then holds `part`, from 0. After the step that `is_pivot`, nothing is undone any more; when that one itself
-    failed, `took_effect` says whether it happened before it did.
+    Both receive the context with `key`, which is made of the saga's id and the step's name. A long step has `parts`,
+    each checkpointed; its context then holds `part`, from 0. No step is compensated after the step that `is_pivot`. If
+    the pivot itself fails, `took_effect` says whether it took effect nevertheless.
     """
 
     name: str
@@ -88,52 +88,52 @@ class SagaStep:
 
 @dataclass(frozen=True)
 class SagaResult:
-    """How a saga ended; `left` are the steps that could not be undone or, after the pivot, not be done."""
+    """The result of a saga.
+
+    `unfinished_steps` are the steps that could not be compensated or, after the pivot, not be executed.
+    """
 
     success: bool
     context: SagaContext
     failed_step: str | None = None
     error: str | None = None
-    statuses: Mapping[str, SagaStepStatus] = field(default_factory=dict)
-    left: tuple[str, ...] = ()
-
-    def raise_for_failure(self) -> None:
-        """Raise SagaStepError with step and reason unless the saga succeeded."""
-        if not self.success:
-            raise SagaStepError(self.failed_step or "", self.error or "")
+    unfinished_steps: tuple[str, ...] = ()
 
 
 class SagaOrchestrator:
-    """Runs the steps of one saga on a journal; deterministic, so that the journal can replay it."""
+    """Runs the steps of one saga on a journal. It is deterministic, so that the journal can replay it."""
 
     def __init__(self, saga_id: str, steps: Sequence[SagaStep], journal: Journal) -> None:
         self._saga_id = saga_id
         self._steps = tuple(steps)
         self._journal = journal
-        self._statuses = {step.name: SagaStepStatus.PENDING for step in self._steps}
 
-    def run(self, context: SagaContext, begun: bool = False) -> SagaResult:
-        """All steps; if one before the pivot fails for good, the compensations of those that were begun.
+    def run(self, context: SagaContext, resumed: bool = False) -> SagaResult:
+        """Run all steps; if one before the pivot fails for good, compensate the steps that were started.
 
-        Where an earlier run had `begun`, that may have been any of them: then the compensations of all up to the pivot.
+        `resumed` means that an earlier run may have started any step: then all steps up to the pivot are compensated.
         """
-        return self._forward(context, self._steps, begun=self._steps[: self._pivot() + 1] if begun else ())
+        return self._run_forward(context, self._steps, started=self._steps[: self._pivot() + 1] if resumed else ())
 
     def finish(self, context: SagaContext) -> SagaResult:
-        """The steps behind the pivot, for a saga that had come so far."""
-        return self._forward(context, self._steps[self._pivot() + 1 :], past_pivot=True)
+        """Run the steps after the pivot, for a saga that had passed it."""
+        return self._run_forward(context, self._steps[self._pivot() + 1 :], past_pivot=True)
 
     def undo(self, context: SagaContext, failed_step: str | None, error: str | None) -> SagaResult:
-        """The compensations of all steps up to the pivot, for a saga that had failed; some may have been done."""
-        return self._backward(context, list(self._steps[: self._pivot() + 1]), failed_step, error)
+        """Compensate all steps up to the pivot, for a saga that had failed; some may be compensated already."""
+        return self._run_backward(context, list(self._steps[: self._pivot() + 1]), failed_step, error)
 
     def _pivot(self) -> int:
-        return next((place for place, step in enumerate(self._steps) if step.is_pivot), len(self._steps) - 1)
+        return next((index for index, step in enumerate(self._steps) if step.is_pivot), len(self._steps) - 1)
 
-    def _forward(
-        self, context: SagaContext, steps: Sequence[SagaStep], past_pivot: bool = False, begun: Sequence[SagaStep] = ()
+    def _run_forward(
+        self,
+        context: SagaContext,
+        steps: Sequence[SagaStep],
+        past_pivot: bool = False,
+        started: Sequence[SagaStep] = (),
     ) -> SagaResult:
-        registered = list(begun)
+        registered = list(started)
         for step in steps:
             if step not in registered:
                 registered.append(step)
@@ -141,86 +141,80 @@ class SagaOrchestrator:
                 context = self._execute(step, context)
             except SagaStepError as error:
                 if not self._took_effect(step, context):
-                    self._failed(step, SagaEventKind.FAILED, error.reason)
+                    self._record_failure(step, SagaEventKind.FAILED, error.reason)
                     if past_pivot:
-                        return self._ended(context, step.name, error.reason, (step.name,))
-                    return self._backward(context, registered, step.name, error.reason)
-            self._statuses[step.name] = SagaStepStatus.COMPLETED
+                        return SagaResult(False, context, step.name, error.reason, (step.name,))
+                    return self._run_backward(context, registered, step.name, error.reason)
             past_pivot = past_pivot or step.is_pivot
-        return self._ended(context, None, None, ())
+        return SagaResult(True, context)
 
     def _took_effect(self, step: SagaStep, context: SagaContext) -> bool:
-        """Of a step that can say so, nothing is undone before it is known whether it happened though it failed."""
+        """Check whether a failed step took effect nevertheless, before anything is compensated."""
         if step.took_effect is None:
             return False
-        asked = step.took_effect
+        check = step.took_effect
 
         def work() -> SagaContext:
-            happened = asked({**context, KEY: self._key(step)})
+            happened = check({**context, KEY: self._key(step)})
             if happened:
-                self._journal.tell(SagaEvent(SagaEventKind.COMPLETED, step.name))
+                self._journal.record_event(SagaEvent(SagaEventKind.COMPLETED, step.name))
             return {"happened": happened}
 
-        return bool(self._journal.checkpointed(f"{step.name}:outcome", work)["happened"])
+        return bool(self._journal.run_checkpointed(f"{step.name}:outcome", work)["happened"])
 
     def _execute(self, step: SagaStep, context: SagaContext) -> SagaContext:
         parts = step.parts(context)
         for part in range(parts):
-            given = {**context, KEY: self._key(step), PART: part}
-            result = self._journal.checkpointed(_name(step, part, parts), self._work(step, given, parts))
-            context = {**context, **result}
+            part_context = {**context, KEY: self._key(step), PART: part}
+            work = self._part_work(step, part_context, parts)
+            context = {**context, **self._journal.run_checkpointed(_checkpoint_name(step, part, parts), work)}
         return context
 
-    def _work(self, step: SagaStep, given: SagaContext, parts: int) -> Callable[[], SagaContext]:
+    def _part_work(self, step: SagaStep, part_context: SagaContext, parts: int) -> Callable[[], SagaContext]:
         def work() -> SagaContext:
-            if given[PART] == 0:
-                self._journal.tell(SagaEvent(SagaEventKind.EXECUTING, step.name))
-            result = step.execute(given)
-            if given[PART] == parts - 1:
-                self._journal.tell(SagaEvent(SagaEventKind.COMPLETED, step.name))
+            if part_context[PART] == 0:
+                self._journal.record_event(SagaEvent(SagaEventKind.EXECUTING, step.name))
+            result = step.execute(part_context)
+            if part_context[PART] == parts - 1:
+                self._journal.record_event(SagaEvent(SagaEventKind.COMPLETED, step.name))
             return result
 
         return work
 
-    def _backward(
+    def _run_backward(
         self, context: SagaContext, registered: list[SagaStep], failed_step: str | None, error: str | None
     ) -> SagaResult:
-        left = [step.name for step in reversed(registered) if step.compensate and not self._compensated(step, context)]
-        return self._ended(context, failed_step, error or "", tuple(left))
+        unfinished = [
+            step.name for step in reversed(registered) if step.compensate and not self._compensate(step, context)
+        ]
+        return SagaResult(False, context, failed_step, error or "", tuple(unfinished))
 
-    def _compensated(self, step: SagaStep, context: SagaContext) -> bool:
+    def _compensate(self, step: SagaStep, context: SagaContext) -> bool:
         def work() -> SagaContext:
-            self._journal.tell(SagaEvent(SagaEventKind.COMPENSATING, step.name))
+            self._journal.record_event(SagaEvent(SagaEventKind.COMPENSATING, step.name))
             if step.compensate:
                 step.compensate({**context, KEY: self._key(step)})
-            self._journal.tell(SagaEvent(SagaEventKind.COMPENSATED, step.name))
+            self._journal.record_event(SagaEvent(SagaEventKind.COMPENSATED, step.name))
             return {}
 
         try:
-            self._journal.checkpointed(f"{step.name}:compensate", work)
+            self._journal.run_checkpointed(f"{step.name}:compensate", work)
         except SagaStepError as error:
-            self._failed(step, SagaEventKind.COMPENSATION_FAILED, error.reason)
+            self._record_failure(step, SagaEventKind.COMPENSATION_FAILED, error.reason)
             return False
-        self._statuses[step.name] = SagaStepStatus.COMPENSATED
         return True
 
-    def _failed(self, step: SagaStep, kind: SagaEventKind, reason: str) -> None:
-        self._statuses[step.name] = SagaStepStatus.FAILED
-
+    def _record_failure(self, step: SagaStep, kind: SagaEventKind, reason: str) -> None:
         def work() -> SagaContext:
-            self._journal.tell(SagaEvent(kind, step.name, reason))
+            self._journal.record_event(SagaEvent(kind, step.name, reason))
             return {}
 
         suffix = "failed" if kind is SagaEventKind.FAILED else "compensation-failed"
-        self._journal.checkpointed(f"{step.name}:{suffix}", work)
-
-    def _ended(self, context: SagaContext, step: str | None, error: str | None, left: tuple[str, ...]) -> SagaResult:
-        success = error is None
-        return SagaResult(success, context, step, error, dict(self._statuses), left)
+        self._journal.run_checkpointed(f"{step.name}:{suffix}", work)
 
     def _key(self, step: SagaStep) -> str:
         return f"{self._saga_id}:{step.name}"
 
 
-def _name(step: SagaStep, part: int, parts: int) -> str:
+def _checkpoint_name(step: SagaStep, part: int, parts: int) -> str:
     return step.name if parts == 1 else f"{step.name}:{part + 1}"

@@ -1,4 +1,4 @@
-"""Where imports, chunks, productions and their documents can stand; the values are what the tables hold."""
+"""The statuses of imports, chunks, productions and produced documents. The tables hold the values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ImportStatus(StrEnum):
-    """An import may wait for its upload, is split, runs, and ends in one of the other four."""
+    """The status of an import: it awaits its upload, is split, runs, and ends in one of the last four."""
 
     AWAITING_UPLOAD = "awaiting_upload"
     SPLITTING = "splitting"
@@ -18,7 +18,7 @@ class ImportStatus(StrEnum):
 
 
 class ChunkStatus(StrEnum):
-    """A chunk is pending until its rows are in (done) or given up (failed)."""
+    """The status of a chunk: pending until its rows are written (done) or all attempts have failed (failed)."""
 
     PENDING = "pending"
     DONE = "done"
@@ -26,7 +26,10 @@ class ChunkStatus(StrEnum):
 
 
 class ProductionStatus(StrEnum):
-    """A production is requested, runs, and ends confirmed, or is undone and cancelled; or somebody has to see to it."""
+    """The status of a production: it is requested, runs and ends confirmed, or is rolled back and ends cancelled.
+
+    It needs attention if it can neither be completed nor rolled back without an operator.
+    """
 
     REQUESTED = "requested"
     RUNNING = "running"
@@ -37,7 +40,7 @@ class ProductionStatus(StrEnum):
 
 
 class DocumentStatus(StrEnum):
-    """A document's numbers are reserved, then produced, or void: given out, and never to be used."""
+    """The status of a document's Bates numbers: reserved, then produced; or void, never to be used again."""
 
     RESERVED = "reserved"
     PRODUCED = "produced"

@@ -1,6 +1,6 @@
-"""Custodians of a case, and which exhibits they held.
+"""Link custodians of a case to the exhibits they held.
 
-`create_custodian_exhibits` and `insert_or_get_custodian` are the interface kept for callers of the published pattern.
+`create_custodian_exhibits` and `insert_or_get_custodian` keep the interface of the published pattern.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from core.errors import ConflictError, InvalidInputError
+from core.errors import ConflictError, InvalidInputError, format_ids
+from shell.db.bulk_insert import insert_missing
+from shell.db.column_limits import column_limits
+from shell.tables.custodians_tags import Custodians
 from shell.tables.exhibits import Exhibits
-from shell.tables.names import Custodians
-from shell.utils.bulk_insert import insert_missing
-from shell.utils.column_limits import column_limits
 from shell.utils.db_helpers import acquire_lock_with_retry, insert_or_get, retry_on_db_conflict
-from shell.utils.keys import refuse_unstorable
+from shell.utils.key_validation import validate_key
 from shell.utils.named_rows import find_or_add_named
 
 LINK_COLUMNS = ("exhibit_id", "custodian_id", "user_id")
@@ -26,42 +26,43 @@ LINK_COLUMNS = ("exhibit_id", "custodian_id", "user_id")
 def create_custodian_exhibits(
     session: Session, exhibit_custodian_pairs: Iterable[tuple[int, int]], user_id: str
 ) -> None:
-    """Link exhibits and custodians; links that exist stay as they are.
+    """Link exhibits and custodians; existing links stay unchanged.
 
-    Locks the exhibits, then the custodians, each in the order of their ids, so that callers with the same rows in
-    another order wait for each other and do not deadlock. Raises InvalidInputError naming ids that do not exist.
+    Locks the exhibits, then the custodians, each in ascending order of id, so that callers with the same rows in
+    another order wait for each other and do not deadlock. Raises InvalidInputError with the ids that do not exist.
     """
     pairs = sorted(set(exhibit_custodian_pairs))
-    exhibits = {exhibit for exhibit, _ in pairs}
-    custodians = {custodian for _, custodian in pairs}
-    found = acquire_lock_with_retry(session, Exhibits, exhibits, is_list_filter=True)
-    _refuse_missing("exhibits", exhibits - {row.id for row in found})
-    held = acquire_lock_with_retry(session, Custodians, custodians, is_list_filter=True)
-    _refuse_missing("custodians", custodians - {row.id for row in held})
+    exhibit_ids = {exhibit for exhibit, _ in pairs}
+    custodian_ids = {custodian for _, custodian in pairs}
+    exhibits = acquire_lock_with_retry(session, Exhibits, exhibit_ids, is_list_filter=True)
+    _check_all_exist("exhibits", exhibit_ids - {row.id for row in exhibits})
+    custodians = acquire_lock_with_retry(session, Custodians, custodian_ids, is_list_filter=True)
+    _check_all_exist("custodians", custodian_ids - {row.id for row in custodians})
     rows = [(exhibit, custodian, user_id) for exhibit, custodian in pairs]
     insert_missing(session, "custodian_exhibits", LINK_COLUMNS, rows, key=2)
 
 
 @retry_on_db_conflict
 def insert_or_get_custodian(session: Session, name: str, import_attributes: Mapping[str, Any]) -> Custodians:
-    """The case's custodian of that name, added if there is none; names that the database collates equal are one.
+    """Return the case's custodian with this name, and insert it if the case has none.
 
-    `import_attributes` holds `case_id`, and `import_id` and `line_no` where an import saw the name first.
-    Raises InvalidInputError for a name that the column cannot hold as it is.
+    Names that are equal under the column's collation are one custodian. `import_attributes` holds `case_id`, and
+    `import_id` and `line_no` if the name first occurred in an import. Raises InvalidInputError for a name that the
+    column cannot store unchanged.
     """
-    refuse_unstorable(name, column_limits("custodians")["name"])
+    validate_key(name, column_limits("custodians")["name"])
     key = {"case_id": import_attributes["case_id"], "name": name}
-    first_sight = {"import_id": import_attributes.get("import_id"), "line_no": import_attributes.get("line_no")}
-    custodian, _created = insert_or_get(session, Custodians, key, first_sight, unique_key="uq_custodians_name")
+    first_occurrence = {"import_id": import_attributes.get("import_id"), "line_no": import_attributes.get("line_no")}
+    custodian, _created = insert_or_get(session, Custodians, key, first_occurrence, unique_key="uq_custodians_name")
     return custodian
 
 
 def lock_named_custodians(transaction: Session, case_id: int, names: Iterable[str]) -> list[int]:
-    """The ids of the case's custodians of these names, locked; those that the case lacks are added, in sorted order.
+    """Lock the case's custodians with these names and return their ids; insert the missing ones in sorted order.
 
-    Names that the database collates equal are one. At most four statements for any number of names. Raises
-    InvalidInputError for a name that the column cannot hold as it is, and ConflictError (to be replayed) where the
-    end of an import removed a custodian that was found a moment ago.
+    Names that are equal under the column's collation are one custodian. Takes at most four statements for any number
+    of names. Raises InvalidInputError for a name that the column cannot store unchanged, and ConflictError, to be
+    retried, if the end of an import removed a custodian between the read and the lock.
     """
     ids = sorted({row.id for row in find_or_add_named(transaction, Custodians, case_id, names).values()})
     if len(acquire_lock_with_retry(transaction, Custodians, ids, is_list_filter=True)) < len(ids):
@@ -69,12 +70,6 @@ def lock_named_custodians(transaction: Session, case_id: int, names: Iterable[st
     return ids
 
 
-def link_custodians(transaction: Session, links: Iterable[tuple[int, int]], user_id: str) -> None:
-    """Link imported exhibits; locks no custodian, for a name on every row must not serialise the chunks."""
-    rows = [(exhibit, custodian, user_id) for exhibit, custodian in links]
-    insert_missing(transaction, "custodian_exhibits", LINK_COLUMNS, rows, key=2)
-
-
-def _refuse_missing(table: str, missing: set[int]) -> None:
+def _check_all_exist(table: str, missing: set[int]) -> None:
     if missing:
-        raise InvalidInputError(f"no such {table}: {', '.join(map(str, sorted(missing)[:20]))}")
+        raise InvalidInputError(f"{table} with these ids do not exist: {format_ids(sorted(missing))}")

@@ -1,21 +1,33 @@
-"""The logger and the metrics of every function, configured by Powertools' own variables.
+"""The logger and metrics of every function, configured by Powertools' environment variables.
 
-Log lines carry ids, counts and codes; never the content of a document, a name or a credential. Metrics are lines too,
-in CloudWatch's embedded format: nothing calls AWS.
+Log lines contain ids, counts and codes, never document content, names or credentials. Metrics are log lines too, in
+CloudWatch's embedded metric format: nothing here calls AWS.
 """
 
 from __future__ import annotations
 
+import traceback
+
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-# The service, which is the dimension of every metric, is the stack's name.
+from core.errors import BusyError, ExhibitIngestError, ImportBusyError
+
+# The service, the dimension of every metric, is the stack's name.
 logger = Logger()
 metrics = Metrics(namespace="ExhibitIngest")
 
 
-def count_now(**figures: int) -> None:
-    """Emit counts as metrics of those names, at once. They are for a dashboard: what counts stands in the database."""
+def emit_counts(**figures: int) -> None:
+    """Emit counts as metrics of those names, at once. They serve dashboards; the database has the exact counts."""
     for name, figure in figures.items():
         metrics.add_metric(name, MetricUnit.Count, figure)
     metrics.flush_metrics()
+
+
+def log_failure(error: Exception) -> None:
+    """Log the error's type and location, and its message only if it is this application's own, without values."""
+    message = str(error) if isinstance(error, ExhibitIngestError) else None
+    where = traceback.format_tb(error.__traceback__)[-3:]
+    log = logger.warning if isinstance(error, (BusyError, ImportBusyError)) else logger.error
+    log("failed", extra={"error": type(error).__name__, "reason": message, "where": where})

@@ -1,6 +1,6 @@
-"""The only reader of the environment.
+"""The settings of a deployment; the only module that reads the environment.
 
-A missing or malformed variable is named in the error, at first use and not at import.
+Guaranteed: an error names the missing or malformed variable, and is raised at first use, not at import.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core.errors import SettingsError
 
 @dataclass(frozen=True)
 class Settings:
-    """What the template (or a test) says about this deployment; durations in seconds, sizes in bytes."""
+    """The settings that the template (or a test) gives this deployment; durations in seconds, sizes in bytes."""
 
     database_url: str | None
     db_host: str | None
@@ -28,7 +28,7 @@ class Settings:
     bucket: str
     import_requests_queue_url: str
     import_chunks_queue_url: str
-    outbox_nudge_queue_url: str
+    outbox_wake_queue_url: str
     events_topic_arn: str
     produce_function_arn: str
     default_user_id: str
@@ -44,49 +44,55 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
-        """Read the settings; raises SettingsError naming the variable that is missing or malformed."""
+        """Return the settings in `environment`; raise SettingsError for a missing or malformed variable."""
         return cls(
             database_url=environment.get("DATABASE_URL"),
             db_host=environment.get("DB_HOST"),
             db_lock_host=environment.get("DB_LOCK_HOST"),
             db_name=environment.get("DB_NAME"),
             db_secret_arn=environment.get("DB_SECRET_ARN"),
-            db_charset=_charset(environment.get("DB_CHARSET", "utf8mb3")),
-            deadlock_retry_attempts=_integer(environment, "DB_DEADLOCK_RETRY_ATTEMPTS", "5"),
-            deadlock_retry_delay=_number(environment, "DB_DEADLOCK_RETRY_DELAY", "0.2"),
-            bucket=_required(environment, "BUCKET"),
-            import_requests_queue_url=_required(environment, "IMPORT_REQUESTS_QUEUE_URL"),
-            import_chunks_queue_url=_required(environment, "IMPORT_CHUNKS_QUEUE_URL"),
-            outbox_nudge_queue_url=_required(environment, "OUTBOX_NUDGE_QUEUE_URL"),
-            events_topic_arn=_required(environment, "EVENTS_TOPIC_ARN"),
+            db_charset=_read_choice(environment, "DB_CHARSET", "utf8mb3", "utf8mb4"),
+            deadlock_retry_attempts=_read_integer(environment, "DB_DEADLOCK_RETRY_ATTEMPTS", "5"),
+            deadlock_retry_delay=_read_number(environment, "DB_DEADLOCK_RETRY_DELAY", "0.2"),
+            bucket=_read_required(environment, "BUCKET"),
+            import_requests_queue_url=_read_required(environment, "IMPORT_REQUESTS_QUEUE_URL"),
+            import_chunks_queue_url=_read_required(environment, "IMPORT_CHUNKS_QUEUE_URL"),
+            outbox_wake_queue_url=_read_required(environment, "OUTBOX_WAKE_QUEUE_URL"),
+            events_topic_arn=_read_required(environment, "EVENTS_TOPIC_ARN"),
             produce_function_arn=environment.get("PRODUCE_FUNCTION_ARN", ""),
             default_user_id=environment.get("DEFAULT_USER_ID", "load-file-import"),
-            chunk_rows=_integer(environment, "CHUNK_ROWS", "1000"),
-            max_file_bytes=_integer(environment, "MAX_FILE_BYTES", "10000000000"),
-            redrive_delay_seconds=_integer(environment, "REDRIVE_DELAY_SECONDS", "900"),
+            chunk_rows=_read_integer(environment, "CHUNK_ROWS", "1000"),
+            max_file_bytes=_read_integer(environment, "MAX_FILE_BYTES", "10000000000"),
+            redrive_delay_seconds=_read_integer(environment, "REDRIVE_DELAY_SECONDS", "900"),
             redis_url=environment.get("REDIS_URL") or None,
             redis_secret_arn=environment.get("REDIS_SECRET_ARN") or None,
             tenant_claim=environment.get("TENANT_CLAIM", "custom:tenant_id"),
-            idempotency_ttl_hours=_integer(environment, "IDEMPOTENCY_TTL_HOURS", "24"),
-            upload_url_seconds=_integer(environment, "UPLOAD_URL_SECONDS", "3600"),
-            custody_locking=_locking(environment.get("CUSTODY_LOCKING", "pessimistic")),
+            idempotency_ttl_hours=_read_integer(environment, "IDEMPOTENCY_TTL_HOURS", "24"),
+            upload_url_seconds=_read_integer(environment, "UPLOAD_URL_SECONDS", "3600"),
+            custody_locking=_read_choice(environment, "CUSTODY_LOCKING", "pessimistic", "optimistic"),
         )
 
 
 @lru_cache(maxsize=1)
 def settings() -> Settings:
-    """The settings of this process, read once."""
+    """Return the settings of this process, read once."""
     return Settings.from_environment(os.environ)
 
 
-def _required(environment: Mapping[str, str], name: str) -> str:
+@lru_cache(maxsize=1)
+def properties_format() -> str:
+    """Return the stored form of exhibits.document_properties, `json` or `yaml`; read without the required settings."""
+    return _read_choice(os.environ, "PROPERTIES_FORMAT", "json", "yaml")
+
+
+def _read_required(environment: Mapping[str, str], name: str) -> str:
     value = environment.get(name)
     if not value:
         raise SettingsError(f"environment variable {name} is not set; template.yaml sets it for every function")
     return value
 
 
-def _number(environment: Mapping[str, str], name: str, default: str) -> float:
+def _read_number(environment: Mapping[str, str], name: str, default: str) -> float:
     text = environment.get(name, default)
     try:
         return float(text)
@@ -94,17 +100,12 @@ def _number(environment: Mapping[str, str], name: str, default: str) -> float:
         raise SettingsError(f"environment variable {name} is not a number: {text!r}") from exc
 
 
-def _integer(environment: Mapping[str, str], name: str, default: str) -> int:
-    return int(_number(environment, name, default))
+def _read_integer(environment: Mapping[str, str], name: str, default: str) -> int:
+    return int(_read_number(environment, name, default))
 
 
-def _charset(name: str) -> str:
-    if name not in ("utf8mb3", "utf8mb4"):
-        raise SettingsError(f"environment variable DB_CHARSET is {name!r}; it must be utf8mb3 or utf8mb4")
-    return name
-
-
-def _locking(name: str) -> str:
-    if name not in ("pessimistic", "optimistic"):
-        raise SettingsError(f"environment variable CUSTODY_LOCKING is {name!r}; it must be pessimistic or optimistic")
-    return name
+def _read_choice(environment: Mapping[str, str], name: str, default: str, other: str) -> str:
+    value = environment.get(name, default)
+    if value not in (default, other):
+        raise SettingsError(f"environment variable {name} is {value!r}; it must be {default} or {other}")
+    return value

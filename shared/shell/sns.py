@@ -1,7 +1,8 @@
-"""Announcements on the events topic.
+"""Publish messages to the events topic.
 
-Guaranteed: an answer tells what SNS took, what it will never take, and, by leaving it out, what may be tried again.
-Not guaranteed: that what is said not to be taken did not arrive: an answer can be lost on its way.
+Guaranteed: a response lists the messages that SNS accepted and those that it will never accept; any other message may
+be retried.
+Not guaranteed: that a message which is not listed as accepted did not arrive: SNS's response can be lost.
 `publish_sns_message` is the interface kept for callers of the published pattern.
 """
 
@@ -14,15 +15,15 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 
+from shell.aws.clients import sns
 from shell.observability import logger
 from shell.settings import settings
-from shell.utils.aws import sns
 
 MAX_BATCH = 10
-# SNS takes 262,144 with the attributes, of which a message has less than 200.
+# SNS accepts 262,144 bytes including attributes; those of a message have less than 200.
 MAX_BATCH_BYTES = 250_000
 
-# Said of a call: something is wrong with what was to be published, and not with the topic or with us.
+# Error codes of a call that mean an invalid message, not a problem of the topic or of credentials.
 _INVALID = frozenset(
     {
         *(
@@ -35,13 +36,13 @@ _INVALID = frozenset(
         *("BatchRequestTooLong", "InvalidBatchEntryId", "BatchEntryIdsNotDistinct", "TooManyEntriesInBatchRequest"),
     }
 )
-# Said of an entry, and called its sender's fault: of all senders, until somebody mends a key or a policy.
-_NOT_THE_EVENTS = ("Throttl", "KMS", "Authorization", "AccessDenied", "NotFound")
+# Error codes of an entry that SNS reports as the sender's fault but that concern every message, such as a KMS key.
+_NOT_THE_MESSAGE = ("Throttl", "KMS", "Authorization", "AccessDenied", "NotFound")
 
 
 @dataclass(frozen=True)
 class Message:
-    """What is to be published, under a key of at most 80 letters and digits that the answer names."""
+    """A message to publish; the response refers to it by `key`, at most 80 letters and digits."""
 
     key: str
     event_type: str
@@ -49,10 +50,10 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The keys that SNS took, and those it will never take; what is in neither failed for now.
+class PublishResponse:
+    """The keys of accepted messages and of permanently refused ones; any other message failed for now.
 
-    `reachable` is False where the next call would most probably fail too.
+    `reachable` is False if the next call would probably fail too.
     """
 
     accepted: frozenset[str] = frozenset()
@@ -61,41 +62,41 @@ class Answer:
 
 
 def publish_sns_message(message: Mapping[str, Any]) -> bool:
-    """Publish one message now, with its `eventType` as attribute; False, and a log line, if that failed.
+    """Publish one message now, with its `eventType` as attribute; return False, and log it, if that fails.
 
-    For announcements that rest on nothing in the database; what tells of a transaction goes through the outbox.
+    Use it for messages that do not depend on the database; events of a transaction go through the outbox.
     """
     body = json.dumps(message, default=str)
     return bool(publish_batch([Message("0", str(message.get("eventType", "unknown")), body)]).accepted)
 
 
-def publish_batch(messages: Sequence[Message]) -> Answer:
-    """Publish messages in one call: at most MAX_BATCH, and MAX_BATCH_BYTES of bodies, which are ASCII.
+def publish_batch(messages: Sequence[Message]) -> PublishResponse:
+    """Publish messages in one call: at most MAX_BATCH messages with ASCII bodies of MAX_BATCH_BYTES in total.
 
-    A call that is refused as a whole because something in it is invalid is made again for each message by itself.
+    If SNS refuses the whole call because a message is invalid, each message is published by itself.
     """
     if not messages:
-        return Answer()
+        return PublishResponse()
     try:
-        answer = sns().publish_batch(
+        response = sns().publish_batch(
             TopicArn=settings().events_topic_arn, PublishBatchRequestEntries=[_entry(message) for message in messages]
         )
     except (BotoCoreError, ClientError) as error:
         logger.warning("events not published", extra={"count": len(messages), "code": _code(error)})
-        if not _invalid(error):
-            return Answer(reachable=False)
-        return _one_by_one(messages) if len(messages) > 1 else Answer(refused=frozenset({messages[0].key}))
-    return _read(answer)
+        if not _is_invalid_message(error):
+            return PublishResponse(reachable=False)
+        return _one_by_one(messages) if len(messages) > 1 else PublishResponse(refused=frozenset({messages[0].key}))
+    return _parse_response(response)
 
 
-def _one_by_one(messages: Sequence[Message]) -> Answer:
+def _one_by_one(messages: Sequence[Message]) -> PublishResponse:
     accepted, refused = frozenset[str](), frozenset[str]()
     for message in messages:
-        answer = publish_batch([message])
-        accepted, refused = accepted | answer.accepted, refused | answer.refused
-        if not answer.reachable:
-            return Answer(accepted, refused, reachable=False)
-    return Answer(accepted, refused)
+        response = publish_batch([message])
+        accepted, refused = accepted | response.accepted, refused | response.refused
+        if not response.reachable:
+            return PublishResponse(accepted, refused, reachable=False)
+    return PublishResponse(accepted, refused)
 
 
 def _entry(message: Message) -> Any:
@@ -103,23 +104,23 @@ def _entry(message: Message) -> Any:
     return {"Id": message.key, "Message": message.body, "MessageAttributes": {"eventType": attribute}}
 
 
-def _read(answer: Mapping[str, Any]) -> Answer:
-    accepted = frozenset(success["Id"] for success in answer.get("Successful", []))
-    failed = answer.get("Failed", [])
+def _parse_response(response: Mapping[str, Any]) -> PublishResponse:
+    accepted = frozenset(success["Id"] for success in response.get("Successful", []))
+    failed = response.get("Failed", [])
     for failure in failed:
         logger.warning("event not published", extra={"event": failure.get("Id"), "code": failure.get("Code")})
-    refused = frozenset(failure["Id"] for failure in failed if _is_at_fault(failure))
-    return Answer(accepted, refused, reachable=bool(accepted or refused))
+    refused = frozenset(failure["Id"] for failure in failed if _is_refused(failure))
+    return PublishResponse(accepted, refused, reachable=bool(accepted or refused))
 
 
-def _is_at_fault(failure: Mapping[str, Any]) -> bool:
-    return bool(failure.get("SenderFault")) and not str(failure.get("Code", "")).startswith(_NOT_THE_EVENTS)
+def _is_refused(failure: Mapping[str, Any]) -> bool:
+    return bool(failure.get("SenderFault")) and not str(failure.get("Code", "")).startswith(_NOT_THE_MESSAGE)
 
 
-def _invalid(error: BotoCoreError | ClientError) -> bool:
+def _is_invalid_message(error: BotoCoreError | ClientError) -> bool:
     if not isinstance(error, ClientError):
         return isinstance(error, ParamValidationError)
-    # A wrong topic is no event's fault, and would be everyone's.
+    # A wrong topic ARN fails every message and is not a property of one.
     return _code(error) in _INVALID and "TopicArn" not in error.response["Error"].get("Message", "")
 
 

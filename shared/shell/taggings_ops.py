@@ -1,6 +1,6 @@
-"""Tags of a case, and which exhibits carry them.
+"""Link tags of a case to its exhibits.
 
-`create_taggings` and `create_np_taggings` are the interface kept for callers of the published pattern.
+`create_taggings` and `create_np_taggings` keep the interface of the published pattern.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.errors import ConflictError
+from shell.db.bulk_insert import insert_ignore_checked
+from shell.db.column_limits import column_limits
+from shell.tables.custodians_tags import Tags
 from shell.tables.links import Taggings
-from shell.tables.names import Tags
-from shell.utils.bulk_insert import insert_ignore_checked, insert_missing
-from shell.utils.column_limits import column_limits
-from shell.utils.db_helpers import changed_rows, forced, insert_or_get, retry_on_db_conflict
-from shell.utils.keys import refuse_unstorable
+from shell.utils.db_helpers import count_changed_rows, force_index, insert_or_get, retry_on_db_conflict
+from shell.utils.key_validation import validate_key
 from shell.utils.named_rows import find_named, find_or_add_named
 
 LINK_COLUMNS = ("exhibit_id", "tag_id", "user_id")
-# Every pair by its primary key. As two IN lists, 1,000 exhibits and 50 tags are more ranges than MySQL's optimizer has
-# memory for: it would read, and a DELETE lock, the whole table.
+# Finds every pair by its primary key. Two IN lists of 1,000 exhibits and 50 tags are more ranges than the memory of
+# MySQL's range optimizer allows: it would read the whole table, and a DELETE would lock it.
 _PAIRS = """
     FROM JSON_TABLE(:exhibits, '$[*]' COLUMNS (id BIGINT PATH '$')) AS exhibit
     STRAIGHT_JOIN JSON_TABLE(:tags, '$[*]' COLUMNS (id BIGINT PATH '$')) AS tag
@@ -35,9 +35,10 @@ _DELETE_PAIRS = text(f"DELETE pair {_PAIRS}")
 
 @retry_on_db_conflict
 def create_taggings(session: Session, exhibit_id: int, tag_id: int, user_id: str) -> bool:
-    """Tag one exhibit; returns False if it carries the tag already.
+    """Tag one exhibit and return True; return False if it already has the tag.
 
-    Raises the database's error if there is no such exhibit or tag: a SAVEPOINT keeps the caller's transaction whole.
+    Raises the database's error if the exhibit or the tag does not exist. A SAVEPOINT keeps the caller's transaction
+    usable.
     """
     key = {"exhibit_id": exhibit_id, "tag_id": tag_id}
     _tagging, created = insert_or_get(session, Taggings, key, {"user_id": user_id}, unique_key="PRIMARY")
@@ -48,11 +49,11 @@ def create_taggings(session: Session, exhibit_id: int, tag_id: int, user_id: str
 def create_np_taggings(
     session: Session, tags: Sequence[str], exhibit_ids: Iterable[int], import_attributes: Mapping[str, Any]
 ) -> None:
-    r"""Give every exhibit every tag; tags that the case lacks are added, taggings that exist stay as they are.
+    r"""Add every tag to every exhibit; insert missing tags, and leave existing taggings unchanged.
 
-    A nested tag is named by its path, `Hot\Really Hot`. `import_attributes` holds `case_id` and `user_id`.
-    Three statements for new tags and two for the taggings, whatever their number. Raises InvalidInputError for a
-    name that the column cannot hold as it is, or ids that do not exist.
+    The name of a nested tag is its full path, `Hot\Really Hot`. `import_attributes` holds `case_id` and `user_id`.
+    Takes three statements for new tags and two for the taggings, for any number of them. Raises InvalidInputError for
+    a name that the column cannot store unchanged, and for ids that do not exist.
     """
     case_id, user_id = import_attributes["case_id"], import_attributes["user_id"]
     found = find_or_add_named(session, Tags, case_id, tags)
@@ -61,39 +62,34 @@ def create_np_taggings(
     insert_ignore_checked(session, "taggings", LINK_COLUMNS, rows, key=2)
 
 
-def keep_named_tags(transaction: Session, case_id: int, names: Sequence[str]) -> list[int]:
-    """The ids of the tags that the names mean, none of which can be removed until the transaction ends.
+def lock_named_tags(transaction: Session, case_id: int, names: Sequence[str]) -> list[int]:
+    """Lock the case's tags with these names in shared mode and return their ids, sorted; omit names without a tag.
 
-    Names that no tag has are left out. Two statements. Raises InvalidInputError for a name that the column cannot
-    hold as it is, and ConflictError (to be replayed) where the end of an import removed a tag a moment ago.
+    None of them can be deleted until the transaction ends. Takes two statements. Raises InvalidInputError for a name
+    that the column cannot store unchanged, and ConflictError, to be retried, if the end of an import removed a tag
+    between the read and the lock.
     """
     for name in names:
-        refuse_unstorable(name, column_limits("tags")["name"])
+        validate_key(name, column_limits("tags")["name"])
     ids = sorted({row.id for row in find_named(transaction, case_id, {Tags: names})[Tags].values()})
-    # Shared, as the foreign key's own locks are: those who tag other exhibits do not wait.
-    kept = select(Tags.id).where(Tags.id.in_(ids)).order_by(Tags.id).with_for_update(read=True)
-    # A scan of a small table would wait for tags that others add and nobody asked for.
-    kept = forced(kept, Tags, "PRIMARY")
-    if ids and len(transaction.scalars(kept).all()) < len(ids):
+    # Shared, like the locks of the foreign key: transactions that tag other exhibits do not wait.
+    locking = select(Tags.id).where(Tags.id.in_(ids)).order_by(Tags.id).with_for_update(read=True)
+    # A scan, which the optimizer prefers for a small table, would wait for unrelated tags of open transactions.
+    locking = force_index(locking, Tags, "PRIMARY")
+    if ids and len(transaction.scalars(locking).all()) < len(ids):
         raise ConflictError("a tag was removed while exhibits were tagged with it")
     return ids
 
 
 def count_taggings(transaction: Session, exhibit_ids: Sequence[int], tag_ids: Sequence[int]) -> int:
-    """How many of the pairs there are; one statement."""
-    return int(transaction.execute(_COUNT_PAIRS, _lists(exhibit_ids, tag_ids)).scalar_one())
+    """Return how many of the pairs exist, in one statement."""
+    return int(transaction.execute(_COUNT_PAIRS, _pair_parameters(exhibit_ids, tag_ids)).scalar_one())
 
 
 def delete_taggings(transaction: Session, exhibit_ids: Sequence[int], tag_ids: Sequence[int]) -> int:
-    """Remove those of the pairs that are there; returns how many. One statement, which locks no other pair."""
-    return changed_rows(transaction.execute(_DELETE_PAIRS, _lists(exhibit_ids, tag_ids)))
+    """Delete the pairs that exist and return how many, in one statement, which locks no other pair."""
+    return count_changed_rows(transaction.execute(_DELETE_PAIRS, _pair_parameters(exhibit_ids, tag_ids)))
 
 
-def _lists(exhibit_ids: Sequence[int], tag_ids: Sequence[int]) -> dict[str, str]:
+def _pair_parameters(exhibit_ids: Sequence[int], tag_ids: Sequence[int]) -> dict[str, str]:
     return {"exhibits": json.dumps(exhibit_ids), "tags": json.dumps(tag_ids)}
-
-
-def link_tags(transaction: Session, links: Iterable[tuple[int, int]], user_id: str) -> None:
-    """Tag imported exhibits; locks no tag, for a tag on every row must not serialise the chunks."""
-    rows = [(exhibit, tag, user_id) for exhibit, tag in links]
-    insert_missing(transaction, "taggings", LINK_COLUMNS, rows, key=2)

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL
 
-from local.artifact import Artifact
-from local.stack import REPOSITORY, LocalStack
+from local.lambda_runtime.build_artifact import Artifact
+from local.stack import LocalStack, StackOptions
+from local.stack.options import REPOSITORY
 from tests.artifact.sending import Sender
 from tests.artifact.watching import seen_here
 from tests.support.world import World
@@ -30,7 +31,9 @@ def quiet(artifact: Artifact, schema_url: URL, tmp_path_factory: pytest.TempPath
     """The built functions; no queue is polled and no schedule runs."""
     at = schema_url.render_as_string(hide_password=False)
     state = tmp_path_factory.mktemp("state")
-    with LocalStack(state, workers=1, database_url=at, artifact=artifact.folder, delivers=False) as stack:
+    with LocalStack(
+        state, StackOptions(workers=1, database_url=at, artifact=artifact.folder, poll_events=False)
+    ) as stack:
         yield stack
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.artifact.sending import Sender, event_of
-from tests.support.cases import case_of, put_exhibits
+from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.productions import ask, objects_of, put_documents, status_of
 
 PRODUCE = "ProduceFunction"
@@ -14,7 +14,7 @@ REQUESTS = "SELECT COUNT(*) FROM outbox_events WHERE event_type = 'production.re
 
 def exhibits_api(sender: Sender) -> None:
     """Both exhibits have both tags."""
-    case = case_of(sender.world, "Smith v. Jones", "acme")
+    case = get_or_create_case(sender.world, "Smith v. Jones", "acme")
     for number, control_number in enumerate(("A", "B"), 1):
         put_exhibits(sender.world, case, [control_number], id=number)
     assert sender.send("exhibits_api")["statusCode"] == 200
@@ -24,7 +24,7 @@ def exhibits_api(sender: Sender) -> None:
 
 def custodians_api(sender: Sender) -> None:
     """The custodian is one of the case."""
-    case = case_of(sender.world, "Smith v. Jones", "acme")
+    case = get_or_create_case(sender.world, "Smith v. Jones", "acme")
     assert sender.send("custodians_api")["statusCode"] in (200, 201)
     assert sender.world.query("SELECT case_id, name FROM custodians") == [(case, "Evidence room 2")]
 
@@ -39,7 +39,7 @@ def custody_api(sender: Sender) -> None:
 
 def productions_api(sender: Sender) -> None:
     """The production is asked for, in the table and on its way to the topic."""
-    [exhibit] = put_exhibits(sender.world, case_of(sender.world, "Doe v. Acme", "acme"), ["A"])
+    [exhibit] = put_exhibits(sender.world, get_or_create_case(sender.world, "Doe v. Acme", "acme"), ["A"])
     sender.world.query("INSERT INTO tags (case_id, name) SELECT id, 'Responsive' FROM cases")
     sender.world.query("INSERT INTO taggings (exhibit_id, tag_id, user_id) SELECT :e, id, 'u' FROM tags", e=exhibit)
     answer = sender.send("productions_api")
@@ -55,8 +55,10 @@ def start_production(sender: Sender) -> None:
     assert sender.send("start_production", productionId=production) == {"batchItemFailures": []}
     [(arn,)] = sender.world.query("SELECT execution_arn FROM productions WHERE id = :p", p=production)
     execution = arn.split("/")[-2]
-    assert execution in sender.stack.executions(PRODUCE)
-    sender.until(lambda: sender.stack.executions(PRODUCE)[execution] != "RUNNING", "the execution has ended")
+    assert execution in sender.stack.get_execution_statuses(PRODUCE)
+    sender.until(
+        lambda: sender.stack.get_execution_statuses(PRODUCE)[execution] != "RUNNING", "the execution has ended"
+    )
     assert status_of(sender.world, production) == "confirmed"
 
 

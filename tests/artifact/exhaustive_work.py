@@ -15,8 +15,8 @@ from boto3.s3.transfer import TransferConfig
 
 from core.contracts.imports import SINGLE_PUT_BYTES
 from core.errors import StorageUnavailableError
-from shell.adopting_ops import current_import, only_splitter
-from shell.utils import aws, object_store
+from shell.aws import clients, s3
+from shell.imports.upload_matching import load_current_import, split_lock
 from tests.artifact import document_effects, import_effects
 from tests.artifact.import_effects import DONE, THREE
 from tests.artifact.sending import Sender
@@ -82,7 +82,7 @@ def an_upload_in_parts_is_completed(sender: Sender) -> None:
 
 
 def an_import_is_cancelled_and_retried(sender: Sender) -> None:
-    """The publisher is nudged, and a request sent."""
+    """The publisher is waked, and a request sent."""
     api, import_id = Api(sender), sender.world.start(THREE)
     request_messages()
     api.call("POST", f"/imports/{import_id}/cancel")
@@ -102,9 +102,9 @@ def a_request_of_a_file_that_is_being_split_is_postponed(sender: Sender) -> None
     assert sender.stack.invoke("StartImportFunction", sqs_event(message)) == DONE
     [(import_id,)] = sender.world.query("SELECT id FROM imports")
     sender.world.query("UPDATE imports SET status = 'splitting'")
-    the_import = current_import(import_id)
-    assert the_import is not None
-    with only_splitter(the_import, 60):
+    import_record = load_current_import(import_id)
+    assert import_record is not None
+    with split_lock(import_record, 60):
         assert sender.stack.invoke("StartImportFunction", sqs_event(message)) != DONE
 
 
@@ -125,7 +125,7 @@ def a_report_is_written_of_a_file_that_is_gone(sender: Sender) -> None:
     import_id = sender.world.run(REJECTED)
     found = "SELECT object_key, version_id FROM imports WHERE id = :i"
     [(key, version)] = sender.world.query(found, i=import_id)
-    aws.s3().delete_object(Bucket=sender.world.bucket, Key=key, VersionId=version)
+    clients.s3().delete_object(Bucket=sender.world.bucket, Key=key, VersionId=version)
     assert sender.send("write_import_report", importId=import_id) == DONE
     assert sender.world.query("SELECT reports_generation FROM imports") == [(1,)]
 
@@ -134,7 +134,7 @@ def _until_executions_end(sender: Sender) -> None:
     """Not only their productions: what an execution does last would otherwise fall into the next world."""
 
     def ended() -> bool:
-        return "RUNNING" not in sender.stack.executions(document_effects.PRODUCE).values()
+        return "RUNNING" not in sender.stack.get_execution_statuses(document_effects.PRODUCE).values()
 
     sender.until(ended, "every execution has ended")
 
@@ -142,7 +142,7 @@ def _until_executions_end(sender: Sender) -> None:
 def a_production_with_a_missing_file_is_undone(sender: Sender) -> None:
     """What was copied before is deleted."""
     put_documents(sender.world, ["A", "B"])
-    aws.s3().delete_object(Bucket=sender.world.bucket, Key="files/tenant/Case/TEXT/B.txt")
+    clients.s3().delete_object(Bucket=sender.world.bucket, Key="files/tenant/Case/TEXT/B.txt")
     production = ask()
     assert sender.send("start_production", productionId=production) == DONE
     _until_executions_end(sender)
@@ -186,9 +186,9 @@ def write_what_is_large_and_what_fails(watched: Watched, function: str, key: str
     """An object in parts, and one whose upload ends half-way."""
     bucket, pieces = watched.sender.world.bucket, [bytes(PART)] * 3
     with watched.acting_as(function):
-        object_store.write_stream(bucket, key, pieces, "text/plain")
+        s3.write_stream(bucket, key, pieces, "text/plain")
         with pytest.raises(StorageUnavailableError):
-            object_store.write_stream(bucket, key, _breaking(pieces), "text/plain")
+            s3.write_stream(bucket, key, _breaking(pieces), "text/plain")
 
 
 def _breaking(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -202,10 +202,10 @@ def copy_what_is_large(watched: Watched) -> None:
     put_file(world, "NATIVE/LARGE.bin", "x" * (PART + 1))
     small = TransferConfig(multipart_threshold=PART, multipart_chunksize=PART, max_concurrency=1)
     with watched.acting_as("ProduceFunction"), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(object_store, "LARGEST_COPY", PART)
-        patch.setattr(object_store, "_IN_PARTS", small)
+        patch.setattr(s3, "LARGEST_SINGLE_COPY", PART)
+        patch.setattr(s3, "_MULTIPART_COPY", small)
         for _ in range(2):
-            copied = object_store.copy_object(world.bucket, "files/tenant/Case/NATIVE/LARGE.bin", "productions/1/L.bin")
+            copied = s3.copy_object(world.bucket, "files/tenant/Case/NATIVE/LARGE.bin", "productions/1/L.bin")
             assert copied is None
 
 

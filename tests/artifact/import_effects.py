@@ -6,7 +6,7 @@ import json
 
 from samples.generator import generate
 from samples.spec import Spec
-from shell.utils import aws
+from shell.aws import clients
 from tests.artifact.sending import Sender
 from tests.support.answers import answers
 from tests.support.world import taken_from
@@ -76,10 +76,10 @@ def write_import_report(sender: Sender) -> None:
     """The report's files are in the bucket, and say what was rejected."""
     import_id = sender.world.run(b"Control Number,Title\r\nA-1,one\r\n,two\r\n")
     assert sender.send("write_import_report", importId=import_id) == DONE
-    listed = aws.s3().list_objects_v2(Bucket=sender.world.bucket, Prefix=f"reports/{import_id}/1/")
+    listed = clients.s3().list_objects_v2(Bucket=sender.world.bucket, Prefix=f"reports/{import_id}/1/")
     keys = [each["Key"] for each in listed["Contents"]]
     [report] = [key for key in keys if key.endswith("/report.csv")]
-    text = aws.s3().get_object(Bucket=sender.world.bucket, Key=report)["Body"].read().decode("utf-8-sig")
+    text = clients.s3().get_object(Bucket=sender.world.bucket, Key=report)["Body"].read().decode("utf-8-sig")
     assert "MISSING_ID" in text
 
 

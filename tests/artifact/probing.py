@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from local.artifact import Artifact
+from local.lambda_runtime.build_artifact import Artifact
 
 PROBE = """
 import os, sys, time

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_plus
 
-from local.stack import REPOSITORY, LocalStack
-from shell.utils import aws
+from local.stack import LocalStack
+from local.stack.options import REPOSITORY
+from shell.aws import clients
 from tests.support.world import World
 
 EVENTS = REPOSITORY / "events"
@@ -54,7 +55,7 @@ class Sender:
         """Put the object that the handler's event speaks of; gives what it must say of it."""
         [record] = json.loads(event_of(handler)["Records"][0]["body"])["Records"]
         key = unquote_plus(record["s3"]["object"]["key"])
-        put = aws.s3().put_object(Bucket=self.world.bucket, Key=key, Body=data)
+        put = clients.s3().put_object(Bucket=self.world.bucket, Key=key, Body=data)
         bucket = {**record["s3"]["bucket"], "name": self.world.bucket}
         stored = {"size": len(data), "eTag": put["ETag"].strip('"'), "versionId": put["VersionId"]}
         s3 = {**record["s3"], "bucket": bucket, "object": {**record["s3"]["object"], **stored}}

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from local.artifact import BUILD, Artifact
-from local.stack import DEFAULT_TEMPLATE
-from local.template import Template
-from local.wiring import Function
+from local.lambda_runtime.build_artifact import BUILD, Artifact
+from local.stack.options import DEFAULT_TEMPLATE
+from local.template.model import Function
+from local.template.reader import Template
 from tests.artifact.probing import PROBE, probed
 from tests.support.trees import tree_of
 from tests.unit.test_build_recipes import SERVICES
 from tools import build_here, check_artifact
-from tools.runtime_python import Python, nearest
+from tools.runtime_python import Python, find_python
 
 # Where there is no python3.13, nothing is compiled.
-LAMBDA = Python(nearest("3.13").path, "3.13")
+LAMBDA = Python(find_python("3.13").path, "3.13")
 # Runs once a deployment: what only migrations need is not compiled.
 ONCE = {"MigrateDatabaseFunction"}
 FUNCTIONS = [each for each in Template.load(DEFAULT_TEMPLATE).functions.values() if each.name not in ONCE]
@@ -104,13 +104,13 @@ def test_a_handler_that_finds_all_in_the_built_folders_is_imported(artifact: Art
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda each: each.name)
 def test_a_cold_start_compiles_nothing(artifact: Artifact, function: Function) -> None:
-    assert build_here.imported(artifact, function).uncompiled == []
+    assert build_here.measure_import(artifact, function).uncompiled == []
 
 
 def test_what_a_cold_start_would_compile_is_named(artifact: Artifact, tmp_path: Path) -> None:
     probe = probed(artifact, tmp_path, f"import sqlalchemy.dialects.sqlite.json\n{PROBE}")
     (function,) = Template.load(probe.template).functions.values()
-    found = build_here.imported(probe, function)
+    found = build_here.measure_import(probe, function)
     assert {"probe", "sqlalchemy.dialects.sqlite.json"} <= set(found.uncompiled)
     assert f"{len(found.uncompiled)} of them not compiled (probe, sqlalchemy)" in str(found)
 

@@ -14,12 +14,13 @@ import psutil
 import pytest
 
 import core.errors
-from local.artifact import Artifact
 from local.errors import TemplateError, UsageError
-from local.processes import Processes
-from local.runtime import InvocationFailed, Runtime
-from local.stack import REPOSITORY
-from local.template import Template
+from local.lambda_runtime.build_artifact import Artifact
+from local.lambda_runtime.invocation import InvocationFailedError
+from local.lambda_runtime.worker_pool import Runtime
+from local.services.processes import Processes
+from local.stack.options import REPOSITORY
+from local.template.reader import Template
 from local.time_scale import TimeScale
 from tests.artifact.probing import probed
 from tests.support.trees import tree_of
@@ -95,7 +96,7 @@ def test_nothing_is_written_into_the_build(probe: Runtime, artifact: Artifact) -
 
 def test_an_exception_is_told_with_its_kind_and_spares_the_worker(probe: Runtime) -> None:
     before = ask(probe)["pids"]
-    with pytest.raises(InvocationFailed, match="as you wished") as failed:
+    with pytest.raises(InvocationFailedError, match="as you wished") as failed:
         ask(probe, fail="as you wished")
     assert failed.value.error_type == "ValueError"
     assert "probe.py" in "".join(failed.value.stack_trace)
@@ -110,7 +111,7 @@ def test_an_answer_that_speaks_of_an_error_is_an_answer(probe: Runtime) -> None:
 
 
 def test_a_process_that_ends_is_a_failure_and_another_takes_its_place(probe: Runtime) -> None:
-    with pytest.raises(InvocationFailed) as failed:
+    with pytest.raises(InvocationFailedError) as failed:
         ask(probe, exit=3)
     assert failed.value.error_type == "Runtime.ExitError"
     assert ask(probe)["environment"]["GREETING"] == "hello"
@@ -121,7 +122,7 @@ def test_a_function_that_takes_too_long_is_stopped_with_all_it_started(artifact:
     pids = "import os, time\ndef lambda_handler(event, context):\n    time.sleep(event['s'])\n    "
     with running(probed(artifact, tmp_path, pids + "return [os.getpid(), os.getppid()]", timeout=4)) as runtime:
         before = ask(runtime, s=0)
-        with pytest.raises(InvocationFailed, match=r"timed out after 4\.00 seconds") as failed:
+        with pytest.raises(InvocationFailedError, match=r"timed out after 4\.00 seconds") as failed:
             ask(runtime, s=60)
         assert failed.value.error_type == "Sandbox.Timedout"
         assert [pid for pid in before if psutil.pid_exists(pid)] == []
@@ -140,7 +141,7 @@ def test_a_runtime_ends_with_its_emulator(probe: Runtime) -> None:
 def test_a_module_that_cannot_be_imported_is_a_failure_that_says_so(artifact: Artifact, tmp_path: Path) -> None:
     with (
         running(probed(artifact, tmp_path, "import nowhere")) as runtime,
-        pytest.raises(InvocationFailed, match="nowhere"),
+        pytest.raises(InvocationFailedError, match="nowhere"),
     ):
         ask(runtime)
 

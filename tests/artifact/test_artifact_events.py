@@ -7,8 +7,8 @@ from types import ModuleType
 
 import pytest
 
-from local.stack import DEFAULT_TEMPLATE
-from local.template import Template
+from local.stack.options import DEFAULT_TEMPLATE
+from local.template.reader import Template
 from tests.artifact import document_effects, import_effects
 from tests.artifact.sending import Sender, logical_id
 

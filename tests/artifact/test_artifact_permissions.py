@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 import pytest
 from sqlalchemy import URL
 
-from local.artifact import Artifact
-from local.stack import DEFAULT_TEMPLATE, REPOSITORY
-from local.template import Template
+from local.lambda_runtime.build_artifact import Artifact
+from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
+from local.template.reader import Template
 from tests.artifact.exhaustive_work import do_everything
 from tests.artifact.watching import watched
 from tests.support.aws_requests import Asked, UnknownRequestError, asked_for, methods

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from local import sam_local
-from local.stack import REPOSITORY, LocalStack
+from local.cli import sam_local
+from local.stack import LocalStack
+from local.stack.options import REPOSITORY
 
 # SAM's own reading of both files, up to the variables that it would start a container with.
 RESOLVE = """
@@ -56,7 +57,7 @@ def resolved(folder: Path) -> dict[str, Any]:
 def test_sam_gives_every_function_the_variables_of_the_stack(quiet: LocalStack, resolved: dict[str, Any]) -> None:
     assert set(resolved) == set(quiet.template.functions)
     for name, found in resolved.items():
-        wanted = sam_local.env_vars(quiet)[name]
+        wanted = sam_local.build_env_vars(quiet)[name]
         assert {key: found["variables"][key] for key in wanted} == wanted
 
 

@@ -12,11 +12,11 @@ import pytest
 import requests
 from sqlalchemy import URL, create_engine
 
-from core.volume import source_key
-from local import reports, uploads
-from local.artifact import Artifact
-from local.import_states import ImportState, ImportStates
-from local.stack import LocalStack
+from core.productions.volume import resolve_source_key
+from local.cli import report_download, upload_and_wait
+from local.cli.import_status import ImportProgress, ImportProgressReader
+from local.lambda_runtime.build_artifact import Artifact
+from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
 from samples.demo import write_demo
 from tests.support import servers
@@ -32,7 +32,7 @@ def running(state: Path, schema_url: URL, name: str, artifact: Path | None = Non
     server = schema_url.render_as_string(hide_password=False)
     url = servers.fresh_schema(server, f"{schema_url.database}_{name}")
     at = url.render_as_string(hide_password=False)
-    with LocalStack(state, workers=2, time_scale=SCALE, database_url=at, artifact=artifact) as stack:
+    with LocalStack(state, StackOptions(workers=2, time_scale=SCALE, database_url=at, artifact=artifact)) as stack:
         yield stack
     servers.drop_schema(url)
 
@@ -44,17 +44,19 @@ def built(artifact: Artifact, schema_url: URL, tmp_path_factory: pytest.TempPath
         yield stack
 
 
-def imported(stack: LocalStack, file: Path, case: str) -> ImportState:
+def imported(stack: LocalStack, file: Path, case: str) -> ImportProgress:
     """What became of a file."""
-    with ImportStates(stack.database_url) as states:
-        upload = uploads.put(stack, file, "tenant", case, {})
-        return uploads.wait(stack, uploads.finder(states, upload), lambda _state: None)
+    with ImportProgressReader(stack.database_url) as states:
+        upload = upload_and_wait.upload_load_file(stack, file, "tenant", case, {})
+        return upload_and_wait.wait_for_import(
+            stack, upload_and_wait.build_state_reader(states, upload), lambda _state: None
+        )
 
 
 def left_by(stack: LocalStack, file: Path, folder: Path) -> tuple[Dump, dict[str, bytes]]:
     """The dump and the report files of a file's import."""
     state = imported(stack, file, "Demo")
-    reports.download(stack.s3, stack.bucket, state, folder)
+    report_download.download(stack.s3, stack.bucket, state, folder)
     written = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     engine = create_engine(stack.database_url)
     try:
@@ -95,7 +97,7 @@ class Api:
         deadline = time.monotonic() + 90
         while (shown := self.call("GET", f"/productions/{production}"))["status"] in ("requested", "running"):
             assert time.monotonic() < deadline, shown
-            self._stack.pause(0.1)
+            self._stack.wait_for_activity(0.1)
         return shown
 
 
@@ -108,7 +110,7 @@ def test_a_production_is_asked_for_and_made_from_what_was_built(built: LocalStac
     assert imported(built, file, CASE).status == "completed"
     paths = ("N/1.doc", "T/1.txt", "N/2.doc", "T/2.txt")
     for path in paths:
-        built.s3.put_object(Bucket=built.bucket, Key=source_key("tenant", CASE, path), Body=path.encode())
+        built.s3.put_object(Bucket=built.bucket, Key=resolve_source_key("tenant", CASE, path), Body=path.encode())
     api = Api(built)
     asked = {"case": CASE, "query": {}, "volume": "VOL001", "prefix": "ACME", "digits": 7}
     shown = api.ended(api.call("POST", "/productions", asked)["id"])

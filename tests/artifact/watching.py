@@ -11,8 +11,8 @@ import boto3
 import pytest
 from sqlalchemy import URL
 
-from local.artifact import Artifact
-from local.stack import LocalStack
+from local.lambda_runtime.build_artifact import Artifact
+from local.stack import LocalStack, StackOptions
 from tests.artifact.sending import Sender
 from tests.support import servers
 from tests.support.aws_requests import Asked, asked_for
@@ -52,9 +52,10 @@ def watched(artifact: Artifact, schema_url: URL, state: Path) -> Iterator[Watche
     at = url.render_as_string(hide_password=False)
     with recording_proxy() as stores, recording_proxy() as functions:
         through = {"AWS_ENDPOINT_URL": stores.url, "AWS_ENDPOINT_URL_LAMBDA": functions.url}
-        with LocalStack(
-            state, workers=1, database_url=at, artifact=artifact.folder, environment=through, delivers=False
-        ) as stack:
+        options = StackOptions(
+            workers=1, database_url=at, artifact=artifact.folder, environment=through, poll_events=False
+        )
+        with LocalStack(state, options) as stack:
             stores.target, functions.target = stack.aws.endpoint, stack.lambda_client.meta.endpoint_url
             with seen_here(stack) as environment:
                 world = World(environment["BUCKET"], environment)

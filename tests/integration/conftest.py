@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from sqlalchemy import make_url
+from sqlalchemy import URL, create_engine, make_url, text
 
 import migrate_database
-from local.database import temporary_server
-from shell.utils.db_session import engine
+from local.services.mysql import temporary_server
+from shell.db import column_limits, session
+from shell.settings import settings
 from tests.support import servers
 from tests.support.caches import forget_caches
 from tests.support.cases import Cases
-from tests.support.database import Database
+from tests.support.database import Database, Toys
 from tests.support.servers import RUN, SERVER, is_mysql, user_of_our_own
 from tests.support.world import World
 
@@ -26,6 +27,7 @@ TABLES = (
 )
 # Where many add the same row at once: over one that was deleted and is not purged yet, an insert locks the gap before
 # it, which makes deadlocks that are the tests' own.
+MORE_TABLES = ("outbox_events", "toy_accounts", "toy_people", "toy_payments")
 MET_ON = ("devices", "bates_sequences", "insert_destinations")
 
 
@@ -62,6 +64,66 @@ def counting(counting_url: tuple[str, bool], monkeypatch: pytest.MonkeyPatch) ->
     for table in TABLES:
         database.query(f"{'TRUNCATE' if table in MET_ON else 'DELETE FROM'} {table}")
     yield Cases(database)
-    engine().dispose()
+    session.engine().dispose()
     monkeypatch.undo()
     forget_caches()
+
+
+@pytest.fixture(scope="session")
+def database_url(worker_id: str, environment: dict[str, str]) -> Iterator[tuple[URL, bool]]:
+    """An empty schema, and whether it is on MySQL."""
+    given = os.environ[SERVER]
+    schema = f"exhibits_races_{os.environ[RUN]}_{worker_id}"
+    with ExitStack() as stack:
+        if is_mysql(given):
+            url = stack.enter_context(user_of_our_own(given, schema)).render_as_string(hide_password=False)
+            stack.callback(_execute, given, f"DROP DATABASE {schema}")
+        else:
+            url = stack.enter_context(temporary_server())
+            # Nothing here has to outlive the machine.
+            _execute(url, "SET GLOBAL innodb_flush_log_at_trx_commit = 0")
+        # To make ready for TLS that nobody uses here takes longer than all else that a connection does.
+        yield servers.fresh_schema(url, schema).update_query_dict({"ssl_disabled": "true"}), is_mysql(url)
+
+
+@pytest.fixture(scope="session")
+def migrated_database(database_url: tuple[URL, bool], environment: dict[str, str]) -> Database:
+    """The schema with the application's tables and the toys."""
+    made = Database(*database_url)
+    with pytest.MonkeyPatch.context() as patch:
+        _use(patch, made)
+        migrate_database.lambda_handler({"RequestType": "Local"}, None)
+        Toys.metadata.create_all(made.admin)
+    _forget()
+    return made
+
+
+@pytest.fixture
+def database(migrated_database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
+    """Empty tables in a database that is the application's for the length of the test."""
+    _use(monkeypatch, migrated_database)
+    for table in (*TABLES, *MORE_TABLES):
+        migrated_database.query(f"DELETE FROM {table}")
+    yield migrated_database
+    session.engine().dispose()
+    monkeypatch.undo()
+    _forget()
+
+
+def _use(patch: pytest.MonkeyPatch, database: Database) -> None:
+    patch.setenv("DATABASE_URL", database.url.render_as_string(hide_password=False))
+    patch.setenv("DB_DEADLOCK_RETRY_DELAY", "0.002")
+    _forget()
+
+
+def _forget() -> None:
+    for cached in (settings, session.engine, column_limits.column_limits):
+        cached.cache_clear()
+
+
+def _execute(server_url: str, *statements: str) -> None:
+    engine = create_engine(make_url(server_url).set(database=""), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+    engine.dispose()

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from local.cli import main
-from local.commands import Place
+from local.cli.commands import Workspace
+from local.cli.main import main
 from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec
 
@@ -21,29 +21,29 @@ SPEC = Spec(rows=1_200, seed=11, faults=(Fault(FaultKind.UNCLOSED_QUOTE, 20), Fa
 
 
 @pytest.fixture
-def place(tmp_path: Path, schema_url: Any) -> Iterator[Place]:
-    """A place of its own, in this worker's schema."""
+def workspace(tmp_path: Path, schema_url: Any) -> Iterator[Workspace]:
+    """A workspace of its own, in this worker's schema."""
     engine = create_engine(schema_url.set(database=""), isolation_level="AUTOCOMMIT")
     name = f"{schema_url.database}_command"
     with engine.connect() as connection:
         connection.execute(text(f"DROP DATABASE IF EXISTS {name}"))
-        yield Place(tmp_path, database_url=schema_url.set(database=name).render_as_string(hide_password=False))
+        yield Workspace(tmp_path, database_url=schema_url.set(database=name).render_as_string(hide_password=False))
         connection.execute(text(f"DROP DATABASE IF EXISTS {name}"))
     engine.dispose()
 
 
-def run(place: Place, capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+def run(workspace: Workspace, capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
     """The exit code, and what `--json` printed."""
-    code = main(["import", *arguments, "--case", "Smith v. Jones", "--json"], place)
+    code = main(["import", *arguments, "--case", "Smith v. Jones", "--json"], workspace)
     return code, json.loads(capsys.readouterr().out)
 
 
 def test_a_file_is_imported_once_and_its_rejected_rows_come_back(
-    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made: Generated = generate(SPEC)
     file = made.write(tmp_path / "production.dat")
-    code, first = run(place, capsys, str(file), "--workers", "2")
+    code, first = run(workspace, capsys, str(file), "--workers", "2")
     entry = first["imports"][0]
     assert code == 0
     assert entry["status"] == "completed_with_rejections"
@@ -52,18 +52,18 @@ def test_a_file_is_imported_once_and_its_rejected_rows_come_back(
     rejected = b"".join(made.data[r.byte_start : r.byte_start + r.byte_len] for r in made.truth.rejected)
     assert Path(entry["reports"]["rejected_rows"]).read_bytes().endswith(rejected)
 
-    code, second = run(place, capsys, str(file))
+    code, second = run(workspace, capsys, str(file))
     entry = second["imports"][0]
     assert (code, entry["imported"], entry["unchanged"]) == (0, 0, len(made.truth.imported))
 
 
 def test_one_failing_file_fails_the_command_and_not_the_others(
-    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good = generate(Spec(rows=5, seed=3)).write(tmp_path / "good.dat")
     image_list = tmp_path / "volume.opt"
     image_list.write_bytes(b"ABC001,VOL01,IMAGES\\ABC001.tif,Y,,,1\r\n")
-    code, printed = run(place, capsys, str(image_list), str(good))
+    code, printed = run(workspace, capsys, str(image_list), str(good))
     failed, imported = printed["imports"]
     assert code == 1
     assert (failed["status"], failed["imported"]) == ("failed", 0)
@@ -71,5 +71,5 @@ def test_one_failing_file_fails_the_command_and_not_the_others(
     assert (imported["status"], imported["imported"]) == ("completed", 5)
 
 
-def test_a_file_that_is_not_there_is_wrong_usage(place: Place, tmp_path: Path) -> None:
-    assert main(["import", str(tmp_path / "missing.dat"), "--case", "c"], place) == 2
+def test_a_file_that_is_not_there_is_wrong_usage(workspace: Workspace, tmp_path: Path) -> None:
+    assert main(["import", str(tmp_path / "missing.dat"), "--case", "c"], workspace) == 2

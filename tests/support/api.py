@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from local.api_events import HttpRequest
-from local.api_gateway import ApiGateway
-from local.stack import DEFAULT_TEMPLATE
-from local.template import Template
-from local.tokens import Tokens
+from local.gateway.events import HttpRequest
+from local.gateway.server import ApiGateway
+from local.gateway.tokens import Tokens
+from local.stack.options import DEFAULT_TEMPLATE
+from local.template.reader import Template
 from tests.support.world import Context
 
 TOKENS = Tokens("a secret of the tests, which nobody else has")
@@ -86,6 +86,6 @@ class Client:
             **({"content-type": "application/json"} if raw else {}),
             **headers,
         }
-        answer = gateway().answer(HttpRequest(method, place, query, list(sent.items()), raw, "127.0.0.1"))
+        answer = gateway().handle(HttpRequest(method, place, query, list(sent.items()), raw, "127.0.0.1"))
         text = answer.body.decode()
         return Reply(answer.status, {k.lower(): v for k, v in answer.headers}, json.loads(text) if text else None)

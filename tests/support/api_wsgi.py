@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
 
-from local.api_events import HttpRequest
+from local.gateway.events import HttpRequest
 from tests.support.api import gateway
 
 
@@ -22,7 +22,7 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
         body=environ["wsgi.input"].read(length),
         source_ip="127.0.0.1",
     )
-    answer = gateway().answer(request)
+    answer = gateway().handle(request)
     start_response(f"{answer.status} {HTTPStatus(answer.status).phrase}", list(answer.headers))
     return [answer.body]
 

@@ -16,9 +16,15 @@ from typing import Any, NamedTuple
 from sqlalchemy import BigInteger, Connection, Engine, event, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from shell.utils.advisory_lock import NAME_IN_DATABASE, InsertLock, insert_lock_name, next_positions, table_insert_lock
-from shell.utils.db_session import session
-from shell.utils.replaying import retry_on_db_conflict
+from shell.db.retry import retry_on_db_conflict
+from shell.db.session import session
+from shell.utils.advisory_lock import (
+    NAME_IN_DATABASE,
+    InsertLock,
+    allocate_positions,
+    insert_lock_name,
+    table_insert_lock,
+)
 
 # Processes are forked from a server that has imported what this module imports.
 from tests.support.database import Database, Toys, until
@@ -60,7 +66,7 @@ def insert(transaction: Session, destination_id: int, batch: int, first: int, co
 def append(destination: str, batch: int) -> InsertLock:
     """Append a batch in several statements, as an operation does; returns the lock."""
     with table_insert_lock(destination) as lock, session() as transaction:
-        first = next_positions(transaction, lock, STATEMENTS * ROWS)
+        first = allocate_positions(transaction, lock, STATEMENTS * ROWS)
         for statement in range(STATEMENTS):
             insert(transaction, lock.destination_id, batch, first + statement * ROWS)
     return lock
@@ -75,7 +81,7 @@ def append_all(destination: str, batches: Sequence[int]) -> float:
 
 
 def append_all_without_lock(destination_id: int, batches: Sequence[int], meeting: bool = True) -> float:
-    """The naive twin, at the first free position that it sees; all who run it are half-way through the first batch."""
+    """The negative control takes the first free position it sees; all callers are half-way through a batch."""
     began = time.monotonic()
     for batch in batches:
         with session() as transaction:
@@ -186,7 +192,7 @@ def appenders(count: int) -> Iterator[Appenders]:
 def _hold(environment: Mapping[str, str], destination: str, batch: int, half_way: Event) -> None:
     _prepare(environment, None)
     with table_insert_lock(destination) as lock, session() as transaction:
-        insert(transaction, lock.destination_id, batch, next_positions(transaction, lock, 2 * ROWS))
+        insert(transaction, lock.destination_id, batch, allocate_positions(transaction, lock, 2 * ROWS))
         half_way.set()
         _FORKS.Event().wait()
 

@@ -9,17 +9,17 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.synchronize import Barrier
 from typing import NamedTuple
 
-from core.bates import BatesFormat
+from core.productions.bates import BatesFormat
 from core.saga import SagaEvent, SagaEventKind
-from shell import production_steps_ops as steps
-from shell.bates_ops import ensure_sequence, take_numbers
+from shell.db.bulk_insert import insert_new
+from shell.db.session import session
 from shell.observability import logger
-from shell.production_state_ops import locked, record
-from shell.selecting_ops import selected
+from shell.productions import steps
+from shell.productions.bates_sequences import allocate_numbers, ensure_sequence
+from shell.productions.selection import list_selected_exhibits
+from shell.productions.state import lock_production, record_step_event
 from shell.tables.productions import Productions
-from shell.utils.bulk_insert import insert_new
 from shell.utils.db_helpers import retry_on_db_conflict
-from shell.utils.db_session import session
 from tests.support.api_workers import _FORKS
 
 _meeting: Barrier | None = None
@@ -46,7 +46,7 @@ class _Replays(logging.Handler):
         self.count = 0
 
     def emit(self, entry: logging.LogRecord) -> None:
-        self.count += "replaying" in entry.getMessage()
+        self.count += entry.getMessage() == "retrying a transaction"
 
 
 class _RolledBackError(Exception):
@@ -72,9 +72,9 @@ def numbers_alone(production_id: int) -> None:
         form = BatesFormat(production.prefix, production.digits)
         ensure_sequence(preparing, production.case_id, form, 1)
     with session() as transaction:
-        production = locked(transaction, production_id)
-        [exhibit] = selected(transaction, production)
-        taken = take_numbers(transaction, production.case_id, form, exhibit.numbers)
+        production = lock_production(transaction, production_id)
+        [exhibit] = list_selected_exhibits(transaction, production)
+        taken = allocate_numbers(transaction, production.case_id, form, exhibit.numbers)
         row = (
             production_id,
             exhibit.exhibit_id,
@@ -99,7 +99,9 @@ def _work(reserve: Callable[[int], None], case_id: int, form: BatesFormat, share
             roll_back(case_id, form, 5)
         reserve(each.production_id)
         if each.voided:
-            record(each.production_id, SagaEvent(SagaEventKind.FAILED, "copy", "so that its numbers are void"))
+            record_step_event(
+                each.production_id, SagaEvent(SagaEventKind.FAILED, "copy", "so that its numbers are void")
+            )
             steps.void({steps.PRODUCTION: each.production_id})
     return Told(len(share), replays.count)
 
@@ -110,7 +112,7 @@ def roll_back(case_id: int, form: BatesFormat, count: int) -> None:
         ensure_sequence(preparing, case_id, form, count)
     try:
         with session() as transaction:
-            take_numbers(transaction, case_id, form, count)
+            allocate_numbers(transaction, case_id, form, count)
             raise _RolledBackError
     except _RolledBackError:
         pass

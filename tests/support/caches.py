@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from shell.aws import clients, secrets
+from shell.db import column_limits, session
 from shell.settings import settings
-from shell.utils import aws, column_limits, db_session, redis_client
+from shell.utils import redis_client
 
 
 def forget_caches() -> None:
     """Everything: settings, clients, the engine and what is known of the columns."""
-    for cached in (aws.s3, aws.sqs, aws.sns, aws.functions, db_session.engine, column_limits.column_limits):
+    for cached in (
+        clients.s3,
+        clients.sqs,
+        clients.sns,
+        clients.lambda_client,
+        session.engine,
+        column_limits.column_limits,
+    ):
         cached.cache_clear()
     forget_redis()
 
@@ -16,4 +25,18 @@ def forget_caches() -> None:
 def forget_redis() -> None:
     """The settings, and the connection to the Redis that they named."""
     settings.cache_clear()
-    redis_client.forget()
+    close_redis()
+
+
+def close_redis() -> None:
+    """The connection to Redis, and what is known of its outages."""
+    if redis_client._client.cache_info().currsize:
+        redis_client._client().close()
+    redis_client._client.cache_clear()
+    redis_client._circuit_breaker.cache_clear()
+
+
+def forget_secrets() -> None:
+    """What Secrets Manager answered."""
+    secrets._provider.cache_clear()
+    secrets._last_read.clear()

@@ -13,13 +13,13 @@ from tests.support.queried import Queried
 from tests.support.world import World
 
 
-def case_of(at: Queried, name: str, tenant: str) -> int:
+def get_or_create_case(at: Queried, name: str, tenant: str) -> int:
     """The id of a case, made on first use."""
     known = at.query("SELECT id FROM cases WHERE tenant_id = :t AND name = :n", t=tenant, n=name)
     if known:
         return int(known[0][0])
     at.query("INSERT INTO cases (tenant_id, name) VALUES (:t, :n)", t=tenant, n=name)
-    return case_of(at, name, tenant)
+    return get_or_create_case(at, name, tenant)
 
 
 def put_exhibits(at: Queried, case_id: int, control_numbers: Sequence[str], **columns: Any) -> list[int]:
@@ -46,7 +46,7 @@ class Cases:
 
     def case(self, name: str, tenant: str = "tenant") -> int:
         """The id of a case, made on first use."""
-        return case_of(self.database, name, tenant)
+        return get_or_create_case(self.database, name, tenant)
 
     def exhibit(self, control_number: str, case: str = "Case", tenant: str = "tenant", **columns: Any) -> int:
         """Add an exhibit; returns its id."""
@@ -84,4 +84,6 @@ class Matter:
 def matter(world: World, exhibits: int, *, tenant: str = "acme", name: str = "Smith v. Jones") -> Matter:
     """A case with so many exhibits, A-0001 and on."""
     numbers = [f"A-{number:04}" for number in range(1, exhibits + 1)]
-    return Matter(world, tenant, name, put_exhibits(world, case_of(world, name, tenant), numbers, title="A title"))
+    return Matter(
+        world, tenant, name, put_exhibits(world, get_or_create_case(world, name, tenant), numbers, title="A title")
+    )

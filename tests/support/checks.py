@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from samples.columns import Role
-from samples.oracle import Record, Truth, collation_key, is_wide, spellings
+from samples.oracle import Record, Truth, collation_key, is_wide, map_spellings
 from tests.support.accounts import Accounts, Rejected, Warned, accounts, links, names, summed_over_chunks
 from tests.support.queried import Queried
 
@@ -105,7 +105,7 @@ def _assert_rejection(rejected: Rejected, record: Record, truth: Truth) -> None:
     assert (rejected.byte_start, rejected.byte_len) == (record.byte_start, record.byte_len)
     assert rejected.column == _blamed_column(rejected.code, record, truth)
     if rejected.code == "DUPLICATE_ID":
-        assert f"line {record.duplicate_of_line} " in rejected.message
+        assert f"Line {record.duplicate_of_line} " in rejected.message
     readable = rejected.code not in ("WRONG_CELL_COUNT", "MALFORMED_QUOTING")
     shown = (record.control_number or "")[:255] or None
     assert rejected.control_number == (shown if readable else None)
@@ -128,7 +128,7 @@ def _assert_warnings(got: Accounts, truth: Truth) -> None:
 
 
 def _expected_warnings(truth: Truth) -> Iterator[Warned]:
-    kept = spellings(record.custodians for record in truth.imported)
+    kept = map_spellings(record.custodians for record in truth.imported)
     warned: set[str] = set()
     for record in truth.imported:
         merged = [warning for warning in record.warnings if warning.code == "NAME_MERGED"]

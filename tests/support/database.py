@@ -17,8 +17,8 @@ from sqlalchemy import BigInteger, CheckConstraint, Engine, String, UniqueConstr
 from sqlalchemy.engine import URL, Connection
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
-from shell.utils import db_session
-from shell.utils.replaying import retry_on_db_conflict
+from shell.db import session as db_session
+from shell.db.retry import retry_on_db_conflict
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from core.idempotency import Answer, KeyedRequest
+from core.idempotency import KeyedRequest, KeyedResponse
 from shell.utils.idempotency import once_per_key
 from tests.support.world import World
 
@@ -24,17 +24,17 @@ def asking(
     return KeyedRequest(tenant, route, key, content.to_bytes(32, "big"))
 
 
-def effect(name: str = "thing", before: Callable[[], object] = lambda: None) -> Callable[[Session], Answer]:
+def effect(name: str = "thing", before: Callable[[], object] = lambda: None) -> Callable[[Session], KeyedResponse]:
     """Writes a row that `Effects` counts, and answers with the row's id."""
 
-    def write(transaction: Session) -> Answer:
+    def write(transaction: Session) -> KeyedResponse:
         before()
         statement = text(
             "INSERT INTO outbox_events (aggregate_type, aggregate_id, event_type, payload) "
             "VALUES ('thing', :name, 'made', '{}')"
         )
         made = transaction.execute(statement, {"name": name})
-        return Answer(201, json.dumps({"id": made.lastrowid}), {"Location": "/things/1"})  # type: ignore[attr-defined]
+        return KeyedResponse(201, json.dumps({"id": made.lastrowid}), {"Location": "/things/1"})  # type: ignore[attr-defined]
 
     return write
 

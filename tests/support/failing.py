@@ -9,7 +9,7 @@ from sqlalchemy.exc import OperationalError
 from tenacity import Retrying
 
 from core.errors import TransactionConflictError
-from shell.utils.replaying import retrying
+from shell.db.retry import build_retrying
 
 
 class Left(NamedTuple):
@@ -45,4 +45,4 @@ class Failing:
 
 def ours(attempts: int, delay: float) -> Retrying:
     """The application's loop around a unit, with so many attempts and that first pause."""
-    return retrying(attempts, delay, lambda _last, _tried: TransactionConflictError())
+    return build_retrying(attempts, delay, lambda _last, _tried: TransactionConflictError())

@@ -11,8 +11,8 @@ from typing import Any
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from core.events import Event
-from shell.outbox_ops import append_events
-from shell.utils.db_session import session
+from shell.db.session import session
+from shell.outbox.writer import append_events
 from tests.support.database import Database
 
 THROTTLED = {"Code": "Throttled", "SenderFault": False}

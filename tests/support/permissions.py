@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from moto.iam.access_control import IAMPolicy, PermissionResult
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 
-from local.intrinsics import resolve
-from local.template import ACCOUNT_ID, PSEUDO_PARAMETERS, REGION, Template
+from local.template.intrinsics import resolve
+from local.template.reader import ACCOUNT_ID, PSEUDO_PARAMETERS, REGION, Template
 from tests.support.aws_requests import Asked, UnknownRequestError
 from tests.unit.template.conftest import Deployed, listed
 

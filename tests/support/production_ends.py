@@ -13,8 +13,8 @@ from typing import Any
 
 from core.errors import SagaStepError
 from core.saga import SagaStep
-from shell.durable import Checkpoints, shown
-from shell.producing_ops import STEPS, produce
+from shell.aws.durable_execution import Checkpoints, redact_error
+from shell.productions.saga import STEPS, produce
 from tests.support.database import PATIENCE_S
 from tests.support.production_faults import Hook, Point, around, both
 
@@ -36,13 +36,13 @@ class Passing(Checkpoints):
     def __init__(self, hook: Hook) -> None:
         self._hook = hook
 
-    def keep(self, name: str, work: Work) -> Mapping[str, Any]:
+    def run(self, name: str, work: Work) -> Mapping[str, Any]:
         """Do the work."""
         self._hook(Point(f"[{name}]"))
         try:
             result = work()
         except Exception as error:
-            raise SagaStepError(name, str(shown(error))) from None
+            raise SagaStepError(name, str(redact_error(error))) from None
         self._hook(Point(f"[{name}]", after=True))
         return result
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from core.errors import InvalidInputError, StorageUnavailableError, WrongStateError
 from core.saga import PART, SagaContext, SagaStep
-from shell.durable import durable_handler
-from shell.producing_ops import STEPS, produce
-from shell.production_query_ops import get_production
+from shell.aws.durable_execution import durable_handler
+from shell.productions.queries import get_production
+from shell.productions.saga import STEPS, produce
 from tests.support.productions import CALLER, Handler, cancel, documents_of, objects_of, status_of, steps_of
 from tests.support.world import World
 
@@ -76,7 +76,7 @@ def _backward(step: SagaStep, hook: Hook, context: SagaContext) -> None:
 
 def handler_of(steps: Sequence[SagaStep]) -> Handler:
     """The function `produce` with other steps."""
-    return durable_handler(partial(produce, made_by=steps))
+    return durable_handler(partial(produce, saga_steps=steps))
 
 
 class DriverError(Exception):
@@ -135,8 +135,8 @@ def events_of(world: World, production_id: int) -> list[str]:
 
 def left_of(production_id: int) -> list[str]:
     """What GET says is left to do, by the steps that it belongs to."""
-    said = get_production(CALLER, production_id).left_to_do
-    words = {"cancel": "begin", "record": "reserve", "delete": "copy", "tell": "notify"}
+    said = get_production(CALLER, production_id).remaining_actions
+    words = {"cancel": "begin", "record": "reserve", "delete": "copy", "notify": "notify"}
     return sorted(words[each.split()[0]] for each in said)
 
 
@@ -188,7 +188,7 @@ def told_left(world: World, production_id: int) -> list[str]:
         "SELECT payload FROM outbox_events WHERE event_type = 'production.needs_attention' AND aggregate_id = :p",
         p=str(production_id),
     )
-    return sorted(json.loads(rows[0].payload)["left"])
+    return sorted(json.loads(rows[0].payload)["unfinished"])
 
 
 def is_closed(world: World, production_id: int) -> bool:

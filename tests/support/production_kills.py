@@ -24,9 +24,9 @@ from aws_durable_execution_sdk_python.execution import (
 )
 from aws_durable_execution_sdk_python_testing import DurableFunctionTestRunner
 
-from shell import produced_ops
-from shell.utils import aws
-from shell.utils.db_session import engine
+from shell.aws import clients
+from shell.db.session import engine
+from shell.productions import documents
 from tests.support.production_faults import PART_SIZE, Fault, Faulty, Hook, Point, around, both, handler_of
 from tests.support.productions import cancel
 from tests.support.workers import PATIENCE_S
@@ -107,9 +107,9 @@ class Asking:
 def _serve(connection: Connection, environment: Mapping[str, str]) -> None:
     """The function's process: invocations one by one."""
     os.environ.update(environment)
-    produced_ops.PART = PART_SIZE
+    documents.PART_SIZE = PART_SIZE
     with engine().connect():
-        aws.s3()
+        clients.s3()
     connection.send(("ready",))
     while (task := connection.recv()) is not None:
         given, run, served = task

@@ -9,15 +9,15 @@ from typing import Any
 from aws_durable_execution_sdk_python_testing import DurableFunctionTestRunner
 
 import produce
-from core.bates import BatesFormat, NumberRange
 from core.caller import Caller
 from core.contracts.productions import NewProduction
-from shell.bates_ops import ensure_sequence, take_numbers
-from shell.production_request_ops import cancel_production, create_production, retry_production
-from shell.utils import aws
-from shell.utils.db_session import session
-from shell.utils.document_properties import store
-from tests.support.cases import case_of, put_exhibits
+from core.productions.bates import BatesFormat, NumberRange
+from shell.aws import clients
+from shell.db.session import session
+from shell.productions.bates_sequences import allocate_numbers, ensure_sequence
+from shell.productions.commands import cancel_production, create_production, retry_production
+from shell.utils.document_properties import serialize_properties
+from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.database import done
 from tests.support.world import World
 
@@ -34,11 +34,11 @@ def put_documents(
     **columns: Any,
 ) -> list[int]:
     """Exhibits with a native and a text each, which are in the bucket; returns their ids."""
-    case_id = case_of(world, case, "tenant")
+    case_id = get_or_create_case(world, case, "tenant")
     ids = []
     for number in numbers:
         paths = {"native_path": rf".\NATIVE\{number}.DOCX", "text_path": f"TEXT/{number}.txt"}
-        said = {"document_properties": store(dict(properties))} if properties else {}
+        said = {"document_properties": serialize_properties(dict(properties))} if properties else {}
         ids += put_exhibits(world, case_id, [number], **{**paths, **said, **columns})
         put_file(world, f"NATIVE/{number}.DOCX", f"native of {number}", case)
         put_file(world, f"TEXT/{number}.txt", f"text of {number}", case)
@@ -47,7 +47,7 @@ def put_documents(
 
 def put_file(world: World, path: str, content: str, case: str = "Case") -> None:
     """A file of the case, as whoever uploads a production puts it."""
-    aws.s3().put_object(Bucket=world.bucket, Key=f"files/tenant/{case}/{path}", Body=content.encode())
+    clients.s3().put_object(Bucket=world.bucket, Key=f"files/tenant/{case}/{path}", Body=content.encode())
 
 
 def ask(case: str = "Case", **asked: Any) -> int:
@@ -62,7 +62,7 @@ def ask(case: str = "Case", **asked: Any) -> int:
 def take(case_id: int, count: int, start_at: int | None = None, form: BatesFormat = FORM) -> NumberRange:
     """Numbers that were given out."""
     done(ensure_sequence, case_id, form, count, start_at)
-    return done(take_numbers, case_id, form, count, start_at).numbers
+    return done(allocate_numbers, case_id, form, count, start_at).numbers
 
 
 def cancel(production_id: int) -> None:
@@ -90,7 +90,7 @@ def execute(production_id: int, handler: Handler = produce.lambda_handler, secon
 
 def objects_of(world: World, production_id: int) -> dict[str, bytes]:
     """The production's objects, by key without its prefix, unless a version of one is left that was deleted."""
-    prefix, s3 = f"productions/{production_id}/", aws.s3()
+    prefix, s3 = f"productions/{production_id}/", clients.s3()
     found = s3.list_object_versions(Bucket=world.bucket, Prefix=prefix)
     assert not found.get("IsTruncated")
     assert not found.get("DeleteMarkers")
@@ -101,7 +101,7 @@ def objects_of(world: World, production_id: int) -> dict[str, bytes]:
 def steps_of(world: World, production_id: int) -> dict[str, str]:
     """The steps' states, by name."""
     rows = world.query(
-        "SELECT name, status FROM production_steps WHERE production_id = :p ORDER BY place", p=production_id
+        "SELECT name, status FROM production_steps WHERE production_id = :p ORDER BY position", p=production_id
     )
     return {row.name: row.status for row in rows}
 

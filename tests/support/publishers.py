@@ -20,8 +20,8 @@ from typing import Any
 from sqlalchemy import Engine, bindparam, create_engine, event, text
 
 from shell import sns
-from shell.publishing_ops import publish_pending
-from shell.utils import db_session
+from shell.db import session
+from shell.outbox.relay import publish_pending
 from tests.support.outbox import THROTTLED, message_of
 
 API_HANDLERS = ("imports_api", "exhibits_api", "custodians_api", "custody_api")
@@ -78,7 +78,7 @@ class RecordingTopic:
 def _publish(environment: Mapping[str, str], seed: int, once_in: int, finished: Flag) -> None:
     os.environ.update(environment)
     fate = Fate(seed, once_in)
-    ours = db_session.engine()
+    ours = session.engine()
     for moment in ("before_cursor_execute", "after_cursor_execute", "commit"):
         event.listen(ours, moment, fate)
     topic = RecordingTopic(create_engine(ours.url, isolation_level="AUTOCOMMIT"), fate)

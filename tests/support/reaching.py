@@ -1,6 +1,6 @@
 """Which calls of AWS each function can get to, read from the sources: whoever names something may call it.
 
-Guarantees that no call is missed which is written `client().method(...)` with a client of shell.utils.aws, as a
+Guarantees that no call is missed which is written `client().method(...)` with a client of shell.aws.clients, as a
 paginator's name, as an operation that is signed for somebody else, or as a secret that is looked up. More is found
 than is ever called: a method counts as soon as its class is named.
 """
@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-CLIENTS = {"s3": "s3", "sqs": "sqs", "sns": "sns", "functions": "lambda"}
+CLIENTS = {"s3": "s3", "sqs": "sqs", "sns": "sns", "lambda_client": "lambda"}
 
 
 class Named(NamedTuple):
@@ -62,7 +62,7 @@ class Sources:
 
     @cached_property
     def _imported(self) -> Mapping[str, Mapping[str, str]]:
-        """By module: what its names stand for, as in shell.utils.aws.s3; also those that functions import."""
+        """By module: what its names stand for, as in shell.aws.clients.s3; also those that functions import."""
         return {module: dict(_imports(tree)) for module, tree in self._trees.items()}
 
     def _named_by(self, at: Named) -> Iterator[Named]:
@@ -120,13 +120,14 @@ def calls_in(tree: ast.AST) -> Iterator[str]:
                 client in CLIENTS
             ):
                 yield f"{CLIENTS[client]}.{method}"
-            case ast.Call(func=ast.Name(id="_signed"), args=[ast.Constant(value=str(method))]):
+            case ast.Call(func=ast.Name(id="_presign"), args=[ast.Constant(value=str(method))]):
                 yield f"s3.{method}"
             case ast.Call(func=ast.Name(id="SecretsProvider") | ast.Attribute(attr="SecretsProvider")):
                 yield "secretsmanager.get_secret_value"
 
 
 def never_made(handler: Path) -> set[str]:
-    """Calls that a handler only seems to get to: where it says of no request that it announces, nobody is nudged."""
+    """Calls that a handler only seems to get to: where none of its requests writes events, the relay is not woken."""
     text = handler.read_text(encoding="utf-8")
-    return {"sqs.send_message_batch"} if "changed(" in text and "announces=True" not in text else set()
+    writes_events = "WRITES_EVENTS" in text or "writes_events=True" in text
+    return {"sqs.send_message_batch"} if "run_idempotent(" in text and not writes_events else set()

@@ -1,7 +1,7 @@
 """Every cell of an imported row, rebuilt from what the database holds of it.
 
 Taken are the exhibit, its properties, the originals in the warnings, and the source's bytes only for originals of
-more than 1 KB, by the byte range that the warning names. Stored properties are read with YAML and JSON themselves.
+more than 1 KB, by the byte range that the warning names. Stored properties are read as JSON, without the application.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from typing import Any
-
-import yaml
 
 from samples.columns import Role
 from samples.oracle import Truth
@@ -54,7 +52,7 @@ def stored_exhibits(world: Queried, import_id: int) -> dict[int, Stored]:
     for row in rows:
         values = dict(zip(columns, row, strict=True))
         text = values.pop("document_properties")
-        found[values["line_no"]] = Stored(values, {} if text is None else json.loads(yaml.safe_load(text)))
+        found[values["line_no"]] = Stored(values, {} if text is None else json.loads(text))
     warnings = world.query(
         "SELECT line_no, code, column_name, original, original_bytes, byte_start, byte_len FROM import_warnings "
         "WHERE import_id = :id AND line_no > 0 AND code <> 'NAME_MERGED' ORDER BY line_no, seq",

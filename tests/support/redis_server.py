@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from redis import Redis
 
-from local.redis_server import PrivateRedis
+from local.services.redis import PrivateRedis
 from tests.support.tcp_proxy import TcpProxy
 
 

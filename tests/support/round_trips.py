@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from shell.utils.document_properties import load
+from shell.utils.document_properties import parse_properties
 from tests.support.queried import Queried
 
 _EXHIBITS = """
@@ -49,7 +49,7 @@ def numbers(at: Queried, production: int) -> dict[str, str]:
 
 def said(row: Any, names: Sequence[str]) -> list[str]:
     """All texts of an exhibit that are handed over."""
-    properties = load(row.document_properties) if row.document_properties else {}
+    properties = parse_properties(row.document_properties) if row.document_properties else {}
     return [row.title or "", row.file_name or "", *(properties.get(name) or "" for name in names)]
 
 

@@ -77,7 +77,7 @@ class Judge:
 def _use(environment: Mapping[str, str]) -> None:
     """Whoever contends on a busy machine is more patient than the application, for which half a second is UNKNOWN."""
     os.environ.update(environment)
-    redis_client.CONNECT_TIMEOUT_S = redis_client.ANSWER_TIMEOUT_S = 20.0
+    redis_client.CONNECT_TIMEOUT_S = redis_client.REPLY_TIMEOUT_S = 20.0
 
 
 def contend(environment: Mapping[str, str], judge: Judge, limit: int, *, processes: int, threads: int) -> int:

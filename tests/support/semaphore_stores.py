@@ -28,8 +28,8 @@ class Store(ABC):
         """Lose everything, as after a restart."""
 
     @abstractmethod
-    def set_fence(self, fence: int) -> None:
-        """As if the one semaphore's last fence had been this."""
+    def set_fence(self, fencing_token: int) -> None:
+        """As if the one semaphore's last fencing token had been this."""
 
 
 class InRedis(Store):
@@ -51,8 +51,8 @@ class InRedis(Store):
     def forget(self) -> None:
         self._client.flushall()
 
-    def set_fence(self, fence: int) -> None:
-        self._client.set(self._key("fence"), fence)
+    def set_fence(self, fencing_token: int) -> None:
+        self._client.set(self._key("fencing_token"), fencing_token)
 
     def close(self) -> None:
         self._client.close()
@@ -76,5 +76,5 @@ class InDatabase(Store):
         self._world.query("DELETE FROM semaphore_holders")
         self._world.query("DELETE FROM semaphores")
 
-    def set_fence(self, fence: int) -> None:
-        self._world.query("UPDATE semaphores SET fence = :fence", fence=fence)
+    def set_fence(self, fencing_token: int) -> None:
+        self._world.query("UPDATE semaphores SET fencing_token = :fencing_token", fencing_token=fencing_token)

@@ -12,9 +12,9 @@ from typing import TypeVar
 import pytest
 from sqlalchemy import URL, text
 
+from shell.db import session as db_session
+from shell.db.session import session
 from shell.settings import settings
-from shell.utils import db_session
-from shell.utils.db_session import session
 
 HEADER = 4
 

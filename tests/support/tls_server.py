@@ -20,8 +20,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from local.database import PrivateServer
-from local.database_binaries import find_or_install
+from local.services.mysql import PrivateServer
+from local.services.mysql_binaries import find_or_install
 from tests.support.tcp_proxy import HEADER, TcpProxy, packets, pass_on
 
 DAY = timedelta(days=1)

@@ -18,10 +18,10 @@ import publish_outbox
 import settle_failed_chunk
 import start_import
 import write_import_report
-from core.uploads import options_key
+from core.imports.uploads import build_options_key
+from shell.aws import clients
+from shell.db.session import engine
 from shell.settings import settings
-from shell.utils import aws
-from shell.utils.db_session import engine
 from tests.support.dump import Dump, logical_dump
 
 Handler = Callable[[dict[str, Any], Any], Any]
@@ -70,10 +70,10 @@ def call(handler: Handler, *bodies: Mapping[str, Any]) -> bool:
 def taken_from(url: str) -> list[Message]:
     """Take all messages from a queue."""
     messages: list[Message] = []
-    while received := aws.sqs().receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
+    while received := clients.sqs().receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
         for message in received:
             messages.append(json.loads(message["Body"]))
-            aws.sqs().delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+            clients.sqs().delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
     return messages
 
 
@@ -100,7 +100,7 @@ class World:
             "BUCKET": name,
             "IMPORT_REQUESTS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-requests")["QueueUrl"],
             "IMPORT_CHUNKS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-chunks")["QueueUrl"],
-            "OUTBOX_NUDGE_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-nudges")["QueueUrl"],
+            "OUTBOX_WAKE_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-wakes")["QueueUrl"],
             "EVENTS_TOPIC_ARN": boto3.client("sns").create_topic(Name=f"{name}-events")["TopicArn"],
         }
         return cls(name, environment), environment
@@ -110,8 +110,8 @@ class World:
         upload_id = secrets.token_hex(8)
         key = f"imports/tenant/{case}/{upload_id}/{name}"
         if options:
-            aws.s3().put_object(Bucket=self.bucket, Key=options_key(key), Body=json.dumps(options))
-        put = aws.s3().put_object(Bucket=self.bucket, Key=key, Body=data)
+            clients.s3().put_object(Bucket=self.bucket, Key=build_options_key(key), Body=json.dumps(options))
+        put = clients.s3().put_object(Bucket=self.bucket, Key=key, Body=data)
         stored = {"key": key, "versionId": put["VersionId"], "eTag": put["ETag"], "size": len(data), "sequencer": "1"}
         record = {"eventName": "ObjectCreated:Put", "s3": {"bucket": {"name": self.bucket}, "object": stored}}
         return {"Records": [record]}
@@ -137,7 +137,7 @@ class World:
 
     def notification_of(self, key: str) -> Message:
         """What S3 says of the newest version of an object."""
-        head = aws.s3().head_object(Bucket=self.bucket, Key=key)
+        head = clients.s3().head_object(Bucket=self.bucket, Key=key)
         stored = {"key": quote_plus(key), "versionId": head["VersionId"], "eTag": head["ETag"], "sequencer": "1"}
         size = {"size": head["ContentLength"]}
         record = {"eventName": "ObjectCreated:Put", "s3": {"bucket": {"name": self.bucket}, "object": stored | size}}
@@ -164,9 +164,9 @@ class World:
     def report(self, import_id: int) -> dict[str, bytes]:
         """Write the import's report files and read them, by the last part of their keys."""
         assert call(write_import_report.lambda_handler, {"importId": import_id, "generation": 1})
-        listed = aws.s3().list_objects_v2(Bucket=self.bucket, Prefix=f"reports/{import_id}/1/").get("Contents", [])
+        listed = clients.s3().list_objects_v2(Bucket=self.bucket, Prefix=f"reports/{import_id}/1/").get("Contents", [])
         return {
-            each["Key"].rpartition("/")[2]: aws.s3().get_object(Bucket=self.bucket, Key=each["Key"])["Body"].read()
+            each["Key"].rpartition("/")[2]: clients.s3().get_object(Bucket=self.bucket, Key=each["Key"])["Body"].read()
             for each in listed
         }
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from shell import production_steps_ops as steps
+from shell.db.session import session
+from shell.productions import steps
 from shell.tables.productions import Productions
-from shell.utils.db_session import session
-from shell.utils.document_properties import store
-from tests.support.cases import case_of, put_exhibits
+from shell.utils.document_properties import serialize_properties
+from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.productions import ask, objects_of
 from tests.support.volumes import read_dat
 from tests.support.world import World
@@ -16,9 +16,9 @@ from tests.support.world import World
 
 def exhibit(world: World, number: str, case: str = "Case", custodians: tuple[str, ...] = (), **columns: Any) -> int:
     """An exhibit and who held it; `properties` as they were imported."""
-    case_id = case_of(world, case, "tenant")
+    case_id = get_or_create_case(world, case, "tenant")
     properties = columns.pop("properties", None)
-    stored = {} if properties is None else {"document_properties": store(properties)}
+    stored = {} if properties is None else {"document_properties": serialize_properties(properties)}
     [made] = put_exhibits(world, case_id, [number], **stored, **columns)
     for name in custodians:
         world.query("INSERT IGNORE INTO custodians (case_id, name) VALUES (:c, :n)", c=case_id, n=name)
@@ -36,7 +36,7 @@ def written(case: str = "Case", **asked: Any) -> int:
     context = {steps.PRODUCTION: production}
     steps.begin(context)
     context |= steps.reserve(context)
-    for part in range(steps.copy_parts(context)):
+    for part in range(steps.count_copy_parts(context)):
         steps.copy({**context, "part": part})
     return production
 

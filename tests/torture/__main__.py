@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 
 from benchmarks.arguments import number
-from benchmarks.telling import run as command
+from benchmarks.output import run_command
 from tests.torture import seeds
 from tests.torture.arena import Arena, arena
 from tests.torture.findings import KINDS
@@ -126,4 +126,4 @@ def _play_one(seed: int, at: Arena, tally: Tally, options: argparse.Namespace) -
 
 
 if __name__ == "__main__":
-    command(main)
+    run_command(main)

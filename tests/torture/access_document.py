@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from local.stack import REPOSITORY
+from local.stack.options import REPOSITORY
 
 PATH = REPOSITORY / "openapi.json"
 

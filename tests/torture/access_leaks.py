@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Engine, event
 
-from local.stack import REPOSITORY
+from local.stack.options import REPOSITORY
 
 _CONDITION = re.compile(r"(?:\b(\w+)\.)?\b(tenant_id|case_id) = %\((\w+)\)s")
 _SHELL = str(REPOSITORY / "shared" / "shell")
 # What a statement passes through on its way; who asks for it is further out.
-_IN_BETWEEN = ("/db_session.py", "/db_helpers.py", "/replaying.py")
+_IN_BETWEEN = ("/db/session.py", "/db/retry.py", "/utils/db_helpers.py")
 
 
 class Condition(NamedTuple):
@@ -69,15 +69,20 @@ def watched(engine: Engine, neutral: Wanted = lambda _: False) -> Iterator[Seen]
 def modules_with_conditions() -> set[str]:
     """The modules whose source has a condition on the tenant."""
     named = re.compile(r"tenant_id == |tenant_id = :")
-    return {path.stem for path in Path(_SHELL).rglob("*.py") if named.search(path.read_text("utf-8"))}
+    return {_name(str(path)) for path in Path(_SHELL).rglob("*.py") if named.search(path.read_text("utf-8"))}
 
 
 def _sender() -> tuple[str, str] | None:
     for frame, _line in traceback.walk_stack(None):
         name = frame.f_code.co_filename
         if name.startswith(_SHELL) and not name.endswith(_IN_BETWEEN):
-            return name.rpartition("/")[2].removesuffix(".py"), frame.f_code.co_name
+            return _name(name), frame.f_code.co_name
     return None
+
+
+def _name(path: str) -> str:
+    """Return a module's name below `shell`: imports.commands."""
+    return path.removeprefix(f"{_SHELL}/").removesuffix(".py").replace("/", ".")
 
 
 def _table(statement: str, alias: str | None) -> str:

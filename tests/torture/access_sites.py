@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 from urllib.parse import quote, urlencode
 
-from local.api_events import HttpRequest
-from shell.utils import aws
+from local.gateway.events import HttpRequest
+from shell.aws import clients
 from tests.support.api import TOKENS, gateway
 from tests.support.productions import execute
 from tests.support.world import World
@@ -123,7 +123,7 @@ class InProcess:
 
     def put(self, key: str, data: bytes) -> None:
         """Put an object, and have everything done that follows from it."""
-        aws.s3().put_object(Bucket=self.world.bucket, Key=key, Body=data)
+        clients.s3().put_object(Bucket=self.world.bucket, Key=key, Body=data)
         self.world.finish(self.world.notification_of(key))
 
     def produce(self, production_id: int) -> None:
@@ -138,7 +138,7 @@ class InProcess:
 class Answers(Protocol):
     """A gateway."""
 
-    def answer(self, request: HttpRequest) -> Any:
+    def handle(self, request: HttpRequest) -> Any:
         """The response to a request."""
         ...
 
@@ -146,5 +146,5 @@ class Answers(Protocol):
 def through(api: Answers, asked: Asked, authorizations: Sequence[str]) -> Said:
     """A gateway's answer, without a socket."""
     fields = asked.headers(authorizations)
-    found = api.answer(HttpRequest(asked.method, asked.path, asked.query, fields, asked.body, "127.0.0.1"))
+    found = api.handle(HttpRequest(asked.method, asked.path, asked.query, fields, asked.body, "127.0.0.1"))
     return Said.of(found.status, found.headers, found.body)

@@ -18,7 +18,7 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from local.tokens import InvalidTokenError, Tokens
+from local.gateway.tokens import InvalidTokenError, Tokens
 
 Claims = dict[str, Any]
 _HS256, _HOUR = {"alg": "HS256", "typ": "JWT"}, 3600

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from local.errors import LocalError
-from local.stack import DEFAULT_TEMPLATE, REPOSITORY, LocalStack
-from local.template import Template
+from local.stack import LocalStack, StackOptions
+from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
+from local.template.reader import Template
 from local.time_scale import TimeScale
 from tests.support.redis_server import RedisServer, private_redis
 from tests.torture import pace, points, worker
@@ -63,12 +64,14 @@ def arena(directory: Path, *, without: Sequence[str] = (), short_leases: bool = 
         stack = up.enter_context(
             LocalStack(
                 directory / "stack",
-                workers=2,
-                time_scale=SCALE,
-                database_url=database.url,
-                environment=_environment(conductor, redis, without, short_leases),
-                delivery=delivery,
-                module=worker.__name__,
+                StackOptions(
+                    workers=2,
+                    time_scale=SCALE,
+                    database_url=database.url,
+                    environment=_environment(conductor, redis, without, short_leases),
+                    delivery=delivery,
+                    runtime_module=worker.__name__,
+                ),
             )
         )
         topic = stack.environment("PublishOutboxFunction")["EVENTS_TOPIC_ARN"]
@@ -78,7 +81,7 @@ def arena(directory: Path, *, without: Sequence[str] = (), short_leases: bool = 
 
 def _migrate(database: TorturedDatabase) -> None:
     """Make the tables as the deployment does, without its function's time-out, which is shortened here."""
-    names = ("BUCKET", "IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "OUTBOX_NUDGE_QUEUE_URL")
+    names = ("BUCKET", "IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "OUTBOX_WAKE_QUEUE_URL")
     unused = dict.fromkeys((*names, "EVENTS_TOPIC_ARN"), "none")
     given = {**os.environ, **unused, "DATABASE_URL": database.url, "PYTHONPATH": os.pathsep.join(_roots())}
     code = "import migrate_database; migrate_database.lambda_handler({'RequestType': 'Local'}, None)"

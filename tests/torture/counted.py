@@ -20,10 +20,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.telling import DONE, FAILED, ending
-from benchmarks.telling import run as command
-from shell.utils.column_limits import column_limits
-from shell.utils.db_session import engine
+from benchmarks.output import DONE, FAILED, run_command, run_measurement
+from shell.db.column_limits import column_limits
+from shell.db.session import engine
 from tests.support import servers
 from tests.support.caches import forget_caches
 from tests.support.world import World
@@ -125,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
     options = _parser().parse_args(arguments)
     logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
-    return ending(partial(_measure, options.seed, options.deadlocks, options.lost))
+    return run_measurement(partial(_measure, options.seed, options.deadlocks, options.lost))
 
 
 def _measure(seed: int, deadlocks: int, lost: int) -> int:
@@ -156,4 +155,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    command(main)
+    run_command(main)

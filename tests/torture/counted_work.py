@@ -23,8 +23,8 @@ from samples.columns import Role
 from samples.generator import generate
 from samples.oracle import Truth
 from samples.spec import Fault, FaultKind, Spec
+from shell.db.session import session
 from shell.utils.db_helpers import retry_on_db_conflict
-from shell.utils.db_session import session
 from tests.support.api import Client, Reply
 from tests.support.checks import assert_accounted, turned_down
 from tests.support.queried import Queried

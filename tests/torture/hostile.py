@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 from benchmarks.arguments import number
 from benchmarks.imports.peak import peak_bytes
-from benchmarks.telling import run as command
+from benchmarks.output import run_command
 from core.errors import FileRefusedError
-from core.import_options import ImportOptions
 from core.load_file.dialect import read_opening
 from core.load_file.grammar import MAX_RECORD_BYTES
-from core.load_file.splitting import Splitter
-from shell.splitting_ops import SLICE_BYTES
+from core.load_file.options import ImportOptions
+from core.load_file.splitter import Splitter
+from shell.imports.split import SLICE_BYTES
 
 MEGABYTE = 1_000_000
 # What is held of a record before it is given up: as bytes, as text, as lines. A line takes some hundred bytes more than
@@ -137,4 +137,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    command(main)
+    run_command(main)

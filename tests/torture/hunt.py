@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.telling import run as command
+from benchmarks.output import run_command
 from tests.torture import seeds
 from tests.torture.arena import arena
 from tests.torture.findings import Finding
@@ -148,4 +148,4 @@ def _control(caught: Sequence[Caught], numbers: range, directory: Path) -> bool:
 
 
 if __name__ == "__main__":
-    command(main)
+    run_command(main)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.load_file.chunk import SourceRecord
+from core.load_file.chunk_reader import SourceRecord
 from core.load_file.layout import Layout
 from samples.columns import Column, Role
 from samples.oracle import Truth, is_wide

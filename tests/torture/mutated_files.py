@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from benchmarks.arguments import add_server, number
-from benchmarks.telling import run as command
+from benchmarks.output import run_command
 from tests.support.world import World
 from tests.torture.mutated_bounds import PROCESSOR_S, bounded, most_memory
 from tests.torture.mutated_imports import imported
@@ -125,4 +125,4 @@ def _summary(parser: Tally, whole: Tally) -> str:
 
 
 if __name__ == "__main__":
-    command(main)
+    run_command(main)

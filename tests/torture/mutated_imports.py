@@ -15,13 +15,13 @@ from typing import Any
 
 import import_chunk
 import start_import
-from core.load_file.chunk import SourceRecord, read_chunk
+from core.codes import FileFailure, Rejection
+from core.imports.uploads import build_options_key
+from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.layout import Layout
-from core.reasons import FileFailure, Rejection
-from core.uploads import options_key
-from samples.words import random_stream
+from samples.words import build_random
+from shell.aws import clients
 from shell.observability import metrics
-from shell.utils import aws
 from tests.support.accounts import Accounts, accounts, summed_over_chunks
 from tests.support.world import World, call
 from tests.torture.mutated_cells import check_cells
@@ -49,7 +49,7 @@ def imported(world: World, mutated: Mutated) -> Imported:
 
 def run_import(world: World, mutated: Mutated) -> int:
     """Import the file into a case of its own, which may hold what the file was; returns the import's id."""
-    rng = random_stream(mutated.number, "import")
+    rng = build_random(mutated.number, "import")
     case = f"Case {mutated.number}"
     if rng.random() < 1 / _ONE_IN:
         deliver(world, mutated.base.data, mutated.base.options or {}, case, rng)
@@ -171,5 +171,5 @@ def _check_report(world: World, import_id: int, got: Accounts, layout: Layout, d
 
 def _put_options(world: World, notification: Mapping[str, Any], options: Mapping[str, Any]) -> None:
     if options:
-        key = options_key(notification["Records"][0]["s3"]["object"]["key"])
-        aws.s3().put_object(Bucket=world.bucket, Key=key, Body=json.dumps(options))
+        key = build_options_key(notification["Records"][0]["s3"]["object"]["key"])
+        clients.s3().put_object(Bucket=world.bucket, Key=key, Body=json.dumps(options))

@@ -10,15 +10,15 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from core.codes import FileFailure
 from core.errors import FileRefusedError
-from core.import_options import ImportOptions, parse_options
-from core.load_file.chunk import SourceRecord, read_chunk
+from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.dialect import Opening, read_opening
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
-from core.load_file.splitting import Chunk, Splitter
-from core.reasons import FileFailure
-from samples.words import random_stream
+from core.load_file.options import ImportOptions, parse_options
+from core.load_file.splitter import Chunk, Splitter
+from samples.words import build_random
 from tests.torture.mutated_bytes import Places
 from tests.torture.mutated_rows import check_ids, check_reload, check_rows
 from tests.torture.mutated_violations import ViolationError, demand
@@ -49,7 +49,6 @@ class Manner:
     record_bytes: int
     block_bytes: int
     head_bytes: int | None
-    in_runs: bool
 
     @classmethod
     def drawn(cls, rng: random.Random) -> Manner:
@@ -61,7 +60,6 @@ class Manner:
             record_bytes=record_bytes,
             block_bytes=rng.choice((7, 61, 500, 4_000, 10**6)),
             head_bytes=rng.choice((None,) * 7 + (rng.randint(1, 4_000),)),
-            in_runs=rng.random() < 0.75,
         )
 
 
@@ -79,7 +77,7 @@ class Pass:
 
 def parse(mutated: Mutated, splitter: type[Splitter] = Splitter, reader: Reader = read_chunk) -> Outcome:
     """What becomes of the file; raises ViolationError where that is not what is promised."""
-    manner = Manner.drawn(random_stream(mutated.number, "manner"))
+    manner = Manner.drawn(build_random(mutated.number, "manner"))
     try:
         options = parse_options(mutated.options)
         found = _pass(mutated.data, options, manner, splitter)
@@ -102,11 +100,11 @@ def parse(mutated: Mutated, splitter: type[Splitter] = Splitter, reader: Reader 
 def _pass(data: bytes, options: ImportOptions, manner: Manner, kind: type[Splitter]) -> Pass:
     head = data if manner.head_bytes is None else data[: manner.head_bytes]
     opening = read_opening(head, options, whole=head == data)
-    splitter = kind(opening, manner.chunk_rows, manner.record_bytes, manner.chunk_bytes, in_runs=manner.in_runs)
+    splitter = kind(opening, manner.chunk_rows, manner.record_bytes, manner.chunk_bytes)
     blocks = (data[at : at + manner.block_bytes] for at in range(0, len(data), manner.block_bytes))
     chunks = [chunk for block in blocks for chunk in splitter.feed(block)]
     chunks += splitter.finish()
-    layout = splitter.layout(options.date_order)
+    layout = splitter.build_layout(options.date_order)
     stored = layout.to_json().encode()
     demand(Layout.from_json(stored.decode()) == layout, "the layout is not what was stored of it")
     return Pass(data, manner, opening, splitter, chunks, layout)

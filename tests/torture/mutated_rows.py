@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.codes import FileFailure, Rejection
 from core.errors import FileRefusedError
-from core.import_options import parse_options
-from core.load_file.chunk import SourceRecord
+from core.imports.report_files import build_reload_options
+from core.load_file.chunk_reader import SourceRecord
 from core.load_file.dialect import read_opening
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
-from core.reasons import FileFailure, Rejection
-from core.reporting import reload_options
-from core.rows import Row, parse_row
+from core.load_file.options import parse_options
+from core.load_file.rows import Row, parse_row
 from tests.torture.mutated_violations import ViolationError, demand
 
 # Control characters are to be a small share of a file; of the rejected rows they may be a larger one.
@@ -26,22 +26,26 @@ def check_rows(records: Sequence[SourceRecord], layout: Layout) -> list[SourceRe
     rejected = []
     for record in records:
         row = parse_row(record, layout)
-        demand(bool(row.problems) != _is_sound(row, layout), f"line {record.line_no} has neither meaning nor reason")
-        for problem in row.problems:
+        demand(bool(row.errors) != _is_sound(row, layout), f"line {record.line_no} has neither meaning nor reason")
+        for problem in row.errors:
             demand(problem.code in set(Rejection) and bool(problem.message.strip()), "a reason says nothing")
-        if row.problems:
+        if row.errors:
             rejected.append(record)
     return rejected
 
 
 def _is_sound(row: Row, layout: Layout) -> bool:
     cells = row.source.cells
-    return cells is not None and layout.grammar.fits(cells) and bool(row.control_number) and not row.problems
+    return (
+        cells is not None and layout.grammar.has_expected_cells(cells) and bool(row.control_number) and not row.errors
+    )
 
 
 def check_ids(records: Sequence[SourceRecord], layout: Layout, seen: Sequence[tuple[str, int]]) -> None:
     """The ids that were looked at for duplicates are those of the records, alike where those are alike."""
-    fitting = [(each.cells, each.line_no) for each in records if each.cells and layout.grammar.fits(each.cells)]
+    fitting = [
+        (each.cells, each.line_no) for each in records if each.cells and layout.grammar.has_expected_cells(each.cells)
+    ]
     field = "control_number" if "control_number" in layout.fields else "bates_begin"
     column = layout.fields.index(field)
     ids = [(cells[column].strip(ASCII_WHITESPACE), line) for cells, line in fitting]
@@ -61,7 +65,7 @@ def check_reload(data: bytes, layout: Layout, rejected: Sequence[SourceRecord]) 
         return
     rows = b"".join(data[each.byte_start : each.byte_start + each.byte_len] for each in rejected)
     try:
-        options = parse_options(reload_options(layout))
+        options = parse_options(build_reload_options(layout))
         opening = read_opening(data[: layout.body_start] + rows, options, whole=True)
     except FileRefusedError as refused:
         if refused.code in _BY_THEIR_SHARE:

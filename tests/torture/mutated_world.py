@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from moto import mock_aws
 
-from local.database import temporary_server
+from local.services.mysql import temporary_server
 from shell.observability import logger
 from tests.support import servers
 from tests.support.caches import forget_caches

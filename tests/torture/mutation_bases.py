@@ -14,7 +14,7 @@ from samples.dates import DateFormat
 from samples.dialects import DIALECTS, ENCODINGS, Dialect, Quoting
 from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec, supports
-from samples.words import Alphabet, random_stream
+from samples.words import Alphabet, build_random
 
 MOST_ROWS = 40
 # A cell of 70,000 characters makes every file slow, and shows nothing that one of 200 does not.
@@ -23,7 +23,7 @@ _FAULTS = tuple(kind for kind in FaultKind if kind is not FaultKind.HUGE_PROPERT
 
 def base_files(seed: int, most: int) -> list[Generated]:
     """Sound files, and some with faults, of every dialect, way of quoting, encoding and newline, in any order."""
-    rng = random_stream(seed, "bases")
+    rng = build_random(seed, "bases")
     kinds = [
         (*kind, quoting) for kind in product(DIALECTS, ENCODINGS, ("\r\n", "\n")) for quoting in _quotings(kind[0])
     ]

@@ -13,7 +13,7 @@ from typing import Any
 
 from samples.dialects import BOMS, encode
 from samples.generator import Generated
-from samples.words import random_stream
+from samples.words import build_random
 from tests.torture.mutated_options import damaged_options
 from tests.torture.mutation_bases import base_files
 
@@ -183,5 +183,5 @@ class Mutator:
 
     def file(self, number: int) -> Mutated:
         """The file of that number."""
-        rng = random_stream(self._seed, f"file {number}")
+        rng = build_random(self._seed, f"file {number}")
         return damaged(Mutation(rng, rng.choice(self._bases), self._bases), number)

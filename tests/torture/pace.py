@@ -13,14 +13,14 @@ from tests.torture.switching import instead
 SHORT_LEASES = "TORTURE_SHORT_LEASES"
 LEASE_S = 1.0
 SCALED = {
-    "shell.claiming_ops:LEASE_S": 3,
-    "shell.claiming_ops:LONGEST_PAUSE_S": 1,
-    "shell.publishing_ops:SAFE_S": 1.0,
-    "shell.invocation:MARGIN_S": 0.5,
+    "shell.outbox.leases:LEASE_S": 3,
+    "shell.outbox.leases:LONGEST_PAUSE_S": 1,
+    "shell.outbox.relay:SAFE_S": 1.0,
+    "shell.deadline:MARGIN_S": 0.5,
     "shell.utils.idempotency:MARGIN_S": 0.5,
-    "shell.import_ops:SPLITTING_S": 4,
-    "shell.failed_import_ops:GIVING_UP_S": 3,
-    "shell.utils.redis_client:REST_S": 0.3,
+    "shell.imports.start:SPLITTING_S": 4,
+    "shell.imports.failed_imports:FAILING_S": 3,
+    "shell.utils.redis_client:OPEN_S": 0.3,
 }
 
 

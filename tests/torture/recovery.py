@@ -22,9 +22,8 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
-from benchmarks.telling import DONE, FAILED, ending, percentile_ms, table
-from benchmarks.telling import run as command
-from local.stack import LocalStack
+from benchmarks.output import DONE, FAILED, percentile_ms, run_command, run_measurement, table
+from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
 from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec
@@ -146,10 +145,12 @@ def ordeal(directory: Path, seed: int, rows: int = ROWS) -> Iterator[Ordeal]:
         TorturedDatabase(directory / "database") as database,
         LocalStack(
             directory / "stack",
-            workers=2,
-            time_scale=SCALE,
-            database_url=database.url,
-            environment={"CHUNK_ROWS": str(CHUNK_ROWS)},
+            StackOptions(
+                workers=2,
+                time_scale=SCALE,
+                database_url=database.url,
+                environment={"CHUNK_ROWS": str(CHUNK_ROWS)},
+            ),
         ) as stack,
     ):
         yield Ordeal(stack, database, seed, rows)
@@ -179,7 +180,7 @@ def told(recovered: Sequence[Recovered]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
     options = _parser().parse_args(arguments)
-    return ending(partial(_measure, options.rounds, options.seed, options.json))
+    return run_measurement(partial(_measure, options.rounds, options.seed, options.json))
 
 
 def _measure(rounds: int, seed: int, as_json: bool) -> int:
@@ -214,4 +215,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    command(main)
+    run_command(main)

@@ -124,7 +124,7 @@ def _at_the_base(at: Arena, client: Callable[[int], Client]) -> None:
 
 def _drain(at: Arena) -> Iterator[Finding]:
     try:
-        at.stack.wait_idle(IDLE_S)
+        at.stack.wait_until_idle(IDLE_S)
     except TimeoutError as error:
         yield Finding(UNFINISHED, str(error)[:800])
     actors_done = "SELECT COUNT(*) FROM outbox_events WHERE published <> 1"

@@ -14,9 +14,9 @@ _IF_RUNNING = " AND status = 'running'"
 
 
 def _chunk_row() -> None:
-    swap("shell.chunk_ops:_load", lambda load: lambda *place: _with_chunk(load(*place)))
-    instead("shell.chunk_ops:_lock", lambda *_: "pending")
-    instead("shell.chunk_ops:_WAIT_FOR_CHUNK", text("SELECT 'pending'"))
+    swap("shell.imports.chunks.importer:_load", lambda load: lambda *place: _with_chunk(load(*place)))
+    instead("shell.imports.chunks.writer:_lock_chunk", lambda *_: "pending")
+    instead("shell.imports.chunks.writer:_WAIT_FOR_CHUNK", text("SELECT 'pending'"))
 
 
 def _with_chunk(found: Any) -> Any:
@@ -34,7 +34,7 @@ def _chunk_transaction() -> None:
 
         return written
 
-    swap("shell.chunk_writing_ops:ChunkWriter.write", committing)
+    swap("shell.imports.chunks.writer:ChunkWriter.write", committing)
 
 
 def _chunk_countdown() -> None:
@@ -47,14 +47,14 @@ def _chunk_countdown() -> None:
 
         return locked
 
-    swap("shell.chunk_ops:_lock", reading_first)
-    swap("shell.failed_chunk_ops:_locked", reading_first)
-    reword("shell.completion_ops:_COUNT_DOWN", "= chunks_left - 1", "= @left - 1")
+    swap("shell.imports.chunks.writer:_lock_chunk", reading_first)
+    swap("shell.imports.chunks.failed_chunks:_lock_chunk", reading_first)
+    reword("shell.imports.completion:_COUNT_DOWN", "= chunks_left - 1", "= @left - 1")
 
 
 def _cancel_check() -> None:
-    swap("shell.chunk_ops:_load", lambda load: lambda *place: _with_import(load(*place)))
-    reword("shell.completion_ops:_COUNT_DOWN", _IF_RUNNING, "")
+    swap("shell.imports.chunks.importer:_load", lambda load: lambda *place: _with_import(load(*place)))
+    reword("shell.imports.completion:_COUNT_DOWN", _IF_RUNNING, "")
 
 
 def _with_import(found: Any) -> Any:
@@ -64,24 +64,24 @@ def _with_import(found: Any) -> Any:
 
 
 def _upload_key() -> None:
-    instead("core.uploads:Upload.upload_key", property(lambda _: secrets.token_bytes(32)))
+    instead("core.imports.uploads:Upload.upload_key", property(lambda _: secrets.token_bytes(32)))
 
 
 def _register_once() -> None:
-    insert_missing = there("shell.utils.bulk_insert:insert_missing")
-    reword("shell.registering_ops:_REGISTER", " AND status = 'splitting'", "")
-    instead("shell.registering_ops:insert_new", lambda *given: insert_missing(*given, key=2))
-    instead("shell.import_ops:only_splitter", lambda *_: nullcontext())
+    insert_missing = there("shell.db.bulk_insert:insert_missing")
+    reword("shell.imports.chunk_registration:_REGISTER", " AND status = 'splitting'", "")
+    instead("shell.imports.chunk_registration:insert_new", lambda *given: insert_missing(*given, key=2))
+    instead("shell.imports.start:split_lock", lambda *_: nullcontext())
 
 
 def _chunks_resent() -> None:
     def start_import(upload: Any) -> int:
-        import_id = int(there("shell.import_ops:import_of")(upload))
-        if there("shell.import_ops:current_import")(import_id).status == "splitting":
-            there("shell.import_ops:resume_import")(import_id)
+        import_id = int(there("shell.imports.start:get_or_create_import")(upload))
+        if there("shell.imports.start:load_current_import")(import_id).status == "splitting":
+            there("shell.imports.start:resume_import")(import_id)
         return import_id
 
-    instead("shell.import_ops:start_import", start_import)
+    instead("shell.imports.start:start_import", start_import)
 
 
 def _failures_reported() -> None:
@@ -91,58 +91,60 @@ def _failures_reported() -> None:
 
         return handler
 
-    swap("shell.invocation:sqs_handler", acknowledging)
+    swap("shell.lambda_handlers:sqs_handler", acknowledging)
 
 
 def _quietly(work: Any, message: Any) -> None:
     try:
         work(message)
     except Exception as error:
-        there("shell.invocation:log_failure")(error)
+        there("shell.observability:log_failure")(error)
 
 
 OF_IMPORTS = {
     "chunk-row": Switch(
-        "a chunk's row is neither locked nor looked at, before it is written or after a lost COMMIT",
-        "chunk_ops",
+        "a chunk's row is neither locked nor read, before it is written or after a lost COMMIT",
+        "imports.chunks.importer, imports.chunks.writer",
         _chunk_row,
     ),
     "chunk-transaction": Switch(
-        "a chunk's rows commit before its status does", "chunk_ops, chunk_writing_ops", _chunk_transaction
+        "a chunk's rows commit before its status does", "imports.chunks.writer", _chunk_transaction
     ),
     "chunk-countdown": Switch(
-        "chunks_left is counted down by reading it first and writing it later",
-        "completion_ops",
+        "chunks_left is read first and written later",
+        "imports.completion",
         _chunk_countdown,
         shows_as=OR_NO_END,
     ),
-    "cancel-check": Switch("chunks go on after their import was cancelled", "completion_ops, chunk_ops", _cancel_check),
+    "cancel-check": Switch(
+        "chunks continue after their import was cancelled", "imports.completion, imports.chunks.importer", _cancel_check
+    ),
     "upload-key": Switch(
-        "the same upload is a new one each time its event comes", "uploads, adopting_ops", _upload_key
+        "each event of an upload counts as a new upload", "core.imports.uploads, imports.upload_matching", _upload_key
     ),
     "register-once": Switch(
-        "whoever splits a file registers its chunks, also behind another one",
-        "registering_ops",
+        "every worker that splits a file registers its chunks, even after another worker",
+        "imports.chunk_registration",
         _register_once,
-        why="the semaphore, which saves work, and the refusal of a chunk's row that is there",
+        why="the semaphore, which saves work, and the refusal of an existing chunk row",
     ),
     "chunks-resent": Switch(
-        "an event of an upload that is known does nothing", "import_ops", _chunks_resent, shows_as=OR_NO_END
+        "an event of a known upload does nothing", "imports.start", _chunks_resent, shows_as=OR_NO_END
     ),
     "failures-reported": Switch(
-        "a message whose work failed is acknowledged", "invocation", _failures_reported, shows_as=OR_NO_END
+        "a message whose work failed is acknowledged", "lambda_handlers", _failures_reported, shows_as=OR_NO_END
     ),
     "control-numbers-unique": Switch(
         "a case may hold a control number twice",
-        "exhibit_ops, tables/exhibits",
+        "imports.chunks.exhibit_store, tables.exhibits",
         keys=("exhibits.uq_exhibits_control_number",),
     ),
     "cases-unique": Switch(
-        "cases of one name may be several", "case_ops, tables/cases", keys=("cases.uq_cases_tenant_name",)
+        "several cases may have one name", "exhibits.cases, tables.cases", keys=("cases.uq_cases_tenant_name",)
     ),
     "names-unique": Switch(
-        "custodians and tags of one name may be several",
-        "named_rows, tables/names",
+        "several custodians or tags may have one name",
+        "utils.named_rows, tables.custodians_tags",
         keys=("custodians.uq_custodians_name", "tags.uq_tags_name"),
     ),
 }

@@ -16,7 +16,7 @@ _ADD = text(
 
 
 def _with_the_transaction() -> None:
-    instead("shell.outbox_ops:insert_new", _publish_at_once)
+    instead("shell.outbox.writer:insert_new", _publish_at_once)
 
 
 def _publish_at_once(transaction: Any, _table: str, _columns: Any, rows: Any) -> None:
@@ -30,31 +30,31 @@ def _publish_at_once(transaction: Any, _table: str, _columns: Any, rows: Any) ->
 def _mark_last() -> None:
     def marking_first(publish: Any) -> Any:
         def marked(claimed: Any) -> Any:
-            accepted = there("shell.claiming_ops:Outcome").ACCEPTED
-            there("shell.publishing_ops:settle")(claimed, {event.id: accepted for event in claimed.events})
+            accepted = there("shell.outbox.leases:PublishResult").ACCEPTED
+            there("shell.outbox.relay:record_results")(claimed, {event.id: accepted for event in claimed.events})
             return publish(claimed)
 
         return marked
 
-    swap("shell.publishing_ops:_publish", marking_first)
+    swap("shell.outbox.relay:_publish", marking_first)
 
 
 def _order() -> None:
-    blocked = there("shell.claiming_ops:_NOT_BLOCKED")
-    reword("shell.claiming_ops:NEXT", there("shell.claiming_ops:_IS_NEXT"), "")
-    reword("shell.claiming_ops:OLDEST", blocked, "")
-    reword("shell.claiming_ops:FIRSTS", blocked + there("shell.claiming_ops:_IS_FIRST"), "")
+    blocked = there("shell.outbox.leases:_NOT_BLOCKED")
+    reword("shell.outbox.leases:NEXT", there("shell.outbox.leases:_IS_NEXT"), "")
+    reword("shell.outbox.leases:OLDEST", blocked, "")
+    reword("shell.outbox.leases:FIRSTS", blocked + there("shell.outbox.leases:_IS_FIRST"), "")
 
 
 def _lock() -> None:
-    reword("shell.claiming_ops:_LOCK", " FOR UPDATE", "")
+    reword("shell.outbox.leases:_LOCK", " FOR UPDATE", "")
 
 
 OF_THE_OUTBOX = {
     "outbox": Switch(
-        "events are published at once, not when their transaction committed", "outbox_ops", _with_the_transaction
+        "events are published at once, not after their transaction committed", "outbox.writer", _with_the_transaction
     ),
-    "outbox-mark": Switch("events are marked before they are published", "publishing_ops", _mark_last),
-    "outbox-order": Switch("events are claimed though earlier ones of their aggregate wait", "claiming_ops", _order),
-    "outbox-lock": Switch("places are given out without the lock of their row", "claiming_ops", _lock),
+    "outbox-mark": Switch("events are marked before they are published", "outbox.relay", _mark_last),
+    "outbox-order": Switch("events are leased though earlier ones of their aggregate wait", "outbox.leases", _order),
+    "outbox-lock": Switch("sequences are assigned without the lock of their row", "outbox.leases", _lock),
 }

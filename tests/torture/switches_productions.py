@@ -10,12 +10,12 @@ from sqlalchemy import text
 
 from tests.torture.switching import Switch, instead, there
 
-_STEPS, _STATES = "shell.production_steps_ops", "shell.production_state_ops"
+_STEPS, _STATES = "shell.productions.steps", "shell.productions.state"
 _DOCUMENTS = "production_documents.uq_production_documents"
 
 
 def _bates_lock() -> None:
-    instead(f"{_STEPS}:take_numbers", _take)
+    instead(f"{_STEPS}:allocate_numbers", _take)
 
 
 def _take(transaction: Any, case_id: int, wanted: Any, count: int, start_at: int | None = None) -> Any:
@@ -24,18 +24,18 @@ def _take(transaction: Any, case_id: int, wanted: Any, count: int, start_at: int
     numbers = wanted.take(sequence.next_number, count)
     write = text("UPDATE bates_sequences SET next_number = :following WHERE id = :id")
     transaction.execute(write, {"following": numbers.last + 1, "id": sequence.id})
-    return there("shell.bates_ops:Taken")(sequence.id, numbers)
+    return there("shell.productions.bates_sequences:AllocatedNumbers")(sequence.id, numbers)
 
 
 def _volume_lock() -> None:
     instead(f"{_STEPS}:table_insert_lock", _unlocked)
-    instead(f"{_STEPS}:next_positions", _positions)
+    instead(f"{_STEPS}:allocate_positions", _positions)
 
 
 @contextmanager
 def _unlocked(name: str) -> Iterator[Any]:
-    module = "shell.utils.insert_destinations"
-    known = there(f"{module}:destination_of")(there("shell.utils.db_connecting:database_url")(), name)
+    module = "shell.utils.append_positions"
+    known = there(f"{module}:get_or_create_destination")(there("shell.db.connection:database_url")(), name)
     yield there(f"{module}:InsertLock")(known.id, known.advisory_id, 0)
 
 
@@ -48,8 +48,8 @@ def _positions(transaction: Any, lock: Any, count: int) -> int:
 
 
 def _replayed(unit: Any) -> Any:
-    replaying = "shell.utils.replaying"
-    return there(f"{replaying}:retry_on_db_conflict")(resolve=there(f"{replaying}:repeating_is_harmless"))(unit)
+    replaying = "shell.db.retry"
+    return there(f"{replaying}:retry_on_db_conflict")(resolve=there(f"{replaying}:rerun_if_unknown"))(unit)
 
 
 def _reserve_marker() -> None:
@@ -57,30 +57,30 @@ def _reserve_marker() -> None:
 
 
 def _reserve(production_id: int) -> Any:
-    session = there("shell.utils.db_session:session")
+    session = there("shell.db.session:session")
     with session() as reading:
         production = reading.get_one(there(f"{_STEPS}:Productions"), production_id)
-        exhibits = there(f"{_STEPS}:selected")(reading, production)
-        wanted = there(f"{_STEPS}:_wanted")(production, exhibits)
+        exhibits = there(f"{_STEPS}:list_selected_exhibits")(reading, production)
+        wanted = there(f"{_STEPS}:_number_request")(production, exhibits)
         there(f"{_STEPS}:ensure_sequence")(reading, production.case_id, *wanted)
     lock_of = there(f"{_STEPS}:table_insert_lock")
-    with lock_of(there(f"{_STEPS}:destination")(production)) as lock, session() as transaction:
-        production = there(f"{_STEPS}:going_on")(transaction, production_id)
-        there(f"{_STEPS}:_append")(transaction, lock, production, exhibits)
-        return there(f"{_STEPS}:_reserved")(transaction, production)
+    with lock_of(there(f"{_STEPS}:get_destination_name")(production)) as lock, session() as transaction:
+        production = there(f"{_STEPS}:lock_active_production")(transaction, production_id)
+        there(f"{_STEPS}:_append_documents")(transaction, lock, production, exhibits)
+        return there(f"{_STEPS}:_describe_reservation")(transaction, production)
 
 
 def _end_markers() -> None:
     """Whoever confirms or cancels does not look whether that was done: for it, the production is on its way."""
     instead(f"{_STEPS}:_confirm", _replayed(_confirm))
-    instead(f"{_STEPS}:being_undone", there(f"{_STATES}:locked"))
+    instead(f"{_STEPS}:lock_cancelling_production", there(f"{_STATES}:lock_production"))
 
 
 def _confirm(production_id: int) -> None:
-    with there("shell.utils.db_session:session")() as transaction:
-        production = there(f"{_STATES}:locked")(transaction, production_id)
+    with there("shell.db.session:session")() as transaction:
+        production = there(f"{_STATES}:lock_production")(transaction, production_id)
         given = {"production_id": production_id, "status": "produced"}
-        transaction.execute(there(f"{_STEPS}:_SETTLE"), given)
+        transaction.execute(there(f"{_STEPS}:_CLOSE_DOCUMENTS"), given)
         production.status = there("core.statuses:ProductionStatus").CONFIRMED
         told = there("core.events:production_confirmed")(
             production_id, production.tenant_id, production.documents, production.first_number, production.last_number
@@ -90,47 +90,47 @@ def _confirm(production_id: int) -> None:
 
 def _production_cancel() -> None:
     for module in (_STEPS, _STATES):
-        instead(f"{module}:going_on", there(f"{_STATES}:locked"))
+        instead(f"{module}:lock_active_production", there(f"{_STATES}:lock_production"))
 
 
 OF_PRODUCTIONS = {
     "bates-lock": Switch(
         "Bates numbers are read and written without the lock of their sequence",
-        "bates_ops",
+        "productions.bates_sequences",
         _bates_lock,
         keys=(f"{_DOCUMENTS}_number",),
         why="the unique key of numbers",
     ),
     "sequences-unique": Switch(
         "a prefix may have several sequences",
-        "bates_ops, tables/numbering",
+        "productions.bates_sequences, tables.bates",
         keys=("bates_sequences.uq_bates_sequences_prefix",),
     ),
     "volumes-unique": Switch(
         "a volume may be several destinations",
-        "insert_destinations, tables/mechanisms",
+        "utils.append_positions, tables.infrastructure",
         keys=("insert_destinations.uq_insert_destinations_name",),
     ),
     "volume-lock": Switch(
-        "places in a volume are read and written without lock or epoch",
-        "advisory_lock, insert_destinations",
+        "positions in a volume are read and written without lock or fencing token",
+        "utils.advisory_lock, utils.append_positions",
         _volume_lock,
         keys=(f"{_DOCUMENTS}_position",),
-        why="the unique key of places",
+        why="the unique key of positions",
     ),
     "reserve-marker": Switch(
-        "a reservation that is repeated does not look whether it was made",
-        "production_steps_ops",
+        "a repeated reservation does not check whether it was made",
+        "productions.steps",
         _reserve_marker,
         keys=(f"{_DOCUMENTS}_exhibit",),
         why="the unique key of a production's exhibits",
     ),
     "end-markers": Switch(
-        "a confirmation or cancellation that is repeated does not look whether it was made",
-        "production_steps_ops, production_state_ops",
+        "a repeated confirmation or cancellation does not check whether it was made",
+        "productions.steps, productions.state",
         _end_markers,
     ),
     "production-cancel": Switch(
-        "steps of a production go on after it was cancelled", "production_state_ops", _production_cancel
+        "steps of a production continue after it was cancelled", "productions.state", _production_cancel
     ),
 }

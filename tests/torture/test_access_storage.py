@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import start_import
 from core.errors import InvalidInputError
-from core.uploads import options_key
-from core.volume import source_key
-from shell.utils import aws
+from core.imports.uploads import build_options_key
+from core.productions.volume import resolve_source_key
+from shell.aws import clients
 from tests.support.api import Client
 from tests.support.world import World, call
 from tests.torture.access_rows import Kept, rows_not_of
@@ -34,7 +34,7 @@ def announce(tenant: str, case: str = "Case", file: str = "loadfile.csv", **more
 
 def put(world: World, key: str, data: bytes = FILE) -> None:
     """An object, with all that follows from it."""
-    aws.s3().put_object(Bucket=world.bucket, Key=key, Body=data)
+    clients.s3().put_object(Bucket=world.bucket, Key=key, Body=data)
     world.finish(world.notification_of(key))
 
 
@@ -118,7 +118,7 @@ def test_a_key_that_only_looks_like_anothers_folder_is_not_that(world: World, ke
 
 def _notification(world: World, key: str) -> dict[str, Any]:
     """What S3 says of an object of that key, which need not be there: so that no client has a say in its spelling."""
-    aws.s3().put_object(Bucket=world.bucket, Key="plain", Body=FILE)
+    clients.s3().put_object(Bucket=world.bucket, Key="plain", Body=FILE)
     message = world.notification_of("plain")
     message["Records"][0]["s3"]["object"]["key"] = quote_plus(key, safe="/")
     return message
@@ -127,15 +127,18 @@ def _notification(world: World, key: str) -> dict[str, Any]:
 def test_options_beside_an_announced_upload_do_not_count_whoever_put_them(world: World) -> None:
     made = announce(OURS).json
     options = {"header": False, "user_id": "mallory"}
-    aws.s3().put_object(Bucket=world.bucket, Key=options_key(upload_key(made, OURS)), Body=json.dumps(options))
+    key = build_options_key(upload_key(made, OURS))
+    clients.s3().put_object(Bucket=world.bucket, Key=key, Body=json.dumps(options))
     put(world, upload_key(made, OURS))
     assert world.query("SELECT status, user_id FROM imports") == [("completed", "ada")]
 
 
 def test_options_of_anothers_upload_of_the_same_id_do_not_count(world: World) -> None:
     theirs = {"columns": {"Title": "control_number", "Control Number": "title"}}
-    aws.s3().put_object(
-        Bucket=world.bucket, Key=options_key(f"imports/{THEIRS}/Case/2026-11/loadfile.csv"), Body=json.dumps(theirs)
+    clients.s3().put_object(
+        Bucket=world.bucket,
+        Key=build_options_key(f"imports/{THEIRS}/Case/2026-11/loadfile.csv"),
+        Body=json.dumps(theirs),
     )
     put(world, f"imports/{THEIRS}/Case/2026-11/loadfile.csv")
     put(world, f"imports/{OURS}/Case/2026-11/loadfile.csv")
@@ -154,7 +157,7 @@ PARTS = st.sampled_from(["..", ".", "", "/", "\\", "C:", THEIRS, "files", "%2e%2
 def test_no_path_of_a_load_file_leads_to_anothers_files(first: str, second: str) -> None:
     for path in (first, second, first + second):
         try:
-            key = source_key(OURS, "Case", path)
+            key = resolve_source_key(OURS, "Case", path)
         except InvalidInputError:
             continue
         assert key.startswith(f"files/{OURS}/Case/")

@@ -28,10 +28,10 @@ from tests.torture.access_tokens import lookalikes
 Check = Asked | Attack
 # Whoever leaves the tenant out of these is held up by what follows.
 HELD_UP = {
-    ("import_control_ops", "_locked"): "the import is read once more, with the tenant, before anything is committed",
+    ("imports.commands", "_lock_import"): "the import is read once more, with the tenant, before anything is committed",
 }
 # Not asked by requests; test_access_storage.py puts objects.
-BY_UPLOADS = {"adopting_ops"}
+BY_UPLOADS = {"imports.upload_matching"}
 
 
 @pytest.fixture(scope="module")

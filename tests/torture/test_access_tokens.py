@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
-from local.api_gateway import ApiGateway
-from local.stack import LocalStack
-from local.tokens import SECRET_FILE
+from local.gateway.server import ApiGateway
+from local.gateway.tokens import SECRET_FILE
+from local.stack import LocalStack, StackOptions
 from tests.support import servers
 from tests.support.servers import RUN, SERVER
 from tests.torture.access_attacks import NEW_IDS, NOBODYS_ID, Attack, alike, attacks, comparable, leaked
@@ -94,7 +94,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[
     state = tmp_path_factory.mktemp("access")
     # Whatever is done is done by requests alone.
     with (
-        LocalStack(state, workers=1, database_url=address, delivers=False) as running,
+        LocalStack(state, StackOptions(workers=1, database_url=address, poll_events=False)) as running,
         pytest.MonkeyPatch.context() as patch,
     ):
         made = Stack(running, engine)

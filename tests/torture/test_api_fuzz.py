@@ -14,8 +14,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from local.api_events import HttpAnswer, HttpRequest
-from samples.words import random_stream
+from local.gateway.events import HttpRequest, HttpResponse
+from samples.words import build_random
 from tests.conftest import TABLES
 from tests.support.api import TOKENS, gateway
 from tests.support.cases import Matter, matter
@@ -44,11 +44,11 @@ OPERATIONS = operations(DOCUMENT, EXAMPLES)
 GATEWAY_ALONE = {401, 404, 413}
 
 
-def send(request: Request) -> HttpAnswer:
+def send(request: Request) -> HttpResponse:
     """The answer of the API in this process, with a token."""
     headers = [("host", "api.test"), ("authorization", f"Bearer {TOKENS.issue('acme', 'ada')}"), *request.headers]
     path = unquote(request.path, errors="replace")
-    return gateway().answer(HttpRequest(request.method, path, request.query, headers, request.body, "127.0.0.1"))
+    return gateway().handle(HttpRequest(request.method, path, request.query, headers, request.body, "127.0.0.1"))
 
 
 def state(world: World) -> list[Any]:
@@ -86,7 +86,7 @@ def of_this_world(operation: Operation, acme: Matter) -> Operation:
     )
 
 
-def check(request: Request, answer: HttpAnswer) -> None:
+def check(request: Request, answer: HttpResponse) -> None:
     """An answer is no failure, and a refusal says what it is."""
     assert answer.status < 500 or (answer.status == 503 and b"urn:exhibit-ingest:problem:unavailable" in answer.body)
     if answer.status < 400:
@@ -109,7 +109,7 @@ def test_a_damaged_request_is_answered_and_a_refused_one_changes_nothing(world: 
     answers: Counter[int] = Counter()
     before = state(world)
     for number in range(REQUESTS):
-        rng = random_stream(number, operation.label)
+        rng = build_random(number, operation.label)
         request = sound(rng, asked, ids)
         request = damaged(rng, request) if number else request
         answer = send(request)
@@ -127,13 +127,13 @@ def test_a_sound_request_of_each_operation_is_no_bad_one(world: World) -> None:
     acme = matter(world, 3)
     ids = known(world, acme)
     for operation in OPERATIONS:
-        rng = random_stream(0, operation.label)
+        rng = build_random(0, operation.label)
         answer = send(sound(rng, of_this_world(operation, acme), ids))
         assert answer.status in (200, 201, 202, 409, 412), (operation.label, answer)
 
 
 def test_a_change_that_a_refused_request_makes_is_found_out(world: World) -> None:
-    """The naive twin: one row more, whichever table it is in."""
+    """The negative control: one row more, whichever table it is in."""
     acme = matter(world, 3)
     before = state(world)
     acme.world.query("UPDATE exhibits SET version = version + 1 WHERE id = :id", id=acme.exhibits[0])

@@ -11,8 +11,8 @@ from pymysql.cursors import Cursor
 from pymysql.err import OperationalError
 
 from core.errors import CommitOutcomeUnknownError
-from shell.utils import replaying
-from shell.utils.db_errors import DEADLOCK
+from shell.db import retry
+from shell.db.errors import DEADLOCK
 from tests.support.world import World
 from tests.torture.counted import Outcome, run, tortured_world
 from tests.torture.counted_faults import Counted
@@ -48,13 +48,13 @@ def _blindly(unit: Callable[[], object], _resolve: object) -> object:
     try:
         return unit()
     except CommitOutcomeUnknownError as unknown:
-        raise replaying._DidNotCommitError() from unknown
+        raise retry._DidNotCommitError() from unknown
 
 
 def test_a_lost_commit_that_is_replayed_blindly_is_found(
     tortured_server: TorturedDatabase, counted_world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replaying, "_settling_commits", _blindly)
+    monkeypatch.setattr(retry, "_run_and_resolve", _blindly)
     outcome = broken(tortured_server, counted_world, Counted(2, deadlocks=0, lost=MANY), 2)
     assert DOUBLED in {finding.kind for finding in outcome.work.findings}
 

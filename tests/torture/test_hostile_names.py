@@ -11,8 +11,8 @@ import pytest
 
 import import_chunk
 import start_import
-from core.uploads import options_key
-from shell.utils import aws
+from core.imports.uploads import build_options_key
+from shell.aws import clients
 from tests.support.world import World, call
 from tests.torture.hostile_values import FORMULAS, table
 from tests.torture.mutated_bounds import bounded
@@ -43,7 +43,7 @@ NO_PLACES = (
 
 def objects(world: World) -> set[str]:
     """The keys of all objects there are."""
-    pages = aws.s3().get_paginator("list_objects_v2").paginate(Bucket=world.bucket)
+    pages = clients.s3().get_paginator("list_objects_v2").paginate(Bucket=world.bucket)
     return {each["Key"] for page in pages for each in page.get("Contents", [])}
 
 
@@ -52,7 +52,7 @@ def test_an_upload_is_of_the_tenant_and_case_of_its_key_and_writes_its_reports_a
     world: World, place: tuple[str, str, str, str]
 ) -> None:
     key = "/".join(("imports", *place))
-    aws.s3().put_object(Bucket=world.bucket, Key=key, Body=GOOD)
+    clients.s3().put_object(Bucket=world.bucket, Key=key, Body=GOOD)
     before = objects(world)
     assert call(start_import.lambda_handler, world.notification_of(key))
     for message in world.chunk_messages():
@@ -86,8 +86,8 @@ def test_options_of_a_hostile_kind_fail_the_file_and_say_so(world: World) -> Non
     }
     for bomb in bombs.values():
         notification = world.upload(GOOD)
-        key = options_key(notification["Records"][0]["s3"]["object"]["key"])
-        aws.s3().put_object(Bucket=world.bucket, Key=key, Body=bomb)
+        key = build_options_key(notification["Records"][0]["s3"]["object"]["key"])
+        clients.s3().put_object(Bucket=world.bucket, Key=key, Body=bomb)
         with bounded(10):
             assert call(start_import.lambda_handler, notification)
     ended = world.query("SELECT status, failure_code FROM imports ORDER BY id")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.load_file.chunk import SourceRecord, read_chunk
+from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.layout import Layout
-from core.load_file.splitting import Chunk, Splitter
+from core.load_file.splitter import Chunk, Splitter
 from samples.columns import Role
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec

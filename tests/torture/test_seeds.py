@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from local.stack import DEFAULT_TEMPLATE, REPOSITORY
-from local.template import Template
+from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
+from local.template.reader import Template
 from tests.torture import findings, seeds
 from tests.torture.actions import CALLS, LABELS, Action
 from tests.torture.actors import until
@@ -33,7 +33,7 @@ TAMPERINGS = {
     "INSERT INTO imports (tenant_id, case_id, user_id, upload_key, bucket, object_key, size, file_name, status) "
     "SELECT tenant_id, case_id, user_id, REVERSE(upload_key), bucket, object_key, size, file_name, status "
     "FROM imports WHERE id = :id": findings.DOUBLED,
-    # Parked, for whatever waits the application publishes in the meantime.
+    # Dead-lettered, because whatever waits the application publishes in the meantime.
     "UPDATE outbox_events SET published = 2 ORDER BY id DESC LIMIT 1": findings.UNFINISHED,
     "INSERT INTO taggings (exhibit_id, tag_id, user_id) SELECT e.id, t.id, '' FROM exhibits e JOIN tags t "
     "ON t.case_id = e.case_id WHERE t.name LIKE 'Tag 0.0' AND NOT EXISTS "
@@ -69,7 +69,7 @@ def test_a_seed_holds(at: Arena, seed: int) -> None:
 
 @pytest.mark.slow
 def test_the_oracle_sees_every_kind_of_violation(tmp_path: Path) -> None:
-    # An arena of its own: what is parked in it never goes out, and the next seed would wait for that.
+    # An arena of its own: a dead-lettered event of it never goes out, and the next seed would wait for that.
     with arena(tmp_path) as at:
         outcome = seeds.run(plan_of(1, with_faults=False), at)
         assert outcome.findings == []

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import pytest
 
-from local.stack import REPOSITORY
+from local.stack.options import REPOSITORY
 from shell.tables import metadata
 from tests.torture.arena import _roots
 from tests.torture.switches import SWITCHES, turn_off
@@ -20,7 +20,8 @@ from tests.torture.switches import SWITCHES, turn_off
 EACH = """
 import json, os
 from tests.torture import switches, switching
-from shell import chunk_ops, custody_ops, exhibit_change_ops, import_ops, production_steps_ops, publishing_ops
+import shell.custody.commands, shell.exhibits.commands, shell.imports.start, shell.imports.chunks.importer
+import shell.outbox.relay, shell.productions.steps
 
 for name in switches.SWITCHES:
     if not os.fork():

@@ -21,8 +21,8 @@ from sqlalchemy import URL, Connection, Engine, create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
-from local.database import PrivateServer
-from local.database_binaries import Binaries
+from local.services.mysql import PrivateServer
+from local.services.mysql_binaries import Binaries
 from tests.torture.faulty_proxy import FaultyProxy
 
 SCHEMA, USER = "exhibits", "application"

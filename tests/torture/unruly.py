@@ -6,9 +6,9 @@ import random
 import threading
 from collections.abc import Sequence
 
-from local.delivery import AsReceived
-from local.sqs_events import Message
-from local.wiring import EventSource
+from local.event_sources.delivery import InOrderDelivery
+from local.event_sources.sqs_events import Message
+from local.template.model import EventSource
 
 
 class Unruly:
@@ -25,12 +25,12 @@ class Unruly:
         with self._lock:
             self._random, self._copies = random.Random(seed), copies
 
-    def batches(self, source: EventSource, messages: Sequence[Message]) -> list[list[Message]]:
+    def make_batches(self, source: EventSource, messages: Sequence[Message]) -> list[list[Message]]:
         """Shuffled batches; no message is twice in one of them."""
         with self._lock:
             batches = []
             for _ in range(self._random.randint(1, self._copies)):
                 shuffled = self._random.sample(list(messages), len(messages))
-                batches += AsReceived().batches(source, shuffled)
+                batches += InOrderDelivery().make_batches(source, shuffled)
             self._random.shuffle(batches)
         return batches

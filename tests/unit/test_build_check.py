@@ -12,7 +12,7 @@ import pytest
 
 from tools import check_artifact
 from tools.check_artifact import MEGABYTE, MOST_ALTOGETHER, MOST_PACKAGES, Target, main
-from tools.compiled import compiled_of
+from tools.compiled import compiled_path
 
 ARM = Target("aarch64", (3, 13))
 PACKAGES = "DependenciesLayer/python"
@@ -93,11 +93,11 @@ def compiled(build: Path) -> Path:
 def faults_of(build: Path) -> list[str]:
     """What is found in the compiled files."""
     parts = [check_artifact.Part(path) for path in sorted(build.iterdir()) if path.is_dir()]
-    return list(check_artifact.wrongly_compiled(Target("aarch64", OWN), parts))
+    return list(check_artifact.find_stale_bytecode(Target("aarch64", OWN), parts))
 
 
 def cached(build: Path, source: str = OURS) -> Path:
-    return compiled_of(build / source, OWN)
+    return compiled_path(build / source, OWN)
 
 
 def changed(file: Path, at: int, content: bytes) -> None:
@@ -155,7 +155,7 @@ def test_a_compiled_file_that_lambda_should_not_load_is_found(compiled: Path, fa
 def test_a_compiled_test_is_a_test(compiled: Path) -> None:
     put(compiled / PACKAGES / "fast/tests/__pycache__/data.cpython-313.pyc")
     parts = [check_artifact.Part(path) for path in sorted(compiled.iterdir()) if path.is_dir()]
-    assert len(list(check_artifact.leftovers(parts))) == 1
+    assert len(list(check_artifact.find_leftovers(parts))) == 1
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_size_counts_where_lambda_counts_it(
         with (build / folder / "data").open("wb") as file:
             file.truncate(size)
     parts = [check_artifact.Part(path) for path in build.iterdir() if path.is_dir()]
-    assert len(list(check_artifact.too_large(parts))) == found
+    assert len(list(check_artifact.find_oversized(parts))) == found
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_a_size_counts_where_lambda_counts_it(
     ],
 )
 def test_a_wheel_that_fits_is_taken(tag: str) -> None:
-    assert ARM.takes(tag)
+    assert ARM.accepts(tag)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_a_wheel_that_fits_is_taken(tag: str) -> None:
     ],
 )
 def test_a_wheel_for_something_else_is_not_taken(tag: str) -> None:
-    assert not ARM.takes(tag)
+    assert not ARM.accepts(tag)
 
 
 @pytest.mark.parametrize("arguments", [[], ["build", "--python", "latest"], ["build", "--machine", "sparc"]])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from local.errors import TemplateError
-from local.stack import DEFAULT_TEMPLATE
-from tools.runtime_python import main, nearest, wanted_version
+from local.stack.options import DEFAULT_TEMPLATE
+from tools.runtime_python import find_python, get_runtime_version, main
 
 OWN = "{}.{}".format(*sys.version_info)
 
@@ -34,22 +34,22 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_shim_that_fails_is_passed_over(alone: Path) -> None:
     executable(alone / "shims/python9.9", "exit 127")
     working = executable(alone / "bin/python9.9", "echo 9.9")
-    assert nearest("9.9").path == working
+    assert find_python("9.9").path == working
 
 
 def test_pyenvs_versions_are_looked_at(alone: Path) -> None:
     executable(alone / "pyenv/versions/9.9.1/bin/python9.9", "exit 1")
     working = executable(alone / "pyenv/versions/9.9.0/bin/python9.9", "echo 9.9")
-    assert nearest("9.9").path == working
+    assert find_python("9.9").path == working
 
 
 def test_one_that_is_not_what_its_name_says_is_passed_over(alone: Path) -> None:
     executable(alone / "bin/python9.9", "echo 9.8")
-    assert nearest("9.9").path != alone / "bin/python9.9"
+    assert find_python("9.9").path != alone / "bin/python9.9"
 
 
 def test_without_one_this_python_stands_in_and_says_its_own_version(alone: Path) -> None:
-    found = nearest("9.9")
+    found = find_python("9.9")
     assert (found.path, found.version) == (Path(sys.executable), OWN)
 
 
@@ -65,8 +65,8 @@ def test_who_compiles_for_lambda_is_printed_where_there_is_one(
 
 
 def test_the_template_says_which_version_it_is(tmp_path: Path) -> None:
-    assert wanted_version(DEFAULT_TEMPLATE) == "3.13"
+    assert get_runtime_version(DEFAULT_TEMPLATE) == "3.13"
     other = tmp_path / "template.yaml"
     other.write_text("Globals: {Function: {Runtime: nodejs22.x}}")
     with pytest.raises(TemplateError, match="nodejs22"):
-        wanted_version(other)
+        get_runtime_version(other)

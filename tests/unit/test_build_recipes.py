@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from local.intrinsics import load_document
-from local.stack import DEFAULT_TEMPLATE
-from local.template import Template
+from local.stack.options import DEFAULT_TEMPLATE
+from local.template.intrinsics import load_document
+from local.template.reader import Template
 from tests.support.trees import tree_of
-from tools.compiled import compiled_of, fault_of
-from tools.runtime_python import wanted_version
+from tools.compiled import compiled_path, find_fault
+from tools.runtime_python import get_runtime_version
 
 ROOT = Path(__file__).parents[2]
 RECIPES = {
@@ -102,8 +102,8 @@ def test_all_our_code_is_compiled_and_twice_to_the_same_bytes(tmp_path: Path, fo
     first, second = (tree_of(build / name) for name in ("one", "the other"))
     assert first == second
     sources = list((build / "one").rglob("*.py"))
-    files = [compiled_of(source, sys.version_info[:2]) for source in sources]
-    assert [fault_of(file, sys.version_info[:2]) for file in files] == [None] * len(sources)
+    files = [compiled_path(source, sys.version_info[:2]) for source in sources]
+    assert [find_fault(file, sys.version_info[:2]) for file in files] == [None] * len(sources)
     assert not any(str(tmp_path).encode() in file.read_bytes() for file in files), "a trace shows Lambda's paths"
 
 
@@ -139,7 +139,7 @@ def test_the_layer_without_uv_says_what_to_do(tmp_path: Path, monkeypatch: pytes
 
 def test_the_layer_is_for_the_templates_runtime_and_processor() -> None:
     shared = load_document(DEFAULT_TEMPLATE)["Globals"]["Function"]
-    assert all(f"LAYER_PYTHON ?= {wanted_version(DEFAULT_TEMPLATE)}\n" in recipe for recipe in RECIPES.values())
+    assert all(f"LAYER_PYTHON ?= {get_runtime_version(DEFAULT_TEMPLATE)}\n" in recipe for recipe in RECIPES.values())
     assert shared["Architectures"] == ["arm64"]
     assert "LAYER_PLATFORM ?= aarch64-manylinux_2_28\n" in LAYER
 

@@ -8,23 +8,23 @@ from pathlib import Path
 import pytest
 
 from benchmarks.cold_start import GOAL, Figures, main
-from benchmarks.importing import Imported, Sources
+from benchmarks.import_timing import ImportedModules, SourceTree
 
 BRIEFLY = ("--json", "--rounds", "2")
 
 
-class Scripted(Sources):
-    """Sources whose handlers are imported for once, and then take so many milliseconds."""
+class Scripted(SourceTree):
+    """SourceTree whose handlers are imported for once, and then take so many milliseconds."""
 
     def milliseconds(self, statements: str) -> float:
         return {"import light": 130.0, "import heavy": 110.0}.get(statements, 100.0)
 
-    def together(self, handler: str, imported: Imported) -> float:
+    def together(self, handler: str, imported: ImportedModules) -> float:
         return {"light": 1.15, "heavy": 1.16}[handler]
 
 
 @pytest.fixture
-def sources(tmp_path: Path) -> Sources:
+def sources(tmp_path: Path) -> SourceTree:
     made = Scripted(tmp_path / "functions", tmp_path / "a shared folder")
     made.functions.mkdir()
     made.shared.mkdir()
@@ -33,7 +33,7 @@ def sources(tmp_path: Path) -> Sources:
     return made
 
 
-def test_handlers_within_the_goal_end_it_well(sources: Sources, capsys: pytest.CaptureFixture[str]) -> None:
+def test_handlers_within_the_goal_end_it_well(sources: SourceTree, capsys: pytest.CaptureFixture[str]) -> None:
     assert main((*BRIEFLY, "--handlers", "light"), sources) == 0
     out, err = capsys.readouterr()
     [light] = json.loads(out)["handlers"]
@@ -42,23 +42,23 @@ def test_handlers_within_the_goal_end_it_well(sources: Sources, capsys: pytest.C
 
 
 def test_a_handler_over_the_goal_is_named_and_ends_it_with_an_error(
-    sources: Sources, capsys: pytest.CaptureFixture[str]
+    sources: SourceTree, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(("--rounds", "1"), sources) == 1
     out, err = capsys.readouterr()
     assert [row.split()[1] for row in out.splitlines()[2:]] == ["heavy", "light"]
-    assert "over the goal of 1.15: heavy (1.16);" in err
+    assert "above the goal of 1.15: heavy (1.16);" in err
 
 
-def test_what_our_own_code_does_when_it_is_imported_is_counted(sources: Sources) -> None:
+def test_what_our_own_code_does_when_it_is_imported_is_counted(sources: SourceTree) -> None:
     (sources.functions / "busy.py").write_text("import yaml\nsum(range(20_000_000))\n")
     measured = Figures("busy", sources.imported("busy"))
-    measured.measure(Sources(sources.functions, sources.shared), bare_first=True)
+    measured.measure(SourceTree(sources.functions, sources.shared), bare_first=True)
     assert min(measured.ratio, measured.apart) > GOAL
     assert min(measured.bare) > 0
 
 
-def test_a_handler_that_cannot_be_imported_is_told(sources: Sources, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_handler_that_cannot_be_imported_is_told(sources: SourceTree, capsys: pytest.CaptureFixture[str]) -> None:
     (sources.functions / "broken.py").write_text("import no_such_package\n")
     assert main(("--handlers", "broken"), sources) == 1
     assert "No module named 'no_such_package'" in capsys.readouterr().err
@@ -66,7 +66,7 @@ def test_a_handler_that_cannot_be_imported_is_told(sources: Sources, capsys: pyt
 
 @pytest.mark.parametrize("arguments", [("--rounds", "0"), ("--handlers", "light,unknown"), ("--seconds", "1")])
 def test_wrong_usage_is_told_before_anything_is_done(
-    arguments: tuple[str, ...], sources: Sources, capsys: pytest.CaptureFixture[str]
+    arguments: tuple[str, ...], sources: SourceTree, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         main(arguments, sources)
@@ -76,6 +76,6 @@ def test_wrong_usage_is_told_before_anything_is_done(
 
 def test_the_ratios_are_the_medians_of_the_rounds_own() -> None:
     ours, bare, together = [110.0, 220.0, 900.0], [100.0, 200.0, 300.0], [1.0, 1.2, 3.0]
-    figures = Figures("any", Imported({}, frozenset()), ours, bare, together)
+    figures = Figures("any", ImportedModules({}, frozenset()), ours, bare, together)
     assert figures.apart == pytest.approx(1.1)
     assert figures.ratio == 1.2

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from core.codes import FileFailure, Rejection, WarningCode
 from core.contracts import problems
 from core.contracts.problems import ProblemKind
-from core.custody import Conflict, Span
-from core.field_mapping import FIELDS
-from core.import_options import ImportOptions
-from core.reasons import FileFailure, Rejection, WarningCode
-from local.cli import main
-from shell import custody_writing_ops
+from core.custody import PeriodConflict, Span
+from core.load_file.field_mapping import FIELDS
+from core.load_file.options import ImportOptions
+from local.cli.main import main
+from shell.custody import period_writer
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -69,8 +69,8 @@ def test_a_refusal_of_custody_says_what_the_example_says() -> None:
     examples = map(json.loads, re.findall(r"```json\n(.*?)```", API, flags=re.DOTALL))
     [example] = [each for each in examples if each.get("type", "").endswith(":overlap")]
     moment = datetime(2026, 11, 21, 15)
-    conflicts = [Conflict(0, Span(1, 100, moment, moment), is_recorded=True)] * len(example["conflicts"])
-    assert custody_writing_ops._said(conflicts) == example["detail"]
+    conflicts = [PeriodConflict(0, Span(1, 100, moment, moment), is_recorded=True)] * len(example["conflicts"])
+    assert period_writer._describe_conflicts(conflicts) == example["detail"]
 
 
 def test_every_link_of_the_readme_leads_somewhere() -> None:

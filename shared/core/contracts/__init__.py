@@ -1,1 +1,1 @@
-"""What the HTTP API takes and gives, as values: the OpenAPI document is made of these."""
+"""Define the request and response models of the HTTP API, from which the OpenAPI document is generated."""

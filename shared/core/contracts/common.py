@@ -1,4 +1,4 @@
-"""What all requests and answers share: names in camelCase, nothing unknown accepted, pages, problems."""
+"""What all requests and responses share: camelCase names, strict validation, pagination, problem documents."""
 
 from __future__ import annotations
 
@@ -8,100 +8,114 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
-from core.contracts.problems import NAMES, PROBLEM_URN
-from core.moments import written
+from core.contracts.problems import PROBLEM_NAMES, PROBLEM_URN
+from core.timestamps import format_timestamp
 
-# What every JSON reader holds exactly (RFC 8259, section 6).
+# The largest integer that every JSON parser represents exactly (RFC 8259, section 6).
 MAX_ID = 2**53 - 1
 MAX_PAGE = 500
+# The most items that one request may create.
+MAX_BATCH = 1_000
 
 
-class Contract(BaseModel):
-    """Whatever the API takes and gives; a contract's validator is made when a request first needs it.
+class ApiModel(BaseModel):
+    """A model of the API. Its validator is built when a request first needs it.
 
-    No request needs more than a few, and to make them all takes a tenth of a cold start.
+    A request needs only a few of them, and building all of them takes a tenth of a cold start.
     """
 
     model_config = ConfigDict(alias_generator=to_camel, frozen=True, defer_build=True)
 
 
-class Taken(Contract):
-    """A request's body: a member that is not known is refused, not ignored, and a value of another type likewise."""
+class RequestModel(ApiModel):
+    """A request body. An unknown field is rejected rather than ignored, and so is a value of another type."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Given(Contract):
-    """An answer's body."""
+class ResponseModel(ApiModel):
+    """A response body."""
 
     model_config = ConfigDict(populate_by_name=True)
 
 
-def printable(value: str) -> str:
-    """The value, unless it holds what nobody can see; raises ValueError."""
+def require_printable(value: str) -> str:
+    """Return the value. Raises ValueError if it contains a character that is not printable."""
     if not value.isprintable():
-        raise ValueError("control characters are not allowed")
+        raise ValueError("control characters are not allowed; remove them")
     return value
 
 
-def _one_part_of_a_key(value: str) -> str:
+def _require_key_segment(value: str) -> str:
     if "/" in value or value in (".", ".."):
-        raise ValueError("a slash is not allowed, nor the names . and .., which are taken for folders")
+        raise ValueError("a name must not contain a slash and must not be . or ..")
     return value
 
 
 TRIMMED = r"^\S(?:.*\S)?$"
 RowId = Annotated[int, Field(ge=1, le=MAX_ID)]
-# A name as it is stored: spaces around it would make another name of what looks the same.
-Name = Annotated[str, Field(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(printable)]
-TagName = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=TRIMMED), AfterValidator(printable)]
-FileName = Annotated[Name, AfterValidator(_one_part_of_a_key)]
+# Surrounding spaces are rejected: they would make different names look the same.
+Name = Annotated[str, Field(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(require_printable)]
+TagName = Annotated[
+    str, StringConstraints(min_length=1, max_length=500, pattern=TRIMMED), AfterValidator(require_printable)
+]
+FileName = Annotated[Name, AfterValidator(_require_key_segment)]
 
-
-# Written as in the answers of all times of ours: the offset says that it is UTC.
-UtcMoment = Annotated[
+# The offset Z states that the time is in UTC.
+UtcTimestamp = Annotated[
     datetime,
-    PlainSerializer(written, return_type=str),
+    PlainSerializer(format_timestamp, return_type=str),
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-11-21T15:00:00Z"]}),
 ]
-Next = Annotated[str | None, Field(description="Send it as `after` for the next page; null: this is the last.")]
+NextCursor = Annotated[
+    str | None, Field(description="The cursor of the next page; send it as `after`. null on the last page.")
+]
 
 
-class Problem(Given):
-    """What went wrong, as RFC 9457 (application/problem+json) has it; `detail` says what to do.
+class Problem(ResponseModel):
+    """An error, as a problem document of RFC 9457 (application/problem+json).
 
-    `type` ends in the problem's name: script against that, not against the texts.
+    Evaluate `type` in scripts. `title` and `detail` are for people and may change.
     """
 
     type: str = Field(
-        examples=[f"{PROBLEM_URN}stale-version"], json_schema_extra={"enum": [f"{PROBLEM_URN}{name}" for name in NAMES]}
+        description="The URN of the problem. Its last part is the problem's name, which never changes.",
+        examples=[f"{PROBLEM_URN}stale-version"],
+        json_schema_extra={"enum": [f"{PROBLEM_URN}{name}" for name in PROBLEM_NAMES]},
     )
-    title: str
-    status: int = Field(ge=400, le=599)
-    detail: str
-    errors: list[FieldProblem] | None = Field(default=None, description="Each part of the request that is wrong.")
-    current_version: int | None = Field(default=None, description="With stale-version: the version to read again.")
+    title: str = Field(description="A summary of the problem.")
+    status: int = Field(ge=400, le=599, description="The HTTP status code.")
+    detail: str = Field(description="What happened and what to do next.")
+    errors: list[FieldProblem] | None = Field(
+        default=None, description="The invalid parts of the request, at most 20; only with `invalid-request`."
+    )
+    current_version: int | None = Field(
+        default=None, description="The version that is stored now; only with `stale-version`."
+    )
     conflicts: list[CustodyConflict] | None = Field(
-        default=None, description="With overlap: every element of the request that overlaps, with what."
+        default=None, description="The overlapping periods; only with `overlap`."
     )
 
 
-class FieldProblem(Given):
-    """One part of a request that is wrong: where, as `body/tags/0`, `query/limit` or `header/If-Match`, and how."""
+class FieldProblem(ResponseModel):
+    """An invalid part of a request."""
 
-    location: str
-    message: str
+    location: str = Field(
+        description="The part that is invalid.", examples=["body/tags/0", "query/limit", "header/If-Match"]
+    )
+    message: str = Field(description="The reason why it is invalid. It does not repeat the value.")
 
 
-class CustodyConflict(Given):
-    """A period that was asked for overlaps a recorded one (`periodId`) or another element (`otherElement`).
+class CustodyConflict(ResponseModel):
+    """An overlap of a requested period with a recorded period or with another element of the same request."""
 
-    `begin` and `end` are of what it overlaps; without `end` the device is still held.
-    """
-
-    element: int = Field(ge=0, description="Where in the request's array it stands, from 0.")
-    device_id: int
-    period_id: int | None = None
-    other_element: int | None = None
-    begin: UtcMoment
-    end: UtcMoment | None = None
+    element: int = Field(ge=0, description="The index of the requested period in the request, from 0.")
+    device_id: int = Field(description="The device of both periods.")
+    period_id: int | None = Field(default=None, description="The recorded period that it overlaps, if it is one.")
+    other_element: int | None = Field(
+        default=None, description="The element of the request that it overlaps, if it is one."
+    )
+    begin: UtcTimestamp = Field(description="The begin of the overlapped period.")
+    end: UtcTimestamp | None = Field(
+        default=None, description="The end of the overlapped period; missing if the device is still held."
+    )

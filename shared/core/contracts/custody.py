@@ -1,4 +1,4 @@
-"""Periods of custody as the API takes and gives them: who held a device from when to when; times are UTC."""
+"""Models of custody periods: who held a device from when to when. Times are UTC."""
 
 from __future__ import annotations
 
@@ -17,43 +17,47 @@ from pydantic import (
     model_validator,
 )
 
-from core.contracts.common import Given, Next, RowId, Taken, UtcMoment
-from core.custody import kept_end
-from core.moments import MOMENT, parse_moment
-
-MAX_PERIODS = 1_000
+from core.contracts.common import NextCursor, RequestModel, ResponseModel, RowId, UtcTimestamp
+from core.custody import to_stored_end
+from core.timestamps import TIMESTAMP_PATTERN, parse_timestamp
 
 
-def _as_written(value: object) -> object:
-    return parse_moment(value) if isinstance(value, str) else value
+def _parse(value: object) -> object:
+    return parse_timestamp(value) if isinstance(value, str) else value
 
 
-def _readable(value: str) -> str:
+def _require_readable(value: str) -> str:
     if any(category(each) == "Cc" and each not in "\r\n\t" for each in value):
-        raise ValueError("control characters other than line ends and tabs are not allowed")
+        raise ValueError("control characters other than line breaks and tabs are not allowed; remove them")
     return value
 
 
-# RFC 3339 with minutes alone allowed; a time without an offset would be another moment for every reader.
-Moment = Annotated[
+# RFC 3339, with optional seconds. The offset is required: without it, every reader would assume another time.
+TimestampInput = Annotated[
     datetime,
-    BeforeValidator(_as_written),
+    BeforeValidator(_parse),
     WithJsonSchema(
-        {"type": "string", "pattern": f"^{MOMENT}$", "examples": ["2026-11-21T15:00:00Z", "2026-11-21T16:00:00+01:00"]}
+        {
+            "type": "string",
+            "pattern": f"^{TIMESTAMP_PATTERN}$",
+            "examples": ["2026-11-21T15:00:00Z", "2026-11-21T16:00:00+01:00"],
+        }
     ),
 ]
-Note = Annotated[str, StringConstraints(min_length=1, max_length=1_000), AfterValidator(_readable)]
-DeviceId = Annotated[RowId, Field(description="Your own number of the device; another tenant's is another.")]
-HolderId = Annotated[RowId | None, Field(description="Who holds it, as GET /custodians gives it; null: not recorded.")]
+Note = Annotated[str, StringConstraints(min_length=1, max_length=1_000), AfterValidator(_require_readable)]
+DeviceId = Annotated[RowId, Field(description="Your own number for the device. Other tenants' numbers are separate.")]
+HolderId = Annotated[
+    RowId | None, Field(description="The custodian who holds the device, from GET /custodians; null: not recorded.")
+]
 
 
-def _begins_before_it_ends(begin: datetime, end: datetime | None, name: str = "begin") -> None:
-    if begin >= kept_end(end):
-        raise ValueError(f"end must be after {name}: a period holds its begin and not its end")
+def _require_begin_before_end(begin: datetime, end: datetime | None, name: str = "begin") -> None:
+    if begin >= to_stored_end(end):
+        raise ValueError(f"end must be after {name}; a period includes its begin and excludes its end")
 
 
-class NewPeriod(Taken):
-    """A custodian holds a device from `begin` until just before `end`; null: still."""
+class NewPeriod(RequestModel):
+    """A custody period to record. It includes `begin` and excludes `end`."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -62,116 +66,122 @@ class NewPeriod(Taken):
     )
 
     device_id: DeviceId
-    begin: Moment
-    end: Moment | None
+    begin: TimestampInput
+    end: TimestampInput | None = Field(description="null: the device is still held.")
     custodian_id: HolderId = None
     note: Note | None = None
 
     @model_validator(mode="after")
     def _is_a_period(self) -> Self:
-        _begins_before_it_ends(self.begin, self.end)
+        _require_begin_before_end(self.begin, self.end)
         return self
 
 
-class CustodyPeriod(Given):
-    """A recorded period. `version` is what the ETag holds: it rises with every change."""
+class CustodyPeriod(ResponseModel):
+    """A recorded custody period."""
 
     id: int
     device_id: int
-    begin: UtcMoment
-    end: UtcMoment | None = Field(description="null: still held.")
-    custodian_id: int | None
-    custodian: str | None
+    begin: UtcTimestamp
+    end: UtcTimestamp | None = Field(description="null: the device is still held.")
+    custodian_id: int | None = Field(description="null: the custodian is not recorded.")
+    custodian: str | None = Field(description="The custodian's name.")
     note: str | None
-    version: int
+    version: int = Field(description="Rises with every change; the ETag is this number in double quotes.")
 
 
-class CustodyPeriods(Given):
-    """What was recorded, in the order of the request."""
-
-    items: list[CustodyPeriod]
-
-
-class CustodyPeriodPage(Given):
-    """A device's periods in their order."""
+class RecordedCustodyPeriods(ResponseModel):
+    """The recorded periods, in the order of the request."""
 
     items: list[CustodyPeriod]
-    next: Next
 
 
-class Revision(Taken):
-    """What to change of a period, as a JSON merge patch (RFC 7396): what is left out stays; `end` null: still held."""
+class CustodyPeriodPage(ResponseModel):
+    """A page of a device's periods, in chronological order."""
+
+    items: list[CustodyPeriod]
+    next: NextCursor
+
+
+class PeriodPatch(RequestModel):
+    """A change to a period, as a JSON merge patch (RFC 7396): a missing field keeps its value."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"end": "2026-11-21T18:30:00Z"}]})
 
-    begin: Moment | None = Field(default=None, description="Never null: a period has a begin.")
-    end: Moment | None = None
+    begin: TimestampInput | None = Field(default=None, description="Must not be null: every period has a begin.")
+    end: TimestampInput | None = Field(default=None, description="null: the device is still held.")
     custodian_id: HolderId = None
-    note: Note | None = None
+    note: Note | None = Field(default=None, description="null removes the note.")
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
         if not self.model_fields_set:
-            raise ValueError("name at least one member to change")
+            raise ValueError("send at least one field to change")
         if "begin" in self.model_fields_set and self.begin is None:
-            raise ValueError("begin cannot be null; leave it out, or send a moment")
+            raise ValueError("begin must not be null; omit it or send a timestamp")
         return self
 
 
-class NewTransfer(Taken):
-    """A device goes from whoever holds it `at` that moment to another custodian."""
+class NewTransfer(RequestModel):
+    """A transfer of a device from its holder to another custodian.
+
+    The holder's period ends at the time `at`, and the receiver's period begins.
+    """
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"deviceId": 100, "at": "2026-11-21T15:00:00Z", "custodianId": 7}]}
     )
 
     device_id: DeviceId
-    at: Moment
+    at: TimestampInput = Field(description="The time of the transfer.")
     custodian_id: HolderId
-    end: Moment | None = Field(default=None, description="Until when the receiver holds it; null: still.")
-    note: Note | None = Field(default=None, description="Of the period that begins.")
+    end: TimestampInput | None = Field(
+        default=None, description="The end of the receiver's period; null: the device is still held."
+    )
+    note: Note | None = Field(default=None, description="The note of the receiver's period.")
     from_period_id: RowId | None = Field(
-        default=None, description="The period that must be the one that ends; else nothing is done (409)."
+        default=None,
+        description="The period that is expected to end. If another period would end, nothing is changed (409).",
     )
 
     @model_validator(mode="after")
     def _is_a_period(self) -> Self:
-        _begins_before_it_ends(self.at, self.end, "at")
+        _require_begin_before_end(self.at, self.end, "at")
         return self
 
 
-class CustodyTransfer(Given):
-    """The period that ended, and the one that began then."""
+class CustodyTransfer(ResponseModel):
+    """The period that ended and the period that began at the time of the transfer."""
 
     ended: CustodyPeriod
     begun: CustodyPeriod
 
 
 class CustodyAction(StrEnum):
-    """What was done to a period."""
+    """The kind of a change to a period."""
 
     ADDED = "added"
     CHANGED = "changed"
     REMOVED = "removed"
 
 
-class CustodyChange(Given):
-    """A period as it was left by one change; a removed one as it was, with the version that it would have got."""
+class CustodyChange(ResponseModel):
+    """A change to a period, with the period's values after the change, or before its removal."""
 
     period_id: int
-    version: int
+    version: int = Field(description="The period's version after the change; a removal counts as one more version.")
     action: CustodyAction
-    user_id: str
-    changed_at: UtcMoment
+    user_id: str = Field(description="The user who made the change.")
+    changed_at: UtcTimestamp
     device_id: int
-    begin: UtcMoment
-    end: UtcMoment | None
+    begin: UtcTimestamp
+    end: UtcTimestamp | None = Field(description="null: the device was still held.")
     custodian_id: int | None
     note: str | None
 
 
-class CustodyChangePage(Given):
-    """All that was done to a device's periods, oldest first; nothing is ever taken out of it."""
+class CustodyChangePage(ResponseModel):
+    """A page of all changes to a device's periods, oldest first. Changes are never removed."""
 
     items: list[CustodyChange]
-    next: Next
+    next: NextCursor

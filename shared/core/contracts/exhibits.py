@@ -1,4 +1,4 @@
-"""Exhibits, custodians and taggings as the API takes and gives them."""
+"""Models of exhibits, custodians and taggings."""
 
 from __future__ import annotations
 
@@ -16,68 +16,73 @@ from pydantic import (
     model_validator,
 )
 
-from core.contracts.common import TRIMMED, FileName, Given, Name, Next, RowId, TagName, Taken
-from core.moments import FIRST_YEAR
+from core.contracts.common import TRIMMED, FileName, Name, NextCursor, RequestModel, ResponseModel, RowId, TagName
+from core.timestamps import FIRST_YEAR
 
 MAX_TAGGED_EXHIBITS, MAX_TAGS, MAX_CUSTODIANS = 1_000, 50, 50
-LOCAL_MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+LOCAL_TIMESTAMP = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
 
 
-def _without_nul(value: str) -> str:
+def _reject_nul(value: str) -> str:
     if "\0" in value:
-        raise ValueError("the character NUL is not allowed")
+        raise ValueError("the NUL character is not allowed; remove it")
     return value
 
 
-def _as_written(value: object) -> object:
-    """Only the form that is documented: others would be read as something, and a date is evidence."""
+def _parse(value: object) -> object:
+    """Parse only the documented format: a lenient parser could read another date, and a date is evidence."""
     if not isinstance(value, str):
         return value
-    if not re.fullmatch(LOCAL_MOMENT, value):
-        raise ValueError("a date is written 2019-12-31T23:59:59, with at most six digits of a second and no offset")
+    if not re.fullmatch(LOCAL_TIMESTAMP, value):
+        raise ValueError("send a date such as 2019-12-31T23:59:59, with at most six fractional digits and no offset")
     return datetime.fromisoformat(value)
 
 
-def _storable_moment(value: datetime) -> datetime:
+def _require_storable(value: datetime) -> datetime:
     if value.year < FIRST_YEAR:
-        raise ValueError(f"years from {FIRST_YEAR} to 9999 can be stored")
+        raise ValueError(f"send a date between the years {FIRST_YEAR} and 9999")
     return value
 
 
-Text = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_without_nul)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_reject_nul)]
 DocumentNumber = Annotated[
-    str, StringConstraints(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(_without_nul)
+    str, StringConstraints(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(_reject_nul)
 ]
-# RFC 3339 has no date without an offset; a document's date has none, and is stored as the document has it.
-_WRITTEN = WithJsonSchema({"type": "string", "pattern": f"^{LOCAL_MOMENT}$", "examples": ["2019-12-31T23:59:59"]})
-Moment = Annotated[datetime, BeforeValidator(_as_written), AfterValidator(_storable_moment), _WRITTEN]
-DocumentDate = Annotated[datetime, _WRITTEN]
+# Not an RFC 3339 date-time, which has an offset: the date of a document has none, and is stored as it is.
+_JSON_SCHEMA = WithJsonSchema(
+    {"type": "string", "pattern": f"^{LOCAL_TIMESTAMP}$", "examples": ["2019-12-31T23:59:59"]}
+)
+DocumentDateInput = Annotated[datetime, BeforeValidator(_parse), AfterValidator(_require_storable), _JSON_SCHEMA]
+DocumentDate = Annotated[datetime, _JSON_SCHEMA]
+_VERSION = (
+    "Rises with every PATCH, and not with links to custodians and tags; the ETag is this number in double quotes."
+)
 
 
-class Exhibit(Given):
-    """A document of a case. `version` is what the ETag holds: it rises with every PATCH, not with links."""
+class Exhibit(ResponseModel):
+    """A document of a case."""
 
     id: int
-    case: str
+    case: str = Field(description="The name of the case.")
     case_id: int
-    control_number: str
+    control_number: str = Field(description="The document's id in its load file; unique in the case.")
     bates_begin: str | None
     bates_end: str | None
-    parent_control_number: str | None
+    parent_control_number: str | None = Field(description="The parent document of an attachment.")
     title: str | None
     file_name: str | None
-    document_date: DocumentDate | None
+    document_date: DocumentDate | None = Field(description="The date in the load file, without a time zone.")
     native_path: str | None
     text_path: str | None
-    properties: dict[str, str | None] = Field(description="What else the load file said of it.")
-    custodians: list[str]
-    tags: list[str]
-    import_id: int
-    line: int
-    version: int
+    properties: dict[str, str | None] = Field(description="The other columns of the load file.")
+    custodians: list[str] = Field(description="The names of the exhibit's custodians.")
+    tags: list[str] = Field(description="The names of the exhibit's tags.")
+    import_id: int = Field(description="The import that created the exhibit.")
+    line: int = Field(description="The exhibit's line in the load file.")
+    version: int = Field(description=_VERSION)
 
 
-class ExhibitSummary(Given):
+class ExhibitSummary(ResponseModel):
     """An exhibit in a list."""
 
     id: int
@@ -87,18 +92,21 @@ class ExhibitSummary(Given):
     title: str | None
     file_name: str | None
     document_date: DocumentDate | None
-    version: int
+    version: int = Field(description=_VERSION)
 
 
-class ExhibitPage(Given):
-    """Exhibits in the order of their control numbers, compared by bytes."""
+class ExhibitPage(ResponseModel):
+    """A page of exhibits, in the byte order of their control numbers."""
 
     items: list[ExhibitSummary]
-    next: Next
+    next: NextCursor
 
 
-class ExhibitChange(Taken):
-    """What to change, as a JSON merge patch (RFC 7396): null empties a field, a field left out stays."""
+class ExhibitChange(RequestModel):
+    """A change to an exhibit, as a JSON merge patch (RFC 7396).
+
+    null empties a field; a missing field keeps its value.
+    """
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"title": "The Plan", "documentDate": None}]})
 
@@ -107,57 +115,57 @@ class ExhibitChange(Taken):
     parent_control_number: DocumentNumber | None = None
     title: Text | None = None
     file_name: Text | None = None
-    document_date: Moment | None = None
+    document_date: DocumentDateInput | None = None
     native_path: Text | None = None
     text_path: Text | None = None
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
         if not self.model_fields_set:
-            raise ValueError("name at least one field to change")
+            raise ValueError("send at least one field to change")
         return self
 
 
-class NewCustodian(Taken):
-    """Somebody who holds documents or devices of a case, by name."""
+class NewCustodian(RequestModel):
+    """A custodian of a case: a person or a place that holds documents or devices."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"case": "Smith v. Jones", "name": "Evidence room 2"}]})
 
-    case: FileName = Field(description="The name of the case; it is made if there is none.")
+    case: FileName = Field(description="The name of the case, which is created if it does not exist.")
     name: Name
 
 
-class Custodian(Given):
-    """Somebody who held documents or devices of the case."""
+class Custodian(ResponseModel):
+    """A custodian of a case."""
 
     id: int
     name: str
 
 
-class CustodianPage(Given):
-    """Custodians in the order of their names, as the database collates them."""
+class CustodianPage(ResponseModel):
+    """A page of custodians, in the order of their names according to the database's collation."""
 
     items: list[Custodian]
-    next: Next
+    next: NextCursor
 
 
-class NewCustodians(Taken):
-    """Who held an exhibit; a name that the case lacks is added."""
+class NewCustodians(RequestModel):
+    """Custodians to link to an exhibit. A custodian that the case does not have is created."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"custodians": ["Ada Lovelace"]}]})
 
-    custodians: list[Name] = Field(min_length=1, max_length=MAX_CUSTODIANS)
+    custodians: list[Name] = Field(min_length=1, max_length=MAX_CUSTODIANS, description="The custodians' names.")
 
 
-class ExhibitCustodians(Given):
+class ExhibitCustodians(ResponseModel):
     """All custodians of an exhibit."""
 
     exhibit_id: int
     custodians: list[Custodian]
 
 
-class TaggingRequest(Taken):
-    """Every one of the exhibits, with every one of the tags. The exhibits must be of one case."""
+class TaggingRequest(RequestModel):
+    """Every combination of these exhibits and tags. All exhibits must belong to one case."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"exhibitIds": [17, 18], "tags": ["Hot", "Hot\\Really Hot"]}]}
@@ -165,19 +173,19 @@ class TaggingRequest(Taken):
 
     exhibit_ids: list[RowId] = Field(min_length=1, max_length=MAX_TAGGED_EXHIBITS)
     tags: list[TagName] = Field(
-        min_length=1, max_length=MAX_TAGS, description=r"A nested tag is named by its path: Hot\Really Hot."
+        min_length=1, max_length=MAX_TAGS, description=r"A nested tag is named by its full path: Hot\Really Hot."
     )
 
 
-class TaggingsMade(Given):
-    """How many of the pairs are new; the others were there and stay as they are."""
+class TaggingsMade(ResponseModel):
+    """The result of adding taggings. A tagging that existed already is kept unchanged and not counted as created."""
 
-    exhibits: int
-    tags: int
-    created: int
+    exhibits: int = Field(description="The number of different exhibits in the request.")
+    tags: int = Field(description="The number of different tags in the request.")
+    created: int = Field(description="The number of taggings that were created.")
 
 
-class TaggingsRemoved(Given):
-    """How many of the pairs were there."""
+class TaggingsRemoved(ResponseModel):
+    """The result of removing taggings."""
 
-    removed: int
+    removed: int = Field(description="The number of taggings that existed and were removed.")

@@ -1,4 +1,4 @@
-"""Imports as the API takes and gives them; counts are rows, sizes bytes, times UTC."""
+"""Models of imports. Counts are rows, sizes are bytes, times are UTC."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from core.contracts.common import FileName, Given, Next, Taken
+from core.contracts.common import FileName, NextCursor, RequestModel, ResponseModel
 from core.statuses import ImportStatus
 
 MAX_SIZE = 10_000_000_000
@@ -19,82 +19,84 @@ MAX_OPTION_COLUMNS = 1_000
 ColumnName = Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
-def _character(what: str) -> Any:
-    said = f"{what}: a character, its decimal code, or its name, as comma, tab, pipe, quote, thorn or concordance."
-    return Field(default=None, min_length=1, max_length=16, description=said)
+def _character(purpose: str) -> Any:
+    notation = "a character, its decimal code, or a name such as comma, tab, pipe, quote, thorn or concordance"
+    return Field(default=None, min_length=1, max_length=16, description=f"{purpose}: {notation}.")
 
 
-class Options(Taken):
-    """What is to be said about the file; whatever is left out is detected.
+class Options(RequestModel):
+    """How to read the file. Every missing option is detected.
 
-    What `options.json` beside an import's rejected rows holds can be sent as it is.
+    To import the corrected rejected rows of an import, send the content of its `options.json` unchanged.
     """
 
-    # The options file beside rejected rows has the names in snake_case.
+    # `options.json` has the names in snake_case.
     model_config = ConfigDict(populate_by_name=True)
 
     encoding: str | None = Field(default=None, max_length=32, description="utf-8, utf-16 or cp1252.")
-    delimiter: str | None = _character("Between two cells")
-    qualifier: str | None = _character("Around a cell; none: there is none")
-    newline: str | None = _character("What stands for a line end within a cell; none: nothing does")
-    header: bool = Field(default=True, description="Whether the first line names the columns.")
+    delimiter: str | None = _character("The character between two cells")
+    qualifier: str | None = _character("The quote character around a cell, or `none`")
+    newline: str | None = _character("The character that represents a line break within a cell, or `none`")
+    header: bool = Field(default=True, description="Whether the first line contains the column names.")
     columns: dict[ColumnName, str] = Field(
         default_factory=dict,
         max_length=MAX_OPTION_COLUMNS,
-        description="What columns mean, by name or by number from 1: control_number, title, custodians, tags, ...",
+        description="The field of a column, by column name or by number from 1, such as control_number or custodians.",
         examples=[{"Doc ID": "control_number", "Author": "custodians"}],
     )
-    date_order: Literal["DMY", "MDY"] | None = Field(default=None, description="Of dates with two-digit months.")
+    date_order: Literal["DMY", "MDY"] | None = Field(
+        default=None, description="Whether the day or the month comes first in dates such as 03/04/2019."
+    )
 
     def as_document(self) -> dict[str, Any]:
-        """As an options file has it, without what was not given."""
+        """Return the options as an options file contains them, without missing ones."""
         return self.model_dump(by_alias=False, exclude_none=True)
 
 
-class NewImport(Taken):
-    """A load file that is about to be uploaded."""
+class NewImport(RequestModel):
+    """A load file to upload and import."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"case": "Smith v. Jones", "fileName": "production.dat"}]}
     )
 
-    case: FileName = Field(description="The name of the case; it is made if there is none.")
+    case: FileName = Field(description="The name of the case, which is created if it does not exist.")
     file_name: FileName
     size: int | None = Field(
         default=None,
         ge=1,
         le=MAX_SIZE,
-        description=f"The file's size in bytes; needed from {SINGLE_PUT_BYTES} on, which is uploaded in parts.",
+        description=f"The size of the file. Required from {SINGLE_PUT_BYTES} bytes on, for an upload in parts.",
     )
-    # Without a validator, which otherwise would be made by every import of this module.
+    # Without validation, which would build the validator when this module is imported.
     options: Options = Options.model_construct()
 
 
-class UploadPart(Given):
-    """One part of an upload: PUT these bytes of the file, and keep the ETag that S3 answers."""
+class UploadPart(ResponseModel):
+    """A part of a multipart upload. PUT its bytes to `url` and keep the ETag of the response."""
 
-    number: int
-    first_byte: int
+    number: int = Field(description="The part number, from 1.")
+    first_byte: int = Field(description="The offset of the part in the file.")
     size: int
     url: str
 
 
-class UploadUrls(Given):
-    """How to upload: `url` by one PUT, or `parts`, and then POST their list to `completeUrl` as S3 has it.
+class UploadUrls(ResponseModel):
+    """The presigned URLs for the upload. To renew them, repeat the request with the same Idempotency-Key.
 
-    The URLs hold for `expiresInSeconds`; the same request under the same Idempotency-Key signs them anew.
+    PUT the file to `url`. If `parts` is set instead, PUT every part, then POST the list of parts to `completeUrl`.
     """
 
-    url: str | None
-    parts: list[UploadPart] | None
-    complete_url: str | None
+    url: str | None = Field(description="The URL for an upload in one request; null if the file is uploaded in parts.")
+    parts: list[UploadPart] | None = Field(description="The parts of the file; null if it is uploaded in one request.")
+    complete_url: str | None = Field(description="The URL for S3's CompleteMultipartUpload; null without parts.")
     expires_in_seconds: int
 
 
-class PendingUpload(Given):
-    """What is kept of an announced import, to sign its upload anew for every answer; it holds no URL itself.
+class PendingUpload(ResponseModel):
+    """The stored part of the response to POST /imports. Its URLs are signed anew for every response.
 
-    `multipart_id` and `size` are given for an upload in parts of `part_bytes`, and null for one by a single PUT.
+    `multipart_id` and `size` are set for an upload in parts of `part_bytes`, and None for an upload in one request.
     """
 
     id: int
@@ -109,8 +111,8 @@ class PendingUpload(Given):
     part_bytes: int = PART_BYTES
 
 
-class ImportUpload(Given):
-    """An import that awaits its file."""
+class ImportUpload(ResponseModel):
+    """An import that awaits the upload of its file."""
 
     id: int
     status: ImportStatus
@@ -121,11 +123,10 @@ class ImportUpload(Given):
     upload: UploadUrls
 
 
-class ImportState(Given):
-    """How far an import is. The four counts add up to `rowsSettled`; the rest of `rowsSeen` is still to come.
+class ImportState(ResponseModel):
+    """The status and the progress of an import.
 
-    `startedAt` is when it was announced, its upload was found, or it was last retried, whichever was last.
-    `rowsPerSecond` and `secondsLeft` are of the time since then, and null unless the import runs and a row is settled.
+    `imported`, `unchanged`, `updated` and `rejected` add up to `rowsProcessed`, which reaches `rowsSeen` at the end.
     """
 
     id: int
@@ -133,96 +134,97 @@ class ImportState(Given):
     case: str
     case_id: int
     file_name: str
-    user_id: str
-    size: int = Field(description="Of the uploaded version; before the upload the announced one, or 0.")
-    sha256: str | None
-    failure_code: str | None
+    user_id: str = Field(description="The user who created the import.")
+    size: int = Field(description="The size of the uploaded file; before the upload, the announced size or 0.")
+    sha256: str | None = Field(description="The SHA-256 hash of the file in hexadecimal; null until it is split.")
+    failure_code: str | None = Field(description="The reason why the whole file was not imported.")
     failure_message: str | None
-    rows_seen: int
-    rows_settled: int
-    imported: int
-    unchanged: int
-    updated: int
-    rejected: int
-    warnings: int
-    chunks: int
-    chunks_failed: int
-    generation: int = Field(description="1, and one more for every retry.")
-    reports_generation: int = Field(description="The reports in S3 are of this generation; 0: none yet.")
-    reports_prefix: str | None = Field(description="Where in the bucket the reports are.")
-    rows_per_second: float | None
-    seconds_left: float | None
-    started_at: datetime
+    rows_seen: int = Field(description="The rows of the file; 0 until it is split.")
+    rows_processed: int
+    imported: int = Field(description="The rows that created an exhibit.")
+    unchanged: int = Field(description="The rows whose exhibit existed with the same values.")
+    updated: int = Field(description="The rows that changed an existing exhibit. Always 0: such rows are rejected.")
+    rejected: int = Field(description="The rows that were not imported.")
+    warnings: int = Field(description="The changes that were made to values of imported rows.")
+    chunks: int = Field(description="The chunks into which the file was split.")
+    chunks_failed: int = Field(description="The chunks that failed in every attempt; their rows are rejected.")
+    generation: int = Field(description="1 for the first run; rises by 1 with every retry.")
+    reports_generation: int = Field(description="The generation of the report files in S3; 0: not written yet.")
+    reports_prefix: str | None = Field(description="The prefix of the report files in the bucket.")
+    rows_per_second: float | None = Field(description="Since `startedAt`; null unless the import is running.")
+    seconds_left: float | None = Field(description="The estimated time left; null unless the import is running.")
+    started_at: datetime = Field(
+        description="The latest of: the announcement, the arrival of the upload, the last retry."
+    )
     finished_at: datetime | None
 
 
-class ReportUrls(Given):
-    """Where the report files can be read; each URL holds for `expiresInSeconds`.
+class ReportUrls(ResponseModel):
+    """Presigned URLs of the report files.
 
-    Mend `rejectedRows`, which are in the file's own bytes, and import them as a file of their own, with what `options`
-    holds as its options: then they are read as the whole file was.
+    To import the rejected rows, correct the file at `rejectedRows` and import it as a new file with the options at
+    `options`. They make sure that it is read in the same way as the original file.
     """
 
-    rejected_rows: str
-    report: str
-    warnings: str
-    options: str
+    rejected_rows: str = Field(description="The rejected rows, in the original bytes of the file.")
+    report: str = Field(description="A CSV file: line, column, code, message and id of every rejected row.")
+    warnings: str = Field(description="A CSV file with every warning.")
+    options: str = Field(description="A JSON file: the options that read the rejected rows as the file was read.")
     expires_in_seconds: int
 
 
 class ImportDetails(ImportState):
-    """An import with its report files, once they are written."""
+    """An import with its report files."""
 
-    reports: ReportUrls | None
+    reports: ReportUrls | None = Field(description="null until the report files are written.")
 
 
-class ImportPage(Given):
-    """Imports, newest first."""
+class ImportPage(ResponseModel):
+    """A page of imports, newest first."""
 
     items: list[ImportState]
-    next: Next
+    next: NextCursor
 
 
-class RejectedRow(Given):
-    """A row that was not imported; its `byteLength` bytes lie at `byteStart` of the uploaded version."""
+class RejectedRow(ResponseModel):
+    """A row that was not imported, and the reason."""
 
-    line: int
-    rows: int = Field(description="1, or the rows of a part of the file that was given up as a whole.")
+    line: int = Field(description="The row's first line in the file, from 1.")
+    rows: int = Field(description="1, or the number of rows of a chunk that failed in every attempt.")
     column: str | None
-    code: str
+    code: str = Field(description="The reason; the rejection codes are in docs/load-files.md.")
     message: str
     control_number: str | None
-    byte_start: int
+    byte_start: int = Field(description="The offset of the row's bytes in the uploaded file.")
     byte_length: int
 
 
-class RejectionPage(Given):
-    """Rejected rows in the file's order."""
+class RejectionPage(ResponseModel):
+    """A page of rejected rows, in the order of the file."""
 
     items: list[RejectedRow]
-    next: Next
+    next: NextCursor
 
 
-class ChangedValue(Given):
-    """What was changed in an imported row, or (line 0) decided for the whole file.
+class ChangedValue(ResponseModel):
+    """A value of an imported row that was changed to be stored, or a decision about the whole file."""
 
-    `original` is what the file had, as base64, where it is no longer than 1 KB; else the row's bytes are the original.
-    """
-
-    line: int
+    line: int = Field(description="The row's first line in the file, from 1; 0: the whole file.")
     column: str | None
-    code: str
+    code: str = Field(description="The reason; the warning codes are in docs/load-files.md.")
     message: str
     control_number: str | None
-    original: str | None
-    original_bytes: int | None
-    stored_bytes: int | None
-    byte_start: int | None
+    original: str | None = Field(
+        description="The original value in Base64. null if it is longer than 1 KB: read it from the bytes of the row."
+    )
+    original_bytes: int | None = Field(description="The length of the original value.")
+    stored_bytes: int | None = Field(description="The length of the stored value.")
+    byte_start: int | None = Field(description="The offset of the row's bytes in the uploaded file.")
     byte_length: int | None
 
 
-class WarningPage(Given):
-    """Warnings in the file's order."""
+class WarningPage(ResponseModel):
+    """A page of warnings, in the order of the file."""
 
     items: list[ChangedValue]
-    next: Next
+    next: NextCursor

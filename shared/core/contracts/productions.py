@@ -1,4 +1,4 @@
-"""Productions as the API takes and gives them; times UTC."""
+"""Models of productions. Times are UTC."""
 
 from __future__ import annotations
 
@@ -6,81 +6,101 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from core.bates import MAX_DIGITS, MAX_PREFIX, PREFIX, Numbering
-from core.contracts.common import Given, Name, Next, RowId, TagName, Taken, UtcMoment
-from core.field_mapping import SYNONYMS, normalised
+from core.contracts.common import Name, NextCursor, RequestModel, ResponseModel, RowId, TagName, UtcTimestamp
+from core.load_file.field_mapping import SYNONYMS, normalise_name
+from core.productions.bates import MAX_DIGITS, MAX_PREFIX, PREFIX, Numbering
+from core.productions.volume import HEADER
 from core.saga import SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
-from core.volume import HEADER
 
 MAX_EXHIBITS_BY_ID, MAX_PROPERTIES = 10_000, 200
 VOLUME = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$"
-# A reader takes a column of such a name for the field: as an id it would stand in for the Bates number.
+# Readers map a column of such a name to the field; as an id, it would replace the Bates number.
 _FIELDS = {synonym: field for field, names in SYNONYMS.items() if field != "document_date" for synonym in names}
-_OURS = frozenset(map(normalised, HEADER))
+_RESERVED = frozenset(map(normalise_name, HEADER))
 
 
-def _is_a_property(name: str) -> str:
-    if normalised(name) in _FIELDS:
-        raise ValueError(f"a column of this name would be read as {_FIELDS[normalised(name)]}")
-    if normalised(name) in _OURS:
-        raise ValueError("every production has a column of this name already")
+def _require_property(name: str) -> str:
+    if normalise_name(name) in _FIELDS:
+        raise ValueError(f"a reader would map a column of this name to {_FIELDS[normalise_name(name)]}; omit it")
+    if normalise_name(name) in _RESERVED:
+        raise ValueError("every production has a column of this name; omit it")
     return name
 
 
-PropertyName = Annotated[Name, AfterValidator(_is_a_property)]
+PropertyName = Annotated[Name, AfterValidator(_require_property)]
 
 
-class ExhibitSelection(Taken):
-    """Exhibits of the case by what they are linked to; both conditions must hold, and none means all of the case."""
+class ExhibitSelection(RequestModel):
+    """A selection of a case's exhibits. Both conditions must hold; without a condition, it selects all exhibits."""
 
-    custodian: str | None = Field(default=None, min_length=1, max_length=255, description="Those that this one held.")
-    tag: TagName | None = Field(default=None, description="Those that carry this tag.")
-
-
-class NewProduction(Taken):
-    """What is to be handed over, under which numbers: either `exhibitIds` or a `query`."""
-
-    case: Name
-    volume: str = Field(max_length=64, pattern=VOLUME, description="The volume; several productions may share one.")
-    prefix: str = Field(
-        max_length=MAX_PREFIX, pattern=PREFIX, description="What Bates numbers begin with; it ends in no digit."
+    custodian: str | None = Field(
+        default=None, min_length=1, max_length=255, description="Only exhibits of this custodian."
     )
-    digits: int = Field(ge=1, le=MAX_DIGITS, description="How many digits follow; the same for a prefix and case.")
+    tag: TagName | None = Field(default=None, description="Only exhibits with this tag.")
+
+
+class NewProduction(RequestModel):
+    """A production to create: the exhibits, selected by `exhibitIds` or by `query`, and their Bates numbers."""
+
+    case: Name = Field(description="The name of the case.")
+    volume: str = Field(
+        max_length=64, pattern=VOLUME, description="The name of the volume; several productions may share one."
+    )
+    prefix: str = Field(
+        max_length=MAX_PREFIX,
+        pattern=PREFIX,
+        description="The prefix of the Bates numbers; it must not end in a digit.",
+    )
+    digits: int = Field(
+        ge=1,
+        le=MAX_DIGITS,
+        description="The number of digits after the prefix; the same for all productions of a case with this prefix.",
+    )
     start_at: int | None = Field(
-        default=None, ge=1, le=10**MAX_DIGITS - 1, description="The first number of a prefix that is new to the case."
+        default=None,
+        ge=1,
+        le=10**MAX_DIGITS - 1,
+        description="The first number, if the case does not use the prefix yet.",
     )
     numbering: Numbering = Field(
-        default=Numbering.DOCUMENT, strict=False, description="page: as many numbers as the document has pages."
+        default=Numbering.DOCUMENT,
+        strict=False,
+        description="One number for each document, or for each page, by the page count in the load file.",
     )
-    exhibit_ids: Annotated[list[RowId], Field(min_length=1, max_length=MAX_EXHIBITS_BY_ID)] | None = None
-    query: ExhibitSelection | None = Field(default=None, description="{} is the whole case.")
+    exhibit_ids: Annotated[list[RowId], Field(min_length=1, max_length=MAX_EXHIBITS_BY_ID)] | None = Field(
+        default=None, description="The exhibits to produce."
+    )
+    query: ExhibitSelection | None = Field(
+        default=None,
+        description="The exhibits to produce, evaluated when the numbers are reserved; {} selects the whole case.",
+    )
     properties: list[PropertyName] = Field(
         default_factory=list,
         max_length=MAX_PROPERTIES,
-        description="Columns of the original load file to hand over too, by name; tags never are.",
+        description="The names of additional columns of the original load file to include. Tags are never included.",
     )
 
     @model_validator(mode="after")
     def _selects_in_one_way(self) -> Self:
         if (self.exhibit_ids is None) == (self.query is None):
-            raise ValueError("give either exhibitIds or query")
-        if len(set(map(normalised, self.properties))) < len(self.properties):
-            raise ValueError("properties: a name is there twice; names are compared without case, spaces and signs")
+            raise ValueError("send either exhibitIds or query")
+        if len(set(map(normalise_name, self.properties))) < len(self.properties):
+            raise ValueError("properties: a name is repeated; names are compared without case, spaces and punctuation")
         return self
 
 
-class ProductionStep(Given):
-    """How far a step got; `reason` says why it, or what undoes it, failed."""
+class ProductionStep(ResponseModel):
+    """A step of a production."""
 
-    name: str
+    name: str = Field(description="`begin`, `reserve`, `copy`, `confirm` or `notify`.")
     status: SagaStepStatus
-    reason: str | None
-    updated_at: UtcMoment
+    reason: str | None = Field(description="The reason why the step or its compensation failed.")
+    updated_at: UtcTimestamp
 
 
-class Production(Given):
-    """A set of exhibits that is handed over as one. `leftToDo` says what somebody has to see to."""
+class Production(ResponseModel):
+    """A set of exhibits that is delivered under Bates numbers as one volume."""
 
     id: int
     case: str
@@ -89,43 +109,43 @@ class Production(Given):
     digits: int
     numbering: Numbering
     status: ProductionStatus
-    cancel_requested: bool
+    cancel_requested: bool = Field(description="Whether the production is cancelled before its next step.")
     failed_step: str | None
-    reason: str | None
-    documents: int | None = Field(description="How many; null until their numbers are reserved.")
+    reason: str | None = Field(description="The reason of the failure, without content of a document.")
+    documents: int | None = Field(description="The number of documents; null until their numbers are reserved.")
     first_bates: str | None
     last_bates: str | None
-    folder: str = Field(description="Where in the bucket the volume is; complete once the production is confirmed.")
+    folder: str = Field(description="The prefix of the volume in the bucket; complete once `status` is `confirmed`.")
     steps: list[ProductionStep]
-    left_to_do: list[str]
-    created_at: UtcMoment
-    updated_at: UtcMoment
+    remaining_actions: list[str] = Field(description="What an operator must do if `status` is `needs_attention`.")
+    created_at: UtcTimestamp
+    updated_at: UtcTimestamp
 
 
-class ProductionSummary(Given):
+class ProductionSummary(ResponseModel):
     """A production in a list."""
 
     id: int
     case: str
     volume: str
     status: ProductionStatus
-    documents: int | None
+    documents: int | None = Field(description="The number of documents; null until their numbers are reserved.")
     first_bates: str | None
     last_bates: str | None
-    created_at: UtcMoment
+    created_at: UtcTimestamp
 
 
-class ProductionPage(Given):
+class ProductionPage(ResponseModel):
     """A page of productions, newest first."""
 
     items: list[ProductionSummary]
-    next: Next
+    next: NextCursor
 
 
-class ProducedDocument(Given):
-    """An exhibit's numbers in a production; `position` is its place in the volume, from 0."""
+class ProducedDocument(ResponseModel):
+    """A document of a production."""
 
-    position: int
+    position: int = Field(description="The document's position in the volume, from 0.")
     exhibit_id: int
     control_number: str
     bates_begin: str
@@ -133,8 +153,8 @@ class ProducedDocument(Given):
     status: DocumentStatus
 
 
-class ProducedDocumentPage(Given):
-    """A page of a production's documents, in the order of their numbers."""
+class ProducedDocumentPage(ResponseModel):
+    """A page of a production's documents, in the order of their Bates numbers."""
 
     items: list[ProducedDocument]
-    next: Next
+    next: NextCursor

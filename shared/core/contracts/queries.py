@@ -1,4 +1,4 @@
-"""What may be asked of a list, in the query string."""
+"""Query parameters of the lists."""
 
 from __future__ import annotations
 
@@ -7,66 +7,77 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from core.contracts.common import MAX_ID, MAX_PAGE, Contract
-from core.moments import parse_moment
+from core.contracts.common import MAX_ID, MAX_PAGE, ApiModel
 from core.statuses import ImportStatus
+from core.timestamps import parse_timestamp
 
 
-def _in_digits(value: object) -> object:
-    """Python would read `1_0` and ` 10 ` as ten."""
+def _require_digits(value: object) -> object:
+    """Return the value. Raises ValueError for text such as `1_0` or ` 10 `, which Python reads as ten."""
     if isinstance(value, str) and not (value.isascii() and value.isdigit()):
-        raise ValueError("a number is written in digits alone")
+        raise ValueError("send a number that consists of digits only")
     return value
 
 
-def _moment(value: object) -> object:
-    return parse_moment(value) if isinstance(value, str) else value
+def _parse(value: object) -> object:
+    return parse_timestamp(value) if isinstance(value, str) else value
 
 
-class PageQuery(Contract):
-    """Which part of a list."""
+class PageQuery(ApiModel):
+    """The page of a list."""
 
-    limit: Annotated[int, BeforeValidator(_in_digits)] = Field(
-        default=100, ge=1, le=MAX_PAGE, description="At most so many items."
+    limit: Annotated[int, BeforeValidator(_require_digits)] = Field(
+        default=100, ge=1, le=MAX_PAGE, description="The maximum number of items on the page."
     )
     after: str | None = Field(
-        default=None, min_length=1, max_length=4_000, description="`next` of the previous page; left out: the first."
+        default=None,
+        min_length=1,
+        max_length=4_000,
+        description="The value of `next` from the previous page; omit it for the first page.",
     )
 
 
 class ImportQuery(PageQuery):
-    """Which imports."""
+    """The filters of the list of imports."""
 
-    case: str | None = Field(default=None, min_length=1, max_length=255, description="Those of the case of this name.")
-    status: ImportStatus | None = Field(default=None, description="Those in this state.")
+    case: str | None = Field(
+        default=None, min_length=1, max_length=255, description="Only imports of the case with this name."
+    )
+    status: ImportStatus | None = Field(default=None, description="Only imports with this status.")
 
 
 class CaseQuery(PageQuery):
-    """What belongs to one case."""
+    """The case of a list."""
 
-    case: str = Field(min_length=1, max_length=255, description="The case's name.")
+    case: str = Field(min_length=1, max_length=255, description="The name of the case.")
 
 
 class ExhibitQuery(CaseQuery):
-    """Which exhibits of a case; several conditions must all hold."""
+    """The filters of the list of exhibits. All given conditions must hold."""
 
-    custodian: str | None = Field(default=None, min_length=1, max_length=255, description="Those that this one held.")
-    tag: str | None = Field(default=None, min_length=1, max_length=500, description="Those that carry this tag.")
+    custodian: str | None = Field(
+        default=None, min_length=1, max_length=255, description="Only exhibits of this custodian."
+    )
+    tag: str | None = Field(default=None, min_length=1, max_length=500, description="Only exhibits with this tag.")
     control_number: str | None = Field(
-        default=None, min_length=1, max_length=255, description="The one of this number."
+        default=None, min_length=1, max_length=255, description="Only the exhibit with this control number."
     )
 
 
 class ProductionQuery(PageQuery):
-    """Which productions."""
+    """The filters of the list of productions."""
 
-    case: str | None = Field(default=None, min_length=1, max_length=255, description="Those of the case of this name.")
+    case: str | None = Field(
+        default=None, min_length=1, max_length=255, description="Only productions of the case with this name."
+    )
 
 
 class DeviceQuery(PageQuery):
-    """What belongs to one device."""
+    """The device of a list."""
 
-    device_id: Annotated[int, BeforeValidator(_in_digits)] = Field(ge=1, le=MAX_ID, description="The device.")
+    device_id: Annotated[int, BeforeValidator(_require_digits)] = Field(
+        ge=1, le=MAX_ID, description="Your own number for the device."
+    )
 
 
 def _bound(alias: str, description: str) -> Any:
@@ -75,10 +86,12 @@ def _bound(alias: str, description: str) -> Any:
 
 
 class PeriodQuery(DeviceQuery):
-    """Which periods of a device; those that overlap `[from, to)`."""
+    """The filters of the list of custody periods: periods of a device that overlap `[from, to)`."""
 
-    begin: Annotated[datetime | None, BeforeValidator(_moment)] = _bound("from", "Those that end after this moment.")
-    end: Annotated[datetime | None, BeforeValidator(_moment)] = _bound("to", "Those that begin before this moment.")
+    begin: Annotated[datetime | None, BeforeValidator(_parse)] = _bound(
+        "from", "Only periods that end after this time."
+    )
+    end: Annotated[datetime | None, BeforeValidator(_parse)] = _bound("to", "Only periods that begin before this time.")
 
     @model_validator(mode="after")
     def _is_a_range(self) -> Self:

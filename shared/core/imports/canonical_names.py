@@ -1,7 +1,7 @@
-"""Which spelling of a custodian or tag is kept when the database holds several as one name.
+"""Choose the spelling of a custodian or tag when the database collates several spellings as one name.
 
-Guaranteed: the answer depends on the file alone, not on the order in which its chunks were written. A name that this
-import created takes the spelling of its lowest line; one that the case had before keeps its own.
+Guaranteed: the choice depends on the file alone, not on the order in which its chunks were written. A name that this
+import created takes the spelling of its lowest line; a name that the case had before keeps its spelling.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 
-class Sighting(NamedTuple):
+class NameOccurrence(NamedTuple):
     """A spelling in the file, the row that the database has for it, and the lowest line that has the spelling."""
 
     kind: str
@@ -25,7 +25,7 @@ class Sighting(NamedTuple):
 
 
 class Correction(NamedTuple):
-    """What a row of this import must be called, and where it was seen first."""
+    """The name that a row of this import must have, and the first line of that name."""
 
     id: int
     name: str
@@ -33,7 +33,7 @@ class Correction(NamedTuple):
 
 
 class MergedName(NamedTuple):
-    """A spelling that was not kept, and the lowest line that has it."""
+    """A spelling that was not kept, the spelling that was, and the lowest line that has the former."""
 
     spelling: str
     kept: str
@@ -41,12 +41,12 @@ class MergedName(NamedTuple):
     column: str
 
 
-def settle_names(sightings: Iterable[Sighting], import_id: int) -> tuple[list[Correction], list[MergedName]]:
-    """The corrections to make, and the spellings to warn of, both in the order of their lines."""
+def resolve_names(occurrences: Iterable[NameOccurrence], import_id: int) -> tuple[list[Correction], list[MergedName]]:
+    """Return the corrections, and the merged spellings to warn about: the former by id, the latter by line."""
     corrections: list[Correction] = []
     merged: list[MergedName] = []
-    ordered = sorted(sightings, key=lambda s: (s.id, s.first_line, s.spelling))
-    for _, group in groupby(ordered, key=lambda s: s.id):
+    ordered = sorted(occurrences, key=lambda each: (each.id, each.first_line, each.spelling))
+    for _, group in groupby(ordered, key=lambda each: each.id):
         spellings = list(group)
         first = spellings[0]
         kept = first.stored_name
@@ -54,6 +54,8 @@ def settle_names(sightings: Iterable[Sighting], import_id: int) -> tuple[list[Co
             kept = first.spelling
             if (first.stored_name, first.stored_line) != (kept, first.first_line):
                 corrections.append(Correction(first.id, kept, first.first_line))
-        merged += [MergedName(s.spelling, kept, s.first_line, s.column) for s in spellings if s.spelling != kept]
+        merged += [
+            MergedName(each.spelling, kept, each.first_line, each.column) for each in spellings if each.spelling != kept
+        ]
     merged.sort(key=lambda name: (name.line_no, name.spelling))
     return sorted(corrections), merged

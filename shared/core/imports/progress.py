@@ -1,4 +1,4 @@
-"""How fast an import is, and how long it will take."""
+"""The speed of an import and its remaining time."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from typing import NamedTuple
 
 
 class Pace(NamedTuple):
-    """Rows a second, and the seconds until the last row; None where there is nothing to tell them from."""
+    """Rows a second, and the estimated seconds until the last row; None while neither can be estimated."""
 
     rows_per_second: float | None
     seconds_left: float | None
 
 
-UNKNOWN = Pace(None, None)
+UNKNOWN_PACE = Pace(None, None)
 
 
-def pace(rows: int, seconds: float, rows_left: int) -> Pace:
-    """The pace of an import that has settled so many rows in so many seconds."""
+def compute_pace(rows: int, seconds: float, rows_left: int) -> Pace:
+    """Return the pace of an import that processed `rows` rows in `seconds` seconds and has `rows_left` to process."""
     if rows <= 0 or seconds <= 0:
-        return UNKNOWN
+        return UNKNOWN_PACE
     rate = rows / seconds
-    return Pace(_rounded(rate), _rounded(max(rows_left, 0) / rate))
+    return Pace(_round(rate), _round(max(rows_left, 0) / rate))
 
 
-def _rounded(value: float) -> float:
-    """To four digits, which is more than an estimate is worth."""
+def _round(value: float) -> float:
+    """Round to four significant digits."""
     return float(f"{value:.4g}")

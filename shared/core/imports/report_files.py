@@ -1,32 +1,54 @@
-"""Rules of the report files."""
+"""The report files of an import: their keys, the ranges of rejected bytes, and the options to reload these rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
 
-from core.field_mapping import FIELDS, map_columns
+from core.load_file.field_mapping import FIELDS, map_columns
 from core.load_file.layout import Layout
 
 MAX_WINDOW_BYTES = 4_000_000
 MAX_GAP_BYTES = 65_536
-# What makes a spreadsheet evaluate a cell (OWASP, "CSV injection" and ASVS 1.2.10), in some countries in full width.
+# Characters that make a spreadsheet evaluate a cell (OWASP, "CSV injection" and ASVS 1.2.10), also in full width.
 _FORMULA_STARTS = (*"=+-@", "\t", "\r", "\n", "\0", *"＝＋－＠")
 
 
+class ReportKeys(NamedTuple):
+    """The S3 keys of an import's report files."""
+
+    rejected_rows: str
+    report: str
+    warnings: str
+    options: str
+
+
+def build_report_keys(import_id: int, file_name: str, generation: int) -> ReportKeys:
+    """Return the keys of an import's report files; the rejected rows keep the suffix of their load file."""
+    suffix = PurePosixPath(file_name).suffix[:16]
+    names = (f"rejected_rows{suffix}", "report.csv", "warnings.csv", "options.json")
+    return ReportKeys(*(f"{build_report_prefix(import_id, generation)}{name}" for name in names))
+
+
+def build_report_prefix(import_id: int, generation: int) -> str:
+    """Return the common prefix of the keys of an import's report files."""
+    return f"reports/{import_id}/{generation}/"
+
+
 @dataclass
-class Window:
-    """Byte ranges [start, end) of a file that are read at once, from `start` to `end`."""
+class ReadWindow:
+    """Byte ranges [start, end) of a file that are read together, from `start` to `end`."""
 
     start: int
     end: int
     ranges: list[tuple[int, int]]
 
 
-def windows(ranges: Iterable[tuple[int, int]]) -> Iterator[Window]:
-    """Ascending byte ranges, gathered while they lie close together and do not make a window over 4 MB."""
-    window: Window | None = None
+def group_ranges(ranges: Iterable[tuple[int, int]]) -> Iterator[ReadWindow]:
+    """Group ascending byte ranges into windows: gaps of at most 64 KB, and no window over 4 MB but a single range."""
+    window: ReadWindow | None = None
     for start, end in ranges:
         if window and start - window.end <= MAX_GAP_BYTES and end - window.start <= MAX_WINDOW_BYTES:
             window.end = end
@@ -34,15 +56,15 @@ def windows(ranges: Iterable[tuple[int, int]]) -> Iterator[Window]:
             continue
         if window:
             yield window
-        window = Window(start, end, [(start, end)])
+        window = ReadWindow(start, end, [(start, end)])
     if window:
         yield window
 
 
-def reload_options(layout: Layout) -> dict[str, Any]:
-    """The options with which rows of a file are read as the whole file was.
+def build_reload_options(layout: Layout) -> dict[str, Any]:
+    """Return the options that make a few rows of a file read as the whole file was.
 
-    A few rows show less than all of them: read by themselves, day and month or the encoding could come out otherwise.
+    A few rows can be detected differently from the whole file, for example their date order or their encoding.
     """
     return {
         "encoding": layout.encoding,
@@ -51,24 +73,24 @@ def reload_options(layout: Layout) -> dict[str, Any]:
         "newline": layout.newline or "none",
         "header": layout.body_line > 1,
         "date_order": layout.date_order,
-        "columns": _columns(layout),
+        "columns": _map_explicitly(layout),
     }
 
 
-def _columns(layout: Layout) -> dict[str, str]:
-    # By name where there are names: a column that is called "3" need not be the third.
-    keys = layout.names if layout.body_line > 1 else [str(place) for place in range(1, len(layout.names) + 1)]
-    given = {key: field for key, field in zip(keys, layout.fields, strict=True) if field in FIELDS and field}
-    # A column that was to be a property, although its name means a field, would be taken for that field; and with it
-    # out of the way, the next one of that meaning.
+def _map_explicitly(layout: Layout) -> dict[str, str]:
+    # By name if there are names: a column named "3" need not be the third one.
+    keys = layout.names if layout.body_line > 1 else [str(number) for number in range(1, len(layout.names) + 1)]
+    mapping = {key: field for key, field in zip(keys, layout.fields, strict=True) if field in FIELDS and field}
+    # A column that was a property although its name means a field would now be mapped to that field; once it is mapped
+    # to a property explicitly, the same can happen to the next column of that meaning.
     while True:
-        taken = map_columns(layout.names, given)
-        more = {key: "property" for key, was, now in zip(keys, layout.fields, taken, strict=True) if now and not was}
+        mapped = map_columns(layout.names, mapping)
+        more = {key: "property" for key, was, now in zip(keys, layout.fields, mapped, strict=True) if now and not was}
         if not more:
-            return given
-        given |= more
+            return mapping
+        mapping |= more
 
 
-def neutralised(cell: str) -> str:
-    """The cell so that a spreadsheet shows it and does not evaluate it."""
+def neutralize_formula(cell: str) -> str:
+    """Return the cell in a form that a spreadsheet displays and does not evaluate."""
     return "'" + cell if cell.startswith(_FORMULA_STARTS) else cell

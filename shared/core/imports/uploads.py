@@ -1,4 +1,4 @@
-"""Where an upload goes, an S3 notification's record to the upload it tells of, and the identity of that upload."""
+"""Uploads: their S3 keys, their parts, and the upload that an S3 event notification describes."""
 
 from __future__ import annotations
 
@@ -36,63 +36,63 @@ class Upload:
     def upload_key(self) -> bytes:
         """32 bytes that are the same for every event of this version of the object, and for no other.
 
-        A hash, because an index over the names would fold case, exceed what an index can hold, and treat versions
-        that are NULL as different. Without versions, ETag and sequencer tell one put from the next.
+        A hash, because an index over the names would fold case, exceed the size limit of an index, and treat NULL
+        versions as different. In a bucket without versions, ETag and sequencer distinguish one put from the next.
         """
         version = [self.version_id] if self.version_id else ["", self.etag or "", self.sequencer or ""]
         return hashlib.sha256("\0".join([self.bucket, self.key, *version]).encode()).digest()
 
-    @property
-    def options_key(self) -> str:
-        """Where the uploader may have put the options, before the file."""
-        return options_key(self.key)
 
-
-class Part(NamedTuple):
-    """A part of an upload: its number from 1, where it begins in the file, its size in bytes."""
+class FilePart(NamedTuple):
+    """A part of a multipart upload: its number from 1, its first byte in the file, its size in bytes."""
 
     number: int
     first_byte: int
     size: int
 
 
-def object_key(tenant_id: str, case_name: str, upload_id: str, file_name: str) -> str:
-    """Where a file is to be uploaded; raises InvalidInputError for names of which no key can be made."""
+def build_object_key(tenant_id: str, case_name: str, upload_id: str, file_name: str) -> str:
+    """Return the key under which a file is uploaded.
+
+    Raises InvalidInputError if a name is `.` or `..`, or the key is longer than S3 allows.
+    """
     parts = (tenant_id, case_name, upload_id, file_name)
     if any(part in (".", "..") for part in parts):
-        raise InvalidInputError("a case or file cannot be named . or .., which HTTP clients take for folders")
+        raise InvalidInputError(
+            "a case or file cannot be named . or .., which HTTP clients treat as folders; rename it"
+        )
     key = "/".join((PREFIX, *parts))
     size = len(key.encode())
     if size > MAX_KEY_BYTES:
         raise InvalidInputError(
-            f"the names of case and file are too long together: the object's key would have {size} bytes of UTF-8; "
-            f"the most is {MAX_KEY_BYTES}"
+            f"the names of case and file are too long: the object's key would have {size} bytes of UTF-8, and the "
+            f"limit is {MAX_KEY_BYTES}; shorten one of them"
         )
     return key
 
 
-def awaited_key(upload_id: str) -> bytes:
-    """32 bytes in place of the key of an upload that has not come yet; no upload has them."""
+def build_placeholder_key(upload_id: str) -> bytes:
+    """Return 32 bytes that replace the key of an upload until it arrives; no upload has this key."""
     return hashlib.sha256(f"awaited\0{upload_id}".encode()).digest()
 
 
-def options_key(key: str) -> str:
-    """Where the uploader may have put the options of the file with that key, before the file.
+def build_options_key(key: str) -> str:
+    """Return the key of the options file of the load file with that key.
 
-    Under the tenant and the case too: an upload's id is whatever its uploader calls it, and another's may be called so.
+    It includes tenant and case, because the uploader chooses the upload's id and two uploaders may choose the same one.
     """
     tenant, case, upload_id = key.split("/", PARTS - 1)[1:4]
     return f"options/{tenant}/{case}/{upload_id}.json"
 
 
-def parts_of(size: int, part_bytes: int) -> list[Part]:
-    """A file's parts, of `part_bytes` each but for the last."""
+def split_parts(size: int, part_bytes: int) -> list[FilePart]:
+    """Return the parts of a file of `size` bytes: `part_bytes` each, and the rest in the last one."""
     starts = range(0, size, part_bytes)
-    return [Part(number, at, min(part_bytes, size - at)) for number, at in enumerate(starts, start=1)]
+    return [FilePart(number, at, min(part_bytes, size - at)) for number, at in enumerate(starts, start=1)]
 
 
 def parse_upload(record: Mapping[str, Any]) -> Upload | None:
-    """The upload of a notification's record; None for what is no file (a folder's marker, another event).
+    """Return the upload of a notification's record, or None for a folder marker or an event of another type.
 
     Raises UploadRefusedError for a key that does not name tenant, case, upload and file.
     """
@@ -107,7 +107,7 @@ def parse_upload(record: Mapping[str, Any]) -> Upload | None:
         raise UploadRefusedError()
     tenant, case, upload_id, file_name = parts[1:]
     if len(tenant) > MAX_TENANT_CHARACTERS or len(case) > MAX_CASE_CHARACTERS:
-        raise UploadRefusedError("the tenant or case in the object's key is too long")
+        raise UploadRefusedError("the tenant or case in the object's key is too long; upload it under a shorter key")
     version = stored.get("versionId")
     return Upload(
         bucket=record["s3"]["bucket"]["name"],
@@ -124,8 +124,9 @@ def parse_upload(record: Mapping[str, Any]) -> Upload | None:
 
 
 def _is_name(part: str) -> bool:
-    """Not blank nor taken for a folder, without control characters, and without spaces around it, which the database
-    would not compare.
+    """Check that the part is not a folder name, and has no control character and no surrounding space.
+
+    MySQL ignores trailing spaces when it compares names.
     """
     return (
         part not in ("", ".", "..")

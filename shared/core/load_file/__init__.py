@@ -1,5 +1,5 @@
-"""Bytes to records: encoding, dialect, record boundaries, chunks.
+"""Turn the bytes of a load file into records and rows: encoding, dialect, record boundaries, chunks, cell values.
 
-`dialect` looks at a file's beginning, `splitting` goes over the whole of it once, `records` reads lines into cells for
-both the splitter and the chunks, and `layout` is what the splitter decides and every chunk obeys.
+`dialect` reads the beginning of a file, `splitter` reads the whole file once, `record_reader` reads lines into cells
+for the splitter and for the chunks, and `layout` holds what the splitter decides for every chunk.
 """

@@ -1,4 +1,4 @@
-"""A chunk's bytes to its records, with the places they have in the file."""
+"""Read the bytes of a chunk into records with their positions in the file."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from itertools import accumulate, repeat
 from typing import NamedTuple
 
 from core.load_file import encoding as enc
-from core.load_file.grammar import Reading
+from core.load_file.grammar import LineCursor
 from core.load_file.layout import Layout
-from core.load_file.plain_lines import one_a_line
-from core.load_file.records import read_records
+from core.load_file.record_reader import read_records
+from core.load_file.single_line_records import read_single_line_records
 
 
 class SourceRecord(NamedTuple):
-    """A record of the file: its first physical line, how many lines, its bytes, and its cells (None: unreadable)."""
+    """A record of the file: its first physical line, its number of lines, its bytes and its cells.
+
+    `cells` is None if the quoting is damaged.
+    """
 
     line_no: int
     line_count: int
@@ -24,14 +27,14 @@ class SourceRecord(NamedTuple):
 
 
 def read_chunk(raw: bytes, layout: Layout, first_line: int, byte_start: int) -> Iterator[SourceRecord]:
-    """The records of a chunk that begins at that line and byte of the file."""
-    lines = enc.lines(raw, layout.encoding)
-    offsets = [0, *accumulate(lines.sizes)]
-    apart = one_a_line(lines, layout.grammar)
-    if apart is not None:
+    """Yield the records of a chunk that begins at this physical line and this byte of the file."""
+    lines = enc.split_lines(raw, layout.encoding)
+    rows = read_single_line_records(lines, layout.grammar)
+    if rows is not None:
         starts = accumulate(lines.sizes, initial=byte_start)
-        yield from map(SourceRecord, range(first_line, first_line + len(apart)), repeat(1), starts, lines.sizes, apart)
+        yield from map(SourceRecord, range(first_line, first_line + len(rows)), repeat(1), starts, lines.sizes, rows)
         return
-    for first, count, cells in read_records(lines, layout.grammar, at_end=True, reading=Reading()):
+    offsets = [0, *accumulate(lines.sizes)]
+    for first, count, cells in read_records(lines, layout.grammar, at_end=True, cursor=LineCursor()):
         start = offsets[first]
         yield SourceRecord(first_line + first, count, byte_start + start, offsets[first + count] - start, cells)

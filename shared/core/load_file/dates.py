@@ -1,9 +1,9 @@
-"""Document dates as load files write them, to UTC.
+"""Parse document dates as load files write them, to UTC.
 
-Guaranteed: a text gives a date only if it names exactly one; a two-digit year, an impossible day or a date before the
-year 1000 (the first that MySQL can hold) gives none. Whether 5/6/2001 is May or June cannot be seen from one cell: the
-order is settled for the whole column by `order_of`.
-A date without an offset is taken as it stands.
+Guaranteed: a string is read as a date only if it denotes exactly one. A two-digit year, an impossible day and a date
+before the year 1000 (the first that MySQL can store) give no date. A single cell does not show whether 5/6/2001 is May
+or June: `detect_date_order` decides the order for the whole column. A date without an offset is kept unchanged, as if
+it were UTC.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 
-from core.moments import FIRST_YEAR
+from core.timestamps import FIRST_YEAR
 
-EVIDENCE_CHARACTERS = 6
+DATE_PREFIX_CHARACTERS = 6
 
 _TIME = (
     r"(?:[T ]\s*(?:at )?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,6})\d*)?)?"
@@ -26,27 +26,30 @@ _FORMS = tuple(
     re.compile(form + _TIME)
     for form in (
         r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})",
-        r"(?P<first>\d{1,2})[-/.](?P<then>\d{1,2})[-/.](?P<year>\d{4})",
+        r"(?P<first>\d{1,2})[-/.](?P<next>\d{1,2})[-/.](?P<year>\d{4})",
         _WEEKDAY + r"(?P<day>\d{1,2})[ -](?P<name>[A-Za-z]{3,9})\.?,?[ -](?P<year>\d{4})",
         _WEEKDAY + r"(?P<name>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})",
     )
 )
-# As most exports write a date; the forms say the same of it, and take three times as long.
+# Fast path for the form that most exports write; _FORMS give the same result and take three times as long.
 _NUMBERS = re.compile(
     r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?: (\d{1,2}):(\d{2})(?::(\d{2}))?(?: ([AaPp])[Mm])?)?", re.ASCII
 )
 _DIGITS = re.compile(r"\d{8}")
 _ZERO = re.compile(r"(?:0{1,4}[-/.]0{1,2}[-/.]0{1,4}|0{8})(?:[T ][0:.]*)?")
-_EVIDENCE = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.]")
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH_NAMES = (
+_PREFIX = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.]")
+_MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),
     *("august", "september", "october", "november", "december"),
 )
+_MONTH_NUMBERS = {
+    "sept": 9,
+    **{spelling: number for number, name in enumerate(_MONTHS, start=1) for spelling in (name, name[:3])},
+}
 
 
 class DateOrder(Enum):
-    """What the dates of a column say about day and month; the value is (order, how sure)."""
+    """The order of day and month in a column of dates; the value is (order, certainty)."""
 
     MONTH_FIRST = ("MDY", "certain")
     DAY_FIRST = ("DMY", "certain")
@@ -59,20 +62,21 @@ class DateOrder(Enum):
         return self.value[0]
 
 
-def order_of(beginnings: Iterable[str]) -> DateOrder | None:
-    """The order that the first six characters of all cells agree on; None if no cell needs one.
+def detect_date_order(prefixes: Iterable[str]) -> DateOrder | None:
+    """Return the order that all cells of a column agree on; None if no cell needs one.
 
-    A first number over 12 anywhere means day first, a second one month first; a cell where both are is no date and says
-    nothing. Some cells one and some the other: month first, and the misfits are no dates. Neither anywhere: month
-    first, a guess that deserves a warning.
+    `prefixes` are the first six characters of the cells. A first number over 12 means day first, a second number over
+    12 means month first; a cell with both is not a date and is ignored. If cells contradict each other, the order is
+    month first, and the cells that need the other order are not dates. If no cell shows the order, it is month first,
+    an assumption that deserves a warning.
     """
     day_first = month_first = needed = False
-    for beginning in beginnings:
-        found = _EVIDENCE.match(beginning)
+    for prefix in prefixes:
+        found = _PREFIX.match(prefix)
         if found and 0 < int(found[1]) <= 31 and 0 < int(found[2]) <= 31:
             needed = True
-            first, then = int(found[1]) > 12, int(found[2]) > 12
-            day_first, month_first = day_first or (first and not then), month_first or (then and not first)
+            first, second = int(found[1]) > 12, int(found[2]) > 12
+            day_first, month_first = day_first or (first and not second), month_first or (second and not first)
     if not needed:
         return None
     if day_first:
@@ -80,58 +84,58 @@ def order_of(beginnings: Iterable[str]) -> DateOrder | None:
     return DateOrder.MONTH_FIRST if month_first else DateOrder.AMBIGUOUS
 
 
-def is_zero(text: str) -> bool:
-    """Whether the text is a program's way of writing that there is no date: 00/00/0000."""
+def is_zero_date(text: str) -> bool:
+    """Return whether the text is a zero date such as 00/00/0000, which programs write for a missing date."""
     return _ZERO.fullmatch(text) is not None
 
 
 def parse_date(text: str, order: str) -> datetime | None:
-    """The moment in UTC, without a zone; None if the text is no date. `order` is DMY or MDY."""
+    """Return the date in UTC, without a time zone; None if the text is not a date. `order` is DMY or MDY."""
     text = text.strip()
     numbers = _NUMBERS.fullmatch(text)
     if numbers:
-        return _from_numbers(numbers, order)
-    return parse_written_date(text, order)
+        return _parse_numbers(numbers, order)
+    return match_date_patterns(text, order)
 
 
-def parse_written_date(text: str, order: str) -> datetime | None:
-    """The same of a text without spaces around it, by all the forms in turn."""
+def match_date_patterns(text: str, order: str) -> datetime | None:
+    """Return what `parse_date` returns, without its fast path; the text has no white space around it."""
     if _DIGITS.fullmatch(text):
-        return _from_digits(text, order)
+        return _parse_digits(text, order)
     for form in _FORMS:
         found = form.fullmatch(text)
         if found:
-            return _moment(found.groupdict(), order)
+            return _parse_parts(found.groupdict(), order)
     return None
 
 
-def _from_numbers(found: re.Match[str], order: str) -> datetime | None:
-    first, then, year, hour, minute, second, half = found.groups()
-    month, day = (then, first) if order == "DMY" else (first, then)
-    of_24 = _hour(int(hour or 0), half)
-    clock = (-1 if of_24 is None else of_24, int(minute or 0), int(second or 0))
+def _parse_numbers(found: re.Match[str], order: str) -> datetime | None:
+    first, second, year, hour, minute, seconds, half = found.groups()
+    month, day = (second, first) if order == "DMY" else (first, second)
+    hour_of_day = _convert_hour(int(hour or 0), half)
+    time = (-1 if hour_of_day is None else hour_of_day, int(minute or 0), int(seconds or 0))
     try:
-        moment = datetime(int(year), int(month), int(day), *clock, tzinfo=UTC)
+        parsed = datetime(int(year), int(month), int(day), *time, tzinfo=UTC)
     except ValueError:
         return None
-    return moment.replace(tzinfo=None) if moment.year >= FIRST_YEAR else None
+    return parsed.replace(tzinfo=None) if parsed.year >= FIRST_YEAR else None
 
 
-def _from_digits(text: str, order: str) -> datetime | None:
-    """Eight digits are year, month, day; where they cannot be, the year stands last."""
-    year_first = _day(int(text[:4]), int(text[4:6]), int(text[6:]))
+def _parse_digits(text: str, order: str) -> datetime | None:
+    """Read eight digits as year, month and day; if that is not a date, read the year last."""
+    year_first = _build_date(int(text[:4]), int(text[4:6]), int(text[6:]))
     if year_first:
         return year_first
-    first, then = int(text[:2]), int(text[2:4])
-    month, day = (then, first) if order == "DMY" else (first, then)
-    return _day(int(text[4:]), month, day)
+    first, second = int(text[:2]), int(text[2:4])
+    month, day = (second, first) if order == "DMY" else (first, second)
+    return _build_date(int(text[4:]), month, day)
 
 
-def _moment(parts: dict[str, str | None], order: str) -> datetime | None:
-    day = _date_of(parts, order)
+def _parse_parts(parts: dict[str, str | None], order: str) -> datetime | None:
+    day = _parse_day(parts, order)
     if day is None or parts["hour"] is None:
         return day
-    hour = _hour(int(parts["hour"]), parts["half"])
+    hour = _convert_hour(int(parts["hour"]), parts["half"])
     if hour is None:
         return None
     fraction = (parts["fraction"] or "").ljust(6, "0")
@@ -139,37 +143,32 @@ def _moment(parts: dict[str, str | None], order: str) -> datetime | None:
         local = day.replace(
             hour=hour, minute=int(parts["minute"] or 0), second=int(parts["second"] or 0), microsecond=int(fraction)
         )
-        moment = local - _offset(parts["zone"])
+        parsed = local - _parse_offset(parts["zone"])
     except (ValueError, OverflowError):
         return None
-    return moment if moment.year >= FIRST_YEAR else None
+    return parsed if parsed.year >= FIRST_YEAR else None
 
 
-def _date_of(parts: dict[str, str | None], order: str) -> datetime | None:
+def _parse_day(parts: dict[str, str | None], order: str) -> datetime | None:
     year = int(parts["year"] or 0)
     if parts.get("first"):
-        first, then = int(parts["first"] or 0), int(parts["then"] or 0)
-        month, day = (then, first) if order == "DMY" else (first, then)
-        return _day(year, month, day)
-    month = _month(parts["name"] or "") if "name" in parts else int(parts["month"] or 0)
-    return _day(year, month, int(parts["day"] or 0))
+        first, second = int(parts["first"] or 0), int(parts["next"] or 0)
+        month, day = (second, first) if order == "DMY" else (first, second)
+        return _build_date(year, month, day)
+    name = parts.get("name")
+    month = _MONTH_NUMBERS.get(name.lower(), 0) if name else int(parts["month"] or 0)
+    return _build_date(year, month, int(parts["day"] or 0))
 
 
-def _day(year: int, month: int, day: int) -> datetime | None:
+def _build_date(year: int, month: int, day: int) -> datetime | None:
     try:
         return datetime(year, month, day, tzinfo=UTC).replace(tzinfo=None) if year >= FIRST_YEAR else None
     except ValueError:
         return None
 
 
-def _month(name: str) -> int:
-    lowered = name.lower()
-    if lowered in _MONTH_NAMES:
-        return _MONTH_NAMES.index(lowered) + 1
-    return _MONTHS.index(lowered) + 1 if lowered in _MONTHS else 9 if lowered == "sept" else 0
-
-
-def _hour(hour: int, half: str | None) -> int | None:
+def _convert_hour(hour: int, half: str | None) -> int | None:
+    """Return the hour of the day from 0; `half` is AM or PM in any spelling. None if the hour does not exist."""
     if half is None:
         return hour
     if not 1 <= hour <= 12:
@@ -177,7 +176,7 @@ def _hour(hour: int, half: str | None) -> int | None:
     return hour % 12 + (12 if half.lower().startswith("p") else 0)
 
 
-def _offset(zone: str | None) -> timedelta:
+def _parse_offset(zone: str | None) -> timedelta:
     if zone is None or zone[0] not in "+-":
         return timedelta()
     digits = zone[1:].replace(":", "")

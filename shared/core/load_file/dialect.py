@@ -1,8 +1,8 @@
-"""What a file's beginning says about how it is written; the file's extension says nothing and is not asked.
+"""Detect how a file is written from its beginning; the file extension is ignored.
 
-Encoding: a byte order mark, else the form that the thorns have (C3 BE is UTF-8, FE is cp1252), else it is open until
-the whole file was seen. Delimiter and qualifier: what stands between and around the cells of the first lines. Whatever
-the uploader gave is taken as given.
+Encoding: a byte order mark, else the form of the thorns (C3 BE is UTF-8, FE is cp1252), else undecided until the whole
+file has been read. Delimiter and qualifier: the characters between and around the cells of the first lines. Options of
+the uploader override detection.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from core.codes import FileFailure
 from core.errors import FileRefusedError
-from core.field_mapping import column_names, id_field, map_columns
-from core.import_options import NO_QUALIFIER, ImportOptions
 from core.load_file import encoding as enc
-from core.load_file.grammar import Grammar, Reading, Record
-from core.load_file.records import read_records
-from core.load_file.signatures import refuse_foreign_formats
-from core.reasons import FileFailure
+from core.load_file.field_mapping import get_id_field, map_columns, name_columns
+from core.load_file.file_signatures import EMPTY_FILE, refuse_foreign_formats
+from core.load_file.grammar import Grammar, LineCursor, Record
+from core.load_file.options import NO_CHARACTER, ImportOptions
+from core.load_file.record_reader import read_records
 
 DC4, THORN, REGISTERED = "\x14", "\u00fe", "\u00ae"
 DELIMITERS = (DC4, "\t", "|", ";", ",")
@@ -26,11 +26,16 @@ SAMPLE_BYTES = 256 * 1024
 SAMPLE_LINES = 50
 MAX_COLUMNS = 10_000
 MAX_NAME_CHARACTERS, MAX_HEADER_CHARACTERS = 1_000, 1_000_000
+CLOSE_THE_QUALIFIER = "Close or double the qualifier and upload the file again."
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the file is written. `encoding` is None while it is open; `view` is what to split it by meanwhile."""
+    """How the file is written.
+
+    `encoding` is None while it is undecided; `view` is the encoding used to find records until then. `newline` is the
+    character that represents a line break inside a cell (None: no character does).
+    """
 
     encoding: str | None
     view: str
@@ -42,7 +47,10 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Opening:
-    """The dialect, and what the first record of the file settles."""
+    """The dialect of a file and the columns of its first record.
+
+    `body_start` is the byte and `body_line` the physical line where the records begin.
+    """
 
     dialect: Dialect
     grammar: Grammar
@@ -53,30 +61,32 @@ class Opening:
 
     @property
     def id_column(self) -> int:
-        """The column of the id."""
-        return self.fields.index(id_field(self.fields))
+        """The index of the id column."""
+        return self.fields.index(get_id_field(self.fields))
 
 
 def read_opening(head: bytes, options: ImportOptions, *, whole: bool) -> Opening:
-    """Settle what the beginning of a file can settle; `whole`: the head is the whole file.
+    """Return the dialect and the columns of a file from its first bytes; `whole`: `head` is the whole file.
 
-    Raises FileRefusedError, with what to do, for a file that is empty, binary, of another format, or without an id.
+    Raises FileRefusedError for a file that is empty or binary, has an unsupported format, encoding or line end, or has
+    no id column; for a first record that is not a list of column names; and for options that contradict each other or
+    the file.
     """
     refuse_foreign_formats(head, options.encoding)
-    dialect = _dialect(head, options)
-    body = _whole_lines(head[dialect.mark_bytes :], dialect.view, whole)
-    # Names need their real encoding; the structure is the same in any view.
-    lines = enc.lines(body, dialect.encoding or _likely_encoding(body))
-    return _opening(_first_record(lines, dialect, whole), lines, dialect, options)
+    dialect = _detect_dialect(head, options)
+    body = _take_whole_lines(head[dialect.mark_bytes :], dialect.view, whole)
+    # Column names need the real encoding; the structure is the same in any view.
+    lines = enc.split_lines(body, dialect.encoding or _guess_encoding(body))
+    return _build_opening(_read_first_record(lines, dialect, whole), lines, dialect, options)
 
 
-def _opening(first: Record, lines: enc.Lines, dialect: Dialect, options: ImportOptions) -> Opening:
-    cells = [enc.readable(cell) for cell in first.cells or []]
+def _build_opening(first: Record, lines: enc.Lines, dialect: Dialect, options: ImportOptions) -> Opening:
+    cells = [enc.replace_surrogates(cell) for cell in first.cells or []]
     _refuse_too_many_columns(cells)
     if options.header:
-        _refuse_unlikely_names(cells, dialect.delimiter)
+        _refuse_implausible_names(cells, dialect.delimiter)
     spare = options.header and len(cells) > 1 and not cells[-1].strip()
-    names = column_names(cells[:-1] if spare else cells) if options.header else column_names([""] * len(cells))
+    names = name_columns(cells[:-1] if spare else cells) if options.header else name_columns([""] * len(cells))
     start = lines.texts[first.first]
     grammar = Grammar(
         dialect.delimiter,
@@ -92,134 +102,154 @@ def _opening(first: Record, lines: enc.Lines, dialect: Dialect, options: ImportO
 
 def _refuse_too_many_columns(cells: list[str]) -> None:
     if len(cells) > MAX_COLUMNS:
-        message = f"the first line has {len(cells)} cells; the most columns is {MAX_COLUMNS}"
-        raise FileRefusedError(FileFailure.TOO_MANY_COLUMNS, message)
+        message = f"The first line has {len(cells)} cells; a file can have at most {MAX_COLUMNS} columns"
+        raise FileRefusedError(FileFailure.TOO_MANY_COLUMNS, f"{message}. Check the delimiter.")
 
 
-def _refuse_unlikely_names(cells: list[str], delimiter: str) -> None:
-    longest = max(map(len, cells))
-    if longest > MAX_NAME_CHARACTERS or sum(map(len, cells)) > MAX_HEADER_CHARACTERS:
-        message = f"a cell of the first line has {longest} characters, which is no column's name"
-        raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}; check the delimiter, or add a header line")
+def _refuse_implausible_names(cells: list[str], delimiter: str) -> None:
+    longest, total = max(map(len, cells)), sum(map(len, cells))
+    if longest > MAX_NAME_CHARACTERS or total > MAX_HEADER_CHARACTERS:
+        message = f"The first line is not a header: it has {total} characters, {longest} of them in one cell"
+        raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}. Check the delimiter, or add a header line.")
     if any("\n" in cell and delimiter in cell for cell in cells):
-        message = "a cell of the first line runs over several lines and delimiters: its qualifier is not closed"
-        raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}; mend it and load again")
+        message = "A qualifier in the first line is not closed: a cell continues over several lines and delimiters"
+        raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}. {CLOSE_THE_QUALIFIER}")
 
 
-def _whole_lines(raw: bytes, view: str, whole: bool) -> bytes:
-    end = len(raw) if whole else enc.end_of_last_line(raw, view)
+def _take_whole_lines(raw: bytes, view: str, whole: bool) -> bytes:
+    end = len(raw) if whole else enc.find_last_line_end(raw, view)
     if not end and not whole:
-        raise FileRefusedError(FileFailure.NOT_DELIMITED, "the first line does not end within the first 16 MB")
+        raise FileRefusedError(
+            FileFailure.NOT_DELIMITED,
+            "The first line does not end within the first 16 MB. Check that the lines end in CRLF or LF.",
+        )
     return raw[:end]
 
 
-def _first_record(lines: enc.Lines, dialect: Dialect, whole: bool) -> Record:
-    """Whatever number of cells it has: the first record is what says how many there are."""
+def _read_first_record(lines: enc.Lines, dialect: Dialect, whole: bool) -> Record:
+    """Return the first record, with any number of cells: it defines how many cells the other records have."""
     if not any(text.strip() for text in lines.texts):
-        raise FileRefusedError(FileFailure.EMPTY_FILE, "the file is empty")
+        raise FileRefusedError(FileFailure.EMPTY_FILE, EMPTY_FILE)
     grammar = Grammar(dialect.delimiter, dialect.qualifier, cells=0)
-    first = next(read_records(lines, grammar, at_end=whole, reading=Reading()), None)
+    first = next(read_records(lines, grammar, at_end=whole, cursor=LineCursor()), None)
     if first is not None and first.cells is not None:
         return first
-    raise FileRefusedError(
-        FileFailure.NOT_DELIMITED, "the quoting of the first line is damaged; mend it and load again"
-    )
+    message = "A qualifier in the first line is not closed, or is inside a cell and not doubled"
+    raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}. {CLOSE_THE_QUALIFIER}")
 
 
-def _dialect(head: bytes, options: ImportOptions) -> Dialect:
-    marked, mark_bytes = enc.byte_order_mark(head)
+def _detect_dialect(head: bytes, options: ImportOptions) -> Dialect:
+    marked, mark_bytes = enc.detect_byte_order_mark(head)
     encoding = options.encoding or marked
     if encoding != marked and marked != enc.UTF_8:
         mark_bytes = 0
     sample = head[mark_bytes : mark_bytes + SAMPLE_BYTES]
     if encoding is None:
-        encoding = _encoding_of_thorns(sample)
-    _refuse_other_line_ends(sample, encoding)
-    lines = _sample_lines(sample, encoding or enc.BYTEWISE)
-    delimiter, qualifier = _delimiter_and_qualifier(lines, options)
+        encoding = _detect_thorn_encoding(sample)
+    _refuse_bare_cr(sample, encoding)
+    lines = _take_sample_lines(sample, encoding or enc.BYTEWISE)
+    delimiter, qualifier = _detect_delimiter_and_qualifier(lines, options)
     if encoding is None and not f"{delimiter}{qualifier or ''}".isascii():
-        encoding = _likely_encoding(sample[: enc.end_of_last_line(sample, enc.UTF_8) or len(sample)])
+        encoding = _guess_encoding(sample[: enc.find_last_line_end(sample, enc.UTF_8) or len(sample)])
     if delimiter == qualifier:
-        if options.qualifier is not None:
-            raise FileRefusedError(FileFailure.BAD_OPTIONS, "the delimiter and the qualifier are the same character")
+        _refuse_equal_qualifier(delimiter, options)
         qualifier = None
-    newline = options.newline if options.newline is not None else (REGISTERED if qualifier == THORN else NO_QUALIFIER)
+    newline = _choose_newline_mark(delimiter, qualifier, options)
+    return Dialect(encoding, encoding or enc.BYTEWISE, mark_bytes, delimiter, qualifier, newline)
+
+
+def _refuse_equal_qualifier(delimiter: str, options: ImportOptions) -> None:
+    """Raise FileRefusedError if the options name a qualifier that is the delimiter; a detected one is dropped."""
+    if options.qualifier is not None:
+        message = f"The delimiter and the qualifier are the same character, {delimiter!r}"
+        raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}. Change option 'delimiter' or 'qualifier'.")
+
+
+def _choose_newline_mark(delimiter: str, qualifier: str | None, options: ImportOptions) -> str | None:
+    """Return the character that stands for line breaks in cells: by default the registered sign beside thorns."""
+    newline = options.newline
+    if newline is None:
+        newline = REGISTERED if qualifier == THORN else NO_CHARACTER
     if newline and newline in (delimiter, qualifier):
-        raise FileRefusedError(FileFailure.BAD_OPTIONS, "the mark for a line end is the delimiter or the qualifier")
-    return Dialect(encoding, encoding or enc.BYTEWISE, mark_bytes, delimiter, qualifier, newline or None)
+        message = f"The character for line breaks in cells, {newline!r}, is the delimiter or the qualifier"
+        raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}. Change option 'newline', or set it to 'none'.")
+    return newline or None
 
 
-def _encoding_of_thorns(sample: bytes) -> str | None:
+def _detect_thorn_encoding(sample: bytes) -> str | None:
     lines = [line.rstrip(b"\r") for line in sample.split(b"\n", SAMPLE_LINES)[:SAMPLE_LINES]]
-    if any(_stands_as_qualifier(line, b"\xc3\xbe") for line in lines):
+    if any(_is_used_as_qualifier(line, b"\xc3\xbe") for line in lines):
         return enc.UTF_8
-    if any(_stands_as_qualifier(line, b"\xfe") for line in lines):
+    if any(_is_used_as_qualifier(line, b"\xfe") for line in lines):
         return enc.CP1252
     return None
 
 
-def _stands_as_qualifier(line: bytes, mark: bytes) -> bool:
+def _is_used_as_qualifier(line: bytes, mark: bytes) -> bool:
     return line.startswith(mark) or (b"\x14" + mark) in line or (mark + b"\x14") in line or (mark + b";" + mark) in line
 
 
-def _likely_encoding(raw: bytes) -> str:
-    """That of whole lines."""
+def _guess_encoding(raw: bytes) -> str:
+    """Return the more likely encoding of complete lines, UTF-8 or cp1252."""
     evidence = enc.Utf8Evidence()
     evidence.add(raw)
-    return evidence.verdict()
+    return evidence.choose_encoding()
 
 
-def _refuse_other_line_ends(sample: bytes, encoding: str | None) -> None:
+def _refuse_bare_cr(sample: bytes, encoding: str | None) -> None:
     text = enc.decode(sample, encoding or enc.BYTEWISE)
     if "\n" not in text and text.rstrip("\r").count("\r") > 0:
         raise FileRefusedError(
-            FileFailure.UNSUPPORTED_LINE_ENDS, "lines end in CR alone; save the file with CRLF or LF line ends"
+            FileFailure.UNSUPPORTED_LINE_ENDS, "The lines end in CR alone. Save the file with CRLF or LF line ends."
         )
 
 
-def _sample_lines(sample: bytes, view: str) -> list[str]:
-    # A sample is cut anywhere; a whole file is not.
-    end = len(sample) if len(sample) < SAMPLE_BYTES else enc.end_of_last_line(sample, view) or len(sample)
-    texts = enc.lines(sample[:end], view).texts[:SAMPLE_LINES]
+def _take_sample_lines(sample: bytes, view: str) -> list[str]:
+    # A full sample may end in the middle of a line; a shorter one is the whole file.
+    end = len(sample) if len(sample) < SAMPLE_BYTES else enc.find_last_line_end(sample, view) or len(sample)
+    texts = enc.split_lines(sample[:end], view).texts[:SAMPLE_LINES]
     return [text.rstrip("\r\n") for text in texts if text.strip()]
 
 
-def _delimiter_and_qualifier(lines: list[str], options: ImportOptions) -> tuple[str, str | None]:
+def _detect_delimiter_and_qualifier(lines: list[str], options: ImportOptions) -> tuple[str, str | None]:
     thorns = any(line.startswith(THORN) or DC4 + THORN in line for line in lines)
     if options.delimiter is not None:
         delimiter = options.delimiter
     elif thorns or any(DC4 in line for line in lines[:1]):
-        delimiter = _between_thorns(lines)
+        delimiter = _find_delimiter_between_thorns(lines)
     else:
-        delimiter = _most_consistent(lines)
+        delimiter = _find_most_consistent_delimiter(lines)
     if options.qualifier is not None:
-        return delimiter, None if options.qualifier == NO_QUALIFIER else options.qualifier
-    return delimiter, THORN if thorns or delimiter == DC4 else _qualifier_beside(delimiter, lines)
+        return delimiter, None if options.qualifier == NO_CHARACTER else options.qualifier
+    return delimiter, THORN if thorns or delimiter == DC4 else _find_qualifier(delimiter, lines)
 
 
-def _between_thorns(lines: list[str]) -> str:
+def _find_delimiter_between_thorns(lines: list[str]) -> str:
     if any(DC4 in line for line in lines):
         return DC4
-    # Only what could be given as an option too: the rejected rows come back with it.
+    # Only characters that option 'delimiter' accepts: the options to reload the rejected rows contain the delimiter.
     between = Counter(re.findall(f"{THORN}([^\\w{THORN}\r\n\0 \ud800-\udfff]){THORN}", "\n".join(lines)))
     return between.most_common(1)[0][0] if between else DC4
 
 
-def _qualifier_beside(delimiter: str, lines: list[str]) -> str | None:
+def _find_qualifier(delimiter: str, lines: list[str]) -> str | None:
     d = re.escape(delimiter)
     for mark in ("^", '"'):
         m = re.escape(mark)
         if mark != delimiter and any(re.search(rf"(?:^|{d}){m}(?:[^{m}]|{m}{m})*{m}(?:{d}|$)", line) for line in lines):
             return mark
-    # Where a file of pipes quotes nothing at its beginning, a quotation mark further down is text.
+    # If a pipe-delimited file has no quoted cell at its beginning, later quotation marks are text.
     return None if delimiter == "|" else '"'
 
 
-def _most_consistent(lines: list[str]) -> str:
-    """The delimiter that splits the most of the first lines into as many cells as the first; then the most cells."""
+def _find_most_consistent_delimiter(lines: list[str]) -> str:
+    """Return the delimiter that splits most of the first lines into as many cells as the first line.
+
+    Of equals, return the one that gives the most cells.
+    """
     best, best_score = ",", (0.0, 0)
     for delimiter in DELIMITERS:
-        counts = _cell_counts(lines, delimiter)
+        counts = _count_cells(lines, delimiter)
         if counts and counts[0] > 1:
             score = (sum(count == counts[0] for count in counts) / len(counts), counts[0])
             if score > best_score:
@@ -227,9 +257,9 @@ def _most_consistent(lines: list[str]) -> str:
     return best
 
 
-def _cell_counts(lines: list[str], delimiter: str) -> list[int]:
-    qualifier = _qualifier_beside(delimiter, lines)
+def _count_cells(lines: list[str], delimiter: str) -> list[int]:
+    qualifier = _find_qualifier(delimiter, lines)
     text = enc.Lines([line + "\n" for line in lines], [], bare_cr=any("\r" in line for line in lines))
     cells = lines[0].count(delimiter) + 1 if lines else 1
-    records = read_records(text, Grammar(delimiter, qualifier, cells), at_end=True, reading=Reading())
+    records = read_records(text, Grammar(delimiter, qualifier, cells), at_end=True, cursor=LineCursor())
     return [len(record.cells or []) for record in records]

@@ -1,8 +1,8 @@
-"""Bytes to lines of text, so that every byte that cannot be decoded stays visible in exactly one line.
+"""Decode bytes into lines of text in which every undecodable byte stays visible in exactly one line.
 
-Guaranteed: lines end at LF and nowhere else (not at U+0085, U+2028 or a bare CR), the sizes of the lines add up to the
+Guaranteed: lines end only at LF (not at U+0085, U+2028 or a bare CR), the sizes of the lines add up to the number of
 bytes, and the same bytes give the same lines whether they are read in one piece or in chunks that end at line ends.
-Undecodable bytes become lone surrogates, which valid text cannot contain: `is_damaged` finds them.
+Undecodable bytes become lone surrogates, which valid text cannot contain: `has_surrogates` finds them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from io import BytesIO
 
 UTF_8, UTF_16_LE, UTF_16_BE, CP1252 = "utf-8", "utf-16-le", "utf-16-be", "cp1252"
-# One character a byte: for finding structure that is all ASCII before the encoding is known.
+# One character per byte: finds structure that is all ASCII before the encoding is known.
 BYTEWISE = "latin-1"
 SUPPORTED = (UTF_8, UTF_16_LE, UTF_16_BE, CP1252)
 
@@ -41,37 +41,37 @@ _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True)
 class Lines:
-    """Physical lines with their line ends, and the size of each in the source, in bytes.
+    """Physical lines with their line ends, and the size of each line in the source, in bytes.
 
-    `bare_cr`: somewhere stands a CR that no LF follows.
+    `bare_cr`: some line has a CR that is not followed by LF.
     """
 
     texts: list[str]
     sizes: list[int]
     bare_cr: bool = False
 
-    def behind(self, first: int) -> Lines:
-        """Those from `first` on, counted from 0."""
-        return Lines(self.texts[first:], self.sizes[first:], self.bare_cr) if first else self
+    def slice_from(self, first: int) -> Lines:
+        """Return the lines from index `first` on."""
+        return Lines(self.texts[first:], self.sizes[first:], self.bare_cr)
 
 
-def named(name: str) -> str | None:
-    """The supported encoding that a user's name means, or None."""
+def find_encoding(name: str) -> str | None:
+    """Return the supported encoding with this name or alias, in any spelling, or None."""
     return _NAMES.get(re.sub(r"[^a-z0-9]", "", name.lower()))
 
 
-def byte_order_mark(head: bytes) -> tuple[str | None, int]:
-    """The encoding that a byte order mark names and the mark's length in bytes; (None, 0) without one."""
+def detect_byte_order_mark(head: bytes) -> tuple[str | None, int]:
+    """Return the encoding of the byte order mark and its length in bytes; (None, 0) without a mark."""
     return next(((name, len(bom)) for bom, name in BOMS if head.startswith(bom)), (None, 0))
 
 
 def is_wide(encoding: str) -> bool:
-    """Whether a character takes two bytes or more, always."""
+    """Return whether every character takes at least two bytes."""
     return encoding in (UTF_16_LE, UTF_16_BE)
 
 
 def decode(raw: bytes, encoding: str) -> str:
-    """Text in which every undecodable byte or code unit is a lone surrogate."""
+    """Return the text, with a lone surrogate for every undecodable byte or code unit."""
     if not is_wide(encoding):
         return raw.decode(encoding, "surrogateescape")
     odd = len(raw) % 2
@@ -79,22 +79,22 @@ def decode(raw: bytes, encoding: str) -> str:
     return text + chr(0xDC00 + raw[-1]) if odd else text
 
 
-def lines(raw: bytes, encoding: str) -> Lines:
-    """The physical lines of whole lines of bytes; the last may lack its line end."""
+def split_lines(raw: bytes, encoding: str) -> Lines:
+    """Return the physical lines of the bytes, which begin at a line start; the last line may lack its line end."""
     if encoding == UTF_8:
-        # No character holds the byte of a LF: lines may be decoded one by one, which is cheaper than to measure them.
+        # No multi-byte character contains the byte of LF: to decode line by line is cheaper than to measure the text.
         pieces = BytesIO(raw).readlines()
         texts = [str(piece, UTF_8, "surrogateescape") for piece in pieces]
         return Lines(texts, list(map(len, pieces)), _BARE_CR_BYTE.search(raw) is not None)
     text = decode(raw, encoding)
     texts = [line + "\n" for line in text.split("\n")]
-    _settle_last(texts)
+    _correct_last_line(texts)
     sizes = _wide_sizes(texts, text, encoding, len(raw)) if is_wide(encoding) else list(map(len, texts))
     return Lines(texts, sizes, _BARE_CR.search(text) is not None)
 
 
-def _settle_last(texts: list[str]) -> None:
-    """`split` leaves what stands behind the last LF: nothing, or a line without an end."""
+def _correct_last_line(texts: list[str]) -> None:
+    """Remove the line end that was added to the text after the last LF, and that line if it is empty."""
     last = texts.pop()[:-1]
     if last:
         texts.append(last)
@@ -106,34 +106,34 @@ def _wide_sizes(texts: list[str], text: str, encoding: str, total: int) -> list[
     else:
         sizes = [2 * len(line) for line in texts]
     if sizes:
-        # An odd last byte was decoded as if it were a code unit.
+        # An odd last byte was decoded as a whole code unit.
         sizes[-1] -= sum(sizes) - total
     return sizes
 
 
-def end_of_last_line(raw: bytes, encoding: str) -> int:
-    """The position behind the last line end, in bytes; 0 if there is none."""
+def find_last_line_end(raw: bytes, encoding: str) -> int:
+    """Return the position after the last line end, in bytes; 0 without a line end."""
     if not is_wide(encoding):
         return raw.rfind(b"\n") + 1
     mark = "\n".encode(encoding)
-    at = raw.rfind(mark)
-    while at >= 0 and at % 2 == 1:
-        at = raw.rfind(mark, 0, at + 1)
-    return at + 2 if at >= 0 else 0
+    position = raw.rfind(mark)
+    while position >= 0 and position % 2 == 1:
+        position = raw.rfind(mark, 0, position + 1)
+    return position + 2 if position >= 0 else 0
 
 
-def is_damaged(text: str) -> bool:
-    """Whether the text stands for bytes that could not be decoded."""
+def has_surrogates(text: str) -> bool:
+    """Return whether the text has a lone surrogate, that is, came from bytes that could not be decoded."""
     return not text.isascii() and _SURROGATES.search(text) is not None
 
 
-def readable(text: str) -> str:
-    """The text with a replacement character for every byte that could not be decoded."""
-    return _SURROGATES.sub("\ufffd", text) if is_damaged(text) else text
+def replace_surrogates(text: str) -> str:
+    """Return the text with U+FFFD in place of every lone surrogate."""
+    return _SURROGATES.sub("\ufffd", text) if has_surrogates(text) else text
 
 
-def damaged_bytes(text: str) -> str:
-    """The first undecodable bytes of a text, in hexadecimal, for a message."""
+def describe_undecoded_bytes(text: str) -> str:
+    """Return the first undecodable bytes of a text in hexadecimal, for a message."""
     found = _ESCAPED_BYTES.search(text)
     if not found:
         return "an unpaired surrogate"
@@ -142,13 +142,13 @@ def damaged_bytes(text: str) -> str:
 
 @dataclass
 class Utf8Evidence:
-    """For text whose structure is ASCII: counts what speaks for UTF-8 and what against, over the whole file."""
+    """Counts over a file with ASCII structure: valid UTF-8 multi-byte characters, and bytes that are not UTF-8."""
 
     valid: int = 0
     invalid: int = 0
 
     def add(self, raw: bytes) -> None:
-        """Count the multi-byte sequences of whole lines of bytes."""
+        """Count the characters and bytes of complete lines."""
         if raw.isascii():
             return
         try:
@@ -159,6 +159,9 @@ class Utf8Evidence:
         self.invalid += invalid
         self.valid += characters - len(raw.translate(None, _NOT_ASCII)) - invalid
 
-    def verdict(self) -> str:
-        """UTF-8 if all of it is, or more of it than not (then the damaged rows are rejected); else cp1252."""
+    def choose_encoding(self) -> str:
+        """Return UTF-8 if all bytes are UTF-8 or valid characters outnumber invalid bytes, else cp1252.
+
+        In a UTF-8 file with invalid bytes, the rows that contain them are rejected.
+        """
         return UTF_8 if self.invalid == 0 or self.valid > self.invalid else CP1252

@@ -1,4 +1,4 @@
-"""What a record is made of, for whoever reads records."""
+"""The parts of a record, shared by every module that reads records."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import NamedTuple
 MAX_RECORD_BYTES = 16_000_000
 MAX_CELL_CHARACTERS = 2**31 - 1
 ASCII_WHITESPACE = " \t\n\r\x0b\x0c"
-# A record over several lines that closes, but with more surplus cells than these, has swallowed its neighbours.
+# A record of several lines with more surplus cells than this has an unclosed qualifier that spans other records.
 SURPLUS_CELLS = 16
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """How records are written: delimiter, qualifier (None: there is none), number of cells (0: not known yet).
+    """How records are written: delimiter, qualifier (None: no qualifier), number of cells (0: not known yet).
 
-    `spare_cell`: lines may end with one delimiter more than the cells need. `quoted_start`: records begin with the
+    `spare_cell`: lines may end with one more delimiter than the cells need. `quoted_start`: records begin with the
     qualifier.
     """
 
@@ -26,25 +26,25 @@ class Grammar:
     spare_cell: bool = False
     quoted_start: bool = False
 
-    def fits(self, cells: list[str]) -> bool:
-        """Whether a record has the right number of cells.
+    def has_expected_cells(self, cells: list[str]) -> bool:
+        """Return whether a record has the expected number of cells.
 
-        Where lines end with a delimiter more, one with the right number of which the last is blank may as well lack
-        a cell in the middle: it does not fit.
+        If lines may end with a spare delimiter, a record with the expected number of cells and a blank last cell does
+        not qualify: it may lack a cell in the middle.
         """
         if self.spare_cell and cells and not cells[-1]:
             return len(cells) == self.cells + 1
         return len(cells) == self.cells
 
-    def swallowed(self, cells: list[str], lines: int) -> bool:
-        """Whether a record of so many lines has so many surplus cells that it must have swallowed its neighbours."""
+    def spans_neighbours(self, cells: list[str], lines: int) -> bool:
+        """Return whether a record of this many lines has so many surplus cells that it must span other records."""
         return lines > 1 and self.cells > 0 and len(cells) > self.cells + SURPLUS_CELLS
 
 
 class Record(NamedTuple):
     """A record: its first line (index into the lines read), its number of lines, its cells.
 
-    `cells` is None where the quoting is damaged.
+    `cells` is None if the quoting is damaged.
     """
 
     first: int
@@ -53,7 +53,7 @@ class Record(NamedTuple):
 
 
 @dataclass
-class Reading:
-    """Where reading stopped: the index of the first line that no record was made of."""
+class LineCursor:
+    """The position of a reader: `consumed` is the index of the first line that is not yet part of a record."""
 
     consumed: int = 0

@@ -1,4 +1,4 @@
-"""What is settled once for a whole file, so that its chunks cannot disagree."""
+"""The decisions made once for a whole file, so that all of its chunks are read in the same way."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from core.load_file.grammar import Grammar
 class Layout:
     """How to read any part of the file.
 
-    `names` and `fields` have an element a column; a field is None where the column is kept as a property.
-    `newline` stands for a line end inside a cell (None: nothing does). `date_order` is DMY or MDY.
-    `body_start` is the byte, `body_line` the physical line at which the records begin.
+    `names` and `fields` have one element per column; a field is None if the column is kept as a property.
+    `newline` is the character that represents a line break inside a cell (None: no character does).
+    `date_order` is DMY or MDY. `body_start` is the byte and `body_line` the physical line where the records begin.
     """
 
     encoding: str
@@ -27,17 +27,17 @@ class Layout:
     body_line: int
 
     def to_json(self) -> str:
-        """As text that `from_json` reads back."""
+        """Return the layout as JSON text for `from_json`."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Layout:
-        """The layout that `to_json` wrote."""
+        """Return the layout that `to_json` wrote."""
         values = json.loads(text)
         values["grammar"] = Grammar(**values["grammar"])
         values["names"], values["fields"] = tuple(values["names"]), tuple(values["fields"])
         return cls(**values)
 
-    def columns_of(self, field: str) -> list[int]:
-        """The columns that feed a field, in file order."""
+    def find_columns(self, field: str) -> list[int]:
+        """Return the indexes of the columns that feed a field, in file order."""
         return [index for index, name in enumerate(self.fields) if name == field]

@@ -1,7 +1,7 @@
-"""What the uploader may say about a load file, beside what the file says itself.
+"""The options that the uploader may set for a load file.
 
-Options are optional, all of them; whatever is given overrides what would have been detected. A malformed option fails
-the file before a row is written.
+Every option is optional and overrides detection from the file. An invalid option fails the import before a row is
+written.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.codes import FileFailure
 from core.errors import FileRefusedError
-from core.field_mapping import FIELDS
 from core.load_file import encoding
-from core.load_file.encoding import is_damaged
-from core.reasons import FileFailure
+from core.load_file.encoding import has_surrogates
+from core.load_file.field_mapping import FIELDS
 
-NO_QUALIFIER = ""
+NO_CHARACTER = ""
 DATE_ORDERS = ("DMY", "MDY")
 _CHARACTERS = {
     "comma": ",",
@@ -34,7 +34,10 @@ _CHARACTERS = {
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """None means: detect. `qualifier` is NO_QUALIFIER where the file has none; `newline` likewise."""
+    """The options of an upload; None means that the value is detected.
+
+    `qualifier` and `newline` are NO_CHARACTER if the uploader states that the file does not use one.
+    """
 
     user_id: str | None = None
     encoding: str | None = None
@@ -46,75 +49,82 @@ class ImportOptions:
     date_order: str | None = None
 
 
-def parse_options(given: object) -> ImportOptions:
-    """The options of a JSON document; raises FileRefusedError (BAD_OPTIONS) that names the option and what it takes."""
-    if not isinstance(given, Mapping):
-        raise _bad("the options are not a JSON object")
+def parse_options(document: object) -> ImportOptions:
+    """Return the options in a JSON document.
+
+    Raises FileRefusedError (BAD_OPTIONS) for an invalid option; the message names the option and the values it accepts.
+    """
+    if not isinstance(document, Mapping):
+        raise _refuse('The options are not a JSON object. Write them as in {"delimiter": "comma"}.')
     known = set(ImportOptions.__dataclass_fields__)
-    unknown = sorted(set(map(str, given)) - known)
+    unknown = sorted(set(map(str, document)) - known)
     if unknown:
-        raise _bad(f"unknown option {unknown[0]!r}; known are {', '.join(sorted(known))}")
-    header = given.get("header", True)
+        raise _refuse(f"Unknown option {unknown[0]!r}. The options are {', '.join(sorted(known))}.")
+    header = document.get("header", True)
     if not isinstance(header, bool):
-        raise _bad("option 'header' must be true or false")
+        raise _refuse("Option 'header' must be true or false.")
     return ImportOptions(
-        user_id=_text(given, "user_id"),
-        encoding=_encoding(_text(given, "encoding")),
-        delimiter=_character("delimiter", _text(given, "delimiter")),
-        qualifier=_character("qualifier", _text(given, "qualifier"), none_allowed=True),
-        newline=_character("newline", _text(given, "newline"), none_allowed=True),
+        user_id=_parse_text(document, "user_id"),
+        encoding=_parse_encoding(_parse_text(document, "encoding")),
+        delimiter=_parse_character("delimiter", _parse_text(document, "delimiter")),
+        qualifier=_parse_character("qualifier", _parse_text(document, "qualifier"), allow_none=True),
+        newline=_parse_character("newline", _parse_text(document, "newline"), allow_none=True),
         header=header,
-        columns=_columns(given.get("columns", {})),
-        date_order=_date_order(_text(given, "date_order")),
+        columns=_parse_columns(document.get("columns", {})),
+        date_order=_parse_date_order(_parse_text(document, "date_order")),
     )
 
 
-def _bad(message: str) -> FileRefusedError:
+def _refuse(message: str) -> FileRefusedError:
     return FileRefusedError(FileFailure.BAD_OPTIONS, message)
 
 
-def _text(given: Mapping[str, Any], name: str) -> str | None:
-    value = given.get(name)
-    if value is not None and (not isinstance(value, str) or not 0 < len(value) <= 255 or is_damaged(value)):
-        raise _bad(f"option {name!r} must be a text of 1 to 255 characters")
+def _parse_text(document: Mapping[str, Any], name: str) -> str | None:
+    value = document.get(name)
+    if value is not None and (not isinstance(value, str) or not 0 < len(value) <= 255 or has_surrogates(value)):
+        raise _refuse(f"Option {name!r} must be a string of 1 to 255 valid Unicode characters.")
     return value
 
 
-def _encoding(name: str | None) -> str | None:
+def _parse_encoding(name: str | None) -> str | None:
     if name is None:
         return None
-    known = encoding.named(name)
-    if known is None:
-        raise _bad(f"unknown encoding {name!r}; known are {', '.join(encoding.SUPPORTED)}")
-    return known
-
-
-def _character(option: str, text: str | None, *, none_allowed: bool = False) -> str | None:
-    """A single character, its name, or its decimal code (20 for Concordance's delimiter)."""
-    if text is None:
-        return None
-    if none_allowed and text.lower() == "none":
-        return NO_QUALIFIER
-    found = _CHARACTERS.get(text.lower(), text)
-    if len(found) > 1 and found.isascii() and found.isdigit() and int(found) < 256:
-        found = chr(int(found))
-    if len(found) != 1 or found in "\r\n\0 " or is_damaged(found):
-        names = ", ".join(_CHARACTERS)
-        raise _bad(f"option {option!r} must be one character, its decimal code, or one of {names}; not {text!r}")
+    found = encoding.find_encoding(name)
+    if found is None:
+        raise _refuse(f"Unknown encoding {name!r} in option 'encoding'. Use {', '.join(encoding.SUPPORTED)}.")
     return found
 
 
-def _columns(given: object) -> Mapping[str, str]:
-    if not isinstance(given, Mapping):
-        raise _bad("option 'columns' must map column names (or numbers from 1) to fields")
-    for column, name in given.items():
-        if not isinstance(name, str) or name not in FIELDS:
-            mapped = f"column {str(column)[:100]!r} is mapped to {str(name)[:100]!r}"
-            raise _bad(f"{mapped}, which is no field; fields are {', '.join(sorted(FIELDS))}")
-    return {str(column): str(name) for column, name in given.items()}
+def _parse_character(option: str, text: str | None, *, allow_none: bool = False) -> str | None:
+    """Return the character for a single character, a name of one, or its decimal code (20 for DC4, Concordance)."""
+    if text is None:
+        return None
+    if allow_none and text.lower() == "none":
+        return NO_CHARACTER
+    found = _CHARACTERS.get(text.lower(), text)
+    if len(found) > 1 and found.isascii() and found.isdigit() and int(found) < 256:
+        found = chr(int(found))
+    if len(found) != 1 or found in "\r\n\0 " or has_surrogates(found):
+        names = ", ".join([*_CHARACTERS, *(["none"] if allow_none else [])])
+        message = f"Option {option!r} is {text!r}. It must be one character, its decimal code, or one of {names}"
+        raise _refuse(f"{message}; space, CR, LF and NUL are not allowed.")
+    return found
 
 
-def _date_order(order: str | None) -> str | None:
+def _parse_columns(mapping: object) -> Mapping[str, str]:
+    if not isinstance(mapping, Mapping):
+        raise _refuse("Option 'columns' must be an object that maps column names (or numbers from 1) to fields.")
+    for column, field_name in mapping.items():
+        if not isinstance(field_name, str) or field_name not in FIELDS:
+            message = f"Option 'columns' maps column {str(column)[:100]!r} to {str(field_name)[:100]!r}"
+            raise _refuse(f"{message}, which is not a field. The fields are {', '.join(sorted(FIELDS))}.")
+    return {str(column): str(field_name) for column, field_name in mapping.items()}
+
+
+def _parse_date_order(order: str | None) -> str | None:
     if order is not None and order not in DATE_ORDERS:
-        raise _bad(f"option 'date_order' must be one of {', '.join(DATE_ORDERS)}; years first need none")
+        orders = " or ".join(DATE_ORDERS)
+        raise _refuse(
+            f"Option 'date_order' is {order!r}. It must be {orders}; dates with the year first need no order."
+        )
     return order

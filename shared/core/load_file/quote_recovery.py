@@ -1,4 +1,4 @@
-"""Lines in which the csv module meets damaged quoting, read by patterns that stop at what cannot be a record."""
+"""Recover from damaged quoting: read the affected lines by patterns that stop at what cannot be a record."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 
-from core.load_file.grammar import SURPLUS_CELLS, Grammar, Reading, Record
+from core.load_file.grammar import SURPLUS_CELLS, Grammar, LineCursor, Record
 
-LINES_LOOKED_AT = 1_000
+MAX_SAMPLED_LINES = 1_000
 
 
 class DamagedText:
-    """Lines in which the csv module met an error: read by patterns that stop at what cannot be a record.
+    """Lines in which the csv module reported an error, read by patterns.
 
-    A quoted cell that does not close is scanned to the next qualifier that is not doubled, and a line that opens a
-    cell contains such a one: so the scans of all lines together are linear in the text.
+    The scan of an unclosed quoted cell stops at the next qualifier that is not doubled, and every line that opens a
+    cell contains such a qualifier: so the scans of all lines together are linear in the text.
     """
 
     def __init__(self, lines: list[str], grammar: Grammar, at_end: bool) -> None:
@@ -29,73 +29,83 @@ class DamagedText:
         self.grammar = grammar
         self.patterns = _patterns(grammar)
 
-    def records(self, until: int, reading: Reading) -> Generator[Record, None, bool]:
-        """The records up to the first boundary at or behind a line; returns False if that takes more lines."""
-        while reading.consumed < min(until, self.lines):
-            line = reading.consumed
-            behind = self._record_ends(line)
-            if behind is not None:
-                if self.text[self.starts[line] : self.starts[behind]].strip("\r\n"):
-                    yield Record(line, behind - line, self._cells(line, behind))
+    def read_records(self, until: int, cursor: LineCursor) -> Generator[Record, None, bool]:
+        """Yield the records up to the first boundary at or after line `until`.
+
+        Return False if more lines are needed to reach it.
+        """
+        while cursor.consumed < min(until, self.lines):
+            line = cursor.consumed
+            end = self._find_record_end(line)
+            if end is not None:
+                if self.text[self.starts[line] : self.starts[end]].strip("\r\n"):
+                    yield Record(line, end - line, self._read_cells(line, end))
             else:
-                behind = self._next_start(line)
-                if behind is None:
+                end = self._find_next_start(line)
+                if end is None:
                     return False
-                yield Record(line, behind - line, None)
-            reading.consumed = behind
+                yield Record(line, end - line, None)
+            cursor.consumed = end
         return True
 
-    def _record_ends(self, line: int) -> int | None:
-        """The line behind a record that begins here and is closed: with few surplus cells, or on this very line."""
-        whole = self.patterns.on_any_lines.match(self.text, self.starts[line])
-        if whole:
-            return bisect_left(self.starts, whole.end())
+    def _find_record_end(self, line: int) -> int | None:
+        """Return the line after a closed record that begins at `line`.
+
+        The record has few surplus cells or is a single line; otherwise return None.
+        """
+        record = self.patterns.on_any_lines.match(self.text, self.starts[line])
+        if record:
+            return bisect_left(self.starts, record.end())
         closed = self.patterns.any_cells.fullmatch(self.text, self.starts[line], self.starts[line + 1])
         return line + 1 if closed else None
 
     def is_one_open_cell(self) -> bool:
-        """Whether a cell is open from the first line's record to the end, and few of the lines look like records."""
-        if not self._goes_on(0):
+        """Return whether a cell of the first record is open at the end, and less than half the lines look like records.
+
+        At most about `MAX_SAMPLED_LINES` lines, evenly spaced, are examined.
+        """
+        if not self._may_continue(0):
             return False
-        looked_at = range(1, self.lines, max(1, self.lines // LINES_LOOKED_AT))
-        alike = sum(
+        sample = range(1, self.lines, max(1, self.lines // MAX_SAMPLED_LINES))
+        records = sum(
             self.patterns.record.match(self.text, self.starts[line], self.starts[line + 1]) is not None
-            for line in looked_at
+            for line in sample
         )
-        return alike * 2 < len(looked_at)
+        return records * 2 < len(sample)
 
-    def _next_start(self, line: int) -> int | None:
-        """The next line that starts like a record, or the end; None if that takes more lines."""
-        if self._goes_on(line):
+    def _find_next_start(self, line: int) -> int | None:
+        """Return the next line that starts like a record, or the end; None if more lines are needed."""
+        if self._may_continue(line):
             return None
-        start, decided = self.start_from(line + 1)
-        return start if decided and (start < self.lines or self.at_end) else None
+        start, certain = self.find_start(line + 1)
+        return start if certain and (start < self.lines or self.at_end) else None
 
-    def start_from(self, line: int) -> tuple[int, bool]:
-        """The first line from here on that starts like a record (or the end), and whether that is certain yet."""
+    def find_start(self, line: int) -> tuple[int, bool]:
+        """Return the first line from `line` on that starts like a record (or the end), and whether that is certain."""
         for candidate in range(line, self.lines):
             if self._starts_like_a_record(candidate):
                 return candidate, True
-            if self._goes_on(candidate):
+            if self._may_continue(candidate):
                 return candidate, False
         return self.lines, True
 
     def _starts_like_a_record(self, line: int) -> bool:
-        at, end = self.starts[line], self.starts[line + 1]
-        if self.patterns.record.match(self.text, at) and self.text[at:end].strip("\r\n"):
+        start, end = self.starts[line], self.starts[line + 1]
+        if self.patterns.record.match(self.text, start) and self.text[start:end].strip("\r\n"):
             return True
         if self.grammar.quoted_start:
-            return self.patterns.first_cell.match(self.text, at) is not None
-        delimiters = self.text.count(self.grammar.delimiter, at, end)
+            return self.patterns.first_cell.match(self.text, start) is not None
+        delimiters = self.text.count(self.grammar.delimiter, start, end)
         return 0 < self.grammar.cells - 1 <= delimiters <= self.grammar.cells - 1 + self.grammar.spare_cell
 
-    def _goes_on(self, line: int) -> bool:
+    def _may_continue(self, line: int) -> bool:
+        """Return whether a record that begins at this line may continue after the last line."""
         return not self.at_end and self.patterns.unfinished.match(self.text, self.starts[line]) is not None
 
-    def _cells(self, line: int, behind: int) -> list[str]:
+    def _read_cells(self, line: int, end_line: int) -> list[str]:
         qualifier = self.grammar.qualifier or ""
         cells = []
-        for cell in self.patterns.cell.finditer(self.text, self.starts[line], self.starts[behind]):
+        for cell in self.patterns.cell.finditer(self.text, self.starts[line], self.starts[end_line]):
             quoted, bare, end = cell.groups()
             cells.append(bare.rstrip("\r") if quoted is None else quoted.replace(qualifier * 2, qualifier))
             if end != self.grammar.delimiter:
@@ -117,7 +127,7 @@ class _Patterns:
 
 @lru_cache(maxsize=16)
 def _patterns(grammar: Grammar) -> _Patterns:
-    """All possessive: what was read of a cell is never read again."""
+    """Return the patterns of a grammar. All are possessive: no part of a cell is scanned twice."""
     q, d = re.escape(grammar.qualifier or ""), re.escape(grammar.delimiter)
     cell = rf"(?:{q}(?:[^{q}]++|{q}{q})*+{q} *+|[^{q}{d}\n][^{d}\n]*+|)"
     on_one_line = rf"{q}(?:[^{q}\n]++|{q}{q})*+{q} *+"

@@ -1,17 +1,18 @@
-"""Lines to records, in the one way that the splitter and the chunks share.
+"""Read lines into records, in the same way for the splitter and for the chunks.
 
-A record is read strictly: the qualifier counts only at the start of a cell, doubled inside it is one, and behind the
-closing one stand only spaces, the delimiter or the line's end. Exactly empty lines are no records.
+Records are read strictly: a qualifier counts only at the start of a cell, a doubled qualifier inside the cell is a
+literal one, and only spaces, the delimiter or the end of the line may follow the closing qualifier. Completely empty
+lines are not records.
 
-Guaranteed: the outcome depends on the record's own lines and never on the block or chunk they came in; an unclosed
-qualifier costs the record it stands in and not its neighbour (unless a stray one there closes it); the time to read is
-linear in the text for a given number of columns.
+Guaranteed: the result depends on the lines of the record alone and never on the block or chunk that contained them; an
+unclosed qualifier damages its own record and not the next one (unless a stray qualifier there closes it); reading time
+is linear in the text for a given number of columns.
 
-A record ends where its quoting closes, whatever its number of cells: a row with a cell too many over several lines is
-one bad row, and none of its lines is taken for a row. Where the quoting does not close, or only many cells later, it is
-damaged. Such a record reaches to the next line that starts like a record: a line from which a whole record
-with the right number of cells can be read; or that has as many delimiters as a record; or, where records begin with a
-qualifier, whose first cell is closed and followed by the delimiter.
+A record ends where its quoting closes, whatever its number of cells: a row of several lines with one cell too many is
+one bad row, and none of its lines is read as a row. If the quoting does not close, or closes only many cells later, it
+is damaged. A damaged record extends to the next line that starts like a record. Such a line begins a complete record
+with the expected number of cells; or has as many delimiters as a record; or, if records begin with a qualifier, has a
+closed first cell that the delimiter follows.
 """
 
 from __future__ import annotations
@@ -21,85 +22,86 @@ from bisect import bisect_left
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
-from core.load_file.damaged import DamagedText
 from core.load_file.encoding import Lines
-from core.load_file.grammar import MAX_CELL_CHARACTERS, Grammar, Reading, Record
+from core.load_file.grammar import MAX_CELL_CHARACTERS, Grammar, LineCursor, Record
+from core.load_file.quote_recovery import DamagedText
 
 if TYPE_CHECKING:
     from _csv import Reader
 
-# Noncharacters first: no text ought to have them; what follows serves a text that has them all.
+# Noncharacters first, which text should not contain; the characters after them serve a text that contains them all.
 _MARKS = range(0xFDD0, 0x110000)
 
 
-def read_records(lines: Lines, grammar: Grammar, *, at_end: bool, reading: Reading) -> Iterator[Record]:
-    """The records of the lines, in order; blank lines are skipped.
+def read_records(lines: Lines, grammar: Grammar, *, at_end: bool, cursor: LineCursor) -> Iterator[Record]:
+    """Yield the records of the lines in order, without blank lines.
 
-    With `at_end` the lines are all there is. Without it, a last record that may go on is left: `reading.consumed`,
-    valid when the iterator is exhausted, says from which line to read again once there are more.
+    With `at_end`, no lines follow. Without it, a last record that may continue is not read: after the iterator is
+    exhausted, `cursor.consumed` is the line from which to read again when more lines are available.
     """
-    texts, mark = _shielded(lines)
-    for record in _records(texts, grammar, at_end, reading):
+    texts, mark = _replace_bare_cr(lines)
+    for record in _records(texts, grammar, at_end, cursor):
         cells = record.cells
         yield record if mark is None or cells is None else record._replace(cells=[c.replace(mark, "\r") for c in cells])
 
 
-def _shielded(lines: Lines) -> tuple[list[str], str | None]:
-    """The lines with a mark for every CR that no LF follows, and the mark; (the lines, None) without such a CR.
+def _replace_bare_cr(lines: Lines) -> tuple[list[str], str | None]:
+    """Return the lines with a mark for every CR that is not followed by LF, and the mark.
 
-    The csv module takes one for a record's end, or for an error; to us it is data.
+    The csv module takes such a CR for the end of a record or for an error; in a load file it is data. Without such a
+    CR, return the lines unchanged and None.
     """
     if not lines.bare_cr:
         return lines.texts, None
-    mark = _unused_character(lines.texts)
-    return [_with_mark(line, mark) for line in lines.texts], mark
+    mark = _find_unused_character(lines.texts)
+    return [_replace_cr(line, mark) for line in lines.texts], mark
 
 
-def _unused_character(lines: list[str]) -> str:
+def _find_unused_character(lines: list[str]) -> str:
     used = set().union(*lines)
     return next(mark for mark in map(chr, _MARKS) if mark not in used)
 
 
-def _with_mark(line: str, mark: str) -> str:
+def _replace_cr(line: str, mark: str) -> str:
     body, end = (line[:-2], "\r\n") if line.endswith("\r\n") else (line, "")
     return body.replace("\r", mark) + end
 
 
-def _records(lines: list[str], grammar: Grammar, at_end: bool, reading: Reading) -> Iterator[Record]:
+def _records(lines: list[str], grammar: Grammar, at_end: bool, cursor: LineCursor) -> Iterator[Record]:
     damaged: DamagedText | None = None
-    while reading.consumed < len(lines):
-        trouble_ends = yield from _strict_run(lines, grammar, reading)
-        if trouble_ends is None:
+    while cursor.consumed < len(lines):
+        damage_end = yield from _read_sound_records(lines, grammar, cursor)
+        if damage_end is None:
             return
         damaged = damaged or DamagedText(lines, grammar, at_end)
-        complete = yield from damaged.records(trouble_ends, reading)
+        complete = yield from damaged.read_records(damage_end, cursor)
         if not complete:
             return
 
 
-def _strict_run(lines: list[str], grammar: Grammar, reading: Reading) -> Generator[Record, None, int | None]:
-    """Records as the csv module reads them, up to the first that is in trouble.
+def _read_sound_records(lines: list[str], grammar: Grammar, cursor: LineCursor) -> Generator[Record, None, int | None]:
+    """Yield the records that the csv module reads, up to the first damaged one.
 
-    Returns the line behind what the module read of that one, or None at the end of the lines.
+    Return the line after the part of that record that the module read, or None at the end of the lines.
     """
-    base = first = reading.consumed
-    # islice would count its way to the base again for every damaged record.
+    base = first = cursor.consumed
+    # islice would iterate over the lines before the base again for every damaged record.
     reader = strict_reader((lines[index] for index in range(base, len(lines))) if base else iter(lines), grammar)
     try:
         for cells in reader:
-            behind = base + reader.line_num
-            if grammar.swallowed(cells, behind - first):
-                return behind
+            end = base + reader.line_num
+            if grammar.spans_neighbours(cells, end - first):
+                return end
             if cells:
-                yield Record(first, behind - first, cells)
-            reading.consumed = first = behind
+                yield Record(first, end - first, cells)
+            cursor.consumed = first = end
     except csv.Error:
         return base + reader.line_num
     return None
 
 
 def strict_reader(lines: Iterator[str], grammar: Grammar) -> Reader:
-    """The csv module on lines none of which has a CR that no LF follows."""
+    """Return a csv reader of the lines, in which every CR must be followed by LF."""
     csv.field_size_limit(MAX_CELL_CHARACTERS)
     return csv.reader(
         lines,
@@ -110,32 +112,34 @@ def strict_reader(lines: Iterator[str], grammar: Grammar) -> Reader:
     )
 
 
-def find_start(lines: Lines, grammar: Grammar, *, at_end: bool, first: int) -> tuple[int, bool]:
-    """The first line from `first` on that starts like a record, for whoever lost the beginning of the one before.
+def find_record_start(lines: Lines, grammar: Grammar, *, at_end: bool, first: int) -> tuple[int, bool]:
+    """Return the first line from `first` on that starts like a record, and whether that is certain.
 
-    Returns (line, certain): the line is the number of lines if there is none; it is not certain if more lines could
-    show that a record starts there.
+    For a reader that no longer has the beginning of the record before. The line is the number of lines if no line
+    starts like a record. The result is uncertain if more lines could show that a record starts there.
     """
     if grammar.qualifier is None:
         return min(first, len(lines.texts)), True
-    return DamagedText(_shielded(lines)[0], grammar, at_end).start_from(first)
+    return DamagedText(_replace_bare_cr(lines)[0], grammar, at_end).find_start(first)
 
 
-def opens_large_cell(lines: Lines, grammar: Grammar) -> bool:
-    """Whether the lines are the beginning of one record, soundly quoted, whose last cell they do not close.
+def ends_in_open_cell(lines: Lines, grammar: Grammar) -> bool:
+    """Return whether the lines are the beginning of a single, soundly quoted record whose last cell is still open.
 
-    Not so if half of the lines read as records by themselves: then a qualifier was left open in front of them.
+    The answer is no if half of the lines read as records by themselves: then an earlier qualifier was left open.
     """
     if grammar.qualifier is None:
         return False
-    return DamagedText(_shielded(lines)[0], grammar, at_end=False).is_one_open_cell()
+    return DamagedText(_replace_bare_cr(lines)[0], grammar, at_end=False).is_one_open_cell()
 
 
-def end_of_large_cell(lines: Lines, grammar: Grammar) -> tuple[int | None, bool]:
-    """For lines that begin inside a quoted cell: the line behind its record (None: not among them), and whether the
-    lines end inside a quoted cell; (None, False) if the quoting is damaged.
+def find_large_cell_end(lines: Lines, grammar: Grammar) -> tuple[int | None, bool]:
+    """Return the end of the record for lines that begin inside one of its quoted cells.
+
+    The first value is the line after the record, or None if the record does not end in these lines. The second is
+    whether the lines end inside a quoted cell. The result is (None, False) if the quoting is damaged.
     """
-    text = DamagedText(_shielded(lines)[0], grammar, at_end=False)
+    text = DamagedText(_replace_bare_cr(lines)[0], grammar, at_end=False)
     closed = text.patterns.closed.match(text.text)
     if closed:
         return bisect_left(text.starts, closed.end()), False

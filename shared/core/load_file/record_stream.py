@@ -1,7 +1,7 @@
-"""Blocks of bytes to records with their places in the file, in memory that does not grow with the file.
+"""Read blocks of bytes into records with their positions in the file, in memory that does not grow with the file.
 
-Guaranteed: a record's tile is its bytes and the blank lines before it (but for very many of them, which belong to
-none); a record over 16 MB is passed over while it is read and comes out as its range and digest, without cells.
+Guaranteed: the tile of a record is its bytes and the blank lines before it (long runs of blank lines belong to no
+tile); a record over 16 MB is skipped while it is read, and is returned as its range and digest, without cells.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from core.load_file import encoding as enc
-from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, Reading
-from core.load_file.records import end_of_large_cell, find_start, opens_large_cell, read_records
-from core.load_file.runs import LocatedRun, read_run
+from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, LineCursor
+from core.load_file.record_batches import LocatedBatch, read_batch
+from core.load_file.record_reader import ends_in_open_cell, find_large_cell_end, find_record_start, read_records
 
-# A list of lines takes many times their bytes: of empty ones no more than so many bytes are listed at once.
-MOST_BLANK_BYTES = 65_536
+# A list of lines takes many times their bytes: at most this many bytes of empty lines are listed at once.
+MAX_BLANK_BYTES = 65_536
 
 
-class Located(NamedTuple):
+class LocatedRecord(NamedTuple):
     """A record at bytes [byte_start, byte_end) and physical lines [first_line, last_line].
 
     `tile` is the bytes [tile_start, byte_end), which begin with the line `tile_line`: the record and the blank lines
-    before it; None for a record over 16 MB, of which `sha256` is what remains. `cells` is None where the record cannot
-    be read.
+    before it. It is None for a record over 16 MB, which has `sha256` instead. `cells` is None if the record cannot be
+    read.
     """
 
     tile_start: int
@@ -42,26 +42,25 @@ class Located(NamedTuple):
 
 
 @dataclass
-class _Lost:
-    """A record whose end is being looked for: what was passed over of it so far."""
+class _SkippedRecord:
+    """A record whose end has not been found yet, and the bytes of it that were skipped so far."""
 
     byte_start: int
     first_line: int
     last_line: int
-    most: int
-    inside_a_cell: bool = False
+    max_bytes: int
+    inside_cell: bool = False
     size: int = 0
     pieces: list[bytes] = field(default_factory=list)
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
 
-    def pass_over(self, raw: bytes) -> None:
+    def add(self, raw: bytes) -> None:
         self.digest.update(raw)
         self.size += len(raw)
-        self.pieces = [*self.pieces, raw] if self.size <= self.most else []
+        self.pieces = [*self.pieces, raw] if self.size <= self.max_bytes else []
 
-    def located(self) -> Located:
-        kept = self.size <= self.most
-        return Located(
+    def build_record(self) -> LocatedRecord:
+        return LocatedRecord(
             self.byte_start,
             self.first_line,
             self.first_line,
@@ -69,7 +68,7 @@ class _Lost:
             self.byte_start,
             self.byte_start + self.size,
             None,
-            b"".join(self.pieces) if kept else None,
+            b"".join(self.pieces) if self.size <= self.max_bytes else None,
             self.digest.digest(),
         )
 
@@ -77,7 +76,8 @@ class _Lost:
 class RecordStream:
     """The records of a file's body, fed from its first byte on in blocks of any size.
 
-    With `picked`, the columns that are asked for, sound records come in runs, which is faster.
+    Sound records are returned in batches with the cells of `columns`, the id column and the date column; all other
+    records are returned one by one.
     """
 
     def __init__(
@@ -86,162 +86,164 @@ class RecordStream:
         view: str,
         body_start: int,
         body_line: int,
+        columns: tuple[int, int],
         max_record_bytes: int = MAX_RECORD_BYTES,
-        *,
-        picked: tuple[int, int] | None = None,
     ) -> None:
-        self._grammar, self._view, self._picked = grammar, view, picked
-        self._most = max_record_bytes
-        self._at, self._line = body_start, body_line
+        self._grammar, self._view, self._columns = grammar, view, columns
+        self._max_record_bytes = max_record_bytes
+        self._position, self._line = body_start, body_line
         self._pending = b""
-        self._lost: _Lost | None = None
+        self._skipped: _SkippedRecord | None = None
         self._mid_line = False
-        self._worth_reading = 0
+        self._min_bytes_to_read = 0
         self.evidence = enc.Utf8Evidence()
         cr, lf = re.escape("\r".encode(view)), re.escape("\n".encode(view))
         self._blank = re.compile(b"(?:(?:" + cr + b")?" + lf + b")*+")
 
-    def feed(self, block: bytes, *, at_end: bool = False) -> Iterator[Located | LocatedRun]:
-        """The records that the next bytes complete; with `at_end`, the bytes are the last."""
+    def feed(self, block: bytes, *, at_end: bool = False) -> Iterator[LocatedRecord | LocatedBatch]:
+        """Yield the records that the next bytes complete; with `at_end`, these bytes are the last."""
         self._pending += block
-        if len(self._pending) < self._worth_reading and not at_end:
+        if len(self._pending) < self._min_bytes_to_read and not at_end:
             return
         while True:
-            if self._lost:
-                yield from self._search(self._lost, at_end)
-            if self._lost is None:
-                self._drop_blank_lines(MOST_BLANK_BYTES)
+            if self._skipped:
+                yield from self._skip_to_next_record(self._skipped, at_end)
+            if self._skipped is None:
+                self._drop_blank_lines(MAX_BLANK_BYTES)
                 yield from self._read(at_end)
-            if self._lost or len(self._pending) <= self._most:
-                # To read a record that goes on again with every block would be quadratic.
-                self._worth_reading = min(2 * len(self._pending), self._most + 1)
+            if self._skipped or len(self._pending) <= self._max_record_bytes:
+                # To read an unfinished record again with every block would be quadratic.
+                self._min_bytes_to_read = min(2 * len(self._pending), self._max_record_bytes + 1)
                 return
             if not self._drop_blank_lines():
-                self._lose()
+                self._start_skipping()
 
-    def _read(self, at_end: bool) -> Iterator[Located | LocatedRun]:
-        end = len(self._pending) if at_end else enc.end_of_last_line(self._pending, self._view)
+    def _read(self, at_end: bool) -> Iterator[LocatedRecord | LocatedBatch]:
+        end = len(self._pending) if at_end else enc.find_last_line_end(self._pending, self._view)
         if not end:
             return
         raw = self._pending[:end]
-        lines = enc.lines(raw, self._view)
-        if self._picked:
-            lines = yield from self._read_run(lines, raw, self._picked)
+        lines = yield from self._read_batch(enc.split_lines(raw, self._view), raw)
         if lines.texts:
             yield from self._read_one_by_one(lines, self._pending[: sum(lines.sizes)], at_end)
 
-    def _read_run(
-        self, lines: enc.Lines, raw: bytes, picked: tuple[int, int]
-    ) -> Generator[LocatedRun, None, enc.Lines]:
-        """The sound records that the lines begin with; returns the lines behind them."""
-        run = read_run(lines, self._grammar, picked)
-        if len(run.bounds) == 1:
+    def _read_batch(self, lines: enc.Lines, raw: bytes) -> Generator[LocatedBatch, None, enc.Lines]:
+        """Yield the sound records at the beginning of the lines, if any; return the lines after them."""
+        batch = read_batch(lines, self._grammar, self._columns)
+        if len(batch.bounds) == 1:
             return lines
         offsets = [0, *accumulate(lines.sizes)]
-        yield LocatedRun(run, offsets, self._at, self._line, raw)
-        self._advance(run.bounds[-1], offsets, raw)
-        return lines.behind(run.bounds[-1])
+        yield LocatedBatch(batch, offsets, self._position, self._line, raw)
+        self._advance(batch.bounds[-1], offsets, raw)
+        return lines.slice_from(batch.bounds[-1])
 
-    def _read_one_by_one(self, lines: enc.Lines, raw: bytes, at_end: bool) -> Iterator[Located]:
+    def _read_one_by_one(self, lines: enc.Lines, raw: bytes, at_end: bool) -> Iterator[LocatedRecord]:
         offsets = [0, *accumulate(lines.sizes)]
-        reading, tiled = Reading(), 0
-        for record in read_records(lines, self._grammar, at_end=at_end, reading=reading):
-            behind = record.first + record.lines
-            lo, hi = offsets[tiled], offsets[behind]
-            yield Located(
-                self._at + lo,
-                self._line + tiled,
+        cursor, tile_line = LineCursor(), 0
+        for record in read_records(lines, self._grammar, at_end=at_end, cursor=cursor):
+            end_line = record.first + record.lines
+            start, end = offsets[tile_line], offsets[end_line]
+            yield LocatedRecord(
+                self._position + start,
+                self._line + tile_line,
                 self._line + record.first,
-                self._line + behind - 1,
-                self._at + offsets[record.first],
-                self._at + hi,
+                self._line + end_line - 1,
+                self._position + offsets[record.first],
+                self._position + end,
                 record.cells,
-                raw[lo:hi],
+                raw[start:end],
             )
-            tiled = behind
-        self._advance(len(lines.texts) if at_end else tiled, offsets, raw)
+            tile_line = end_line
+        self._advance(len(lines.texts) if at_end else tile_line, offsets, raw)
 
-    def _search(self, lost: _Lost, at_end: bool) -> Iterator[Located]:
-        """Pass over what belongs to the lost record; yields it when the next record (or the end) is found."""
-        end = len(self._pending) if at_end else enc.end_of_last_line(self._pending, self._view)
-        if not end and self._another_is_lost(lost, at_end):
-            yield lost.located()
-            self._lost = None
+    def _skip_to_next_record(self, skipped: _SkippedRecord, at_end: bool) -> Iterator[LocatedRecord]:
+        """Skip the bytes that belong to the skipped record; yield it when the next record or the end is found."""
+        end = len(self._pending) if at_end else enc.find_last_line_end(self._pending, self._view)
+        if not end and self._is_next_record_too_long(skipped, at_end):
+            yield self._finish_skipping(skipped)
             return
         if not end:
-            # Part of a line says nothing of what an open cell goes on with, nor its beginning whether it is a record's:
-            # wait for the rest of it.
-            if (self._mid_line and not lost.inside_a_cell) or at_end or len(self._pending) > self._most:
-                yield from self._pass_over_part_of_a_line(lost, at_end)
+            # Part of a line does not show how an open cell continues, and the beginning of a line does not show
+            # whether a record starts there: wait for the rest of the line.
+            too_long = len(self._pending) > self._max_record_bytes
+            if (self._mid_line and not skipped.inside_cell) or at_end or too_long:
+                yield from self._skip_partial_line(skipped, at_end)
             return
-        lines = enc.lines(self._pending[:end], self._view)
-        start, found = self._end_of(lost, lines, at_end)
+        lines = enc.split_lines(self._pending[:end], self._view)
+        start, found = self._find_skipped_end(skipped, lines, at_end)
         offsets = [0, *accumulate(lines.sizes)]
-        lost.pass_over(self._pending[: offsets[start]])
-        lost.last_line = max(lost.last_line, self._line + start - 1)
+        skipped.add(self._pending[: offsets[start]])
+        skipped.last_line = max(skipped.last_line, self._line + start - 1)
         self._mid_line = False
         self._advance(start, offsets, self._pending[:end])
         if found or at_end:
-            yield lost.located()
-            self._lost = None
+            yield self._finish_skipping(skipped)
 
-    def _another_is_lost(self, lost: _Lost, at_end: bool) -> bool:
-        """Whether what is pending, too long and without a line end, begins the record behind the lost one."""
-        if at_end or self._mid_line or lost.inside_a_cell or len(self._pending) <= self._most:
+    def _finish_skipping(self, skipped: _SkippedRecord) -> LocatedRecord:
+        self._skipped = None
+        return skipped.build_record()
+
+    def _is_next_record_too_long(self, skipped: _SkippedRecord, at_end: bool) -> bool:
+        """Return whether the pending bytes, too long and without a line end, begin the record after the skipped one."""
+        too_long = len(self._pending) > self._max_record_bytes
+        if at_end or self._mid_line or skipped.inside_cell or not too_long:
             return False
         half = len(self._pending) % 2 if enc.is_wide(self._view) else 0
-        lines = enc.lines(self._pending[: len(self._pending) - half], self._view)
-        return find_start(lines, self._grammar, at_end=True, first=0)[0] == 0
+        lines = enc.split_lines(self._pending[: len(self._pending) - half], self._view)
+        return find_record_start(lines, self._grammar, at_end=True, first=0)[0] == 0
 
-    def _lose(self) -> None:
-        """The record at hand goes on for longer than we hold: look for its end, or for the next record, instead."""
-        self._lost, self._mid_line = _Lost(self._at, self._line, self._line, self._most), True
-        end = enc.end_of_last_line(self._pending, self._view)
-        lines = enc.lines(self._pending[:end], self._view)
-        if end and opens_large_cell(lines, self._grammar):
-            self._lost.inside_a_cell, self._mid_line = True, False
-            self._lost.pass_over(self._pending[:end])
-            self._lost.last_line = self._line + len(lines.texts) - 1
+    def _start_skipping(self) -> None:
+        """Skip the pending record, which is longer than the limit, up to its end or the next record."""
+        self._skipped = _SkippedRecord(self._position, self._line, self._line, self._max_record_bytes)
+        self._mid_line = True
+        end = enc.find_last_line_end(self._pending, self._view)
+        lines = enc.split_lines(self._pending[:end], self._view)
+        if end and ends_in_open_cell(lines, self._grammar):
+            self._skipped.inside_cell, self._mid_line = True, False
+            self._skipped.add(self._pending[:end])
+            self._skipped.last_line = self._line + len(lines.texts) - 1
             self._advance(len(lines.texts), [0, *accumulate(lines.sizes)], self._pending[:end])
 
-    def _end_of(self, lost: _Lost, lines: enc.Lines, at_end: bool) -> tuple[int, bool]:
-        """The line up to which the lost record reaches, and whether it ends there."""
-        if lost.inside_a_cell:
-            behind, lost.inside_a_cell = end_of_large_cell(lines, self._grammar)
-            if behind is not None:
-                return behind, True
-            if lost.inside_a_cell:
+    def _find_skipped_end(self, skipped: _SkippedRecord, lines: enc.Lines, at_end: bool) -> tuple[int, bool]:
+        """Return the line up to which the skipped record extends, and whether it ends there."""
+        if skipped.inside_cell:
+            end, skipped.inside_cell = find_large_cell_end(lines, self._grammar)
+            if end is not None:
+                return end, True
+            if skipped.inside_cell:
                 return len(lines.texts), False
-        all_there_is = at_end or len(self._pending) > self._most
-        start, certain = find_start(lines, self._grammar, at_end=all_there_is, first=int(self._mid_line))
+        no_more_lines = at_end or len(self._pending) > self._max_record_bytes
+        start, certain = find_record_start(lines, self._grammar, at_end=no_more_lines, first=int(self._mid_line))
         return start, certain and start < len(lines.texts)
 
-    def _pass_over_part_of_a_line(self, lost: _Lost, at_end: bool) -> Iterator[Located]:
-        # Half of a code unit waits for its other half: line ends are looked for at every second byte from here.
+    def _skip_partial_line(self, skipped: _SkippedRecord, at_end: bool) -> Iterator[LocatedRecord]:
+        # Half of a code unit stays pending: line ends are searched at every second byte from the start of `_pending`.
         half = len(self._pending) % 2 if enc.is_wide(self._view) and not at_end else 0
         part, self._pending = self._pending[: len(self._pending) - half], self._pending[len(self._pending) - half :]
         if part:
-            lost.last_line = self._line
-        lost.pass_over(part)
-        self._at += len(part)
-        self._mid_line, lost.inside_a_cell = bool(part) or self._mid_line, False
+            skipped.last_line = self._line
+        skipped.add(part)
+        self._position += len(part)
+        self._mid_line, skipped.inside_cell = bool(part) or self._mid_line, False
         if at_end:
-            yield lost.located()
-            self._lost = None
+            yield self._finish_skipping(skipped)
 
-    def _drop_blank_lines(self, least: int = 0) -> bool:
-        """Pass over the blank lines that the pending bytes begin with; False if they are no more than so many bytes."""
+    def _drop_blank_lines(self, more_than: int = 0) -> bool:
+        """Drop the blank lines at the beginning of the pending bytes if they have more than this many bytes.
+
+        Return whether any were dropped.
+        """
         blank = self._blank.match(self._pending)
         size = blank.end() if blank else 0
-        if size <= least:
+        if size <= more_than:
             return False
         self._line += enc.decode(self._pending[:size], self._view).count("\n")
-        self._at, self._pending = self._at + size, self._pending[size:]
+        self._position, self._pending = self._position + size, self._pending[size:]
         return True
 
     def _advance(self, lines: int, offsets: list[int], raw: bytes) -> None:
         if self._view == enc.BYTEWISE:
             self.evidence.add(raw[: offsets[lines]])
         self._pending = self._pending[offsets[lines] :]
-        self._at += offsets[lines]
+        self._position += offsets[lines]
         self._line += lines

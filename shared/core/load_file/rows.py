@@ -1,8 +1,8 @@
-"""A record's cells to what they mean, before anything is fitted to the database.
+"""Parse the cells of a record into a row, before its values are coerced to database columns.
 
-Guaranteed: a row has either a control number and no problems, or problems and is rejected; every cell of a row without
-problems can be rebuilt exactly from its values, its properties and its losses. For that the text of every cell that
-its column cannot hold as it was written is kept as a property too: dates, lists of names, ids with spaces around them.
+Guaranteed: a row has either a control number and no errors, or errors and is rejected; every cell of a row without
+errors can be rebuilt exactly from its values, its properties and its changes. To this end, the text of every cell that
+its column cannot store as written is also kept as a property: dates, lists of names, ids with spaces around them.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from core.dates import is_zero, parse_date
-from core.field_mapping import id_field
-from core.load_file.chunk import SourceRecord
-from core.load_file.encoding import damaged_bytes, is_damaged
+from core.codes import Rejection, WarningCode
+from core.load_file.chunk_reader import SourceRecord
+from core.load_file.dates import is_zero_date, parse_date
+from core.load_file.encoding import describe_undecoded_bytes, has_surrogates
+from core.load_file.field_mapping import get_id_field
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
-from core.reasons import Rejection, WarningCode
 
 KEYS = ("control_number", "bates_begin", "bates_end", "parent_control_number")
 TEXTS = ("title", "file_name", "native_path", "text_path")
@@ -26,16 +26,19 @@ MULTI_VALUE_SEPARATOR = ";"
 MAX_NAMES = 1_000
 
 
-class Problem(NamedTuple):
-    """Why a row is rejected: a code, the column it is about (None: the whole row), a sentence for the report."""
+class RowError(NamedTuple):
+    """Why a row is rejected: a code, the column at fault (None: the whole row), a message for the report."""
 
     code: Rejection
     column: str | None
     message: str
 
 
-class Loss(NamedTuple):
-    """What an imported row does not hold as the file had it; `original` is the file's text, None if there is none."""
+class ValueChange(NamedTuple):
+    """A value of an imported row that differs from the file.
+
+    `original` is the text in the file, None if the file has no such text.
+    """
 
     code: WarningCode
     column: str | None
@@ -45,7 +48,7 @@ class Loss(NamedTuple):
 
 
 class Name(NamedTuple):
-    """A custodian or tag as a cell spells it."""
+    """A custodian or tag name, spelled as in the cell, and its column."""
 
     name: str
     column: str
@@ -53,10 +56,10 @@ class Name(NamedTuple):
 
 @dataclass
 class Row:
-    """A record as the file means it.
+    """The values of a record.
 
-    `values` holds the texts of KEYS and TEXTS that are not blank, by field; `properties` the other cells that are
-    not blank, by column name.
+    `values` holds the texts of KEYS and TEXTS that are not blank, by field; `properties` holds the other cells that
+    are not blank, by column name.
     """
 
     source: SourceRecord
@@ -66,50 +69,51 @@ class Row:
     properties: dict[str, str] = field(default_factory=dict)
     custodians: list[Name] = field(default_factory=list)
     tags: list[Name] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    losses: list[Loss] = field(default_factory=list)
+    errors: list[RowError] = field(default_factory=list)
+    changes: list[ValueChange] = field(default_factory=list)
 
 
 def parse_row(record: SourceRecord, layout: Layout) -> Row:
-    """What the record says; anything that keeps it from being imported is in `problems`."""
+    """Return the values of a record; `errors` has every reason why it cannot be imported."""
     row = Row(record)
     cells = record.cells
     if cells is None:
-        row.problems.append(_malformed(layout))
+        row.errors.append(_describe_malformed_quoting(layout))
         return row
-    if not layout.grammar.fits(cells):
-        expected, found = layout.grammar.cells, len(cells)
-        row.problems.append(
-            Problem(Rejection.WRONG_CELL_COUNT, None, f"the row has {found} cells, the file's first has {expected}")
-        )
+    if not layout.grammar.has_expected_cells(cells):
+        row.errors.append(_describe_cell_count(layout, len(cells)))
         return row
-    row.problems += _undecodable(cells, layout)
+    row.errors += _find_undecodable_cells(cells, layout)
     for index, (name, text) in enumerate(zip(layout.names, cells, strict=False)):
         if text:
-            _take_cell(row, layout, layout.fields[index], name, text)
-    _settle_id(row, layout)
-    _settle_family(row, layout)
+            _parse_cell(row, layout, layout.fields[index], name, text)
+    _set_control_number(row, layout)
+    _set_parent_from_family(row, layout)
     return row
 
 
-def _malformed(layout: Layout) -> Problem:
-    return Problem(
-        Rejection.MALFORMED_QUOTING,
-        None,
-        f"a text qualifier ({layout.grammar.qualifier}) is not closed, or stands inside a cell without being doubled",
-    )
+def _describe_malformed_quoting(layout: Layout) -> RowError:
+    message = f"A text qualifier ({layout.grammar.qualifier}) is not closed, or is inside a cell and not doubled."
+    return RowError(Rejection.MALFORMED_QUOTING, None, f"{message} Close or double it.")
 
 
-def _undecodable(cells: list[str], layout: Layout) -> Iterator[Problem]:
-    if not is_damaged("".join(cells)):
+def _describe_cell_count(layout: Layout, found: int) -> RowError:
+    expected = layout.grammar.cells + layout.grammar.spare_cell
+    message = f"The row has {found} cells; the first record of the file has {expected}."
+    return RowError(Rejection.WRONG_CELL_COUNT, None, f"{message} Check for a delimiter inside an unquoted cell.")
+
+
+def _find_undecodable_cells(cells: list[str], layout: Layout) -> Iterator[RowError]:
+    if not has_surrogates("".join(cells)):
         return
     for name, text in zip(layout.names, cells, strict=False):
-        if is_damaged(text):
-            bad = damaged_bytes(text)
-            yield Problem(Rejection.UNDECODABLE_BYTES, name, f"{bad} cannot be decoded as {layout.encoding}")
+        if has_surrogates(text):
+            message = f"{describe_undecoded_bytes(text)} cannot be decoded as {layout.encoding}"
+            advice = "Encode the cell again, or set option 'encoding'."
+            yield RowError(Rejection.UNDECODABLE_BYTES, name, f"{message}. {advice}")
 
 
-def _take_cell(row: Row, layout: Layout, field_name: str | None, name: str, text: str) -> None:
+def _parse_cell(row: Row, layout: Layout, field_name: str | None, name: str, text: str) -> None:
     if field_name in KEYS:
         trimmed = text.strip(ASCII_WHITESPACE)
         if trimmed:
@@ -118,71 +122,71 @@ def _take_cell(row: Row, layout: Layout, field_name: str | None, name: str, text
             row.properties[name] = text
     elif field_name in ("custodians", "tags"):
         row.properties[name] = text
-        _take_names(row, row.custodians if field_name == "custodians" else row.tags, name, text)
+        _parse_names(row, row.custodians if field_name == "custodians" else row.tags, name, text)
     elif field_name == "document_date":
         row.properties[name] = text
-        _take_date(row, layout, name, text)
+        _parse_document_date(row, layout, name, text)
     else:
-        text = _with_newlines(row, layout, name, text)
+        text = _restore_newlines(row, layout, name, text)
         target, key = (row.values, str(field_name)) if field_name in TEXTS else (row.properties, name)
         target[key] = text
 
 
-def _take_names(row: Row, names: list[Name], column: str, text: str) -> None:
+def _parse_names(row: Row, names: list[Name], column: str, text: str) -> None:
     count = text.count(MULTI_VALUE_SEPARATOR) + 1
     if count > MAX_NAMES:
-        message = f"the cell has {count} values; the most is {MAX_NAMES}"
-        row.problems.append(Problem(Rejection.TOO_MANY_VALUES, column, message))
+        message = f"The cell has {count} values; the maximum is {MAX_NAMES}. Check which field the column is mapped to."
+        row.errors.append(RowError(Rejection.TOO_MANY_VALUES, column, message))
         return
-    names += names_in(text, column, names)
+    names += split_names(text, column, names)
 
 
-def names_in(text: str, column: str, taken: Iterable[Name]) -> list[Name]:
-    """The values of a multi-value cell, trimmed, each once and none that is taken."""
-    known = {"", *(name.name for name in taken)}
+def split_names(text: str, column: str, existing: Iterable[Name]) -> list[Name]:
+    """Return the distinct values of a multi-value cell, trimmed, without those in `existing`."""
+    known = {"", *(name.name for name in existing)}
     values = dict.fromkeys(value.strip(ASCII_WHITESPACE) for value in text.split(MULTI_VALUE_SEPARATOR))
     return [Name(value, column) for value in values if value not in known]
 
 
-def _take_date(row: Row, layout: Layout, name: str, text: str) -> None:
+def _parse_document_date(row: Row, layout: Layout, name: str, text: str) -> None:
     stripped = text.strip()
     row.document_date = parse_date(stripped, layout.date_order)
-    if row.document_date is None and stripped and not is_zero(stripped):
-        message = f"not a date (day and month are read as {layout.date_order}); the date is empty, the text is kept"
-        row.losses.append(Loss(WarningCode.INVALID_DATE, name, message, text))
+    if row.document_date is None and stripped and not is_zero_date(stripped):
+        message = f"Not a date (read as {layout.date_order}). The date is left empty; the text is kept as a property."
+        row.changes.append(ValueChange(WarningCode.INVALID_DATE, name, message, text))
 
 
-def _with_newlines(row: Row, layout: Layout, name: str, text: str) -> str:
-    """The text with the file's mark for a line end turned into one.
+def _restore_newlines(row: Row, layout: Layout, name: str, text: str) -> str:
+    """Return the text with LF in place of the character that represents line breaks in this file.
 
-    In a record of one physical line every LF stands for a mark, in one of several lines for itself; a cell for which
-    neither would be true keeps its original in a loss.
+    In a record of one physical line, every LF in the result was such a character. In a record of several lines, every
+    LF was a real line break. A cell for which neither would be true keeps its original text in a change.
     """
     if layout.newline is None or layout.newline not in text:
         return text
     if row.source.line_count > 1:
-        message = "the record has real line ends and marks for line ends; the marks were turned into line ends"
-        row.losses.append(Loss(WarningCode.MIXED_NEWLINES, name, message, text))
+        message = "The record has real line breaks and the character for line breaks; both are line breaks now."
+        row.changes.append(ValueChange(WarningCode.MIXED_NEWLINES, name, message, text))
     return text.replace(layout.newline, "\n")
 
 
-def _settle_id(row: Row, layout: Layout) -> None:
-    field_name = id_field(layout.fields)
+def _set_control_number(row: Row, layout: Layout) -> None:
+    field_name = get_id_field(layout.fields)
     row.control_number = row.values.get(field_name)
     if row.control_number is None:
         name = layout.names[layout.fields.index(field_name)]
-        row.problems.append(Problem(Rejection.MISSING_ID, name, "the row has no id"))
+        row.errors.append(RowError(Rejection.MISSING_ID, name, "The row has no id. Add one."))
     row.values.pop("control_number", None)
 
 
-def _settle_family(row: Row, layout: Layout) -> None:
-    """A family is named by its first document, so that a member without a parent column has that as its parent.
+def _set_parent_from_family(row: Row, layout: Layout) -> None:
+    """Set the parent to the first document of the family, if the file has no parent column.
 
-    Only where the id is the begin Bates: a family's range is given in Bates numbers.
+    Only if the id is the begin Bates number: family ranges are Bates numbers.
     """
     if "parent_control_number" in layout.fields or "control_number" in layout.fields:
         return
-    for column in layout.columns_of("family_begin"):
+    for column in layout.find_columns("family_begin"):
         first = row.properties.get(layout.names[column], "").strip(ASCII_WHITESPACE)
         if first and first != row.control_number:
             row.values["parent_control_number"] = first

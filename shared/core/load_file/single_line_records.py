@@ -1,6 +1,7 @@
-"""Lines of which each is one record: the common case, for which a record's place follows from its line's.
+"""Fast path for chunks in which every record is a single line, the common case.
 
-Guaranteed: the same records as `core.load_file.records` reads, or none at all.
+Guaranteed: the records are those that `core.load_file.record_reader` reads. If any line needs more than this path does,
+the path reads nothing and `record_reader` reads the chunk.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ import csv
 
 from core.load_file.encoding import Lines
 from core.load_file.grammar import Grammar
-from core.load_file.records import strict_reader
+from core.load_file.record_reader import strict_reader
 
 
-def one_a_line(lines: Lines, grammar: Grammar) -> list[list[str]] | None:
-    """The cells of each line if every line is a record of its own; None if any is not, or is blank or damaged."""
+def read_single_line_records(lines: Lines, grammar: Grammar) -> list[list[str]] | None:
+    """Return the cells of each line if every line is one record.
+
+    Return None if a record has several lines, or a line is blank, has a bare CR or has damaged quoting.
+    """
     if lines.bare_cr:
         return None
     reader = strict_reader(iter(lines.texts), grammar)

@@ -1,8 +1,8 @@
-"""One pass over a file, block by block: chunks, hashes, counts, and the evidence for what is decided at its end.
+"""Read a file once, block by block: chunks, hashes, counts, and the evidence for decisions made at the end of the file.
 
-Guaranteed: the chunks tile the file behind its header, but for blank lines at its end and long runs of them; a chunk
-ends where a record ends; memory does not grow with the file. Reading all chunks gives the records that reading the file
-at once would give.
+Guaranteed: the chunks tile the file after its header, except for blank lines at the end of the file and long runs of
+blank lines; a chunk ends where a record ends; memory does not grow with the file. The records of all chunks are the
+records of the file read at once.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from core.dates import EVIDENCE_CHARACTERS, DateOrder, order_of
+from core.load_file.dates import DATE_PREFIX_CHARACTERS, DateOrder, detect_date_order
 from core.load_file.dialect import Opening
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
-from core.load_file.runs import LocatedRun, Run
-from core.load_file.streaming import Located, RecordStream
+from core.load_file.record_batches import LocatedBatch, RecordBatch
+from core.load_file.record_stream import LocatedRecord, RecordStream
 
 MAX_CHUNK_BYTES = 4_000_000
-MAX_DATE_BEGINNINGS = 10_000
+MAX_DATE_PREFIXES = 10_000
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A run of records: bytes [byte_start, byte_end), physical lines [first_line, last_line], and how many records."""
+    """Consecutive records: bytes [byte_start, byte_end), physical lines [first_line, last_line], number of records."""
 
     chunk_no: int
     byte_start: int
@@ -36,22 +36,22 @@ class Chunk:
 
 
 @dataclass
-class _Open:
-    """The records of the chunk that is being filled."""
+class _OpenChunk:
+    """The chunk that is being filled."""
 
     byte_start: int
     first_line: int
     byte_end: int
     last_line: int
-    rows: int = 0
+    row_count: int = 0
     tiles: list[bytes] = field(default_factory=list)
 
 
 class Splitter:
-    """Feed it the file's bytes in order, from the first one on, then `finish` it.
+    """A pass over a file: call `feed` with the bytes in order from the first one on, then `finish`.
 
-    `ids` holds (id, line) of every record with the right number of cells and an id, since the caller last emptied it.
-    `in_runs`: sound records are taken many at a time; that is faster, and comes to the same.
+    `ids` holds (id, line) of every record that has an id and the expected number of cells, since the caller last
+    cleared the list.
     """
 
     def __init__(
@@ -60,39 +60,33 @@ class Splitter:
         chunk_rows: int,
         max_record_bytes: int = MAX_RECORD_BYTES,
         max_chunk_bytes: int = MAX_CHUNK_BYTES,
-        *,
-        in_runs: bool = True,
     ) -> None:
         self.opening = opening
         self.chunk_rows = chunk_rows
-        self.max_chunk_bytes = max_chunk_bytes
+        self._max_chunk_bytes = max_chunk_bytes
         self.rows_seen = 0
-        self.chunk_count = 0
+        self._chunk_count = 0
         self.ids: list[tuple[str, int]] = []
         self._id_column = opening.id_column
         self._date_column = opening.fields.index("document_date") if "document_date" in opening.fields else None
-        picked = (self._id_column, self._id_column if self._date_column is None else self._date_column)
+        # Without a date column, a batch has the ids twice and its dates are not read.
+        columns = (self._id_column, self._id_column if self._date_column is None else self._date_column)
         self._stream = RecordStream(
-            opening.grammar,
-            opening.dialect.view,
-            opening.body_start,
-            opening.body_line,
-            max_record_bytes,
-            picked=picked if in_runs else None,
+            opening.grammar, opening.dialect.view, opening.body_start, opening.body_line, columns, max_record_bytes
         )
         self._header = b""
         self._digest = hashlib.sha256()
         self._dates: set[str] = set()
-        self._open = self._empty(opening.body_start, opening.body_line)
+        self._open = self._start_chunk(opening.body_start, opening.body_line)
 
     def feed(self, block: bytes) -> Iterator[Chunk]:
-        """The chunks that the next bytes of the file complete."""
+        """Yield the chunks that the next bytes of the file complete."""
         self._digest.update(block)
-        yield from self._gather(self._stream.feed(self._behind_header(block)))
+        yield from self._add_records(self._stream.feed(self._strip_header(block)))
 
     def finish(self) -> Iterator[Chunk]:
-        """The chunks that are left when the file has ended."""
-        yield from self._gather(self._stream.feed(b"", at_end=True))
+        """Yield the chunks that remain at the end of the file."""
+        yield from self._add_records(self._stream.feed(b"", at_end=True))
         yield from self._close()
 
     @property
@@ -102,25 +96,25 @@ class Splitter:
 
     @property
     def date_order(self) -> DateOrder | None:
-        """What the dates say about day and month; None if no date needs an order."""
-        return order_of(self._dates)
+        """The order of day and month that the dates show; None if no date needs an order."""
+        return detect_date_order(self._dates)
 
-    def layout(self, date_order: str | None) -> Layout:
-        """What every chunk is read by, settled once the file was seen; `date_order` overrides what the dates say."""
-        opening, seen = self.opening, self.date_order
+    def build_layout(self, date_order: str | None) -> Layout:
+        """Return the layout of the whole file, after `finish`; `date_order` overrides the order that the dates show."""
+        opening, detected = self.opening, self.date_order
         return Layout(
-            encoding=opening.dialect.encoding or self._stream.evidence.verdict(),
+            encoding=opening.dialect.encoding or self._stream.evidence.choose_encoding(),
             grammar=opening.grammar,
             newline=opening.dialect.newline,
             names=opening.names,
             fields=opening.fields,
-            date_order=date_order or (seen.order if seen else "MDY"),
+            date_order=date_order or (detected.order if detected else "MDY"),
             body_start=opening.body_start,
             body_line=opening.body_line,
         )
 
-    def _behind_header(self, block: bytes) -> bytes:
-        """What of the block is not of the header, which says as much of the encoding as the records do."""
+    def _strip_header(self, block: bytes) -> bytes:
+        """Return the bytes of the block after the header; the header counts as evidence for the encoding."""
         missing = self.opening.body_start - len(self._header)
         if not missing:
             return block
@@ -129,85 +123,88 @@ class Splitter:
             self._stream.evidence.add(self._header)
         return block[missing:]
 
-    def _gather(self, found: Iterator[Located | LocatedRun]) -> Iterator[Chunk]:
+    def _add_records(self, found: Iterator[LocatedRecord | LocatedBatch]) -> Iterator[Chunk]:
         for each in found:
-            yield from self._take_run(each) if isinstance(each, LocatedRun) else self._take(each)
+            yield from self._add_batch(each) if isinstance(each, LocatedBatch) else self._add_record(each)
 
-    def _take(self, record: Located) -> Iterator[Chunk]:
-        apart = record.tile is None or record.tile_start != self._open.byte_end
-        if apart or self._is_full(record):
+    def _add_record(self, record: LocatedRecord) -> Iterator[Chunk]:
+        starts_chunk = record.tile is None or record.tile_start != self._open.byte_end
+        if starts_chunk or self._is_full(record):
             yield from self._close()
-        if not self._open.rows:
-            self._open = self._empty(record.tile_start, record.tile_line)
-        self._add(record)
+        if not self._open.row_count:
+            self._open = self._start_chunk(record.tile_start, record.tile_line)
+        self._append_record(record)
         if record.tile is None:
-            yield self._closed(record.sha256 or b"")
+            yield self._build_chunk(record.sha256 or b"")
 
-    def _take_run(self, run: LocatedRun) -> Iterator[Chunk]:
-        first, behind = 0, run.records
-        while first < behind:
-            until = first if run.place(first) != self._open.byte_end else self._room(run, first)
-            if until == first:
+    def _add_batch(self, located: LocatedBatch) -> Iterator[Chunk]:
+        start = 0
+        while start < located.record_count:
+            follows = located.get_byte(start) == self._open.byte_end
+            end = self._find_chunk_end(located, start) if follows else start
+            if end == start:
                 yield from self._close()
-                self._open = self._empty(run.place(first), run.line_of(first))
-                until = max(first + 1, self._room(run, first))
-            self._extend(run, first, until)
-            first = until
-        self._note_run(run.run, run.line)
+                self._open = self._start_chunk(located.get_byte(start), located.get_line(start))
+                end = max(start + 1, self._find_chunk_end(located, start))
+            self._append_batch(located, start, end)
+            start = end
+        self._note_batch(located.batch, located.line)
 
-    def _room(self, run: LocatedRun, first: int) -> int:
-        """The record of the run, from `first` on, that the open chunk has no room for."""
-        by_bytes = run.within(self._open.byte_start + self.max_chunk_bytes, first)
-        return min(by_bytes, first + self.chunk_rows - self._open.rows)
+    def _find_chunk_end(self, located: LocatedBatch, start: int) -> int:
+        """Return the end of the records [start, end) of the batch for which the open chunk has room."""
+        by_bytes = located.find_end(self._open.byte_start + self._max_chunk_bytes, start)
+        return min(by_bytes, start + self.chunk_rows - self._open.row_count)
 
-    def _extend(self, run: LocatedRun, first: int, until: int) -> None:
-        chunk, rows = self._open, until - first
-        chunk.byte_end, chunk.last_line = run.place(until), run.line_of(until) - 1
-        chunk.rows, self.rows_seen = chunk.rows + rows, self.rows_seen + rows
-        chunk.tiles.append(run.tile(first, until))
+    def _append_batch(self, located: LocatedBatch, start: int, end: int) -> None:
+        chunk, rows = self._open, end - start
+        chunk.byte_end, chunk.last_line = located.get_byte(end), located.get_line(end) - 1
+        chunk.row_count, self.rows_seen = chunk.row_count + rows, self.rows_seen + rows
+        chunk.tiles.append(located.get_bytes(start, end))
 
-    def _is_full(self, record: Located) -> bool:
-        return self._open.rows >= self.chunk_rows or record.byte_end - self._open.byte_start > self.max_chunk_bytes
-
-    def _add(self, record: Located) -> None:
+    def _is_full(self, record: LocatedRecord) -> bool:
         chunk = self._open
-        chunk.byte_end, chunk.last_line, chunk.rows = record.byte_end, record.last_line, chunk.rows + 1
+        return chunk.row_count >= self.chunk_rows or record.byte_end - chunk.byte_start > self._max_chunk_bytes
+
+    def _append_record(self, record: LocatedRecord) -> None:
+        chunk = self._open
+        chunk.byte_end, chunk.last_line, chunk.row_count = record.byte_end, record.last_line, chunk.row_count + 1
         if record.tile is not None:
             chunk.tiles.append(record.tile)
         self.rows_seen += 1
         cells = record.cells
-        if cells is not None and self.opening.grammar.fits(cells):
-            self._note(cells, record.first_line)
+        if cells is not None and self.opening.grammar.has_expected_cells(cells):
+            self._note_cells(cells, record.first_line)
 
-    def _note(self, cells: list[str], line: int) -> None:
+    def _note_cells(self, cells: list[str], line: int) -> None:
+        """Keep the id of a record and the beginning of its date."""
         control_number = cells[self._id_column].strip(ASCII_WHITESPACE)
         if control_number:
             self.ids.append((control_number, line))
-        if self._date_column is not None and len(self._dates) < MAX_DATE_BEGINNINGS:
-            self._dates.add(cells[self._date_column].lstrip()[:EVIDENCE_CHARACTERS])
+        if self._date_column is not None and len(self._dates) < MAX_DATE_PREFIXES:
+            self._dates.add(cells[self._date_column].lstrip()[:DATE_PREFIX_CHARACTERS])
 
-    def _note_run(self, run: Run, line: int) -> None:
-        """What `_note` takes from each record, column by column."""
-        keys = [cell.strip(ASCII_WHITESPACE) for cell in run.ones]
-        ids = zip(keys, [line + first for first in run.first_lines], strict=True)
+    def _note_batch(self, batch: RecordBatch, line: int) -> None:
+        """Keep what `_note_cells` keeps of each record, column by column."""
+        keys = [cell.strip(ASCII_WHITESPACE) for cell in batch.ids]
+        ids = zip(keys, [line + first for first in batch.first_lines], strict=True)
         self.ids += ids if all(keys) else [each for each in ids if each[0]]
-        if self._date_column is not None and len(self._dates) < MAX_DATE_BEGINNINGS:
-            beginnings = dict.fromkeys([cell.lstrip()[:EVIDENCE_CHARACTERS] for cell in run.others])
-            new = [beginning for beginning in beginnings if beginning not in self._dates]
-            self._dates.update(new[: MAX_DATE_BEGINNINGS - len(self._dates)])
+        if self._date_column is not None and len(self._dates) < MAX_DATE_PREFIXES:
+            prefixes = dict.fromkeys([cell.lstrip()[:DATE_PREFIX_CHARACTERS] for cell in batch.dates])
+            new = [prefix for prefix in prefixes if prefix not in self._dates]
+            self._dates.update(new[: MAX_DATE_PREFIXES - len(self._dates)])
 
     def _close(self) -> Iterator[Chunk]:
-        if self._open.rows:
-            yield self._closed(hashlib.sha256(b"".join(self._open.tiles)).digest())
+        if self._open.row_count:
+            yield self._build_chunk(hashlib.sha256(b"".join(self._open.tiles)).digest())
 
-    def _closed(self, digest: bytes) -> Chunk:
+    def _build_chunk(self, digest: bytes) -> Chunk:
         done = self._open
-        self.chunk_count += 1
-        self._open = self._empty(done.byte_end, done.last_line + 1)
+        self._chunk_count += 1
+        self._open = self._start_chunk(done.byte_end, done.last_line + 1)
         return Chunk(
-            self.chunk_count, done.byte_start, done.byte_end, done.first_line, done.last_line, done.rows, digest
+            self._chunk_count, done.byte_start, done.byte_end, done.first_line, done.last_line, done.row_count, digest
         )
 
     @staticmethod
-    def _empty(byte_start: int, first_line: int) -> _Open:
-        return _Open(byte_start, first_line, byte_start, first_line)
+    def _start_chunk(byte_start: int, first_line: int) -> _OpenChunk:
+        return _OpenChunk(byte_start, first_line, byte_start, first_line)

@@ -1,6 +1,6 @@
-"""Families of documents within a production: who belongs to whom, by the Bates numbers that they have there.
+"""Families of documents within a production, by the Bates numbers of that production.
 
-A parent that is not produced is as good as none: its numbers, if it has any, are another production's.
+A parent that is not part of the production is ignored: its numbers, if it has any, belong to another production.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 
-class Member(NamedTuple):
-    """A document, its parent's control number if it has one, and its first and last Bates number."""
+class FamilyMember(NamedTuple):
+    """A document: its control number, its parent's control number if any, its first and last Bates number."""
 
     control_number: str
     parent: str | None
@@ -20,20 +20,20 @@ class Member(NamedTuple):
 
 
 class Family(NamedTuple):
-    """The first and last Bates number of a document's family, and its parent's first; blank at the top."""
+    """The first and last Bates number of a document's family, and the first of its parent; blank for the root."""
 
     begin: str
     end: str
     parent: str
 
 
-ALONE = Family("", "", "")
+NO_FAMILY = Family("", "", "")
 
 
-def families(members: Sequence[Member]) -> dict[str, Family]:
-    """The family of each document that has one; `members` in the order of their numbers.
+def find_families(members: Sequence[FamilyMember]) -> dict[str, Family]:
+    """Return the family of each document that has one; `members` are in the order of their numbers.
 
-    A circle of parents is one family.
+    Documents whose parents form a cycle are one family.
     """
     begins = {member.control_number: member.begin for member in members}
     parents = {each.control_number: each.parent for each in members if each.parent in begins}
@@ -54,7 +54,7 @@ def families(members: Sequence[Member]) -> dict[str, Family]:
 
 
 def _find_root(start: str, parents: Mapping[str, str | None], roots: dict[str, str]) -> None:
-    """Go up from `start`, and keep what was found for all on the way; of a circle, the lowest number is the root."""
+    """Follow the parents of `start` and store the root of each document on the path; a cycle's root is its minimum."""
     path: dict[str, None] = {}
     number: str | None = start
     while number is not None and number not in roots and number not in path:
@@ -65,6 +65,6 @@ def _find_root(start: str, parents: Mapping[str, str | None], roots: dict[str, s
     elif number in roots:
         root = roots[number]
     else:
-        way = list(path)
-        root = min(way[way.index(number) :])
+        numbers = list(path)
+        root = min(numbers[numbers.index(number) :])
     roots.update(dict.fromkeys(path, root))

@@ -1,23 +1,16 @@
-"""The API's side of API Gateway: the resolver behind every route, and the parameters that routes have in common.
-
-Not guaranteed: that two requests of one process may run at once. Powertools' resolver holds the current one, and Lambda
-sends one at a time.
-"""
+"""The application that API Gateway invokes: its resolver, its Lambda handler, and the parameters that routes share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.event_handler import Response as HttpResponse
 from aws_lambda_powertools.event_handler.depends import Depends
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestUnsupportedContentType, RequestValidationError
+from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path, Query
 
-# Body is for routes: an array is taken for a query parameter unless it says so.
-from aws_lambda_powertools.event_handler.openapi.params import Body as Body
-from aws_lambda_powertools.event_handler.openapi.params import Header, Path, Query
-
-from core.contracts.common import MAX_ID
+from core.contracts.common import MAX_BATCH, MAX_ID
 from core.contracts.problems import NO_ROUTE, UNSUPPORTED
 from core.contracts.queries import (
     CaseQuery,
@@ -30,63 +23,81 @@ from core.contracts.queries import (
 )
 from core.errors import ExhibitIngestError
 from core.http_headers import MAX_KEY_CHARACTERS
-from shell.http_problems import PROBLEM, of_invalid, of_ours, of_unexpected, problem
-from shell.http_problems import answers as answers
-from shell.http_requests import ApiRequest, asked, json_of, readable, refusal
-from shell.invocation import invocation_deadline
+from shell.api.problems import (
+    PROBLEM,
+    build_problem,
+    handle_application_error,
+    handle_unexpected_error,
+    handle_validation_error,
+)
+from shell.api.problems import returns as returns
+from shell.api.requests import ApiRequest, normalize_body, parse_json, parse_request, reject_ambiguous
+from shell.api.resolver import OPERATIONS, ApiResolver
+from shell.deadline import invocation_deadline
 from shell.observability import logger
 
-Answered = Response[str]
+Response = HttpResponse[str]
 Handler = Callable[[dict[str, Any], Any], Any]
 
-_KEY = f"A new one for every new request, at most {MAX_KEY_CHARACTERS} printable ASCII characters, bare or in quotes."
-PathId = Annotated[int, Path(ge=1, le=MAX_ID, description="As lists and answers give it.")]
-# Their patterns are in the OpenAPI document alone: `http_headers` refuses with a sentence that says what to do.
-Key = Annotated[str, Header(alias="Idempotency-Key", description=f"{_KEY} The same for a repetition.")]
-MaybeKey = Annotated[str | None, Header(alias="Idempotency-Key", description=f"{_KEY} It may be left out.")]
+_KEY = (
+    f"A unique key of at most {MAX_KEY_CHARACTERS} printable ASCII characters, bare or in double quotes. "
+    "Send a new key with every new request, and the same key when you repeat a request."
+)
+Id = Annotated[int, Path(ge=1, le=MAX_ID, description="The id, as lists and responses return it.")]
+# The patterns of both headers are in the OpenAPI document only: `http_headers` rejects them with a better message.
+Key = Annotated[str, Header(alias="Idempotency-Key", description=_KEY)]
+OptionalKey = Annotated[str | None, Header(alias="Idempotency-Key", description=f"Optional. {_KEY}")]
 IfMatch = Annotated[
     str | None,
     Header(alias="If-Match", description="Required (428 without it): the ETag of the version that you are changing."),
 ]
+T = TypeVar("T")
+# Without Body, Powertools takes an array for a query parameter.
+Batch = Annotated[list[T], Body(min_length=1, max_length=MAX_BATCH)]
 Page = Annotated[PageQuery, Query()]
-WhichImports = Annotated[ImportQuery, Query()]
-WhichExhibits = Annotated[ExhibitQuery, Query()]
-OfCase = Annotated[CaseQuery, Query()]
-OfDevice = Annotated[DeviceQuery, Query()]
-WhichProductions = Annotated[ProductionQuery, Query()]
-WhichPeriods = Annotated[PeriodQuery, Query()]
-# What may become of a change of something that has versions, beside what any route may answer.
+ImportFilter = Annotated[ImportQuery, Query()]
+ExhibitFilter = Annotated[ExhibitQuery, Query()]
+CaseFilter = Annotated[CaseQuery, Query()]
+DeviceFilter = Annotated[DeviceQuery, Query()]
+ProductionFilter = Annotated[ProductionQuery, Query()]
+PeriodFilter = Annotated[PeriodQuery, Query()]
+# The errors of a change to a versioned object, besides those that every route can return.
 VERSIONED = (404, 409, 412, 422, 428)
-Asked = Annotated[ApiRequest, Depends(asked)]
+Request = Annotated[ApiRequest, Depends(parse_request)]
 
 
-def http_app() -> APIGatewayHttpResolver:
-    """A resolver that checks requests against their contracts and answers every error with a problem document."""
-    app = APIGatewayHttpResolver(
-        enable_validation=True, response_validation_error_http_code=500, json_body_deserializer=json_of
+def http_app() -> ApiResolver:
+    """Return a resolver that validates requests by their contracts and returns every error as a problem document."""
+    app = ApiResolver(
+        enable_validation=True, response_validation_error_http_code=500, json_body_deserializer=parse_json
     )
-    app.exception_handler(RequestValidationError)(of_invalid)
+    app.exception_handler(RequestValidationError)(handle_validation_error)
     app.exception_handler(RequestUnsupportedContentType)(
-        lambda _error: problem(UNSUPPORTED, "Send the body as application/json.")
+        lambda _error: build_problem(UNSUPPORTED, "Send the body as application/json.")
     )
-    app.not_found(lambda _error: problem(NO_ROUTE, "There is no such route; the OpenAPI document lists them."))
-    app.exception_handler(ExhibitIngestError)(of_ours)
-    app.exception_handler(Exception)(of_unexpected)
+    app.not_found(
+        lambda _error: build_problem(NO_ROUTE, "The route does not exist; the OpenAPI document lists all routes.")
+    )
+    app.exception_handler(ExhibitIngestError)(handle_application_error)
+    app.exception_handler(Exception)(handle_unexpected_error)
     return app
 
 
-def http_handler(app: APIGatewayHttpResolver) -> Handler:
-    """The Lambda handler of a resolver."""
+def http_handler(app: ApiResolver) -> Handler:
+    """Return the Lambda handler of a resolver."""
 
     def lambda_handler(event: dict[str, Any], context: Any) -> Any:
         request_id = (event.get("requestContext") or {}).get("requestId")
         with invocation_deadline(context), logger.append_context_keys(request_id=request_id):
-            refused = refusal(event)
-            return app.resolve(readable(event), context) if refused is None else _as_event(refused)
+            rejection = reject_ambiguous(event)
+            if rejection is not None:
+                return _to_event(rejection)
+            app.context[OPERATIONS] = app.operations
+            return app.resolve(normalize_body(event), context)
 
     return lambda_handler
 
 
-def _as_event(answer: Response[str]) -> dict[str, Any]:
-    headers = {"Content-Type": PROBLEM, **{name: str(value) for name, value in answer.headers.items()}}
-    return {"statusCode": answer.status_code, "headers": headers, "body": answer.body, "isBase64Encoded": False}
+def _to_event(response: Response) -> dict[str, Any]:
+    headers = {"Content-Type": PROBLEM, **{name: str(value) for name, value in response.headers.items()}}
+    return {"statusCode": response.status_code, "headers": headers, "body": response.body, "isBase64Encoded": False}

@@ -1,105 +1,135 @@
-"""Changes that are asked for over HTTP: one effect a key, one creation at a time, and the answer that goes back."""
+"""Requests that change data: one effect for each key, one creation at a time, and the response.
+
+Guaranteed: a request with a key takes effect once (`once_per_key`).
+Not guaranteed: that identical requests under different keys take effect one at a time while Redis is unavailable.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Protocol, cast
 
 from aws_lambda_powertools.event_handler import Response
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
 from core.errors import BusyError, PreconditionMissingError
-from core.http_headers import etag, versions
-from core.idempotency import Answer, KeyedRequest
-from shell.http_problems import JSON
-from shell.http_requests import ApiRequest
-from shell.outbox_ops import nudge_publisher
+from core.http_headers import format_etag, parse_versions
+from core.idempotency import KeyedRequest, KeyedResponse
+from shell.api.problems import JSON
+from shell.api.requests import ApiRequest
+from shell.outbox.writer import wake_relay
 from shell.utils.idempotency import once_per_key
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
 
-M = TypeVar("M", bound=BaseModel)
 REPLAYED = "X-Idempotent-Replayed"
 
 
 class Versioned(Protocol):
-    """An answer's body that counts its versions."""
+    """A response body with a version."""
 
     @property
     def version(self) -> int:
-        """Raised by every change."""
+        """The version, which rises with every change."""
         ...
 
     def model_dump_json(self, *, by_alias: bool) -> str:
-        """As JSON."""
+        """Return the model as JSON."""
         ...
 
 
-def changed(
-    asked: ApiRequest,
-    key: str | None,
-    effect: Callable[..., M],
-    *arguments: object,
-    headers: Callable[[M], dict[str, str]] = lambda _made: {},
-    show: Callable[[str], BaseModel] | None = None,
-    at: str | None = None,
-    status: int | None = None,
-    creates: bool = False,
-    announces: bool = False,
-) -> Response[str]:
-    """Answer a request whose effect, `effect(transaction, caller, *arguments)`, is made once, however often it comes.
+@dataclass(frozen=True)
+class ResponseOptions:
+    """How the result of an effect becomes a response.
 
-    `show` completes the stored document for each answer, where a part of it must not be kept. With `creates`, a request
-    with the very same content under another key gets 409 meanwhile; `at` says so too, and that what was made is found
-    there under its id (`status` 201 if it is not given, 200 otherwise). With `announces`, the effect wrote events.
+    `status` is 201 by default if `location` is set, else 200. `location` is the path of the collection to which a new
+    object belongs; the response names the object's own path. With `etag`, the response has the version of the result.
+    `complete` adds to the stored document what must not be stored, such as a presigned URL. With `one_at_a_time`, which
+    `location` implies, an identical request under another key gets 409 while this one is in progress. With
+    `writes_events`, the outbox relay is woken.
+    """
+
+    status: int | None = None
+    location: str | None = None
+    etag: bool = False
+    complete: Callable[[str], BaseModel] | None = None
+    one_at_a_time: bool = False
+    writes_events: bool = False
+
+    def of_result(self, result: BaseModel) -> KeyedResponse:
+        """Return the response to store under the request's key."""
+        document = result.model_dump_json(by_alias=True)
+        headers = build_etag_header(cast("Versioned", result)) if self.etag else {}
+        if self.location is None:
+            return KeyedResponse(self.status or 200, document, headers)
+        headers = {"Location": f"{self.location}/{json.loads(document)['id']}", **headers}
+        return KeyedResponse(self.status or 201, document, headers)
+
+    def guard(self, request: KeyedRequest) -> AbstractContextManager[None]:
+        """Return the context manager that excludes an identical request, if this is required."""
+        return _one_at_a_time(request) if self.one_at_a_time or self.location else nullcontext()
+
+
+CREATED = ResponseOptions(status=201)
+VERSIONED = ResponseOptions(etag=True)
+ONE_AT_A_TIME = ResponseOptions(one_at_a_time=True)
+WRITES_EVENTS = ResponseOptions(writes_events=True)
+
+
+def run_idempotent(
+    request: ApiRequest,
+    key: str | None,
+    effect: Callable[..., BaseModel],
+    *arguments: object,
+    options: ResponseOptions = ResponseOptions(),
+) -> Response[str]:
+    """Run `effect(transaction, caller, *arguments)` once for the key, however often it is sent; return the response.
+
     Raises what `once_per_key` and the effect raise.
     """
-    request = asked.keyed(key)
+    keyed = request.keyed(key)
 
-    def made(transaction: Session) -> Answer:
-        result = effect(transaction, asked.caller, *arguments)
-        document = result.model_dump_json(by_alias=True)
-        if at is None:
-            return Answer(status or 200, document, headers(result))
-        return Answer(status or 201, document, {"Location": f"{at}/{json.loads(document)['id']}", **headers(result)})
+    def run(transaction: Session) -> KeyedResponse:
+        return options.of_result(effect(transaction, request.caller, *arguments))
 
-    answer = once_per_key(request, made, partial(_one_at_a_time, request) if creates or at else nullcontext)
-    if announces:
-        nudge_publisher()
-    body = show(answer.body).model_dump_json(by_alias=True) if show else answer.body
-    replayed = {REPLAYED: "true"} if answer.is_replay else {}
-    return Response(answer.status_code, JSON, body, headers={**answer.headers, **replayed})
+    response = once_per_key(keyed, run, partial(options.guard, keyed))
+    if options.writes_events:
+        wake_relay()
+    body = options.complete(response.body).model_dump_json(by_alias=True) if options.complete else response.body
+    replayed = {REPLAYED: "true"} if response.is_replay else {}
+    return Response(response.status_code, JSON, body, headers={**response.headers, **replayed})
 
 
-def shown(versioned: Versioned) -> Response[str]:
-    """Something that clients change, with the ETag that a change needs."""
-    return Response(200, JSON, versioned.model_dump_json(by_alias=True), headers=etag_of(versioned))
+def respond_with_etag(versioned: Versioned) -> Response[str]:
+    """Return a response with a versioned object and its ETag."""
+    return Response(200, JSON, versioned.model_dump_json(by_alias=True), headers=build_etag_header(versioned))
 
 
-def etag_of(versioned: Versioned) -> dict[str, str]:
-    """The header field that says which version it is."""
-    return {"ETag": etag(versioned.version)}
+def build_etag_header(versioned: Versioned) -> dict[str, str]:
+    """Return the ETag header of a versioned object."""
+    return {"ETag": format_etag(versioned.version)}
 
 
-def allowed_versions(if_match: str | None) -> frozenset[int]:
-    """The versions that may be changed; raises PreconditionMissingError without an If-Match."""
+def parse_if_match(if_match: str | None) -> frozenset[int]:
+    """Return the versions that the header allows. Raises PreconditionMissingError if the header is missing."""
     if if_match is None:
         raise PreconditionMissingError()
-    return versions(if_match)
+    return parse_versions(if_match)
 
 
 @contextmanager
 def _one_at_a_time(request: KeyedRequest) -> Iterator[None]:
-    """Of two who ask for the same thing at once, under keys of their own, the second is told to come back.
+    """Raise BusyError while an identical request under another key is in progress.
 
-    Where Redis cannot tell, both get it: what is created twice is what was asked for twice.
+    Without an answer from Redis both requests run, and each creates an object of its own.
     """
-    place = hashlib.sha256(f"{request.tenant_id}\0{request.route}".encode()).hexdigest()[:16]
-    with with_semaphore_lock(f"{place}:{request.fingerprint.hex()}", namespace="create") as slot:
+    route = hashlib.sha256(f"{request.tenant_id}\0{request.route}".encode()).hexdigest()[:16]
+    with with_semaphore_lock(f"{route}:{request.fingerprint.hex()}", namespace="create") as slot:
         if slot.outcome is SemaphoreOutcome.SKIPPED:
             raise BusyError(retry_after_s=slot.retry_after_s)
         yield

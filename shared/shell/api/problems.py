@@ -1,7 +1,7 @@
-"""What is answered: problem documents for errors, and what the OpenAPI document says of a route's answers.
+"""The responses to errors, and the declarations of a route's responses for the OpenAPI document.
 
-Guaranteed: every error becomes a problem document (RFC 9457) with a name that scripts can rely on; an error that is not
-ours says nothing of what it met, and one of a request says where it is wrong and how, without the values.
+Guaranteed: every error becomes a problem document (RFC 9457) whose name never changes; an unexpected error discloses
+nothing about its cause; a validation error names the invalid parts of the request, without their values.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
 from core.contracts.common import CustodyConflict, FieldProblem, Problem
-from core.contracts.problems import FALLBACK, INVALID, PROBLEM_URN, ProblemKind, kind_of
-from core.custody import Conflict, given_end
+from core.contracts.problems import FALLBACK, INVALID, PROBLEM_URN, ProblemKind, get_problem_kind
+from core.custody import PeriodConflict, to_open_end
 from core.errors import ExhibitIngestError, OverlapError, StaleVersionError
-from shell.invocation import log_failure
+from shell.observability import log_failure
 
 JSON, PROBLEM, MERGE_PATCH = "application/json", "application/problem+json", "application/merge-patch+json"
-LONGEST_NAME = 64
+MAX_NAME_CHARACTERS, MAX_ERRORS = 64, 20
 
 
-def answers(
+def returns(
     status: int, model: type[BaseModel], *problems: int, etag: bool = False, location: bool = False
 ) -> dict[int, OpenAPIResponse]:
-    """What a route answers, for the OpenAPI document: the model, and the problems beside those that any route has."""
-    good: OpenAPIResponse = {"description": HTTPStatus(status).phrase, "content": {JSON: {"model": model}}}
+    """Return the responses that a route declares: the model, `problems`, and the problems of every route."""
+    success: OpenAPIResponse = {"description": HTTPStatus(status).phrase, "content": {JSON: {"model": model}}}
     if etag:
-        good["headers"] = {"ETag": {"description": "The version, for If-Match.", "schema": {"type": "string"}}}
+        success["headers"] = {"ETag": {"description": "The version, for If-Match.", "schema": {"type": "string"}}}
     if location:
-        good["headers"] = {"Location": {"description": "Where it is found from now on.", "schema": {"type": "string"}}}
-    documents = {status: good}
+        success["headers"] = {"Location": {"description": "The path of the new object.", "schema": {"type": "string"}}}
+    responses = {status: success}
     for code in sorted({400, 403, 415, 500, 503, *problems}):
-        documents[code] = {"description": HTTPStatus(code).phrase, "content": {PROBLEM: {"model": Problem}}}
-    return documents
+        responses[code] = {"description": HTTPStatus(code).phrase, "content": {PROBLEM: {"model": Problem}}}
+    return responses
 
 
-def problem(
+def build_problem(
     kind: ProblemKind,
     detail: str,
     *,
@@ -50,7 +50,7 @@ def problem(
     conflicts: list[CustodyConflict] | None = None,
     retry_after_s: int | None = None,
 ) -> Response[str]:
-    """A problem document as an answer."""
+    """Return a response with a problem document."""
     retry_after = kind.retry_after_s if retry_after_s is None else retry_after_s
     document = Problem(
         type=f"{PROBLEM_URN}{kind.name}",
@@ -66,45 +66,47 @@ def problem(
     return Response(kind.status, PROBLEM, body, headers=headers)
 
 
-def of_ours(error: ExhibitIngestError) -> Response[str]:
-    """Of an error that we raise on purpose: it says itself what to do."""
-    kind = kind_of(error)
+def handle_application_error(error: ExhibitIngestError) -> Response[str]:
+    """Return the response to an error of this application, whose message is meant for the client."""
+    kind = get_problem_kind(error)
     if kind.status >= 500:
         log_failure(error)
     current = error.current_version if isinstance(error, StaleVersionError) else None
-    overlaps = list(map(_overlap, error.conflicts)) if isinstance(error, OverlapError) else None
+    conflicts = list(map(_describe_conflict, error.conflicts)) if isinstance(error, OverlapError) else None
     detail = str(error) if kind is not FALLBACK else FALLBACK.title
     retry_after_s = getattr(error, "retry_after_s", None)
-    return problem(kind, detail, current_version=current, conflicts=overlaps, retry_after_s=retry_after_s)
+    return build_problem(kind, detail, current_version=current, conflicts=conflicts, retry_after_s=retry_after_s)
 
 
-def _overlap(conflict: Conflict) -> CustodyConflict:
+def _describe_conflict(conflict: PeriodConflict) -> CustodyConflict:
     other = conflict.other
     return CustodyConflict(
         element=conflict.element,
         device_id=other.device_id,
         **{"period_id" if conflict.is_recorded else "other_element": other.id},
         begin=other.begin,
-        end=given_end(other.end),
+        end=to_open_end(other.end),
     )
 
 
-def of_unexpected(error: Exception) -> Response[str]:
-    """Of any other error."""
+def handle_unexpected_error(error: Exception) -> Response[str]:
+    """Return the response to an unexpected error, and log it."""
     log_failure(error)
-    return problem(FALLBACK, "Something went wrong here; the operator finds it in the log of this request.")
+    return build_problem(
+        FALLBACK,
+        "Send the operator the apigw-requestid header of this response; the log has the cause.",
+    )
 
 
-def of_invalid(error: RequestValidationError) -> Response[str]:
-    """Of a request that is not as its contract says: where and how, without the values."""
-    errors = [
-        FieldProblem(location=_location(each["loc"]), message=_message(each)) for each in list(error.errors())[:20]
-    ]
-    return problem(INVALID, "The request is not as the OpenAPI document describes it; see `errors`.", errors=errors)
+def handle_validation_error(error: RequestValidationError) -> Response[str]:
+    """Return the response to a request that does not match its contract: each invalid part, without its value."""
+    found = list(error.errors())[:MAX_ERRORS]
+    errors = [FieldProblem(location=_locate(each["loc"]), message=_describe(each)) for each in found]
+    return build_problem(INVALID, "The request does not match the OpenAPI document; see `errors`.", errors=errors)
 
 
-def _location(parts: Sequence[Any]) -> str:
-    """As the client knows it: without the name of our argument, and spelled as in the document."""
+def _locate(parts: Sequence[Any]) -> str:
+    """Return a location as the client knows it: without the name of the handler's argument, in the API's spelling."""
     place, *rest = map(str, parts)
     match place:
         case "query":
@@ -113,11 +115,11 @@ def _location(parts: Sequence[Any]) -> str:
             rest = [to_camel(name) for name in rest]
         case "header":
             rest = ["-".join(part.capitalize() for part in name.split("-")) for name in rest]
-    # Names of members come from the client.
-    return "/".join(part[:LONGEST_NAME] for part in [place, *rest])
+    # The client chooses the names of fields.
+    return "/".join(part[:MAX_NAME_CHARACTERS] for part in [place, *rest])
 
 
-def _message(error: Mapping[str, Any]) -> str:
+def _describe(error: Mapping[str, Any]) -> str:
     if error["type"] == "missing" and error["loc"][0] == "header":
-        return "send a new one with every new request, and the same one with a repetition"
+        return "the header is missing; send a new key with every new request, and the same key when you repeat one"
     return str(error.get("msg", error["type"])).removeprefix("Value error, ")

@@ -1,8 +1,8 @@
-"""What is asked: who asks, for what, and whether the request is one that can be read in one way alone.
+"""Requests: the caller, the route, the fingerprint, and the rejection of requests that can be read in several ways.
 
-Guaranteed: tenant and user come from the checked token's claims and from nothing else; what a library would read as
-something (a form as JSON, one of two values, a number in another spelling) is refused.
-Not guaranteed: that the token is genuine; API Gateway's authorizer has checked it, and no route is without one.
+Guaranteed: tenant and user come only from the claims of the verified token; input that a library would interpret (a
+form as JSON, one of two values, a number in another notation) is rejected.
+Not guaranteed: that the token is genuine. API Gateway's authorizer verifies it on every route.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, get_origin
+from typing import Any
 from urllib.parse import parse_qs
 
 from aws_lambda_powertools.event_handler import Request, Response
@@ -24,9 +24,10 @@ from core.caller import Caller
 from core.contracts.common import FieldProblem
 from core.contracts.problems import INVALID, UNSUPPORTED
 from core.errors import InvalidInputError
-from core.http_headers import idempotency_key
+from core.http_headers import parse_idempotency_key
 from core.idempotency import KeyedRequest
-from shell.http_problems import JSON, LONGEST_NAME, MERGE_PATCH, problem
+from shell.api.problems import JSON, MAX_ERRORS, MAX_NAME_CHARACTERS, MERGE_PATCH, build_problem
+from shell.api.resolver import OPERATIONS, Operation
 from shell.settings import settings
 
 _ID = re.compile(r"[1-9][0-9]{0,15}", re.ASCII)
@@ -34,75 +35,72 @@ _ID = re.compile(r"[1-9][0-9]{0,15}", re.ASCII)
 
 @dataclass(frozen=True)
 class ApiRequest:
-    """A request as a route sees it."""
+    """A request as its handler receives it."""
 
     caller: Caller
     route: str
     _request: Request
 
     def keyed(self, key: str | None) -> KeyedRequest:
-        """The request under the key that its Idempotency-Key field holds.
+        """Return the request with the key of its Idempotency-Key header.
 
-        Its fingerprint is the same for the same method, path, query, precondition and body, whatever the order of the
-        body's members or its spaces. Raises InvalidInputError for what is no key.
+        Two requests have the same fingerprint if method, path, query, If-Match and body are the same, regardless of the
+        whitespace in the body and the order of its fields. Raises InvalidInputError for an invalid key.
         """
-        clean = None if key is None else idempotency_key(key)
-        return KeyedRequest(self.caller.tenant_id, self.route, clean, _fingerprint(self._request))
+        parsed = None if key is None else parse_idempotency_key(key)
+        return KeyedRequest(self.caller.tenant_id, self.route, parsed, _compute_fingerprint(self._request))
 
 
-def asked(request: Request) -> ApiRequest:
-    """Who asks for what.
+def parse_request(request: Request) -> ApiRequest:
+    """Return the caller and the route of a request.
 
-    Raises ForbiddenError for a token without tenant or user, InvalidInputError for a query parameter that the route
-    does not know: a misspelt condition that is ignored would answer another question.
+    Raises ForbiddenError for a token without tenant or user, and InvalidInputError for an id or a body in another form
+    or an unknown query parameter: if a misspelled filter were ignored, the response would be wrong.
     """
-    _refuse_odd_ids(request)
-    _refuse_an_array_for_an_object(request)
-    _refuse_unknown_parameters(request)
+    operation = request.context[OPERATIONS][request.method, request.route]
+    _require_decimal_ids(request)
+    _require_object(request, operation)
+    _reject_unknown_parameters(request, operation)
     context = request.resolved_event.get("requestContext") or {}
     claims = ((context.get("authorizer") or {}).get("jwt") or {}).get("claims") or {}
-    caller = Caller.of_claims(claims, settings().tenant_claim)
+    caller = Caller.from_claims(claims, settings().tenant_claim)
     return ApiRequest(caller, f"{request.method} {request.route}", request)
 
 
-def _refuse_odd_ids(request: Request) -> None:
-    """`+1` and `1.0` would be read as 1: the same thing under other names."""
+def _require_decimal_ids(request: Request) -> None:
+    """Reject `+1` and `1.0`, which would be read as 1: one object must have one path."""
     parts = zip(request.route.split("/"), str(request.resolved_event.get("rawPath")).split("/"), strict=False)
-    odd = [part for part, sent in parts if part.startswith("{") and not _ID.fullmatch(sent)]
-    if odd:
-        raise InvalidInputError(f"{to_camel(odd[0][1:-1])} in the path is a number from 1, written in digits alone")
+    invalid = [part for part, sent in parts if part.startswith("{") and not _ID.fullmatch(sent)]
+    if invalid:
+        raise InvalidInputError(f"{to_camel(invalid[0][1:-1])} in the path must be a number from 1, in digits only")
 
 
-def _refuse_an_array_for_an_object(request: Request) -> None:
-    """Powertools would take an array's first element for the body, and the others for nothing."""
-    fields = request.context["_route"].dependant.body_params
-    if fields and get_origin(fields[0].type_) is not list and str(request.body or "").lstrip().startswith("["):
-        raise InvalidInputError("the body is one JSON object, not an array of them")
+def _require_object(request: Request, operation: Operation) -> None:
+    """Reject an array, of which Powertools would take the first element for the body."""
+    if operation.takes_object and str(request.body or "").lstrip().startswith("["):
+        raise InvalidInputError("the body must be one JSON object, not an array")
 
 
-def _refuse_unknown_parameters(request: Request) -> None:
-    models = [field.type_ for field in request.context["_route"].dependant.query_params]
-    known = {field.alias for model in models for field in model.model_fields.values()}
+def _reject_unknown_parameters(request: Request, operation: Operation) -> None:
+    known = {field.alias for model in operation.query_models for field in model.model_fields.values()}
     unknown = sorted(set(request.query_parameters or {}) - known)
     if unknown:
-        takes = f"it takes {', '.join(sorted(map(str, known)))}" if known else "it takes none"
-        raise InvalidInputError(f"the route has no query parameter {unknown[0][:100]!r}; {takes}")
+        names = f"its query parameters are {', '.join(sorted(map(str, known)))}" if known else "send none"
+        raise InvalidInputError(f"the route has no query parameter {unknown[0][:100]!r}; {names}")
 
 
-def refusal(event: Mapping[str, Any]) -> Response[str] | None:
-    """What Powertools would take for something else: forms as JSON, the first of several values of a parameter."""
-    repeated = [
-        name
-        for name, values in parse_qs(event.get("rawQueryString") or "", keep_blank_values=True).items()
-        if len(values) > 1
-    ]
+def reject_ambiguous(event: Mapping[str, Any]) -> Response[str] | None:
+    """Return the response to a request that Powertools would misread, or None.
+
+    Powertools reads a form as JSON, and only the first of several values of a query parameter.
+    """
+    values = parse_qs(event.get("rawQueryString") or "", keep_blank_values=True)
+    repeated = [name[:MAX_NAME_CHARACTERS] for name, several in values.items() if len(several) > 1][:MAX_ERRORS]
     if repeated:
-        errors = [
-            FieldProblem(location=f"query/{name[:LONGEST_NAME]}", message="it is there twice") for name in repeated[:20]
-        ]
-        return problem(INVALID, "A query parameter may be given once; see `errors`.", errors=errors)
+        errors = [FieldProblem(location=f"query/{name}", message="the parameter is repeated") for name in repeated]
+        return build_problem(INVALID, "Send every query parameter once; see `errors`.", errors=errors)
     if event.get("body") and _media_type(event) not in _media_types(event):
-        return problem(UNSUPPORTED, "Send the body as application/json.")
+        return build_problem(UNSUPPORTED, "Send the body as application/json.")
     return None
 
 
@@ -115,8 +113,8 @@ def _media_type(event: Mapping[str, Any]) -> str:
     return str((event.get("headers") or {}).get("content-type", "")).partition(";")[0].strip().lower()
 
 
-def readable(event: dict[str, Any]) -> dict[str, Any]:
-    """The event with its body as text; a body that is no UTF-8 becomes one that is no JSON, and is refused as such."""
+def normalize_body(event: dict[str, Any]) -> dict[str, Any]:
+    """Return the event with its body as text. A body that is not UTF-8 becomes text that JSON parsing rejects."""
     event = {**event, "headers": {**(event.get("headers") or {}), "content-type": JSON}}
     if not event.get("isBase64Encoded"):
         return event
@@ -127,34 +125,37 @@ def readable(event: dict[str, Any]) -> dict[str, Any]:
     return {**event, "isBase64Encoded": False, "body": body}
 
 
-def json_of(body: str) -> Any:
-    """The document; one that is nested or counts beyond all reason is as good as none."""
+def parse_json(body: str) -> Any:
+    """Return the JSON document.
+
+    Raises JSONDecodeError, also for repeated fields and for a document whose nesting or numbers Python cannot hold.
+    """
     try:
-        return json.loads(body, object_pairs_hook=_members)
+        return json.loads(body, object_pairs_hook=_build_object)
     except json.JSONDecodeError:
         raise
     except (ValueError, RecursionError) as exc:
         raise json.JSONDecodeError("cannot be read", "", 0) from exc
 
 
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; one with a member twice is refused, for readers differ in which of the two counts."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError("a member is there twice")
-    return members
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object. Raises ValueError for a repeated field, of which parsers choose different values."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("a field is repeated")
+    return fields
 
 
-def _fingerprint(request: Request) -> bytes:
-    """Numbers are compared as they are written: as binary fractions, different ones could be equal."""
+def _compute_fingerprint(request: Request) -> bytes:
+    """Hash the request. Numbers are hashed as text: as floats, different numbers could be equal."""
     event = request.resolved_event
     try:
         body = json.loads(request.body or "null", parse_float=str)
     except (ValueError, RecursionError):
-        # Of a route that takes no body; whatever came is a part of the request.
+        # The route ignores its body, which is still part of the request.
         body = request.body
-    said = [
+    parts = [
         *(request.method, event.get("rawPath"), event.get("rawQueryString"), event.headers.get("if-match")),
         *(json.dumps(body, sort_keys=True),),
     ]
-    return hashlib.sha256(json.dumps(said).encode()).digest()
+    return hashlib.sha256(json.dumps(parts).encode()).digest()

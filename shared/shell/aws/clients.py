@@ -1,4 +1,4 @@
-"""AWS clients, made when they are first used and kept for the life of the process."""
+"""AWS clients, created at first use and kept for the life of the process."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
 
-# Threads of one process that use S3 at once.
-S3_AT_ONCE = 16
+# Threads of one process that use S3 concurrently.
+S3_CONNECTIONS = 16
 _CONFIG = Config(retries={"mode": "standard", "max_attempts": 5}, connect_timeout=5, read_timeout=30)
 
 
 @lru_cache(maxsize=1)
 def s3() -> S3Client:
-    """The S3 client."""
-    return boto3.client("s3", config=_CONFIG.merge(Config(max_pool_connections=S3_AT_ONCE)))
+    """Return the S3 client."""
+    return boto3.client("s3", config=_CONFIG.merge(Config(max_pool_connections=S3_CONNECTIONS)))
 
 
 @lru_cache(maxsize=1)
 def sqs() -> SQSClient:
-    """The SQS client."""
+    """Return the SQS client."""
     return boto3.client("sqs", config=_CONFIG)
 
 
 @lru_cache(maxsize=1)
 def sns() -> SNSClient:
-    """The SNS client."""
+    """Return the SNS client."""
     return boto3.client("sns", config=_CONFIG)
 
 
 @lru_cache(maxsize=1)
-def functions() -> LambdaClient:
-    """The Lambda client."""
+def lambda_client() -> LambdaClient:
+    """Return the Lambda client."""
     return boto3.client("lambda", config=_CONFIG)

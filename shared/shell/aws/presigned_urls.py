@@ -1,7 +1,7 @@
-"""URLs with which whoever holds them may put or get one object, or put its parts, for a while, without credentials.
+"""Presigned S3 URLs: their holder may put or get one object, or put its parts, without credentials until they expire.
 
-Guaranteed: only the host is signed, so that any HTTP client can use them without a header of its own; they name the
-bucket's own region, whose answer is never a redirect.
+Guaranteed: only the host header is signed, so any HTTP client can use them without adding headers; they name the
+bucket's regional endpoint, which never answers with a redirect.
 """
 
 from __future__ import annotations
@@ -14,51 +14,54 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from core.errors import StorageUnavailableError
+from shell.aws.clients import s3
 from shell.settings import settings
-from shell.utils.aws import s3
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 
-def begin_multipart(bucket: str, key: str) -> str:
-    """Begin an upload in parts; returns its id. One that is never completed is removed by the bucket's own rule."""
+def create_multipart_upload(bucket: str, key: str) -> str:
+    """Start a multipart upload and return its id; the bucket's lifecycle rule removes one that is never completed.
+
+    Raises StorageUnavailableError if S3 does not start it.
+    """
     try:
         return s3().create_multipart_upload(Bucket=bucket, Key=key)["UploadId"]
     except (BotoCoreError, ClientError) as exc:
-        raise StorageUnavailableError("the upload could not be begun") from exc
+        raise StorageUnavailableError("S3 did not start the multipart upload; try again") from exc
 
 
-def put_url(bucket: str, key: str) -> str:
-    """Where to PUT the whole object."""
-    return _signed("put_object", Bucket=bucket, Key=key)
+def presign_put(bucket: str, key: str) -> str:
+    """Return the URL to PUT the whole object to."""
+    return _presign("put_object", Bucket=bucket, Key=key)
 
 
-def get_url(bucket: str, key: str) -> str:
-    """Where to GET an object."""
-    return _signed("get_object", Bucket=bucket, Key=key)
+def presign_get(bucket: str, key: str) -> str:
+    """Return the URL to GET an object from."""
+    return _presign("get_object", Bucket=bucket, Key=key)
 
 
-def part_url(bucket: str, key: str, multipart_id: str, number: int) -> str:
-    """Where to PUT one part."""
-    return _signed("upload_part", Bucket=bucket, Key=key, UploadId=multipart_id, PartNumber=number)
+def presign_part(bucket: str, key: str, multipart_id: str, number: int) -> str:
+    """Return the URL to PUT one part to."""
+    return _presign("upload_part", Bucket=bucket, Key=key, UploadId=multipart_id, PartNumber=number)
 
 
-def complete_url(bucket: str, key: str, multipart_id: str) -> str:
-    """Where to POST the list of the parts."""
-    return _signed("complete_multipart_upload", Bucket=bucket, Key=key, UploadId=multipart_id)
+def presign_complete(bucket: str, key: str, multipart_id: str) -> str:
+    """Return the URL to POST the list of parts to."""
+    return _presign("complete_multipart_upload", Bucket=bucket, Key=key, UploadId=multipart_id)
 
 
-def _signed(operation: str, **parameters: Any) -> str:
+def _presign(operation: str, **parameters: Any) -> str:
     try:
         expires_s = settings().upload_url_seconds
-        return _signer(s3()).generate_presigned_url(operation, Params=parameters, ExpiresIn=expires_s)
+        return _signing_client(s3()).generate_presigned_url(operation, Params=parameters, ExpiresIn=expires_s)
     except (BotoCoreError, ClientError) as exc:
-        raise StorageUnavailableError("no URL could be signed") from exc
+        raise StorageUnavailableError("no URL could be signed; try again") from exc
 
 
 @lru_cache(maxsize=1)
-def _signer(_client: S3Client) -> S3Client:
-    """A client for signing alone, made anew whenever the usual one is."""
+def _signing_client(_client: S3Client) -> S3Client:
+    """Return a client that only signs; it is created again whenever the S3 client is."""
     config = Config(signature_version="s3v4", s3={"addressing_style": "virtual"})
     return boto3.client("s3", config=config)

@@ -1,8 +1,8 @@
-"""Reading one fixed version of an object in S3, by range; and writing, copying and deleting objects.
+"""Read one fixed version of an S3 object by range; write, copy and delete objects.
 
-Guaranteed: every read names the version (or, where the bucket has none, the ETag), so that all readers of an upload
-see the same bytes or an error. A version that is gone raises FileRefusedError (SOURCE_GONE); anything else that goes
-wrong raises StorageUnavailableError, for the reader to come back.
+Guaranteed: every read names the version (or the ETag, where the bucket is not versioned), so all readers of an upload
+get the same bytes or an error. A version that no longer exists raises FileRefusedError (SOURCE_GONE); any other
+failure raises StorageUnavailableError, which a caller may retry.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from typing import IO, Any, NamedTuple, cast
 from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import BotoCoreError, ClientError
 
+from core.codes import FileFailure
 from core.errors import FileRefusedError, StorageUnavailableError
-from core.reasons import FileFailure
-from shell.utils.aws import s3
+from shell.aws.clients import s3
 
 BLOCK_BYTES = 8_000_000
-# Larger ones are copied part by part: a single request may take longer than a client waits for its answer.
-LARGEST_COPY = 200_000_000
-_IN_PARTS = TransferConfig(multipart_threshold=LARGEST_COPY, multipart_chunksize=LARGEST_COPY, max_concurrency=4)
-# What S3 will not do however often it is asked: an archived object, a key or a policy that forbids it.
+# A larger object is copied in parts: one request could take longer than the client's read timeout.
+LARGEST_SINGLE_COPY = 200_000_000
+_MULTIPART_COPY = TransferConfig(
+    multipart_threshold=LARGEST_SINGLE_COPY, multipart_chunksize=LARGEST_SINGLE_COPY, max_concurrency=4
+)
+# Permanent errors: an archived object, or a key or policy that forbids the request.
 _REFUSALS = frozenset({"InvalidObjectState", "AccessDenied", "403", "InvalidRequest", "400"})
 COPIED_FROM = "copied-from"
 _GONE = frozenset({"404", "NoSuchKey", "NoSuchVersion", "PreconditionFailed", "412"})
@@ -44,19 +46,22 @@ class ObjectVersion(NamedTuple):
         return {**selector, "IfMatch": self.etag} if self.etag else selector
 
     def read(self, start: int, end: int) -> bytes:
-        """The bytes [start, end)."""
+        """Return the bytes [start, end).
+
+        Raises FileRefusedError if the version no longer exists, StorageUnavailableError for any other failure.
+        """
         if end <= start:
             return b""
         try:
-            answer = s3().get_object(**self._selector(), Range=f"bytes={start}-{end - 1}")
-            return answer["Body"].read()
+            response = s3().get_object(**self._selector(), Range=f"bytes={start}-{end - 1}")
+            return response["Body"].read()
         except ClientError as exc:
-            raise _translated(exc) from exc
+            raise _translate_error(exc) from exc
         except BotoCoreError as exc:
             raise StorageUnavailableError() from exc
 
-    def blocks(self, size: int) -> Iterator[bytes]:
-        """The bytes [0, size) in order, the next block being fetched while one is worked on."""
+    def read_blocks(self, size: int) -> Iterator[bytes]:
+        """Yield the bytes [0, size) in order, and fetch the next block while the caller processes one."""
         starts = range(0, size, BLOCK_BYTES)
         with ThreadPoolExecutor(max_workers=1) as fetcher:
             pending = [fetcher.submit(self.read, start, min(size, start + BLOCK_BYTES)) for start in starts[:1]]
@@ -68,18 +73,18 @@ class ObjectVersion(NamedTuple):
                     pending.append(fetcher.submit(self.read, start, min(size, start + BLOCK_BYTES)))
                 yield block
 
-    def size(self) -> int:
-        """The size in bytes."""
+    def get_size(self) -> int:
+        """Return the size in bytes; raises as `read` does."""
         try:
             return s3().head_object(**self._selector())["ContentLength"]
         except ClientError as exc:
-            raise _translated(exc) from exc
+            raise _translate_error(exc) from exc
         except BotoCoreError as exc:
             raise StorageUnavailableError() from exc
 
 
-def read_small(bucket: str, key: str, limit: int) -> bytes | None:
-    """The object's first `limit` bytes; None if there is no such object."""
+def read_first_bytes(bucket: str, key: str, limit: int) -> bytes | None:
+    """Return the object's first `limit` bytes, or None if the object does not exist."""
     try:
         return s3().get_object(Bucket=bucket, Key=key, Range=f"bytes=0-{limit - 1}")["Body"].read()
     except ClientError as exc:
@@ -94,18 +99,20 @@ def read_small(bucket: str, key: str, limit: int) -> bytes | None:
 
 
 def write_stream(bucket: str, key: str, pieces: Iterable[bytes], content_type: str) -> None:
-    """Write the pieces as one object, in parts, without holding more than a few of them."""
+    """Write the pieces as one object by multipart upload; only a few pieces are in memory at a time."""
     try:
-        s3().upload_fileobj(cast("IO[bytes]", _Pieces(pieces)), bucket, key, ExtraArgs={"ContentType": content_type})
+        s3().upload_fileobj(
+            cast("IO[bytes]", _ByteStream(pieces)), bucket, key, ExtraArgs={"ContentType": content_type}
+        )
     except (BotoCoreError, ClientError) as exc:
         raise StorageUnavailableError() from exc
 
 
 def copy_object(bucket: str, source: str, target: str) -> str | None:
-    """Copy the current version of an object within its bucket, inside S3, with its content type and nothing else.
+    """Copy the current version of an object to another key of its bucket, without its tags and metadata.
 
-    Returns None when it is copied, also by an earlier call, or S3's word for why that will not be. Raises
-    StorageUnavailableError for what may be otherwise in a while.
+    Returns None once it is copied, also by an earlier call, or S3's error code if the copy can never succeed. Raises
+    StorageUnavailableError for a failure that a retry may resolve.
     """
     try:
         head = s3().head_object(Bucket=bucket, Key=source)
@@ -113,11 +120,11 @@ def copy_object(bucket: str, source: str, target: str) -> str | None:
         if _is_copied(bucket, target, version):
             return None
         origin = {"Bucket": bucket, "Key": source, **({"VersionId": version} if "VersionId" in head else {})}
-        # Tags and metadata are ours; they are not handed over.
+        # Tags and metadata belong to this application; a production does not disclose them.
         kept = {"MetadataDirective": "REPLACE", "TaggingDirective": "REPLACE", "Metadata": {COPIED_FROM: version}}
         extra = {**kept, "ContentType": head.get("ContentType", "binary/octet-stream")}
-        if head["ContentLength"] > LARGEST_COPY:
-            s3().copy(cast("Any", origin), bucket, target, ExtraArgs=extra, Config=_IN_PARTS)
+        if head["ContentLength"] > LARGEST_SINGLE_COPY:
+            s3().copy(cast("Any", origin), bucket, target, ExtraArgs=extra, Config=_MULTIPART_COPY)
         else:
             s3().copy_object(CopySource=cast("Any", origin), Bucket=bucket, Key=target, **cast("Any", extra))
     except ClientError as exc:
@@ -139,29 +146,29 @@ def _is_copied(bucket: str, target: str, version: str) -> bool:
         raise
 
 
-def delete_all(bucket: str, prefix: str) -> int:
-    """Delete every version of every object whose key begins so, until there is none; returns how many."""
+def delete_prefix(bucket: str, prefix: str) -> int:
+    """Delete every version of every object whose key starts with `prefix`; return how many were deleted."""
     deleted = 0
     try:
         for page in s3().get_paginator("list_object_versions").paginate(Bucket=bucket, Prefix=prefix):
             found = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
-            doomed = [{"Key": each["Key"], "VersionId": each["VersionId"]} for each in found]
-            if doomed:
-                _delete(bucket, doomed)
-            deleted += len(doomed)
+            versions = [{"Key": each["Key"], "VersionId": each["VersionId"]} for each in found]
+            if versions:
+                _delete(bucket, versions)
+            deleted += len(versions)
     except (BotoCoreError, ClientError) as exc:
         raise StorageUnavailableError() from exc
     return deleted
 
 
-def _delete(bucket: str, doomed: list[dict[str, str]]) -> None:
-    answer = s3().delete_objects(Bucket=bucket, Delete=cast("Any", {"Objects": doomed, "Quiet": True}))
-    if answer.get("Errors"):
-        raise StorageUnavailableError(f"{len(answer['Errors'])} of {len(doomed)} objects were not deleted")
+def _delete(bucket: str, versions: list[dict[str, str]]) -> None:
+    response = s3().delete_objects(Bucket=bucket, Delete=cast("Any", {"Objects": versions, "Quiet": True}))
+    if response.get("Errors"):
+        raise StorageUnavailableError(f"{len(response['Errors'])} of {len(versions)} objects were not deleted")
 
 
-class _Pieces(RawIOBase):
-    """Pieces of bytes as a file that is read once, from its beginning."""
+class _ByteStream(RawIOBase):
+    """Pieces of bytes as a file object that is read once, from start to end."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)
@@ -184,7 +191,7 @@ class _Pieces(RawIOBase):
         return whole[:cut]
 
 
-def _translated(exc: ClientError) -> Exception:
+def _translate_error(exc: ClientError) -> Exception:
     code = exc.response["Error"]["Code"]
     if code in _GONE:
         return FileRefusedError(FileFailure.SOURCE_GONE, "the uploaded version is no longer in the bucket")

@@ -1,7 +1,8 @@
-"""Secrets as they are now, read seldom and soon.
+"""Secrets Manager values, cached and read with short timeouts.
 
-Guaranteed: who asks has an answer within seconds; a secret that is not to be had just now is what it was when it was
-last read, for that is better than an outage of two services; neither secrets nor the service's own words are logged.
+Guaranteed: a caller has an answer within seconds; while Secrets Manager is unavailable, the value last read is used,
+so that its outage does not become an outage of the database or of Redis; neither values nor the service's error
+messages are logged.
 """
 
 from __future__ import annotations
@@ -14,33 +15,31 @@ from botocore.config import Config
 
 from shell.observability import logger
 
-_SOON = Config(connect_timeout=2, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 2})
+_SHORT_TIMEOUTS = Config(connect_timeout=2, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 2})
 _last_read: dict[str, str] = {}
 
 
 class SecretUnavailableError(Exception):
-    """The secret was never read, and is not to be had now."""
+    """The secret was never read in this process and cannot be read now."""
 
 
-def secret(arn: str, *, max_age_s: int, anew: bool = False) -> str:
-    """The secret's text, at most so many seconds old, or read `anew`; raises SecretUnavailableError."""
+def get_secret(arn: str, *, max_age_s: int, force_fetch: bool = False) -> str:
+    """Return the secret's text, read at most `max_age_s` seconds ago or, with `force_fetch`, now.
+
+    Raises SecretUnavailableError if it was never read and cannot be read now.
+    """
     try:
-        text = str(_provider().get(arn, max_age=max_age_s, force_fetch=anew))
+        text = str(_provider().get(arn, max_age=max_age_s, force_fetch=force_fetch))
     except GetParameterError as error:
         if arn not in _last_read:
-            raise SecretUnavailableError(f"the secret {arn} is not to be had") from error
-        logger.warning("a secret is not to be had; its last text is used", extra={"secret": arn})
+            raise SecretUnavailableError(f"the secret {arn} cannot be read") from error
+        logger.warning("a secret cannot be read; its last value is used", extra={"secret": arn})
         return _last_read[arn]
     _last_read[arn] = text
     return text
 
 
-def forget_secrets() -> None:
-    """Read everything anew, for whoever changes the settings of a living process."""
-    _provider.cache_clear()
-    _last_read.clear()
-
-
 @lru_cache(maxsize=1)
 def _provider() -> SecretsProvider:
-    return SecretsProvider(boto_config=_SOON)
+    """Return Powertools' provider, which caches what it reads."""
+    return SecretsProvider(boto_config=_SHORT_TIMEOUTS)

@@ -1,10 +1,9 @@
-"""Chain of custody: recording, correcting and removing who held a device, and handing it on.
+"""Record, correct, remove and transfer the custody of devices.
 
-Guaranteed: for a device no two periods overlap, whoever writes at once; a request's periods are all recorded or none;
-a change is made to the version that the client saw, or not at all; every change leaves a record of what it left.
-Custodians are locked first, then devices, then periods, each in one order; where versions are compared instead, devices
-come last. The transaction is the caller's: a StaleDataError or deadlock in it means that `retry_on_db_conflict` has to
-replay it.
+Guaranteed: the periods of a device never overlap, whatever runs concurrently; a request records all of its periods or
+none; a change applies only to the version that the client saw; every change leaves a record of the result.
+Locks are taken in one order: custodians, devices, periods. In optimistic mode, the devices' versions are compared last.
+The transaction is the caller's: after a StaleDataError or deadlock, `retry_on_db_conflict` has to retry it.
 """
 
 from __future__ import annotations
@@ -19,138 +18,139 @@ from core.caller import Caller
 from core.contracts.custody import (
     CustodyAction,
     CustodyPeriod,
-    CustodyPeriods,
     CustodyTransfer,
     NewPeriod,
     NewTransfer,
-    Revision,
+    PeriodPatch,
+    RecordedCustodyPeriods,
 )
-from core.custody import Span, kept_end
+from core.custody import Span, to_stored_end
 from core.errors import InvalidInputError, StaleVersionError, WrongStateError
-from core.moments import written
-from shell.custody_query_ops import described, load_period
-from shell.custody_writing_ops import WantedPeriod, insert_periods, keep_custodians, record_changes, refuse_overlaps
-from shell.device_ops import find_devices, find_or_add_devices, serialised
-from shell.tables.custody import CustodyPeriods as Periods
+from core.timestamps import format_timestamp
+from shell.custody.device_locks import exclusive_devices, find_devices, find_or_add_devices
+from shell.custody.period_writer import NewPeriodRow, check_overlaps, insert_periods, lock_custodians, record_changes
+from shell.custody.queries import describe_periods, load_period
+from shell.tables.custody import CustodyPeriods
 
 
-def add_periods(transaction: Session, caller: Caller, periods: Sequence[NewPeriod]) -> CustodyPeriods:
-    """Record periods, of any number of devices, all or none; devices that are not known are added.
+def add_periods(transaction: Session, caller: Caller, periods: Sequence[NewPeriod]) -> RecordedCustodyPeriods:
+    """Record periods of any number of devices, all or none; add devices that are not known.
 
-    The number of statements does not depend on that of periods. Raises OverlapError with every conflict, and
+    The number of statements does not depend on the number of periods. Raises OverlapError with every conflict, and
     InvalidInputError for custodians that the tenant does not have.
     """
     devices = find_or_add_devices(transaction, caller.tenant_id, sorted({each.device_id for each in periods}))
-    keep_custodians(transaction, caller, [each.custodian_id for each in periods])
-    wanted = [_wanted(place, each, devices[each.device_id]) for place, each in enumerate(periods)]
-    with serialised(transaction, caller.tenant_id, devices):
-        ids = insert_periods(transaction, caller, wanted)
-    return CustodyPeriods(items=described(transaction, caller, ids))
+    lock_custodians(transaction, caller, [each.custodian_id for each in periods])
+    rows = [_build_row(index, each, devices[each.device_id]) for index, each in enumerate(periods)]
+    with exclusive_devices(transaction, caller.tenant_id, devices):
+        ids = insert_periods(transaction, caller, rows)
+    return RecordedCustodyPeriods(items=describe_periods(transaction, caller, ids))
 
 
-def change_period(
-    transaction: Session, caller: Caller, period_id: int, versions: frozenset[int], change: Revision
+def patch_period(
+    transaction: Session, caller: Caller, period_id: int, versions: frozenset[int], change: PeriodPatch
 ) -> CustodyPeriod:
-    """Change what the request names, if the period is at one of `versions`; returns it as it is then.
+    """Change the fields that the request names, if the period is at one of `versions`; return the changed period.
 
-    Raises NotFoundError, StaleVersionError with the version to be read again, OverlapError, and InvalidInputError for
-    a period that would not end after its begin or a custodian that the tenant does not have.
+    Raises NotFoundError, StaleVersionError with the current version, OverlapError, and InvalidInputError for an end
+    that is not after the begin or a custodian that the tenant does not have.
     """
-    keep_custodians(transaction, caller, [change.custodian_id])
-    _, number = load_period(transaction, caller, period_id)
-    with serialised(transaction, caller.tenant_id, [number]):
-        period = _at_version(transaction, caller, period_id, versions)
-        span = _revised(period, number, change)
-        refuse_overlaps(transaction, [WantedPeriod(span, period.device_id, None, None)], but=period_id)
+    lock_custodians(transaction, caller, [change.custodian_id])
+    _, device_number = load_period(transaction, caller, period_id)
+    with exclusive_devices(transaction, caller.tenant_id, [device_number]):
+        period = _load_at_version(transaction, caller, period_id, versions)
+        span = _build_changed_span(period, device_number, change)
+        check_overlaps(transaction, [NewPeriodRow(span, period.device_id, None, None)], excluded_id=period_id)
         period.begin_at, period.end_at = span.begin, span.end
         for field in change.model_fields_set & {"custodian_id", "note"}:
             setattr(period, field, getattr(change, field))
-        _write(transaction, caller, period)
-    return described(transaction, caller, [period_id])[0]
+        _write_and_record(transaction, caller, period)
+    return describe_periods(transaction, caller, [period_id])[0]
 
 
 def remove_period(transaction: Session, caller: Caller, period_id: int, versions: frozenset[int]) -> CustodyPeriod:
-    """Remove a period that should never have been recorded; returns it as it was. The record of it stays.
+    """Remove a period that was recorded by mistake, and return it as it was. The record of its changes stays.
 
-    Raises NotFoundError, and StaleVersionError with the version to be read again.
+    Raises NotFoundError, and StaleVersionError with the current version.
     """
-    _, number = load_period(transaction, caller, period_id)
-    with serialised(transaction, caller.tenant_id, [number]):
-        period = _at_version(transaction, caller, period_id, versions)
-        removed = described(transaction, caller, [period_id])[0]
-        _write(transaction, caller, period, CustodyAction.REMOVED)
+    _, device_number = load_period(transaction, caller, period_id)
+    with exclusive_devices(transaction, caller.tenant_id, [device_number]):
+        period = _load_at_version(transaction, caller, period_id, versions)
+        removed = describe_periods(transaction, caller, [period_id])[0]
+        _write_and_record(transaction, caller, period, CustodyAction.REMOVED)
         transaction.delete(period)
     return removed
 
 
 def transfer(transaction: Session, caller: Caller, body: NewTransfer) -> CustodyTransfer:
-    """End the period in which the device is held at that moment, and begin the receiver's, in one.
+    """End the period in which the device is held at a timestamp, and begin the receiver's period there, or do neither.
 
-    Raises WrongStateError if nobody holds the device then, if it has been held since that very moment, or by another
-    period than the request names; OverlapError if the receiver's period overlaps a later one; InvalidInputError for a
+    Raises WrongStateError if no period contains the timestamp, if the period begins at it, or if it is not the one
+    that the request names; OverlapError if the receiver's period overlaps a later one; InvalidInputError for a
     custodian that the tenant does not have.
     """
-    keep_custodians(transaction, caller, [body.custodian_id])
-    device = find_devices(transaction, caller.tenant_id, [body.device_id]).get(body.device_id)
-    if device is None:
-        raise _held_by_nobody(body)
-    with serialised(transaction, caller.tenant_id, [body.device_id]):
-        ending = _ending(transaction, device, body)
+    lock_custodians(transaction, caller, [body.custodian_id])
+    device_id = find_devices(transaction, caller.tenant_id, [body.device_id]).get(body.device_id)
+    if device_id is None:
+        raise _not_held(body)
+    with exclusive_devices(transaction, caller.tenant_id, [body.device_id]):
+        ending = _find_period_to_end(transaction, device_id, body)
         ending.end_at = body.at
-        _write(transaction, caller, ending)
-        span = Span(0, body.device_id, body.at, kept_end(body.end))
-        wanted = WantedPeriod(span, device, body.custodian_id, body.note)
-        begun = insert_periods(transaction, caller, [wanted], ending=ending.id)
-    ended, begins = described(transaction, caller, [ending.id, *begun])
-    return CustodyTransfer(ended=ended, begun=begins)
+        _write_and_record(transaction, caller, ending)
+        span = Span(0, body.device_id, body.at, to_stored_end(body.end))
+        row = NewPeriodRow(span, device_id, body.custodian_id, body.note)
+        begun_ids = insert_periods(transaction, caller, [row], ended_id=ending.id)
+    ended, begun = describe_periods(transaction, caller, [ending.id, *begun_ids])
+    return CustodyTransfer(ended=ended, begun=begun)
 
 
-def _wanted(place: int, period: NewPeriod, device: int) -> WantedPeriod:
-    span = Span(place, period.device_id, period.begin, kept_end(period.end))
-    return WantedPeriod(span, device, period.custodian_id, period.note)
+def _build_row(index: int, period: NewPeriod, device_id: int) -> NewPeriodRow:
+    span = Span(index, period.device_id, period.begin, to_stored_end(period.end))
+    return NewPeriodRow(span, device_id, period.custodian_id, period.note)
 
 
-def _revised(period: Periods, number: int, change: Revision) -> Span:
+def _build_changed_span(period: CustodyPeriods, device_number: int, change: PeriodPatch) -> Span:
     begin = change.begin or period.begin_at
-    end = kept_end(change.end) if "end" in change.model_fields_set else period.end_at
+    end = to_stored_end(change.end) if "end" in change.model_fields_set else period.end_at
     if begin >= end:
-        raise InvalidInputError("end must be after begin: a period holds its begin and not its end")
-    return Span(0, number, begin, end)
+        raise InvalidInputError("end must be after begin: a period includes its begin and excludes its end")
+    return Span(0, device_number, begin, end)
 
 
-def _at_version(transaction: Session, caller: Caller, period_id: int, versions: frozenset[int]) -> Periods:
-    """Read again, now that nobody else changes the device's periods."""
+def _load_at_version(transaction: Session, caller: Caller, period_id: int, versions: frozenset[int]) -> CustodyPeriods:
+    """Read the period again, now that no other transaction changes the device's periods."""
     period, _ = load_period(transaction, caller, period_id)
     if period.version not in versions:
         raise StaleVersionError(period.version)
     return period
 
 
-def _ending(transaction: Session, device: int, body: NewTransfer) -> Periods:
-    period = Periods
-    around = (period.device_id == device, period.end_at > body.at, period.begin_at <= body.at)
-    wanted = select(period).where(*around).execution_options(populate_existing=True)
-    found = transaction.scalars(wanted).one_or_none()
+def _find_period_to_end(transaction: Session, device_id: int, body: NewTransfer) -> CustodyPeriods:
+    period = CustodyPeriods
+    contains = (period.device_id == device_id, period.end_at > body.at, period.begin_at <= body.at)
+    statement = select(period).where(*contains).execution_options(populate_existing=True)
+    found = transaction.scalars(statement).one_or_none()
     if found is None:
-        raise _held_by_nobody(body)
+        raise _not_held(body)
     if found.begin_at == body.at:
-        raise WrongStateError(f"period {found.id} begins at that very moment; correct it with PATCH")
+        raise WrongStateError(f"period {found.id} begins at this timestamp; correct it with PATCH instead")
     if body.from_period_id not in (None, found.id):
-        raise WrongStateError(f"at that moment it is period {found.id}, and not the fromPeriodId that you sent")
+        raise WrongStateError(f"the device is held by period {found.id} then, not by the fromPeriodId of the request")
     return found
 
 
-def _held_by_nobody(body: NewTransfer) -> WrongStateError:
-    return WrongStateError(f"nobody holds device {body.device_id} at {written(body.at)}; record a period instead")
+def _not_held(body: NewTransfer) -> WrongStateError:
+    at = format_timestamp(body.at)
+    return WrongStateError(f"device {body.device_id} has no holder at {at}; record a period instead")
 
 
-def _write(
+def _write_and_record(
     transaction: Session,
     caller: Caller,
-    period: Periods,
+    period: CustodyPeriods,
     action: CustodyAction = CustodyAction.CHANGED,
 ) -> None:
-    # Without a net change there would be no UPDATE, and nothing would compare the version.
+    # Without a net change there would be no UPDATE, and the version would not be compared.
     flag_modified(period, "note")
     transaction.flush()
     record_changes(transaction, caller, action, [period.id])

@@ -1,13 +1,12 @@
-"""Evidence devices: the rows on which everybody meets who writes the custody periods of one.
+"""Serialize transactions that change the custody periods of a device, by the device's row.
 
-Guaranteed: of all transactions that change a device's periods and go through `serialised`, each sees what those before
-it committed and nothing of those after it, whichever way each of them takes: `pessimistic` locks the devices;
-`optimistic` reads their versions first and compares them last, so that of two who overlap in time one fails and is
-replayed. Both raise the versions, which is what lets them be mixed. The third and last attempt of an optimistic unit
-locks as well, so that nobody is outrun for ever. Whoever locks or adds several devices does so in the order of their
-numbers.
-Under READ COMMITTED nothing less will do: no lock on a range of rows keeps another row out of it, and of two statements
-that each look before they insert, neither sees the other's row.
+Guaranteed: transactions that change a device's periods under `exclusive_devices` run as if one after the other: each
+sees what earlier ones committed, and nothing of later ones. There are two modes. `pessimistic` locks the devices.
+`optimistic` reads their versions first and compares them last, so that of two concurrent transactions one fails and is
+retried. Both modes increment the versions, which is why they can be mixed. The third and last attempt of an optimistic
+transaction takes locks too, so that retries end. Several devices are locked or added in the order of their numbers.
+A weaker mechanism is not enough under READ COMMITTED: no lock on a range of rows keeps another row out of it, and of
+two statements that each check before they insert, neither sees the other's row.
 """
 
 from __future__ import annotations
@@ -21,37 +20,37 @@ from sqlalchemy.orm import Session
 from sqlalchemy.orm.exc import StaleDataError
 
 from core.errors import FinalConflictError
+from shell.db.bulk_insert import insert_missing
+from shell.db.retry import STALE_ATTEMPTS, attempt_number
+from shell.db.session import session
 from shell.settings import settings
 from shell.tables.custody import Devices
-from shell.utils.bulk_insert import insert_missing
-from shell.utils.db_helpers import among, changed_rows, forced
-from shell.utils.db_session import session
-from shell.utils.replaying import STALE_ATTEMPTS, attempt_number
+from shell.utils.db_helpers import count_changed_rows, force_index, is_in
 
 # The last attempt after a failed comparison takes the lock.
 OPTIMISTIC_ATTEMPTS = STALE_ATTEMPTS - 1
 
-# In the order of the document; a scan of a small table would wait for devices that nobody asked about.
-_RAISE = text("""
-    UPDATE JSON_TABLE(:devices, '$[*]' COLUMNS (id BIGINT PATH '$[0]', version INT PATH '$[1]')) AS held
-    STRAIGHT_JOIN devices AS device FORCE INDEX (PRIMARY) ON device.id = held.id
+# Locks in the order of the document. A scan, as the optimizer prefers for a small table, would wait for other devices.
+_INCREMENT_VERSIONS = text("""
+    UPDATE JSON_TABLE(:devices, '$[*]' COLUMNS (id BIGINT PATH '$[0]', version INT PATH '$[1]')) AS seen
+    STRAIGHT_JOIN devices AS device FORCE INDEX (PRIMARY) ON device.id = seen.id
     SET device.version = device.version + 1
-    WHERE device.version = held.version
+    WHERE device.version = seen.version
 """)
 
 
 def find_devices(transaction: Session, tenant_id: str, numbers: Sequence[int]) -> dict[int, int]:
-    """The ids of the tenant's devices of these numbers, by number; a number that no device has is missing."""
-    wanted = select(Devices.number, Devices.id).where(Devices.tenant_id == tenant_id)
-    return {row.number: row.id for row in transaction.execute(wanted.where(among(Devices.number, numbers)))}
+    """Return the ids of the tenant's devices by number; omit numbers that no device has."""
+    statement = select(Devices.number, Devices.id).where(Devices.tenant_id == tenant_id)
+    return {row.number: row.id for row in transaction.execute(statement.where(is_in(Devices.number, numbers)))}
 
 
 def find_or_add_devices(transaction: Session, tenant_id: str, numbers: Sequence[int]) -> dict[int, int]:
-    """The ids of the tenant's devices of these numbers, by number; those that there are not are added.
+    """Return the ids of the tenant's devices by number; add the missing ones.
 
-    They are added in a transaction of their own, for a row that is not committed cannot be met on; call it before the
-    transaction holds any lock. One statement where all of them are there, and two and a transaction of one where not. A
-    device without periods means nothing.
+    They are added in a separate transaction, because only a committed row can serialize writers; call this before the
+    transaction holds any lock. Takes one statement if all devices exist, otherwise two and one transaction with one
+    statement. A device that remains without periods has no effect.
     """
     found = find_devices(transaction, tenant_id, numbers)
     missing = sorted(set(numbers) - found.keys())
@@ -68,46 +67,47 @@ def _add(tenant_id: str, numbers: Sequence[int]) -> None:
 
 
 def is_locking() -> bool:
-    """Whether this attempt holds devices by locks; if not, what it read of them may be outdated when it ends."""
+    """Return whether this attempt locks the devices; if not, what it read of them may be outdated when it ends."""
     return settings().custody_locking == "pessimistic" or attempt_number() > OPTIMISTIC_ATTEMPTS
 
 
 @contextmanager
-def serialised(transaction: Session, tenant_id: str, numbers: Iterable[int]) -> Iterator[None]:
-    """Everything in the block is done as if nobody else changed the devices' periods meanwhile, or not at all.
+def exclusive_devices(transaction: Session, tenant_id: str, numbers: Iterable[int]) -> Iterator[None]:
+    """Run the block as the only writer of the devices' periods, or fail.
 
-    What decides is read in the block. Two statements for any number of devices, all of which must be there. Raises
-    StaleDataError, to be replayed, where somebody else did.
+    The block must read everything that its decisions depend on. Takes two statements for any number of devices, all of
+    which must exist. Raises StaleDataError, to be retried, if another transaction changed a device's periods meanwhile.
     """
-    wanted = sorted(set(numbers))
-    versions = (_locked if is_locking() else _read)(transaction, tenant_id, wanted)
-    if len(versions) != len(wanted):
-        raise StaleDataError("a device is not there to be met on")
+    ordered = sorted(set(numbers))
+    versions = (_lock_versions if is_locking() else _read_versions)(transaction, tenant_id, ordered)
+    if len(versions) != len(ordered):
+        raise StaleDataError("a device to be locked does not exist")
     try:
         yield
     except FinalConflictError:
-        # It was decided by several readings, which are of one moment only if nobody wrote between them.
-        if not is_locking() and _read(transaction, tenant_id, wanted) != versions:
+        # The decision rests on several reads. They are consistent only if no other transaction wrote between them.
+        if not is_locking() and _read_versions(transaction, tenant_id, ordered) != versions:
             raise StaleDataError("another transaction changed the custody of a device") from None
         raise
     transaction.flush()
-    if changed_rows(transaction.execute(_RAISE, {"devices": json.dumps(versions)})) != len(versions):
+    incremented = transaction.execute(_INCREMENT_VERSIONS, {"devices": json.dumps(versions)})
+    if count_changed_rows(incremented) != len(versions):
         raise StaleDataError("another transaction changed the custody of a device")
 
 
-def _locked(transaction: Session, tenant_id: str, numbers: Sequence[int]) -> list[tuple[int, int]]:
-    return _versions(transaction, _by_number(tenant_id, numbers).with_for_update())
+def _lock_versions(transaction: Session, tenant_id: str, numbers: Sequence[int]) -> list[tuple[int, int]]:
+    return _list_versions(transaction, _select_versions(tenant_id, numbers).with_for_update())
 
 
-def _read(transaction: Session, tenant_id: str, numbers: Sequence[int]) -> list[tuple[int, int]]:
-    return _versions(transaction, _by_number(tenant_id, numbers))
+def _read_versions(transaction: Session, tenant_id: str, numbers: Sequence[int]) -> list[tuple[int, int]]:
+    return _list_versions(transaction, _select_versions(tenant_id, numbers))
 
 
-def _by_number(tenant_id: str, numbers: Sequence[int]) -> Select[int, int]:
-    mine = (Devices.tenant_id == tenant_id, among(Devices.number, numbers))
-    wanted = select(Devices.id, Devices.version).where(*mine).order_by(Devices.number)
-    return forced(wanted, Devices, "uq_devices_number")
+def _select_versions(tenant_id: str, numbers: Sequence[int]) -> Select[int, int]:
+    own = (Devices.tenant_id == tenant_id, is_in(Devices.number, numbers))
+    statement = select(Devices.id, Devices.version).where(*own).order_by(Devices.number)
+    return force_index(statement, Devices, "uq_devices_number")
 
 
-def _versions(transaction: Session, wanted: Select[int, int]) -> list[tuple[int, int]]:
-    return [(row.id, row.version) for row in transaction.execute(wanted)]
+def _list_versions(transaction: Session, statement: Select[int, int]) -> list[tuple[int, int]]:
+    return [(row.id, row.version) for row in transaction.execute(statement)]

@@ -1,8 +1,8 @@
-"""Writing custody periods where writers are serialised: what overlaps is refused, and every change is recorded.
+"""Write custody periods: refuse overlaps and record every change.
 
-Guaranteed: under `device_ops.serialised`, no period is inserted that overlaps another of its device; a conflict that is
-told is with a committed period or with another element of the same request; for every change there is a row that
-says what it left, and by whom. The number of statements does not depend on the number of periods.
+Guaranteed: under `device_locks.exclusive_devices`, no period is inserted that overlaps another one of its device; every
+reported conflict is with a committed period or another element of the same request; for every change there is a row
+with the resulting period, its version and the user. The number of statements does not depend on the number of periods.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from sqlalchemy.orm.exc import StaleDataError
 
 from core.caller import Caller
 from core.contracts.custody import CustodyAction
-from core.custody import Conflict, Span, conflicts_with, conflicts_within, envelopes
-from core.errors import InvalidInputError, OverlapError
-from shell.device_ops import is_locking
+from core.custody import PeriodConflict, Span, find_conflicts_with, find_conflicts_within, find_envelopes
+from core.errors import InvalidInputError, OverlapError, format_ids
+from shell.custody.device_locks import is_locking
+from shell.db.session import session
 from shell.tables.cases import Cases
-from shell.tables.names import Custodians
-from shell.utils.db_helpers import among, changed_rows, forced
-from shell.utils.db_session import session
+from shell.tables.custodians_tags import Custodians
+from shell.utils.db_helpers import count_changed_rows, force_index, is_in
 
-MOST_CONFLICTS = 10_000
+MAX_CONFLICTS = 10_000
 
-# Our own text; every value is a parameter. The note is wider than its column, which so refuses what is too long for it:
-# here it would be cut, or become NULL, without an error.
-_WANTED = """
+# Constant text; every value is a parameter. The note is declared wider than its column, so that the column refuses a
+# note that is too long: JSON_TABLE would truncate it or return NULL, without an error.
+_NEW_PERIODS = """
     JSON_TABLE(:rows, '$[*]' COLUMNS (
       position FOR ORDINALITY,
       device_id BIGINT PATH '$[0]',
@@ -39,147 +39,166 @@ _WANTED = """
       end_at DATETIME(6) PATH '$[2]',
       custodian_id BIGINT PATH '$[3]',
       note VARCHAR(2000) CHARACTER SET utf8mb4 PATH '$[4]'
-    )) AS wanted
+    )) AS new_period
 """
 _INSERT = f"""
     INSERT INTO custody_periods (device_id, begin_at, end_at, custodian_id, note)
-    SELECT wanted.device_id, wanted.begin_at, wanted.end_at, wanted.custodian_id, wanted.note FROM {_WANTED}
+    SELECT new_period.device_id, new_period.begin_at, new_period.end_at, new_period.custodian_id, new_period.note
+    FROM {_NEW_PERIODS}
 """  # noqa: S608
-# Of one device the range that the request spans; joined by OR, those of all devices are one scan of ranges.
+# The range that the request spans on one device. Joined by OR, the ranges of all devices are one index range scan.
 _RANGE = "(device_id = :device_{0} AND end_at > :begin_{0} AND begin_at < :end_{0})"
-_IN_RANGES = (
+_SELECT_IN_RANGES = (
     "SELECT id, device_id, begin_at, end_at FROM custody_periods FORCE INDEX (ix_custody_periods_overlap) WHERE "
 )
-# The LIMIT keeps what is in the ranges a table of its own, read once: else each element would read its device's history
-# from the beginning.
-_WHERE_FREE = """
+# The LIMIT makes the server materialize the rows of the ranges once; otherwise it would read a device's history from
+# its beginning for every new period.
+_WHERE_NO_OVERLAP = """
     WHERE NOT EXISTS (
-      SELECT 1 FROM ({0} LIMIT 18446744073709551615) AS kept
-      WHERE kept.device_id = wanted.device_id AND kept.end_at > wanted.begin_at AND kept.begin_at < wanted.end_at
+      SELECT 1 FROM ({0} LIMIT 18446744073709551615) AS recorded
+      WHERE recorded.device_id = new_period.device_id
+        AND recorded.end_at > new_period.begin_at AND recorded.begin_at < new_period.end_at
     )
 """
-_IDS = text(f"""
-    SELECT STRAIGHT_JOIN made.id AS id FROM {_WANTED}
-    JOIN custody_periods AS made FORCE INDEX (ix_custody_periods_overlap)
-      ON made.device_id = wanted.device_id AND made.end_at = wanted.end_at AND made.begin_at = wanted.begin_at
-    ORDER BY wanted.position
+_SELECT_IDS = text(f"""
+    SELECT STRAIGHT_JOIN inserted.id AS id FROM {_NEW_PERIODS}
+    JOIN custody_periods AS inserted FORCE INDEX (ix_custody_periods_overlap)
+      ON inserted.device_id = new_period.device_id
+      AND inserted.end_at = new_period.end_at AND inserted.begin_at = new_period.begin_at
+    ORDER BY new_period.position
 """)  # noqa: S608
-_RECORD = text("""
+_RECORD_CHANGES = text("""
     INSERT INTO custody_changes
       (period_id, version, action, user_id, device_id, begin_at, end_at, custodian_id, note)
     SELECT period.id, period.version, :action, :user_id,
       period.device_id, period.begin_at, period.end_at, period.custodian_id, period.note
-    FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS made
-    STRAIGHT_JOIN custody_periods AS period ON period.id = made.id
+    FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS changed
+    STRAIGHT_JOIN custody_periods AS period ON period.id = changed.id
 """)
 
 
-class WantedPeriod(NamedTuple):
-    """A period to be inserted: its place in the request, the device by number and by row, and what is said of it."""
+class NewPeriodRow(NamedTuple):
+    """A period to be inserted.
+
+    `span` holds the period's position in the request and the device's number; `device_id` is the id of its row.
+    """
 
     span: Span
-    device_row: int
+    device_id: int
     custodian_id: int | None
     note: str | None
 
 
-def keep_custodians(transaction: Session, caller: Caller, ids: Sequence[int | None]) -> None:
-    """Make sure that the tenant has these custodians, and that they stay until the transaction ends.
+def lock_custodians(transaction: Session, caller: Caller, ids: Sequence[int | None]) -> None:
+    """Lock the custodians in shared mode, in the order of their ids, so that they exist until the transaction ends.
 
-    A shared lock, in the order of the ids: many may record what one holds. Raises InvalidInputError naming up to 20
-    ids that are none of the tenant's.
+    Transactions that record periods of the same custodian do not wait for each other. Raises InvalidInputError with
+    up to 20 of the ids that the tenant does not have.
     """
-    wanted = sorted({each for each in ids if each is not None})
-    if not wanted:
+    requested: list[int] = sorted({each for each in ids if each is not None})
+    if not requested:
         return
-    mine = select(Custodians.id).join(Cases, Cases.id == Custodians.case_id).where(Cases.tenant_id == caller.tenant_id)
-    found = set(transaction.scalars(mine.where(among(Custodians.id, wanted))))
-    if len(found) == len(wanted):
-        kept = select(Custodians.id).where(among(Custodians.id, wanted)).order_by(Custodians.id)
-        kept = forced(kept, Custodians, "PRIMARY")
-        found = set(transaction.scalars(kept.with_for_update(read=True)))
-    missing = [each for each in wanted if each not in found]
+    own = select(Custodians.id).join(Cases, Cases.id == Custodians.case_id).where(Cases.tenant_id == caller.tenant_id)
+    found = set(transaction.scalars(own.where(is_in(Custodians.id, requested))))
+    if len(found) == len(requested):
+        locking = select(Custodians.id).where(is_in(Custodians.id, requested)).order_by(Custodians.id)
+        locking = force_index(locking, Custodians, "PRIMARY")
+        found = set(transaction.scalars(locking.with_for_update(read=True)))
+    missing = [each for each in requested if each not in found]
     if missing:
-        named = ", ".join(map(str, missing[:20]))
-        raise InvalidInputError(f"custodianId: you have no custodians of these ids: {named}; see GET /custodians")
+        named = format_ids(missing)
+        raise InvalidInputError(
+            f"custodianId: you have no custodians with these ids: {named}; list them with GET /custodians"
+        )
 
 
-def insert_periods(transaction: Session, caller: Caller, wanted: Sequence[WantedPeriod], ending: int = 0) -> list[int]:
-    """Insert periods of serialised devices, all of them, or raise OverlapError with every conflict; ids in order.
+def insert_periods(transaction: Session, caller: Caller, rows: Sequence[NewPeriodRow], ended_id: int = 0) -> list[int]:
+    """Insert all periods, or raise OverlapError with every conflict; return the ids in the order of the rows.
 
-    `ending` is the id of a period that this very transaction has cut short. Four statements at most where nothing
-    overlaps. Raises StaleDataError, to be replayed, where what overlapped is gone again.
+    Call it under `exclusive_devices`. `ended_id` is a period that this transaction has just ended. Takes at most four
+    statements if nothing overlaps. Raises StaleDataError, to be retried, if an overlapping period has disappeared.
     """
-    rows = {"rows": json.dumps([_row(each) for each in wanted], ensure_ascii=False)}
-    # The statement that looks for itself sees what is recorded, not the other elements.
-    if is_locking() or any(conflicts_within([each.span for each in wanted])):
-        refuse_overlaps(transaction, wanted)
-        transaction.execute(text(_INSERT), rows)
+    parameters = {"rows": json.dumps([_list_values(each) for each in rows], ensure_ascii=False)}
+    # The conditional INSERT compares with recorded periods, not with other elements of the request.
+    if is_locking() or any(find_conflicts_within([each.span for each in rows])):
+        check_overlaps(transaction, rows)
+        transaction.execute(text(_INSERT), parameters)
     else:
-        _insert_free(transaction, wanted, rows, ending)
-    ids = list(transaction.scalars(_IDS, rows))
-    if len(ids) != len(wanted):
-        raise StaleDataError("somebody else recorded the same periods meanwhile")
+        _insert_if_free(transaction, rows, parameters, ended_id)
+    ids = list(transaction.scalars(_SELECT_IDS, parameters))
+    if len(ids) != len(rows):
+        raise StaleDataError("another transaction recorded the same periods")
     record_changes(transaction, caller, CustodyAction.ADDED, ids)
     return ids
 
 
-def _insert_free(transaction: Session, wanted: Sequence[WantedPeriod], rows: Mapping[str, str], ending: int) -> None:
-    ranges, bounds = _in_ranges(wanted)
-    inserted = transaction.execute(text(_INSERT + _WHERE_FREE.format(ranges)), {**rows, **bounds})
-    if changed_rows(inserted) != len(wanted):
-        # On a connection of its own, which sees what is committed and not what was inserted here a moment ago.
-        with session() as looking:
-            refuse_overlaps(looking, wanted, but=ending)
-        raise StaleDataError("what overlapped was removed meanwhile")
+def _insert_if_free(
+    transaction: Session, rows: Sequence[NewPeriodRow], parameters: Mapping[str, str], ended_id: int
+) -> None:
+    select_recorded, bounds = _select_in_ranges(rows)
+    statement = text(_INSERT + _WHERE_NO_OVERLAP.format(select_recorded))
+    if count_changed_rows(transaction.execute(statement, {**parameters, **bounds})) != len(rows):
+        # A separate connection sees what is committed, and not what this transaction inserted.
+        with session() as reading:
+            check_overlaps(reading, rows, excluded_id=ended_id)
+        raise StaleDataError("an overlapping period was removed meanwhile")
 
 
 def record_changes(transaction: Session, caller: Caller, action: CustodyAction, ids: Sequence[int]) -> None:
-    """Copy the periods as they are now to what is known of all changes.
+    """Copy the periods, as they are now, to the history of changes.
 
-    Call it when their rows are written, and so locked: two writers of one period then meet there, and never in the
-    middle of their records. A removal is one more version, recorded before the rows are deleted.
+    Call it after their rows are written, and thereby locked: two writers of one period then wait for each other before
+    they write history. A removal is recorded as one more version, before the rows are deleted.
     """
     values = {"action": action.value, "user_id": caller.user_id, "ids": json.dumps(list(ids))}
-    transaction.execute(_RECORD, values)
+    transaction.execute(_RECORD_CHANGES, values)
 
 
-def refuse_overlaps(transaction: Session, wanted: Sequence[WantedPeriod], but: int = 0) -> None:
-    """Raise OverlapError if the periods overlap each other or recorded ones; the one of id `but` does not count."""
-    spans = [each.span for each in wanted]
-    recorded = _recorded(transaction, wanted, but)
-    found = list(islice(chain(conflicts_with(spans, recorded), conflicts_within(spans)), MOST_CONFLICTS + 1))
+def check_overlaps(transaction: Session, rows: Sequence[NewPeriodRow], excluded_id: int = 0) -> None:
+    """Raise OverlapError if the periods overlap each other, or recorded periods other than `excluded_id`."""
+    spans = [each.span for each in rows]
+    recorded = _list_recorded(transaction, rows, excluded_id)
+    conflicts = chain(find_conflicts_with(spans, recorded), find_conflicts_within(spans))
+    found = list(islice(conflicts, MAX_CONFLICTS + 1))
     if found:
-        raise OverlapError(_said(found), found[:MOST_CONFLICTS])
+        raise OverlapError(_describe_conflicts(found), found[:MAX_CONFLICTS])
 
 
-def _said(found: Sequence[Conflict]) -> str:
-    if len(found) > MOST_CONFLICTS:
-        return f"Nothing was changed. There are more than {MOST_CONFLICTS:,} overlaps; `conflicts` has so many."
-    return f"Nothing was changed. Overlaps: {len(found):,}, all in `conflicts`; periods that only touch are none."
+def _describe_conflicts(found: Sequence[PeriodConflict]) -> str:
+    if len(found) > MAX_CONFLICTS:
+        return (
+            f"Nothing was changed. There are more than {MAX_CONFLICTS:,} overlaps; "
+            f"`conflicts` lists the first {MAX_CONFLICTS:,}."
+        )
+    return (
+        f"Nothing was changed. Overlaps: {len(found):,}, all listed in `conflicts`. "
+        "A period may begin when another one ends."
+    )
 
 
-def _recorded(transaction: Session, wanted: Sequence[WantedPeriod], but: int) -> list[Span]:
-    """The recorded periods between the first begin and the last end of each device's."""
-    numbers = {each.device_row: each.span.device_id for each in wanted}
-    statement, bounds = _in_ranges(wanted)
-    return list(_spans(numbers, transaction.execute(text(statement), bounds).all(), but))
+def _list_recorded(transaction: Session, rows: Sequence[NewPeriodRow], excluded_id: int) -> list[Span]:
+    """Return the recorded periods between the first begin and the last end of each device's rows."""
+    numbers = {each.device_id: each.span.device_id for each in rows}
+    statement, bounds = _select_in_ranges(rows)
+    return list(_build_spans(numbers, transaction.execute(text(statement), bounds).all(), excluded_id))
 
 
-def _in_ranges(wanted: Sequence[WantedPeriod]) -> tuple[str, dict[str, int | datetime]]:
-    ranges = envelopes(each.span._replace(device_id=each.device_row) for each in wanted)
+def _select_in_ranges(rows: Sequence[NewPeriodRow]) -> tuple[str, dict[str, int | datetime]]:
+    ranges = find_envelopes(each.span._replace(device_id=each.device_id) for each in rows)
     bounds: dict[str, int | datetime] = {}
-    for place, (device, (begin, end)) in enumerate(ranges.items()):
-        bounds |= {f"device_{place}": device, f"begin_{place}": begin, f"end_{place}": end}
-    return _IN_RANGES + " OR ".join(_RANGE.format(place) for place in range(len(ranges))), bounds
+    for index, (device_id, (begin, end)) in enumerate(ranges.items()):
+        bounds |= {f"device_{index}": device_id, f"begin_{index}": begin, f"end_{index}": end}
+    return _SELECT_IN_RANGES + " OR ".join(_RANGE.format(index) for index in range(len(ranges))), bounds
 
 
-def _spans(numbers: Mapping[int, int], rows: Sequence[tuple[int, int, datetime, datetime]], but: int) -> Iterator[Span]:
-    for period_id, device, begin, end in rows:
-        if period_id != but:
-            yield Span(period_id, numbers[device], begin, end)
+def _build_spans(
+    numbers: Mapping[int, int], recorded: Sequence[tuple[int, int, datetime, datetime]], excluded_id: int
+) -> Iterator[Span]:
+    for period_id, device_id, begin, end in recorded:
+        if period_id != excluded_id:
+            yield Span(period_id, numbers[device_id], begin, end)
 
 
-def _row(wanted: WantedPeriod) -> list[object]:
-    begin, end = wanted.span.begin.isoformat(" "), wanted.span.end.isoformat(" ")
-    return [wanted.device_row, begin, end, wanted.custodian_id, wanted.note]
+def _list_values(row: NewPeriodRow) -> list[object]:
+    begin, end = row.span.begin.isoformat(" "), row.span.end.isoformat(" ")
+    return [row.device_id, begin, end, row.custodian_id, row.note]

@@ -1,9 +1,8 @@
-"""Reading custody: a device's periods, one of them, and everything that was ever done to them.
+"""Read the custody periods of devices and the history of their changes.
 
-Guaranteed: what belongs to another tenant is not found, exactly as if there were no such thing; a page costs the same
-number of statements however long the list; pages follow the order of time, and a device that has no periods has empty
-ones.
-Not guaranteed: that two pages show the same moment.
+Guaranteed: data of another tenant is not found, exactly as if it did not exist; the number of statements for a page
+does not depend on the length of the list; pages are in chronological order; a device without periods has empty pages.
+Not guaranteed: that two pages show the same state.
 """
 
 from __future__ import annotations
@@ -17,80 +16,80 @@ from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts.custody import CustodyAction, CustodyChange, CustodyChangePage, CustodyPeriod, CustodyPeriodPage
-from core.custody import given_end
+from core.custody import to_open_end
 from core.errors import NotFoundError
-from core.paging import decode_cursor, not_ours, page_of
+from core.pagination import build_cursor_error, decode_cursor, paginate
+from shell.db.session import session
+from shell.tables.custodians_tags import Custodians
 from shell.tables.custody import CustodyChanges, CustodyPeriods, Devices
-from shell.tables.names import Custodians
-from shell.utils.db_helpers import among, forced, repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
+from shell.utils.db_helpers import force_index, is_in, rerun_if_unknown, retry_on_db_conflict
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+@retry_on_db_conflict(resolve=rerun_if_unknown)
 def list_periods(
     caller: Caller, device_id: int, begin: datetime | None, end: datetime | None, limit: int, after: str | None
 ) -> CustodyPeriodPage:
-    """A page of the device's periods that end after `begin` and begin before `end`, in their order.
+    """Return a page of the device's periods that end after `begin` and begin before `end`, in chronological order.
 
-    Raises InvalidInputError for a cursor that is not ours.
+    Raises InvalidInputError for a cursor that this API did not issue.
     """
-    wanted = _described().where(Devices.tenant_id == caller.tenant_id, Devices.number == device_id)
-    start = max(filter(None, (begin, _moment_of(after))), default=None)
+    statement = _select_periods().where(Devices.tenant_id == caller.tenant_id, Devices.number == device_id)
+    start = max(filter(None, (begin, _decode_end(after))), default=None)
     if start is not None:
-        wanted = wanted.where(CustodyPeriods.end_at > start)
+        statement = statement.where(CustodyPeriods.end_at > start)
     if end is not None:
-        wanted = wanted.where(CustodyPeriods.begin_at < end)
-    wanted = forced(wanted, CustodyPeriods, "ix_custody_periods_overlap")
+        statement = statement.where(CustodyPeriods.begin_at < end)
+    statement = force_index(statement, CustodyPeriods, "ix_custody_periods_overlap")
     with session() as reading:
-        rows = reading.execute(wanted.order_by(CustodyPeriods.end_at).limit(limit + 1)).all()
-    page, following = page_of(rows, limit, lambda row: (row.end_at.isoformat(),))
-    return CustodyPeriodPage(items=list(map(_period, page)), next=following)
+        rows = reading.execute(statement.order_by(CustodyPeriods.end_at).limit(limit + 1)).all()
+    page, following = paginate(rows, limit, lambda row: (row.end_at.isoformat(),))
+    return CustodyPeriodPage(items=list(map(_describe_row, page)), next=following)
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+@retry_on_db_conflict(resolve=rerun_if_unknown)
 def list_changes(caller: Caller, device_id: int, limit: int, after: str | None) -> CustodyChangePage:
-    """A page of all that was done to the device's periods, in the order in which it was done.
+    """Return a page of all changes of the device's periods, oldest first.
 
-    Changes of one device are made one after the other, so that ids ascend as they are committed.
-    Raises InvalidInputError for a cursor that is not ours.
+    The changes of one device are serialized, so that their ids ascend in the order of their commits. Raises
+    InvalidInputError for a cursor that this API did not issue.
     """
     start = 0 if after is None else decode_cursor(after, (int,))[0]
-    mine = (Devices.tenant_id == caller.tenant_id, Devices.number == device_id, CustodyChanges.id > start)
-    wanted = select(CustodyChanges).join(Devices, Devices.id == CustodyChanges.device_id).where(*mine)
+    own = (Devices.tenant_id == caller.tenant_id, Devices.number == device_id, CustodyChanges.id > start)
+    statement = select(CustodyChanges).join(Devices, Devices.id == CustodyChanges.device_id).where(*own)
     with session() as reading:
-        rows = reading.scalars(wanted.order_by(CustodyChanges.id).limit(limit + 1)).all()
-    page, following = page_of(rows, limit, lambda row: (row.id,))
-    return CustodyChangePage(items=[_change(row, device_id) for row in page], next=following)
+        rows = reading.scalars(statement.order_by(CustodyChanges.id).limit(limit + 1)).all()
+    page, following = paginate(rows, limit, lambda row: (row.id,))
+    return CustodyChangePage(items=[_describe_change(row, device_id) for row in page], next=following)
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+@retry_on_db_conflict(resolve=rerun_if_unknown)
 def get_period(caller: Caller, period_id: int) -> CustodyPeriod:
-    """One period; raises NotFoundError."""
+    """Return one period. Raises NotFoundError."""
     with session() as reading:
-        return described(reading, caller, [period_id])[0]
+        return describe_periods(reading, caller, [period_id])[0]
 
 
 def load_period(reading: Session, caller: Caller, period_id: int) -> tuple[CustodyPeriods, int]:
-    """The period as it is committed, to be changed, and its device's number; raises NotFoundError."""
-    wanted = select(CustodyPeriods, Devices.number).join(Devices, Devices.id == CustodyPeriods.device_id)
-    mine = wanted.where(CustodyPeriods.id == period_id, Devices.tenant_id == caller.tenant_id)
-    found = reading.execute(mine.execution_options(populate_existing=True)).one_or_none()
+    """Return the row of a period as committed, and its device's number. Raises NotFoundError."""
+    statement = select(CustodyPeriods, Devices.number).join(Devices, Devices.id == CustodyPeriods.device_id)
+    own = statement.where(CustodyPeriods.id == period_id, Devices.tenant_id == caller.tenant_id)
+    found = reading.execute(own.execution_options(populate_existing=True)).one_or_none()
     if found is None:
         raise _not_found(period_id)
     return found[0], found[1]
 
 
-def described(reading: Session, caller: Caller, ids: Sequence[int]) -> list[CustodyPeriod]:
-    """The periods of these ids as the API gives them, in the order of the ids given; raises NotFoundError."""
-    wanted = _described().where(among(CustodyPeriods.id, ids), Devices.tenant_id == caller.tenant_id)
-    found = {row.id: _period(row) for row in reading.execute(wanted)}
+def describe_periods(reading: Session, caller: Caller, ids: Sequence[int]) -> list[CustodyPeriod]:
+    """Return the periods as the API represents them, in the order of `ids`. Raises NotFoundError."""
+    statement = _select_periods().where(is_in(CustodyPeriods.id, ids), Devices.tenant_id == caller.tenant_id)
+    found = {row.id: _describe_row(row) for row in reading.execute(statement)}
     missing = [each for each in ids if each not in found]
     if missing:
         raise _not_found(missing[0])
     return [found[each] for each in ids]
 
 
-def _described() -> Any:
+def _select_periods() -> Any:
     columns = (
         *(CustodyPeriods.id, Devices.number, CustodyPeriods.begin_at, CustodyPeriods.end_at),
         *(CustodyPeriods.custodian_id, Custodians.name.label("custodian"), CustodyPeriods.note, CustodyPeriods.version),
@@ -99,12 +98,12 @@ def _described() -> Any:
     return periods.outerjoin(Custodians, Custodians.id == CustodyPeriods.custodian_id)
 
 
-def _period(row: Any) -> CustodyPeriod:
+def _describe_row(row: Any) -> CustodyPeriod:
     return CustodyPeriod(
         id=row.id,
         device_id=row.number,
         begin=row.begin_at,
-        end=given_end(row.end_at),
+        end=to_open_end(row.end_at),
         custodian_id=row.custodian_id,
         custodian=row.custodian,
         note=row.note,
@@ -112,7 +111,7 @@ def _period(row: Any) -> CustodyPeriod:
     )
 
 
-def _change(row: CustodyChanges, device_id: int) -> CustodyChange:
+def _describe_change(row: CustodyChanges, device_id: int) -> CustodyChange:
     return CustodyChange(
         period_id=row.period_id,
         version=row.version,
@@ -121,24 +120,25 @@ def _change(row: CustodyChanges, device_id: int) -> CustodyChange:
         changed_at=row.changed_at,
         device_id=device_id,
         begin=row.begin_at,
-        end=given_end(row.end_at),
+        end=to_open_end(row.end_at),
         custodian_id=row.custodian_id,
         note=row.note,
     )
 
 
-def _moment_of(after: str | None) -> datetime | None:
+def _decode_end(after: str | None) -> datetime | None:
+    """Return the end of the last period of the previous page. Raises InvalidInputError for any other cursor."""
     if after is None:
         return None
     text = str(decode_cursor(after, (str,))[0])
     try:
-        moment = datetime.fromisoformat(text)
+        end = datetime.fromisoformat(text)
     except ValueError as exc:
-        raise not_ours() from exc
-    if moment.isoformat() != text or moment.tzinfo is not None:
-        raise not_ours()
-    return moment
+        raise build_cursor_error() from exc
+    if end.isoformat() != text or end.tzinfo is not None:
+        raise build_cursor_error()
+    return end
 
 
 def _not_found(period_id: int) -> NotFoundError:
-    return NotFoundError(f"you have no custody period of the id {period_id}")
+    return NotFoundError(f"you have no custody period with id {period_id}")

@@ -1,9 +1,9 @@
-"""Many rows in few statements, without a damaged value, and with as few deadlocks as order can see to.
+"""Bulk inserts: many rows in few statements, without changed values and with few deadlocks.
 
-Guaranteed: rows that others may have go in sorted by key, so that two writers meet in the same order (for names that a
-collation orders otherwise than their characters do, nearly so: what deadlocks is replayed); a row whose key exists is
-left as it is; a value that the column cannot hold is an error, never a changed value.
-Not guaranteed: which rows were new. Under SQLAlchemy's FOUND_ROWS flag the row count says 1 for both; read them back.
+Guaranteed: rows that other writers may insert too are sorted by key, so that two writers lock them in the same order
+(nearly so for names, which a collation may order differently than Python does; a deadlock is retried); an existing
+row is left as it is; a value that the column cannot hold is an error and is never changed to fit.
+Not guaranteed: which rows were new. Under SQLAlchemy's FOUND_ROWS flag the row count is 1 for both; read them back.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from core.errors import InvalidInputError
-from shell.utils.db_errors import DbErrorClass, classify, error_number
-from shell.utils.literals import execute_literal, row_literals
-from shell.utils.session_variables import set_if_allowed
+from shell.db.errors import DbErrorClass, classify, error_number
+from shell.db.session_variables import set_session_variable
+from shell.db.sql_literals import execute_literal, format_row_literals
 
 Row = tuple[Any, ...]
 DUPLICATE_ENTRY = 1062
-# Fewer than the server can list warnings for: 65,535, and a row can cause several.
-IGNORE_BATCH, MOST_WARNINGS = 10_000, 65_535
+# The server lists at most 65,535 warnings, and a row can cause several.
+IGNORE_BATCH, MAX_WARNINGS = 10_000, 65_535
 STATEMENT_BYTES = 1_000_000
 
 
-class Inserted(NamedTuple):
-    """One statement: LAST_INSERT_ID, how many of the sorted rows it had, and how many warnings the server counted.
+class InsertResult(NamedTuple):
+    """The result of one statement: LAST_INSERT_ID, its number of rows, and the server's warning count.
 
-    Rows that were all new may have the ids from there on; who wants to know has to prove it.
+    If all rows were new, their ids may be consecutive from `first_id`; the caller must verify that.
     """
 
     first_id: int
@@ -41,58 +41,59 @@ class Inserted(NamedTuple):
 
 def insert_missing(
     transaction: Session, table: str, columns: Sequence[str], rows: Iterable[Row], key: int = 1
-) -> list[Inserted]:
-    """Insert the rows whose unique key is not there yet; the others are left untouched.
+) -> list[InsertResult]:
+    """Insert the rows whose unique key does not exist yet; leave existing rows untouched.
 
-    `rows` hold the values in the order of `columns`, of which the first `key` are what the rows are sorted by.
-    `ON DUPLICATE KEY UPDATE` of a column by itself keeps strict mode on, which INSERT IGNORE does not. The column is
-    one that the rows give: of a generated id MySQL refuses it (1869) where two of the rows have the same key.
-    Returns a statement's worth of the sorted rows each; whether they were new is for the caller to find out.
+    `rows` hold values in the order of `columns` and are sorted by the first `key` columns. `ON DUPLICATE KEY UPDATE`
+    of a column with itself keeps strict mode on, which INSERT IGNORE does not. It must be a column that the rows
+    supply: for a generated id MySQL raises error 1869 where two of the rows have the same key.
+    Returns one result for each statement, in the order of the sorted rows; it does not say which rows were new.
     """
     ordered = sorted(rows, key=itemgetter(*range(key)))
-    same = columns[0]
-    return list(_execute(transaction, _insert(table, columns), ordered, f" ON DUPLICATE KEY UPDATE {same} = {same}"))
+    column = columns[0]
+    return list(
+        _execute(transaction, _insert_clause(table, columns), ordered, f" ON DUPLICATE KEY UPDATE {column} = {column}")
+    )
 
 
 def insert_new(transaction: Session, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-    """Insert rows that nobody else can have inserted; a duplicate is an error."""
-    deque(_execute(transaction, _insert(table, columns), rows), maxlen=0)
+    """Insert rows that no other writer can have inserted; a duplicate raises IntegrityError."""
+    deque(_execute(transaction, _insert_clause(table, columns), rows), maxlen=0)
 
 
 def insert_ignore_checked(
     transaction: Session, table: str, columns: Sequence[str], rows: Iterable[Row], key: int = 1
 ) -> None:
-    """INSERT IGNORE that refuses to damage: any warning other than a duplicate key raises InvalidInputError.
+    """Run `insert_ignore` in a SAVEPOINT, so that a caller can continue its transaction after InvalidInputError.
 
-    One statement and one SHOW WARNINGS for thousands of rows; for rows of keys only. A SAVEPOINT takes back what was
-    inserted, for a caller that goes on.
+    One statement and one SHOW WARNINGS for thousands of rows; for rows that consist of keys only.
     """
     with transaction.begin_nested():
         insert_ignore(transaction, table, columns, rows, key)
 
 
 def insert_ignore(transaction: Session, table: str, columns: Sequence[str], rows: Iterable[Row], key: int = 1) -> None:
-    """INSERT IGNORE that raises InvalidInputError for any warning but a duplicate key; then the caller must roll back.
+    """Insert with INSERT IGNORE; raise InvalidInputError for any warning other than a duplicate key.
 
-    A row that is there already is locked to be shared, and not for the caller alone as `insert_missing` does. IGNORE
-    turns errors into warnings, and the server lists no more than `max_error_count` of them: that is raised where it can
-    be, and where it cannot, as many rows go in one statement as it can list.
+    After that error the caller must roll back. An existing row gets a shared lock, where `insert_missing` takes an
+    exclusive one. IGNORE turns errors into warnings, and the server lists no more than `max_error_count` of them; the
+    variable is raised where the user may set it, otherwise a statement has no more rows than the server lists warnings.
     """
     ordered = sorted(rows, key=itemgetter(*range(key)))
-    listed = set_if_allowed(transaction.connection(), "max_error_count", MOST_WARNINGS)
-    most = max(1, min(IGNORE_BATCH, listed))
-    for start in range(0, len(ordered), most):
-        _insert_ignore(transaction, table, columns, ordered[start : start + most])
+    listed = set_session_variable(transaction.connection(), "max_error_count", MAX_WARNINGS)
+    batch = max(1, min(IGNORE_BATCH, listed))
+    for start in range(0, len(ordered), batch):
+        _insert_ignore(transaction, table, columns, ordered[start : start + batch])
 
 
 def _insert_ignore(transaction: Session, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-    for done in _execute(transaction, _insert(table, columns).replace("INSERT", "INSERT IGNORE", 1), rows):
+    for result in _execute(transaction, _insert_clause(table, columns).replace("INSERT", "INSERT IGNORE", 1), rows):
         warnings = transaction.connection().exec_driver_sql("SHOW WARNINGS").all()
-        damaged = [row for row in warnings if row[1] != DUPLICATE_ENTRY]
-        if damaged:
-            raise InvalidInputError(f"{table}: the server would have damaged a value (warning {damaged[0][1]})")
-        if done.warnings > len(warnings):
-            # What is not listed may be damage. The same rows again change nothing, and fewer are listed whole.
+        changed = [row for row in warnings if row[1] != DUPLICATE_ENTRY]
+        if changed:
+            raise InvalidInputError(f"{table}: the server would have changed a value to fit (warning {changed[0][1]})")
+        if result.warnings > len(warnings):
+            # An unlisted warning may be a changed value. Repeating rows is harmless; halves are listed in full.
             _insert_ignore_halves(transaction, table, columns, rows)
             return
 
@@ -100,7 +101,7 @@ def _insert_ignore(transaction: Session, table: str, columns: Sequence[str], row
 def _insert_ignore_halves(transaction: Session, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
     middle = len(rows) // 2
     if not middle:
-        raise InvalidInputError(f"{table}: the server would have damaged a value, and does not list the warning")
+        raise InvalidInputError(f"{table}: the server may have changed a value to fit; it does not list the warning")
     _insert_ignore(transaction, table, columns, rows[:middle])
     _insert_ignore(transaction, table, columns, rows[middle:])
 
@@ -108,10 +109,10 @@ def _insert_ignore_halves(transaction: Session, table: str, columns: Sequence[st
 def insert_bisecting(
     transaction: Session, insert: Callable[[Sequence[Row]], None], rows: Sequence[Row]
 ) -> list[tuple[Row, int | None]]:
-    """Insert all rows that the server accepts; returns the refused ones, each with the server's error number.
+    """Insert all rows that the server accepts; return the rejected ones, each with the server's error number.
 
-    `insert` must be one that changes nothing when it is repeated, as `insert_missing` is: the first attempt costs no
-    SAVEPOINT. Only errors that blame a value are bisected, each part in a SAVEPOINT of its own; others are raised.
+    `insert` must be idempotent, as `insert_missing` is: the first attempt runs without a SAVEPOINT. After an error of
+    class DATA the rows are bisected, each part in a SAVEPOINT of its own; any other error is raised.
     """
     if not rows:
         return []
@@ -121,10 +122,10 @@ def insert_bisecting(
     except (DBAPIError, UnicodeEncodeError) as error:
         if classify(error) is not DbErrorClass.DATA:
             raise
-    return _refused(transaction, insert, rows)
+    return _bisect(transaction, insert, rows)
 
 
-def _refused(
+def _bisect(
     transaction: Session, insert: Callable[[Sequence[Row]], None], rows: Sequence[Row]
 ) -> list[tuple[Row, int | None]]:
     try:
@@ -137,22 +138,22 @@ def _refused(
         if len(rows) == 1:
             return [(rows[0], error_number(error))]
     middle = len(rows) // 2
-    return _refused(transaction, insert, rows[:middle]) + _refused(transaction, insert, rows[middle:])
+    return _bisect(transaction, insert, rows[:middle]) + _bisect(transaction, insert, rows[middle:])
 
 
-def _insert(table: str, columns: Sequence[str]) -> str:
-    # Table and columns are names in our own code; every value is a literal of `row_literals`.
+def _insert_clause(table: str, columns: Sequence[str]) -> str:
+    # Table and column names are constants of this code; every value is escaped by `format_row_literals`.
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES "  # noqa: S608
 
 
-def _execute(transaction: Session, insert: str, rows: Sequence[Row], behind: str = "") -> Iterator[Inserted]:
-    """One statement for each megabyte."""
-    for part in _parts(row_literals(rows)):
-        done = execute_literal(transaction.connection(), f"{insert}({'),('.join(part)}){behind}", insert)
-        yield Inserted(done.lastrowid, len(part), done.context.cursor.warning_count)
+def _execute(transaction: Session, insert: str, rows: Sequence[Row], suffix: str = "") -> Iterator[InsertResult]:
+    """Execute one statement for each megabyte of literals."""
+    for part in _split(format_row_literals(rows)):
+        result = execute_literal(transaction.connection(), f"{insert}({'),('.join(part)}){suffix}", insert)
+        yield InsertResult(result.lastrowid, len(part), result.context.cursor.warning_count)
 
 
-def _parts(literals: Sequence[str]) -> Iterator[Sequence[str]]:
+def _split(literals: Sequence[str]) -> Iterator[Sequence[str]]:
     start = size = 0
     for end, literal in enumerate(literals):
         row = len(literal) if literal.isascii() else len(literal.encode())

@@ -1,4 +1,4 @@
-"""What the columns of this database can hold, as the database itself says: read once a process.
+"""The capacity of the database's text columns, read from information_schema once per process.
 
 The database is the authority, not the models: an operator may have widened a column or changed its character set.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sqlalchemy import text
 
-from shell.utils.db_session import engine
+from shell.db.session import engine
 
 Limits = Mapping[str, "ColumnLimit"]
 
@@ -24,7 +24,7 @@ _COLUMNS = text(
 
 
 class ColumnLimit(NamedTuple):
-    """How much text a column holds: VARCHAR counts characters, TEXT counts bytes (the other is None)."""
+    """The capacity of a text column: in characters for VARCHAR, in bytes for TEXT (the other is None)."""
 
     characters: int | None
     bytes: int | None
@@ -33,13 +33,13 @@ class ColumnLimit(NamedTuple):
 
     @property
     def takes_four_bytes(self) -> bool:
-        """Whether characters beyond the basic plane can be stored."""
+        """Whether the column can store characters outside of the Basic Multilingual Plane."""
         return self.charset == "utf8mb4"
 
 
 @lru_cache(maxsize=64)
 def column_limits(table: str) -> Limits:
-    """The limits of a table's text columns, by column."""
+    """Return the limits of a table's text columns, by column name."""
     with engine().connect() as connection:
         rows = connection.execute(_COLUMNS, {"table": table}).all()
     return {row.name: _limit(row.type, row.characters, row.bytes, row.charset, row.collation) for row in rows}

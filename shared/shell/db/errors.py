@@ -1,9 +1,9 @@
-"""What a database error means for the caller, by the server's number and never by the type of exception.
+"""Classify database errors by the server's error number, never by the exception's type.
 
-PyMySQL reports nearly every number as OperationalError, and SQLAlchemy reports a deadlock inside a SAVEPOINT as 1305
-(the SAVEPOINT is gone, because the whole transaction is); the deadlock itself stands only in the exception's chain.
-Numbers that are not listed are permanent. Sources: MySQL's error reference (InnoDB error handling), the lists of
-SQLAlchemy's `is_disconnect`, oslo.db and Vitess; where MySQL and MariaDB differ, both numbers are here.
+PyMySQL raises OperationalError for nearly every number, and SQLAlchemy reports a deadlock inside a SAVEPOINT as 1305
+(the SAVEPOINT is gone because the whole transaction is); the deadlock itself is only in the exception's cause chain.
+A number that is not listed is permanent. Sources: MySQL's error reference (InnoDB error handling), the lists of
+SQLAlchemy's `is_disconnect`, oslo.db and Vitess; where MySQL and MariaDB differ, both numbers are listed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from core.errors import CommitOutcomeUnknownError
 
 
 class DbErrorClass(Enum):
-    """What to do: the value is the reason that a log line gives."""
+    """How a caller reacts to a database error; the value is the reason in log lines."""
 
-    TRANSACTION = "conflict: roll back and replay the whole transaction"
+    TRANSACTION = "conflict: roll back and retry the whole transaction"
     STALE = "stale version: read again in a new transaction"
-    ONCE = "internal: replay the whole transaction once"
-    CONNECTION = "connection lost: reconnect and replay"
-    FAILOVER = "no writable server: wait, reconnect and replay"
-    CAPACITY = "server out of capacity: wait and replay"
+    ONCE = "internal: retry the whole transaction once"
+    CONNECTION = "connection lost: reconnect and retry"
+    FAILOVER = "no writable server: wait, reconnect and retry"
+    CAPACITY = "server out of capacity: wait and retry"
     DUPLICATE = "duplicate key"
     DATA = "the value cannot be stored"
     UNKNOWN_COMMIT = "connection lost during COMMIT"
@@ -37,7 +37,7 @@ class DbErrorClass(Enum):
 DEADLOCK, LOCK_WAIT_TIMEOUT, NOWAIT, SAVEPOINT_GONE, READ_ONLY, READ_ONLY_MODE = 1213, 1205, 3572, 1305, 1290, 1836
 COMMANDS_OUT_OF_SYNC = 2014
 
-# 1467 is how MariaDB tells a deadlock's victim that it waited for the next generated id.
+# MariaDB reports 1467 to a deadlock's victim that was waiting for the next AUTO_INCREMENT value.
 NUMBERS: dict[DbErrorClass, frozenset[int]] = {
     DbErrorClass.TRANSACTION: frozenset(
         {DEADLOCK, LOCK_WAIT_TIMEOUT, NOWAIT, 1020, 1180, 1206, 1317, 1412, 1467, 1613, 1614, 1615, 1689, 3058, 3101}
@@ -71,8 +71,8 @@ RETRYABLE = frozenset(
 )
 
 
-def chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and everything it was raised from or during, each once."""
+def walk_chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield the error and every error that it was raised from or during, each once."""
     seen: set[int] = set()
     pending: list[BaseException | None] = [error]
     while pending:
@@ -85,21 +85,21 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def error_number(error: BaseException) -> int | None:
-    """The server's or client library's number of a driver error, or None for anything else.
+    """Return the server's or client library's number of a driver error; None for any other error.
 
-    Only driver errors count: an application's exception that carries 1213 is not a deadlock.
+    Only driver errors have a number: an application exception whose argument is 1213 is not a deadlock.
     """
     driver = error.orig if isinstance(error, DBAPIError) else error
     if not isinstance(driver, pymysql.err.Error) or not driver.args:
         return None
     if "Packet sequence number" in str(driver.args[0]):
-        # PyMySQL has no number for an answer that is out of step, and has closed the connection.
+        # PyMySQL raises this without a number and closes the connection.
         return COMMANDS_OUT_OF_SYNC
     return driver.args[0] if isinstance(driver.args[0], int) else None
 
 
 def classify(error: BaseException) -> DbErrorClass:
-    """What the error means; PERMANENT for anything that is not the database's."""
+    """Return the class of the error; PERMANENT for one that does not come from the database."""
     if isinstance(error, CommitOutcomeUnknownError):
         return DbErrorClass.UNKNOWN_COMMIT
     if isinstance(error, StaleDataError):
@@ -112,7 +112,7 @@ def classify(error: BaseException) -> DbErrorClass:
     if number is None:
         return DbErrorClass.PERMANENT
     if number == SAVEPOINT_GONE:
-        return _behind_a_lost_savepoint(error)
+        return _classify_lost_savepoint(error)
     if number == READ_ONLY:
         return DbErrorClass.FAILOVER if "read-only" in str(error) or "read_only" in str(error) else _PERMANENT
     return BY_NUMBER.get(number, _PERMANENT)
@@ -121,39 +121,40 @@ def classify(error: BaseException) -> DbErrorClass:
 _PERMANENT = DbErrorClass.PERMANENT
 
 
-def _behind_a_lost_savepoint(error: BaseException) -> DbErrorClass:
+def _classify_lost_savepoint(error: BaseException) -> DbErrorClass:
     if "SAVEPOINT" not in str(error).upper():
         return _PERMANENT
-    hidden = [BY_NUMBER.get(number) for e in chain(error) if (number := error_number(e)) not in (None, SAVEPOINT_GONE)]
+    hidden = [
+        BY_NUMBER.get(number) for e in walk_chain(error) if (number := error_number(e)) not in (None, SAVEPOINT_GONE)
+    ]
     return next((kind for kind in hidden if kind in RETRYABLE), DbErrorClass.TRANSACTION)
 
 
-def breaks_connection(error: BaseException) -> bool:
-    """Whether the connection must not be used again.
+def is_connection_broken(error: BaseException) -> bool:
+    """Return whether the connection must not be used again.
 
-    A server that turned read-only under a failover keeps answering on the old connection; only a new one finds the
-    new writer.
+    A server that a failover made read-only still answers on the old connection; only a new one reaches the new writer.
     """
     return classify(error) in (DbErrorClass.CONNECTION, DbErrorClass.FAILOVER)
 
 
-def server_is_away(error: BaseException) -> bool:
-    """Whether there was no server to write to, so that nothing was executed and only time helps.
+def is_server_unavailable(error: BaseException) -> bool:
+    """Return whether there was no server to write to, so that nothing was executed and the caller has to wait.
 
-    A connection that is lost while it is made says the same: servers that go down, and proxies that have none behind
-    them, end it in the middle of the login.
+    A connection lost while it is being established means the same: a server that shuts down, or a proxy without a
+    server, closes it during the login.
     """
     kind = classify(error)
     connecting = isinstance(error, DBAPIError) and error.statement is None
     return kind is DbErrorClass.FAILOVER or (kind is DbErrorClass.CONNECTION and connecting)
 
 
-def duplicate_key(error: BaseException) -> str | None:
-    """The name of the unique key that a duplicate hit, without its table; None if the message names none.
+def find_duplicate_key_name(error: BaseException) -> str | None:
+    """Return the name, without its table, of the unique key that a duplicate violated; None if no message names it.
 
-    MySQL 8 says `for key 'table.key'`, MariaDB `for key 'key'`.
+    MySQL 8 writes `for key 'table.key'`, MariaDB `for key 'key'`.
     """
-    for link in chain(error):
+    for link in walk_chain(error):
         if isinstance(link, pymysql.err.Error) and classify(link) is DbErrorClass.DUPLICATE:
             _, found, key = str(link.args[1]).rpartition("for key ")
             return key.strip("'\"` .").rpartition(".")[2].strip("'\"`") if found else None

@@ -1,9 +1,9 @@
-"""Replaying a whole transaction when the database asks for that.
+"""Retry whole transactions after conflicts, lost connections and failovers.
 
-Guaranteed: the unit of retry is the whole transaction, replayed by the outermost `retry_on_db_conflict` alone, with
-full jitter from the first attempt and never past the invocation's deadline; a database that has no writer for a while,
-as in a failover, is waited for; an unknown COMMIT is never replayed blindly.
-Not guaranteed: anything about effects outside the database. What a unit does besides SQL is repeated with it.
+Guaranteed: the unit of retry is the whole transaction; only the outermost `retry_on_db_conflict` retries it, with full
+jitter from the first attempt and never past the invocation's deadline; while the database has no writer, as during a
+failover, the unit waits; after a COMMIT of unknown outcome it is retried only after the outcome is known.
+Not guaranteed: anything about effects outside of the database. What a unit does besides SQL is repeated with it.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from core.errors import (
     ExhibitIngestError,
     TransactionConflictError,
 )
-from shell.invocation import seconds_left
-from shell.observability import count_now, logger
+from shell.db.errors import DEADLOCK, RETRYABLE, DbErrorClass, classify, error_number, is_server_unavailable
+from shell.deadline import seconds_left
+from shell.observability import emit_counts, logger
 from shell.settings import settings
-from shell.utils.db_errors import DEADLOCK, RETRYABLE, DbErrorClass, classify, error_number, server_is_away
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 MAX_DELAY_S = 5.0
-# A stale version means that somebody else changed the very row: soon again, and not for long.
+# A stale version means that another transaction changed the row: retry soon, and few times.
 STALE_ATTEMPTS, STALE_DELAY_S, STALE_MAX_DELAY_S = 3, 0.1, 1.0
-# In units of the first pause, by default 0.2 s: a failover takes half a minute, and whoever finds the new writer late
-# has waited for nothing.
-AWAY_PATIENCE, AWAY_MAX_DELAY = 300, 10
-_replaying: ContextVar[bool] = ContextVar("replaying", default=False)
+# Multiples of the first delay, by default 0.2 s. A failover takes half a minute; a longer maximum delay would find the
+# new writer late.
+FAILOVER_PATIENCE, FAILOVER_MAX_DELAY = 300, 10
+_in_unit: ContextVar[bool] = ContextVar("in_unit", default=False)
 _attempt: ContextVar[int] = ContextVar("attempt", default=1)
 
 
@@ -48,17 +48,17 @@ def retry_on_db_conflict(unit: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
 def retry_on_db_conflict(*, resolve: Callable[..., Any] | None = ...) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def retry_on_db_conflict(unit: Any = None, /, *, resolve: Any = None) -> Any:
-    """Replay a function that opens, fills and commits its own transaction when the database asks for that.
+    """Retry a function that opens, fills and commits its own transaction, after any retryable database error.
 
-    The function must take plain values and read everything anew. Inside another replayed unit, or when it is handed
-    a session that is in a transaction already, it runs once: then the outermost unit replays.
-    `resolve`, called with the same arguments by place, answers after an unknown COMMIT: the unit's result if it took
-    effect (found by a locking read of something the transaction wrote), None if it did not; without it the error is
-    raised.
-    A ConflictError that the function raises is replayed likewise, unless it is not `replayable`. A StaleDataError of a
-    versioned row is replayed up to three attempts in all, 0.1 s doubling to at most 1 s apart, with jitter.
-    While there is no server to write to, attempts are not counted: for 300 times DB_DEADLOCK_RETRY_DELAY, by default a
-    minute, or as long as the invocation lasts, a new connection is tried, at most 10 times the delay apart.
+    The function takes values, not loaded rows, and reads everything it needs. Inside another retried unit, or when an
+    argument is a session with an open transaction, it runs once and the outermost unit retries.
+    After a COMMIT of unknown outcome, `resolve` is called with the function's arguments, all positional. It returns the
+    unit's result if the transaction took effect (found by a locking read of something the transaction wrote), None if
+    it did not. Without `resolve`, CommitOutcomeUnknownError is raised.
+    A `retryable` ConflictError that the function raises is retried likewise. A StaleDataError of a versioned row is
+    retried for at most three attempts, with jittered delays from 0.1 s doubling to 1 s.
+    While there is no server to write to, attempts are not counted: new connections are tried for 300 times
+    DB_DEADLOCK_RETRY_DELAY, by default a minute, or until the deadline, at most 10 times that delay apart.
     Raises TransactionConflictError or DatabaseUnavailableError after the last of DB_DEADLOCK_RETRY_ATTEMPTS.
     """
     if unit is None:
@@ -68,40 +68,40 @@ def retry_on_db_conflict(unit: Any = None, /, *, resolve: Any = None) -> Any:
 
 def _decorate(unit: Callable[P, R], *, resolve: Callable[..., R | None] | None) -> Callable[P, R]:
     @functools.wraps(unit)
-    def replayed(*args: P.args, **kwargs: P.kwargs) -> R:
-        given = (*args, *kwargs.values())
-        if _replaying.get() or _joins_a_transaction(given):
+    def retried(*args: P.args, **kwargs: P.kwargs) -> R:
+        arguments = (*args, *kwargs.values())
+        if _in_unit.get() or _has_open_transaction(arguments):
             return unit(*args, **kwargs)
-        token, counter = _replaying.set(True), _attempt.set(0)
+        token, counter = _in_unit.set(True), _attempt.set(0)
         try:
-            return _replay(
-                functools.partial(_leaving_no_transaction, given, functools.partial(unit, *args, **kwargs)),
-                functools.partial(_resolve_as_called, resolve, unit, args, kwargs) if resolve else None,
+            return _retry(
+                functools.partial(_roll_back_on_error, arguments, functools.partial(unit, *args, **kwargs)),
+                functools.partial(_call_resolve, resolve, unit, args, kwargs) if resolve else None,
                 unit.__qualname__,
             )
         finally:
-            _replaying.reset(token)
+            _in_unit.reset(token)
             _attempt.reset(counter)
 
-    return replayed
+    return retried
 
 
-def is_replayed(session: Session) -> bool:
-    """Whether what is done in the session is part of a unit that others end and replay."""
-    return _replaying.get() or session.in_transaction()
+def is_retried_by_caller(session: Session) -> bool:
+    """Return whether the session's work is part of a unit that a caller ends and retries."""
+    return _in_unit.get() or session.in_transaction()
 
 
 def attempt_number() -> int:
-    """Which attempt of the replayed unit this is, from 1: for one that goes another way once it has failed."""
+    """Return the number of the current attempt, from 1, for a unit that takes another path after a failure."""
     return _attempt.get()
 
 
-def _joins_a_transaction(args: Sequence[Any]) -> bool:
+def _has_open_transaction(args: Sequence[Any]) -> bool:
     return any(isinstance(argument, Session) and argument.in_transaction() for argument in args)
 
 
-def _leaving_no_transaction(args: Sequence[Any], unit: Callable[[], R]) -> R:
-    """A session that came without a transaction is rolled back before the unit is tried again on it."""
+def _roll_back_on_error(args: Sequence[Any], unit: Callable[[], R]) -> R:
+    """Run the unit; on an error roll back the sessions among its arguments before the next attempt uses them."""
     try:
         return unit()
     except BaseException:
@@ -111,114 +111,122 @@ def _leaving_no_transaction(args: Sequence[Any], unit: Callable[[], R]) -> R:
         raise
 
 
-def _replay(unit: Callable[[], R], resolve: Callable[[], R | None] | None, name: str) -> R:
+def _retry(unit: Callable[[], R], resolve: Callable[[], R | None] | None, name: str) -> R:
     attempts = max(1, settings().deadlock_retry_attempts)
-    replay = retrying(attempts, settings().deadlock_retry_delay, lambda last, tried: _gave_up(name, last, tried))
-    return cast(R, replay(_settling_commits, unit, resolve))
+    delay = settings().deadlock_retry_delay
+    retry = build_retrying(attempts, delay, lambda last, tried: _build_final_error(name, last, tried))
+    return cast(R, retry(_run_and_resolve, unit, resolve))
 
 
-def retrying(attempts: int, delay: float, gave_up: Callable[[BaseException, int], Exception]) -> Retrying:
-    """Tenacity's loop: retryable database errors, full jitter, attempts, patience and deadline."""
-    spent = _Spent()
+def build_retrying(attempts: int, delay: float, build_error: Callable[[BaseException, int], Exception]) -> Retrying:
+    """Return Tenacity's loop for retryable database errors: full jitter, attempts, failover patience and deadline.
+
+    `delay` is in seconds. After the last attempt it raises what `build_error` returns for the last error and the
+    number of attempts.
+    """
+    used = _RetryUsage()
     usual = wait_random_exponential(multiplier=delay, max=MAX_DELAY_S)
     stale = wait_random_exponential(multiplier=STALE_DELAY_S, max=STALE_MAX_DELAY_S)
-    away = wait_random_exponential(multiplier=delay, max=delay * AWAY_MAX_DELAY)
+    failover = wait_random_exponential(multiplier=delay, max=delay * FAILOVER_MAX_DELAY)
 
     def wait(state: RetryCallState) -> float:
         error = _error_of(state)
-        if server_is_away(error):
-            return away(state)
+        if is_server_unavailable(error):
+            return failover(state)
         return (stale if classify(error) is DbErrorClass.STALE else usual)(state)
 
     def stop(state: RetryCallState) -> bool:
         error = _error_of(state)
-        if seconds_left() <= state.upcoming_sleep + spent.longest_s:
+        if seconds_left() <= state.upcoming_sleep + used.longest_s:
             return True
-        if server_is_away(error):
-            return state.attempt_number >= attempts and spent.away_s() + state.upcoming_sleep > delay * AWAY_PATIENCE
+        if is_server_unavailable(error):
+            return (
+                state.attempt_number >= attempts
+                and used.failover_s() + state.upcoming_sleep > delay * FAILOVER_PATIENCE
+            )
         fewer = {DbErrorClass.ONCE: 2, DbErrorClass.STALE: STALE_ATTEMPTS}
-        return spent.attempts >= min(attempts, fewer.get(classify(error), attempts))
+        return used.attempts >= min(attempts, fewer.get(classify(error), attempts))
 
     def after_last(state: RetryCallState) -> Any:
         last = _error_of(state)
-        final = gave_up(last, state.attempt_number)
+        final = build_error(last, state.attempt_number)
         raise final from (None if final is last else last)
 
     return Retrying(
-        retry=retry_if_exception(_worth_replaying),
-        before=spent.begin,
-        after=spent.end,
+        retry=retry_if_exception(_is_retryable),
+        before=used.begin,
+        after=used.end,
         wait=wait,
         stop=stop,
-        before_sleep=_log_replay,
+        before_sleep=_log_retry,
         retry_error_callback=after_last,
     )
 
 
-class _Spent:
-    """What the attempts of one unit have used up."""
+class _RetryUsage:
+    """The attempts and the time that one unit has used."""
 
     def __init__(self) -> None:
-        # Those that found a server.
+        # Attempts that reached a server.
         self.attempts = 0
-        # Another attempt may take as long as the longest before it: one that waits for a lock, the whole lock wait.
+        # The next attempt may take as long as the longest so far: one that waits for a lock takes the whole lock wait.
         self.longest_s = 0.0
         self._began = time.monotonic()
-        self._away_since: float | None = None
+        self._failover_since: float | None = None
 
     def begin(self, _state: RetryCallState) -> None:
         self._began = time.monotonic()
 
     def end(self, state: RetryCallState) -> None:
         self.longest_s = max(self.longest_s, time.monotonic() - self._began)
-        if not server_is_away(_error_of(state)):
+        if not is_server_unavailable(_error_of(state)):
             self.attempts += 1
-        elif self._away_since is None:
-            self._away_since = self._began
+        elif self._failover_since is None:
+            self._failover_since = self._began
 
-    def away_s(self) -> float:
-        """Since a server was missed for the first time."""
-        return 0.0 if self._away_since is None else time.monotonic() - self._away_since
+    def failover_s(self) -> float:
+        """Return the seconds since an attempt first found no server."""
+        return 0.0 if self._failover_since is None else time.monotonic() - self._failover_since
 
 
-def _settling_commits(unit: Callable[[], R], resolve: Callable[[], R | None] | None) -> R:
+def _run_and_resolve(unit: Callable[[], R], resolve: Callable[[], R | None] | None) -> R:
     _attempt.set(_attempt.get() + 1)
     try:
         return unit()
     except CommitOutcomeUnknownError as unknown:
         if resolve is None:
             raise
-        settled = _resolve(resolve, unknown)
-        if settled is not None:
-            return settled
+        result = _resolve(resolve, unknown)
+        if result is not None:
+            return result
         raise _DidNotCommitError() from unknown
 
 
 def _resolve(resolve: Callable[[], R | None], unknown: CommitOutcomeUnknownError) -> R | None:
-    """Ask what became of the COMMIT, as often as it takes: the answer is read, so asking again is harmless."""
+    """Call `resolve` with retries of its own: it only reads, so repeating it is harmless."""
 
-    def still_unknown(last: BaseException, tried: int) -> Exception:
+    def build_error(last: BaseException, tried: int) -> Exception:
         logger.error("commit outcome not resolved", extra={"tried": tried, "number": error_number(last)})
         return unknown
 
-    def worth_asking_again(error: BaseException) -> bool:
-        return _worth_replaying(error) or classify(error) is DbErrorClass.UNKNOWN_COMMIT
+    def is_retryable(error: BaseException) -> bool:
+        return _is_retryable(error) or classify(error) is DbErrorClass.UNKNOWN_COMMIT
 
-    ours = settings()
-    asking = retrying(max(1, ours.deadlock_retry_attempts), ours.deadlock_retry_delay, still_unknown)
-    return asking.copy(retry=retry_if_exception(worth_asking_again))(resolve)
+    attempts = max(1, settings().deadlock_retry_attempts)
+    retry = build_retrying(attempts, settings().deadlock_retry_delay, build_error)
+    return retry.copy(retry=retry_if_exception(is_retryable))(resolve)
 
 
-def _resolve_as_called(
+def _call_resolve(
     resolve: Callable[..., R | None], unit: Callable[..., R], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> R | None:
-    """With the unit's arguments by place: what the unit calls its parameters is not what `resolve` does."""
-    called = inspect.signature(unit).bind(*args, **kwargs)
-    return resolve(*called.args, **called.kwargs)
+    """Call `resolve` with the unit's arguments, all positional: its parameters may have other names."""
+    bound = inspect.signature(unit).bind(*args, **kwargs)
+    return resolve(*bound.args, **bound.kwargs)
 
 
-def repeating_is_harmless(*_arguments: object, **_named: object) -> Any:
-    """A `resolve` for units that have the same effect once or twice: after an unknown COMMIT, run them again."""
+def rerun_if_unknown(*_arguments: object, **_named: object) -> Any:
+    """Return None, as the `resolve` of idempotent units: after a COMMIT of unknown outcome they are simply retried."""
     return None
 
 
@@ -226,9 +234,9 @@ class _DidNotCommitError(ExhibitIngestError):
     """The COMMIT of unknown outcome did not take effect."""
 
 
-def _worth_replaying(error: BaseException) -> bool:
+def _is_retryable(error: BaseException) -> bool:
     if isinstance(error, ConflictError):
-        return error.replayable
+        return error.retryable
     return isinstance(error, _DidNotCommitError) or classify(error) in RETRYABLE
 
 
@@ -237,22 +245,22 @@ def _error_of(state: RetryCallState) -> BaseException:
     return error or _DidNotCommitError()
 
 
-def _gave_up(name: str, last: BaseException, tried: int) -> Exception:
+def _build_final_error(name: str, last: BaseException, tried: int) -> Exception:
     if isinstance(last, ConflictError):
         return last
     kind = classify(last)
     times = f"{name} failed in {tried} attempt{'s' if tried > 1 else ''}"
     if kind is DbErrorClass.STALE:
-        return TransactionConflictError(f"{times}; each time somebody else had changed the row")
+        return TransactionConflictError(f"{times}; each time another transaction had changed the row")
     if kind in (DbErrorClass.TRANSACTION, DbErrorClass.DUPLICATE):
         return TransactionConflictError(f"{times}; the last conflict was error {error_number(last)}")
     return DatabaseUnavailableError(f"{times}; the last error was {error_number(last)} ({kind.value})")
 
 
-def _log_replay(state: RetryCallState) -> None:
+def _log_retry(state: RetryCallState) -> None:
     error = _error_of(state)
     logger.warning(
-        "replaying a transaction",
+        "retrying a transaction",
         extra={"number": error_number(error), "reason": classify(error).value, "attempt": state.attempt_number},
     )
-    count_now(TransactionsReplayed=1, Deadlocks=int(error_number(error) == DEADLOCK))
+    emit_counts(TransactionsRetried=1, Deadlocks=int(error_number(error) == DEADLOCK))

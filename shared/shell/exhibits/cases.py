@@ -1,4 +1,4 @@
-"""Cases: what a tenant's imports, exhibits and custodians belong to."""
+"""Find and create cases, to which a tenant's imports, exhibits and custodians belong."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from core.caller import Caller
 from core.errors import NotFoundError
 from shell.tables.cases import Cases
 from shell.utils.db_helpers import insert_or_get
-from shell.utils.keys import can_be_held
+from shell.utils.key_validation import is_storable
 
-NO_SUCH_CASE = "you have no case of this name; names of cases are compared character by character"
+NO_SUCH_CASE = "you have no case with this name; case names are compared character by character"
 _CASE = text("SELECT id FROM cases WHERE tenant_id = :tenant_id AND name = :name")
 
 
-def case_of(transaction: Session, tenant_id: str, name: str) -> int:
-    """The id of the tenant's case of that name, which is made if there is none.
+def get_or_create_case(transaction: Session, tenant_id: str, name: str) -> int:
+    """Return the id of the tenant's case with this name, and create the case if it does not exist.
 
-    One that is there is not locked: its importers would wait for each other, or deadlock on what their failed INSERTs
-    leave locked.
+    Does not lock an existing case: concurrent imports would wait for each other, or deadlock on the locks of their
+    failed INSERTs.
     """
     key = {"tenant_id": tenant_id, "name": name}
     found: int | None = transaction.execute(_CASE, key).scalar()
@@ -28,10 +28,10 @@ def case_of(transaction: Session, tenant_id: str, name: str) -> int:
     return insert_or_get(transaction, Cases, key, {}, unique_key="uq_cases_tenant_name")[0].id
 
 
-def case_id_of(reading: Session, caller: Caller, name: str) -> int:
-    """The id of the tenant's case of that name; raises NotFoundError."""
-    wanted = select(Cases.id).where(Cases.tenant_id == caller.tenant_id, Cases.name == name)
-    found = reading.scalars(wanted).one_or_none() if can_be_held(name, "cases", "name") else None
+def get_case_id(reading: Session, caller: Caller, name: str) -> int:
+    """Return the id of the tenant's case with this name; raise NotFoundError if there is none."""
+    query = select(Cases.id).where(Cases.tenant_id == caller.tenant_id, Cases.name == name)
+    found = reading.scalars(query).one_or_none() if is_storable(name, "cases", "name") else None
     if found is None:
         raise NotFoundError(NO_SUCH_CASE)
     return found

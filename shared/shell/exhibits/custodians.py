@@ -1,7 +1,7 @@
-"""What the API is asked of a case's custodians: to list them, and to add one by name.
+"""List a case's custodians, and add one by name.
 
-Guaranteed: what belongs to another tenant is not found; pages follow the unique names, and cost the same few
-statements each; one who was asked for stays, also where an import saw the name first and then imports no row that has
+Guaranteed: data of another tenant is not found; pages follow the unique names, with the same few statements for each
+page; a custodian that was added through the API stays, even if an import saw the name first and then stores no row with
 it.
 """
 
@@ -12,46 +12,47 @@ from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts.exhibits import Custodian, CustodianPage, NewCustodian
-from core.paging import page_of
-from shell.case_ops import case_id_of, case_of
+from core.pagination import paginate
 from shell.custodian_ops import lock_named_custodians
-from shell.tables.names import Custodians
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
-from shell.utils.keys import start_of
+from shell.db.session import session
+from shell.exhibits.cases import get_case_id, get_or_create_case
+from shell.tables.custodians_tags import Custodians
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.utils.key_validation import decode_start_key
 
-# What nothing refers to would go when the import that made it ends.
-_KEEP = text(
+# The end of an import deletes the custodians that it added and that no exhibit is linked to.
+_DETACH_FROM_IMPORT = text(
     "UPDATE custodians SET import_id = NULL, line_no = NULL, version = version + 1 "
     "WHERE id = :id AND import_id IS NOT NULL "
     "AND NOT EXISTS (SELECT 1 FROM custodian_exhibits AS link WHERE link.custodian_id = custodians.id)"
 )
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+@retry_on_db_conflict(resolve=rerun_if_unknown)
 def list_custodians(caller: Caller, case: str, limit: int, after: str | None) -> CustodianPage:
-    """A page of the case's custodians by name; names are unique as the column collates them, and so in order.
+    """Return a page of the case's custodians in the order of their names, as the column collates them.
 
-    Raises NotFoundError for an unknown case, InvalidInputError for a cursor that is not ours.
+    Raises NotFoundError for an unknown case, InvalidInputError for a cursor that this API did not issue.
     """
-    start = start_of(after, "custodians", "name")
+    start = decode_start_key(after, "custodians", "name")
     with session() as reading:
-        wanted = select(Custodians.id, Custodians.name).where(Custodians.case_id == case_id_of(reading, caller, case))
+        case_id = get_case_id(reading, caller, case)
+        statement = select(Custodians.id, Custodians.name).where(Custodians.case_id == case_id)
         if start is not None:
-            wanted = wanted.where(Custodians.name > start)
-        rows = reading.execute(wanted.order_by(Custodians.name).limit(limit + 1)).all()
-    page, following = page_of(rows, limit, lambda row: (row.name,))
+            statement = statement.where(Custodians.name > start)
+        rows = reading.execute(statement.order_by(Custodians.name).limit(limit + 1)).all()
+    page, following = paginate(rows, limit, lambda row: (row.name,))
     return CustodianPage(items=[Custodian(**row._mapping) for row in page], next=following)
 
 
 def add_custodian(transaction: Session, caller: Caller, body: NewCustodian) -> Custodian:
-    """The case's custodian of that name, in the spelling that is stored; both are made if there are none.
+    """Return the case's custodian with this name, in the stored spelling; add case and custodian if they are missing.
 
-    Names that the database collates equal are one. Raises InvalidInputError for a name that the column cannot hold as
-    it is.
+    Names that are equal under the column's collation are one custodian. Raises InvalidInputError for a name that the
+    column cannot store unchanged.
     """
-    case_id = case_of(transaction, caller.tenant_id, body.case)
+    case_id = get_or_create_case(transaction, caller.tenant_id, body.case)
     [custodian_id] = lock_named_custodians(transaction, case_id, [body.name])
-    transaction.execute(_KEEP, {"id": custodian_id})
-    kept = transaction.get_one(Custodians, custodian_id, populate_existing=True)
-    return Custodian(id=kept.id, name=kept.name)
+    transaction.execute(_DETACH_FROM_IMPORT, {"id": custodian_id})
+    custodian = transaction.get_one(Custodians, custodian_id, populate_existing=True)
+    return Custodian(id=custodian.id, name=custodian.name)

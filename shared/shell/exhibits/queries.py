@@ -1,9 +1,9 @@
-"""Reading exhibits of a tenant's cases.
+"""Read the exhibits of a tenant's cases.
 
-Guaranteed: what belongs to another tenant is not found, exactly as if there were no such thing; a page costs the same
-number of statements however long the list and the page; pages follow a unique key, so that whoever walks them meets
-everything that was there throughout exactly once, whatever others add meanwhile.
-Not guaranteed: that two pages show the same moment.
+Guaranteed: data of another tenant is not found, exactly as if it did not exist; the number of statements for a page
+does not depend on the length of the list or the page; pages follow a unique key, so that a client that reads all pages
+gets every exhibit that existed throughout exactly once, whatever is added meanwhile.
+Not guaranteed: that two pages show the same state.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts import exhibits as contract
-from core.paging import page_of
-from shell.case_ops import case_id_of
-from shell.matching_ops import matching, not_found
+from core.contracts import exhibits as schemas
+from core.pagination import paginate
+from shell.db.session import session
+from shell.exhibits.cases import get_case_id
+from shell.exhibits.filters import build_exhibit_filters, exhibits_not_found
 from shell.tables.cases import Cases
+from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import CustodianExhibits, Taggings
-from shell.tables.names import Custodians, Tags
-from shell.utils.db_helpers import forced, repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
-from shell.utils.document_properties import load
-from shell.utils.keys import start_of
+from shell.utils.db_helpers import force_index, rerun_if_unknown, retry_on_db_conflict
+from shell.utils.document_properties import parse_properties
+from shell.utils.key_validation import decode_start_key
 
-SUMMARY = tuple(contract.ExhibitSummary.model_fields)
-# Read from the row as they stand; the others are looked up or have another form.
-PLAIN = tuple(name for name in contract.Exhibit.model_fields if name in Exhibits.__table__.columns)
+SUMMARY_FIELDS = tuple(schemas.ExhibitSummary.model_fields)
+# Fields that are columns of the row; the others are looked up or converted.
+ROW_FIELDS = tuple(name for name in schemas.Exhibit.model_fields if name in Exhibits.__table__.columns)
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+@retry_on_db_conflict(resolve=rerun_if_unknown)
 def list_exhibits(
     caller: Caller,
     case: str,
@@ -41,71 +41,74 @@ def list_exhibits(
     control_number: str | None,
     limit: int,
     after: str | None,
-) -> contract.ExhibitPage:
-    """A page of the case's exhibits in the byte order of their control numbers; the filters narrow it together.
+) -> schemas.ExhibitPage:
+    """Return a page of the case's exhibits that match all filters, in the byte order of their control numbers.
 
-    The database decides which names of custodians and tags are equal; a value that no row can hold matches none.
-    Raises NotFoundError for an unknown case, InvalidInputError for a cursor that is not ours.
+    The database decides which names of custodians and tags are equal; a value that its column cannot store matches
+    nothing. Raises NotFoundError for an unknown case, InvalidInputError for a cursor that this API did not issue.
     """
-    start = start_of(after, "exhibits", "control_number")
+    start = decode_start_key(after, "exhibits", "control_number")
     with session() as reading:
-        wanted = _exhibits_of(case_id_of(reading, caller, case), custodian, tag, control_number, start)
-        rows = reading.execute(wanted.limit(limit + 1)).all()
-    page, following = page_of(rows, limit, lambda row: (row.control_number,))
-    return contract.ExhibitPage(items=[contract.ExhibitSummary(**row._mapping) for row in page], next=following)
+        statement = _select_exhibits(get_case_id(reading, caller, case), custodian, tag, control_number, start)
+        rows = reading.execute(statement.limit(limit + 1)).all()
+    page, following = paginate(rows, limit, lambda row: (row.control_number,))
+    return schemas.ExhibitPage(items=[schemas.ExhibitSummary(**row._mapping) for row in page], next=following)
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def get_exhibit(caller: Caller, exhibit_id: int) -> contract.Exhibit:
-    """All that is stored of an exhibit; raises NotFoundError."""
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def get_exhibit(caller: Caller, exhibit_id: int) -> schemas.Exhibit:
+    """Return all data of an exhibit. Raises NotFoundError."""
     with session() as reading:
-        return described(reading, *load_exhibit(reading, caller, exhibit_id))
+        return describe_exhibit(reading, *load_exhibit(reading, caller, exhibit_id))
 
 
 def load_exhibit(reading: Session, caller: Caller, exhibit_id: int) -> tuple[Exhibits, str]:
-    """The exhibit as it is committed, and its case's name; raises NotFoundError, for another tenant's as well."""
-    wanted = select(Exhibits, Cases.name).join(Cases, Cases.id == Exhibits.case_id)
-    mine = wanted.where(Exhibits.id == exhibit_id, Cases.tenant_id == caller.tenant_id)
-    found = reading.execute(mine.execution_options(populate_existing=True)).one_or_none()
+    """Return the exhibit as committed, and the name of its case.
+
+    Raises NotFoundError, also for an exhibit of another tenant.
+    """
+    statement = select(Exhibits, Cases.name).join(Cases, Cases.id == Exhibits.case_id)
+    own = statement.where(Exhibits.id == exhibit_id, Cases.tenant_id == caller.tenant_id)
+    found = reading.execute(own.execution_options(populate_existing=True)).one_or_none()
     if found is None:
-        raise not_found([exhibit_id])
+        raise exhibits_not_found([exhibit_id])
     return found[0], found[1]
 
 
-def described(reading: Session, exhibit: Exhibits, case: str) -> contract.Exhibit:
-    """An exhibit as the API gives it; custodians and tags in the order of their names."""
-    return contract.Exhibit(
-        **{name: getattr(exhibit, name) for name in PLAIN},
+def describe_exhibit(reading: Session, exhibit: Exhibits, case: str) -> schemas.Exhibit:
+    """Return the exhibit as the API represents it, with custodians and tags in the order of their names."""
+    return schemas.Exhibit(
+        **{name: getattr(exhibit, name) for name in ROW_FIELDS},
         case=case,
         line=exhibit.line_no,
-        properties=load(exhibit.document_properties) if exhibit.document_properties else {},
-        custodians=[each.name for each in custodians_of(reading, exhibit.id)],
-        tags=_tags_of(reading, exhibit.id),
+        properties=parse_properties(exhibit.document_properties) if exhibit.document_properties else {},
+        custodians=[each.name for each in list_exhibit_custodians(reading, exhibit.id)],
+        tags=_list_tags(reading, exhibit.id),
     )
 
 
-def custodians_of(reading: Session, exhibit_id: int) -> list[contract.Custodian]:
-    """Who held the exhibit, in the order of the names."""
-    held = CustodianExhibits.custodian_id == Custodians.id
-    wanted = select(Custodians.id, Custodians.name).join(CustodianExhibits, held)
-    rows = reading.execute(wanted.where(CustodianExhibits.exhibit_id == exhibit_id).order_by(Custodians.name))
-    return [contract.Custodian(**row._mapping) for row in rows]
+def list_exhibit_custodians(reading: Session, exhibit_id: int) -> list[schemas.Custodian]:
+    """Return the custodians of the exhibit in the order of their names."""
+    linked = CustodianExhibits.custodian_id == Custodians.id
+    statement = select(Custodians.id, Custodians.name).join(CustodianExhibits, linked)
+    rows = reading.execute(statement.where(CustodianExhibits.exhibit_id == exhibit_id).order_by(Custodians.name))
+    return [schemas.Custodian(**row._mapping) for row in rows]
 
 
-def _tags_of(reading: Session, exhibit_id: int) -> list[str]:
-    wanted = select(Tags.name).join(Taggings, Taggings.tag_id == Tags.id)
-    return list(reading.scalars(wanted.where(Taggings.exhibit_id == exhibit_id).order_by(Tags.name)))
+def _list_tags(reading: Session, exhibit_id: int) -> list[str]:
+    statement = select(Tags.name).join(Taggings, Taggings.tag_id == Tags.id)
+    return list(reading.scalars(statement.where(Taggings.exhibit_id == exhibit_id).order_by(Tags.name)))
 
 
-def _exhibits_of(
+def _select_exhibits(
     case_id: int, custodian: str | None, tag: str | None, control_number: str | None, start: str | None
 ) -> Select[Any]:
-    columns = [getattr(Exhibits, name) for name in SUMMARY]
-    wanted = select(*columns).where(Exhibits.case_id == case_id).order_by(Exhibits.control_number)
+    columns = [getattr(Exhibits, name) for name in SUMMARY_FIELDS]
+    statement = select(*columns).where(Exhibits.case_id == case_id).order_by(Exhibits.control_number)
     if start is not None:
-        wanted = wanted.where(Exhibits.control_number > start)
-    filters = list(matching(case_id, custodian, tag, control_number))
+        statement = statement.where(Exhibits.control_number > start)
+    filters = list(build_exhibit_filters(case_id, custodian, tag, control_number))
     if filters:
-        return wanted.where(*filters)
-    # Of a case that is most of a small table the server would read all rows, and sort them for every page.
-    return forced(wanted, Exhibits, "uq_exhibits_control_number")
+        return statement.where(*filters)
+    # For a case that is most of a small table, the server would scan the table and sort it for every page.
+    return force_index(statement, Exhibits, "uq_exhibits_control_number")

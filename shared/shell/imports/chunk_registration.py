@@ -1,7 +1,7 @@
-"""What one pass over a file found, into the database: all of it, or why the file cannot be imported.
+"""Register the result of the splitting pass in the database, or record why the file cannot be imported.
 
-Guaranteed: the chunks of an import are registered by one transaction, all or none, and by one of those that split it;
-an import that was cancelled meanwhile, or has failed, gets none.
+Guaranteed: one transaction registers all chunks of an import or none, and only one of the workers that split the file
+succeeds; an import that was cancelled or failed in the meantime gets no chunks.
 """
 
 from __future__ import annotations
@@ -14,22 +14,21 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.events import import_failed, import_started
-from core.load_file.encoding import readable
+from core.load_file.encoding import replace_surrogates
 from core.statuses import ChunkStatus, ImportStatus
-from shell.completion_ops import complete_import
-from shell.outbox_ops import append_events
+from shell.db.bulk_insert import insert_new
+from shell.db.session import session
+from shell.imports.completion import WarningRow, complete_import
+from shell.outbox.writer import append_events
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
-from shell.utils.bulk_insert import insert_new
-from shell.utils.db_helpers import changed_rows, retry_on_db_conflict
-from shell.utils.db_session import session
+from shell.utils.db_helpers import count_changed_rows, retry_on_db_conflict
 
-# Whoever gives an import up registers nothing, and splits no file.
+# At run time the dead-letter function imports this module without the splitter.
 if TYPE_CHECKING:
-    from shell.splitting_ops import Split
+    from shell.imports.split import Split
 
-ROWS_A_STATEMENT = 5_000
-WARNING_COLUMNS = ("import_id", "line_no", "seq", "chunk_no", "column_name", "code", "message")
+ROWS_PER_STATEMENT = 5_000
 
 _REGISTER = text(
     "UPDATE imports SET status = 'running', sha256 = :sha256, encoding = :encoding, delimiter = :delimiter, "
@@ -42,15 +41,16 @@ _FAIL = text(
 )
 
 
-def _true_if_settled(import_id: int, *_: object) -> bool | None:
+def _is_split(import_id: int, *_: object) -> bool | None:
+    """Return True if the import has left the status `splitting`, else None; wait for a COMMIT that is under way."""
     with session() as locking:
         status = locking.execute(select(Imports.status).where(Imports.id == import_id).with_for_update()).scalar_one()
     return None if status == ImportStatus.SPLITTING else True
 
 
-@retry_on_db_conflict(resolve=_true_if_settled)
-def register(import_id: int, split: Split, user_id: str) -> bool:
-    """Record what the pass settled; False if it is not waited for any more."""
+@retry_on_db_conflict(resolve=_is_split)
+def register_chunks(import_id: int, split: Split, user_id: str) -> bool:
+    """Register the chunks of a file; return False if the import is not being split any more."""
     layout = split.layout
     with session() as transaction:
         values = {
@@ -66,51 +66,52 @@ def register(import_id: int, split: Split, user_id: str) -> bool:
             "user_id": user_id,
             "chunks": len(split.chunks),
         }
-        registered = transaction.execute(_REGISTER, values)
-        if changed_rows(registered) != 1:
+        updated = transaction.execute(_REGISTER, values)
+        if count_changed_rows(updated) != 1:
             return False
-        _insert_parts(transaction, import_id, split)
-        the_import = transaction.get_one(Imports, import_id)
-        started = import_started(import_id, the_import.tenant_id, split.rows_seen, len(split.chunks))
+        _insert_chunks(transaction, import_id, split)
+        import_record = transaction.get_one(Imports, import_id)
+        started = import_started(import_id, import_record.tenant_id, split.rows_seen, len(split.chunks))
         append_events(transaction, [started])
         if not split.chunks:
-            complete_import(transaction, the_import, the_import.generation)
+            complete_import(transaction, import_record, import_record.generation)
     return True
 
 
-def _insert_parts(transaction: Session, import_id: int, split: Split) -> None:
+def _insert_chunks(transaction: Session, import_id: int, split: Split) -> None:
     columns = ("import_id", "chunk_no", "byte_start", "byte_end", "first_line", "last_line", "row_count", "sha256")
     rows = [
         (import_id, c.chunk_no, c.byte_start, c.byte_end, c.first_line, c.last_line, c.row_count, c.sha256)
         for c in split.chunks
     ]
     insert_new(transaction, "import_chunks", columns, rows)
-    for duplicates in split.duplicates(ROWS_A_STATEMENT):
+    for duplicates in split.duplicates(ROWS_PER_STATEMENT):
         lines = [(import_id, line, first) for line, first in duplicates]
         insert_new(transaction, "import_duplicates", ("import_id", "line_no", "first_line"), lines)
     warnings = [
-        (import_id, 0, seq, 0, column and column[:255], code.value, text)
-        for seq, (code, column, text) in split.warnings()
+        WarningRow(import_id, 0, seq, 0, column and column[:255], code.value, message)
+        for seq, (code, column, message) in enumerate(split.list_warnings())
     ]
-    insert_new(transaction, "import_warnings", WARNING_COLUMNS, warnings)
+    insert_new(transaction, "import_warnings", WarningRow._fields, warnings)
 
 
-@retry_on_db_conflict(resolve=_true_if_settled)
-def fail(import_id: int, generation: int, code: str, message: str) -> bool:
-    """Record that the file cannot be imported, and why; unless that is settled, or was retried since `generation`."""
-    values = {"import_id": import_id, "generation": generation, "code": code, "message": readable(message[:1000])}
+@retry_on_db_conflict(resolve=_is_split)
+def fail_import(import_id: int, generation: int, code: str, message: str) -> bool:
+    """Record why the file cannot be imported, unless the import is split or has been retried since `generation`."""
+    stored = replace_surrogates(message[:1000])
+    values = {"import_id": import_id, "generation": generation, "code": code, "message": stored}
     with session() as transaction:
-        failed = transaction.execute(_FAIL, values)
-        if changed_rows(failed) == 1:
-            the_import = transaction.get_one(Imports, import_id)
-            append_events(transaction, [import_failed(import_id, the_import.tenant_id, code)])
+        updated = transaction.execute(_FAIL, values)
+        if count_changed_rows(updated) == 1:
+            import_record = transaction.get_one(Imports, import_id)
+            append_events(transaction, [import_failed(import_id, import_record.tenant_id, code)])
     return True
 
 
-def pending_chunks(import_id: int) -> Iterator[dict[str, int]]:
-    """A message for each chunk that is to be done; none unless the import runs."""
+def list_pending_chunks(import_id: int) -> Iterator[dict[str, int]]:
+    """Yield a message for each pending chunk of a running import."""
     with session() as reading:
-        found = reading.execute(
+        pending = reading.execute(
             select(ImportChunks.chunk_no, Imports.generation)
             .join(Imports, Imports.id == ImportChunks.import_id)
             .where(
@@ -120,5 +121,5 @@ def pending_chunks(import_id: int) -> Iterator[dict[str, int]]:
             )
             .order_by(ImportChunks.chunk_no)
         ).all()
-    for row in found:
+    for row in pending:
         yield {"import_id": import_id, "chunk_no": row.chunk_no, "generation": row.generation, "redrive": 0}

@@ -1,18 +1,18 @@
-"""Cancelling imports, and retrying what failed of them.
+"""Cancel imports, and retry imports that were cancelled or failed in part.
 
-Guaranteed: once a cancellation has committed no chunk of the import commits any more, for a chunk's last statement
-counts down on the import's row only while that is running; what committed before is in the counts. A retry does over
-nothing that was done.
+Guaranteed: after a cancellation commits, no chunk of the import commits any more, because a chunk's last statement
+counts down on the import's row only while the import is running; the counts include every chunk that committed before.
+A retry repeats no chunk that is done.
 
-How a retry is carried on: its message goes to the import requests queue *before* its transaction commits, while that
-holds the import's row. Whoever gets the message asks for the lock on that row first and so waits until the retry has
-committed, or sees that it never did and finds nothing to do. A process that dies after the commit therefore leaves no
-import behind that runs without messages, and one that dies before it leaves a message that is harmless. A queue that
-does not take the message rolls the retry back.
+A retry sends its message to the import requests queue *before* its transaction commits, while it holds the lock on the
+import's row. The worker that receives the message first requests that lock; it therefore waits until the retry has
+committed, or finds that it did not commit and has nothing to do. If the process dies after the commit, the message has
+been sent; if it dies before the commit, the message is harmless. If the queue rejects the message, the retry is rolled
+back.
 
-Chunks lock their own row first and the import's last; here it is the other way round. They do not deadlock, because
-nothing here waits for a chunk that somebody holds: chunks are read without locks, and only failed ones are changed,
-which nobody works on.
+Chunks lock their own row first and the import's row last; the functions here lock in the opposite order. They cannot
+deadlock, because they never wait for a chunk that a worker holds: they read chunks without locks and change only
+failed chunks, which no worker holds.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
+from core.codes import FileFailure
 from core.contracts.imports import ImportState
 from core.errors import WrongStateError
 from core.events import import_cancelled, import_retried
-from core.reasons import FileFailure
+from core.imports.uploads import build_placeholder_key
 from core.statuses import ImportStatus
-from core.uploads import awaited_key
-from shell.counting_ops import totals_of
-from shell.import_query_ops import no_such_import, state_of
-from shell.outbox_ops import append_events
+from shell.aws.sqs import send_messages
+from shell.imports.completion import sum_chunks
+from shell.imports.queries import build_not_found, read_state
+from shell.outbox.writer import append_events
 from shell.settings import settings
-from shell.utils.queues import send_all
 
-CHUNKS_A_STATEMENT = 1_000
+CHUNKS_PER_STATEMENT = 1_000
 CANCELLABLE = frozenset({ImportStatus.AWAITING_UPLOAD, ImportStatus.SPLITTING, ImportStatus.RUNNING})
 _ROW_COUNTS = ("imported", "unchanged", "updated", "rejected")
 
@@ -50,106 +50,106 @@ _CANCEL = text(
     "rejected = :rejected, warnings = :warnings, custodians_created = :custodians, tags_created = :tags, "
     "finished_at = NOW(6) WHERE id = :import_id"
 )
-_FAILED = text(
+_SELECT_FAILED = text(
     "SELECT chunk_no, first_line FROM import_chunks WHERE import_id = :import_id AND status = 'failed' ORDER BY 1"
 )
-_PENDING = text("SELECT COUNT(*) FROM import_chunks WHERE import_id = :import_id AND status = 'pending'")
-# A chunk that was given up left one row, at its first line. By whole primary keys and in this order of the join: a scan
-# would wait for what other chunks have written and not committed, and they wait for the import's row.
-_FORGET_REJECTIONS = text("""
-    DELETE gone FROM JSON_TABLE(:lines, '$[*]' COLUMNS (line_no BIGINT PATH '$')) AS failed
-    STRAIGHT_JOIN import_rejections AS gone FORCE INDEX (PRIMARY)
-      ON gone.import_id = :import_id AND gone.line_no = failed.line_no AND gone.seq = 0
+_COUNT_PENDING = text("SELECT COUNT(*) FROM import_chunks WHERE import_id = :import_id AND status = 'pending'")
+# A failed chunk has one rejection, at its first line. By whole primary keys and in this order of the join: a scan would
+# wait for uncommitted rows of other chunks, which in turn wait for the import's row.
+_DELETE_REJECTIONS = text("""
+    DELETE rejection FROM JSON_TABLE(:lines, '$[*]' COLUMNS (line_no BIGINT PATH '$')) AS failed
+    STRAIGHT_JOIN import_rejections AS rejection FORCE INDEX (PRIMARY)
+      ON rejection.import_id = :import_id AND rejection.line_no = failed.line_no AND rejection.seq = 0
 """)
 _RESET = text(
     "UPDATE import_chunks SET status = 'pending', redrives = 0, imported = 0, unchanged = 0, updated = 0, "
-    "rejected = 0, warnings = 0, settled_at = NULL "
+    "rejected = 0, warnings = 0, finished_at = NULL "
     "WHERE import_id = :import_id AND chunk_no IN :chunks AND status = 'failed'"
 ).bindparams(bindparam("chunks", expanding=True))
-_GO_ON = text(
+_RESTART = text(
     "UPDATE imports SET status = :status, generation = generation + 1, chunks_left = :chunks, failure_code = NULL, "
     "failure_message = NULL, started_at = NOW(6), finished_at = NULL WHERE id = :import_id"
 )
 
 
 def cancel_import(transaction: Session, caller: Caller, import_id: int) -> ImportState:
-    """End an import where it stands: rows that are in stay in, and no more come; cancelling again changes nothing.
+    """Cancel an import: imported rows stay, and no further rows are imported. Cancelling again changes nothing.
 
-    Raises NotFoundError if the tenant has no such import, WrongStateError if it has ended otherwise.
+    Raises NotFoundError if the tenant has no such import, WrongStateError if it is completed or failed.
     """
-    found = _locked(transaction, caller, import_id)
+    found = _lock_import(transaction, caller, import_id)
     if found.status in CANCELLABLE:
-        totals = totals_of(transaction, import_id)
+        totals = sum_chunks(transaction, import_id)
         transaction.execute(_CANCEL, {"import_id": import_id, **totals})
         counts = {name: totals[name] for name in _ROW_COUNTS}
         append_events(transaction, [import_cancelled(import_id, found.tenant_id, counts)])
     elif found.status != ImportStatus.CANCELLED:
-        raise WrongStateError(f"the import is {found.status}: it has ended, and there is nothing to cancel")
-    return state_of(transaction, caller, import_id)
+        raise WrongStateError(f"the import is {found.status}; only an import that has not ended can be cancelled")
+    return read_state(transaction, caller, import_id)
 
 
 def retry_import(transaction: Session, caller: Caller, import_id: int) -> ImportState:
-    """Go on with an import that was cancelled, or with the parts of it that failed, and with nothing else.
+    """Resume an import that was cancelled, or import the chunks of it that failed again.
 
-    Raises NotFoundError if the tenant has no such import, WrongStateError, which says what to do instead, if there is
-    nothing that a retry could mend, and QueueUnavailableError if it could not be asked for.
+    Raises NotFoundError if the tenant has no such import, WrongStateError if there is nothing to retry (its message
+    says what to do instead), and QueueUnavailableError if the queue does not take the request.
     """
-    found = _locked(transaction, caller, import_id)
-    status = _status_to_go_on_in(found)
-    chunks = _chunks_to_do(transaction, import_id) if status is ImportStatus.RUNNING else 0
+    found = _lock_import(transaction, caller, import_id)
+    status = _choose_status(found)
+    chunks = _reset_failed_chunks(transaction, import_id) if status is ImportStatus.RUNNING else 0
     if status is ImportStatus.RUNNING and not chunks:
         raise WrongStateError(
-            "no part of the file failed, only rows were rejected: mend the rejected-rows file and import that"
+            "no chunk of the file failed, only rows were rejected: correct the rejected-rows file and import it"
         )
-    transaction.execute(_GO_ON, {"import_id": import_id, "status": status.value, "chunks": chunks})
+    transaction.execute(_RESTART, {"import_id": import_id, "status": status.value, "chunks": chunks})
     append_events(transaction, [import_retried(import_id, found.tenant_id, found.generation + 1, chunks)])
-    again = {"import_id": import_id, "generation": found.generation + 1}
-    send_all(settings().import_requests_queue_url, [again])
-    return state_of(transaction, caller, import_id)
+    request = {"import_id": import_id, "generation": found.generation + 1}
+    send_messages(settings().import_requests_queue_url, [request])
+    return read_state(transaction, caller, import_id)
 
 
-def _locked(transaction: Session, caller: Caller, import_id: int) -> Any:
+def _lock_import(transaction: Session, caller: Caller, import_id: int) -> Any:
     found = transaction.execute(_LOCK, {"import_id": import_id, "tenant_id": caller.tenant_id}).one_or_none()
     if found is None:
-        raise no_such_import()
+        raise build_not_found()
     return found
 
 
-def _status_to_go_on_in(found: Any) -> ImportStatus:
-    """`running` if the file is split, else `splitting`; raises WrongStateError if there is nothing to go on with."""
+def _choose_status(found: Any) -> ImportStatus:
+    """Return `running` if the file is split, else `splitting`; raise WrongStateError if there is nothing to retry."""
     if found.status == ImportStatus.COMPLETED_WITH_REJECTIONS:
         return ImportStatus.RUNNING
     if found.status == ImportStatus.CANCELLED and _was_uploaded(found):
         return ImportStatus.RUNNING if found.registered else ImportStatus.SPLITTING
     if found.status == ImportStatus.FAILED and found.failure_code == FileFailure.NOT_READ:
         return ImportStatus.SPLITTING
-    raise WrongStateError(_why_not(found))
+    raise WrongStateError(_explain_refusal(found))
 
 
 def _was_uploaded(found: Any) -> bool:
-    return found.upload_id is None or bytes(found.upload_key) != awaited_key(found.upload_id)
+    return found.upload_id is None or bytes(found.upload_key) != build_placeholder_key(found.upload_id)
 
 
-def _why_not(found: Any) -> str:
+def _explain_refusal(found: Any) -> str:
     if found.status == ImportStatus.COMPLETED:
-        return "every row was imported: there is nothing to retry"
+        return "every row was imported; there is nothing to retry"
     if found.status == ImportStatus.CANCELLED:
-        return "the import was cancelled before its file was uploaded: announce it again"
+        return "the import was cancelled before its file was uploaded; announce it again"
     if found.status == ImportStatus.FAILED:
-        return f"the file was refused ({found.failure_code}: {found.failure_message}): mend that and import it anew"
-    return f"the import is {found.status}: wait until it has ended, or cancel it"
+        return f"the file was refused ({found.failure_code}: {found.failure_message}); correct it and import it again"
+    return f"the import is {found.status}; wait until it has ended, or cancel it"
 
 
-def _chunks_to_do(transaction: Session, import_id: int) -> int:
-    """Make the failed chunks pending, as if they had never been tried; returns how many are pending then."""
-    failed = transaction.execute(_FAILED, {"import_id": import_id}).all()
-    for part in _in_parts(failed):
-        chunks, lines = [row.chunk_no for row in part], json.dumps([row.first_line for row in part])
-        transaction.execute(_FORGET_REJECTIONS, {"import_id": import_id, "lines": lines})
+def _reset_failed_chunks(transaction: Session, import_id: int) -> int:
+    """Reset the failed chunks to pending and delete their rejections; return the number of pending chunks."""
+    failed = transaction.execute(_SELECT_FAILED, {"import_id": import_id}).all()
+    for batch in _batches(failed):
+        chunks, lines = [row.chunk_no for row in batch], json.dumps([row.first_line for row in batch])
+        transaction.execute(_DELETE_REJECTIONS, {"import_id": import_id, "lines": lines})
         transaction.execute(_RESET, {"import_id": import_id, "chunks": chunks})
-    return int(transaction.execute(_PENDING, {"import_id": import_id}).scalar_one())
+    return int(transaction.execute(_COUNT_PENDING, {"import_id": import_id}).scalar_one())
 
 
-def _in_parts(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(rows), CHUNKS_A_STATEMENT):
-        yield rows[start : start + CHUNKS_A_STATEMENT]
+def _batches(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(rows), CHUNKS_PER_STATEMENT):
+        yield rows[start : start + CHUNKS_PER_STATEMENT]

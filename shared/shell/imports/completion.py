@@ -1,50 +1,51 @@
-"""Settling chunks, and what the last of them does for the whole import.
+"""Complete chunks, and with the last chunk the whole import.
 
-Guaranteed: exactly one transaction finds that no chunk is left, and it completes the import: counts are summed, every
-custodian and tag that the import created has the spelling of its lowest line, names that nothing is linked to are
-gone, and `import.completed` is in the outbox. All of it commits with that chunk, or not at all. An import that is
-completed once more, after a retry, comes out as if its first completion had not been.
+Guaranteed: exactly one transaction finds that no chunk is left, and it completes the import: it sums the counts, gives
+every custodian and tag that the import created the spelling of its first line, deletes names that nothing links to,
+and writes `import.completed` to the outbox. All of it commits with that chunk, or not at all. An import that is
+completed again after a retry has the same result as if it had been completed once.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 from sqlalchemy import TextClause, bindparam, text
 from sqlalchemy.orm import Session
 
+from core.codes import WarningCode
 from core.errors import ImportNotRunningError
-from core.events import import_completed
-from core.naming import MergedName, Sighting, settle_names
-from core.reasons import WarningCode
+from core.events import Event, import_completed
+from core.imports.canonical_names import MergedName, NameOccurrence, resolve_names
 from core.statuses import ChunkStatus, ImportStatus
-from shell.counting_ops import totals_of
-from shell.outbox_ops import append_events
+from shell.db.bulk_insert import insert_new
+from shell.outbox.writer import append_events
 from shell.tables.imports import Imports
-from shell.utils.bulk_insert import insert_new
-from shell.utils.db_helpers import changed_rows
+from shell.tables.name_kinds import NAME_KINDS, NameKind
+from shell.utils.db_helpers import count_changed_rows
 
-REJECTION_COLUMNS = (
-    *("import_id", "line_no", "seq", "chunk_no", "column_name", "code", "message", "control_number"),
-    *("byte_start", "byte_len"),
-)
-# Rows of one line are numbered from 0 by the chunk; the completion's come behind them.
+# Chunks number the warnings of a line from 0, the completion from here.
 MERGED_NAMES_FROM = 1_000_000
-# What refers to a name, by which column.
-LINKS = {
-    "custodians": dict.fromkeys(("custodian_exhibits", "custody_periods", "custody_changes"), "custodian_id"),
-    "tags": {"taggings": "tag_id"},
-}
 
-_SETTLE = text(
+_COMPLETE_CHUNK = text(
     "UPDATE import_chunks SET status = :status, imported = :imported, unchanged = :unchanged, updated = :updated, "
-    "rejected = :rejected, warnings = :warnings, settled_at = NOW(6) "
+    "rejected = :rejected, warnings = :warnings, finished_at = NOW(6) "
     "WHERE import_id = :import_id AND chunk_no = :chunk_no"
 )
 _COUNT_DOWN = text("UPDATE imports SET chunks_left = chunks_left - 1 WHERE id = :import_id AND status = 'running'")
-_STANDING = text("SELECT status, chunks_left, generation FROM imports WHERE id = :import_id")
-_FORGET_MERGED = text("DELETE FROM import_warnings WHERE import_id = :import_id AND seq >= :merged_from")
+_STATE = text("SELECT status, chunks_left, generation FROM imports WHERE id = :import_id")
+_TOTALS = text(
+    "SELECT COALESCE(SUM(imported), 0) AS imported, COALESCE(SUM(unchanged), 0) AS unchanged, "
+    "COALESCE(SUM(updated), 0) AS updated, COALESCE(SUM(rejected), 0) AS rejected, "
+    "(SELECT COUNT(*) FROM import_warnings WHERE import_id = :import_id) AS warnings, "
+    "(SELECT COUNT(*) FROM custodians WHERE import_id = :import_id) AS custodians, "
+    "(SELECT COUNT(*) FROM tags WHERE import_id = :import_id) AS tags "
+    "FROM import_chunks WHERE import_id = :import_id"
+)
+_DELETE_MERGED = text("DELETE FROM import_warnings WHERE import_id = :import_id AND seq >= :merged_from")
 _COMPLETE = text(
     "UPDATE imports SET status = :status, imported = :imported, unchanged = :unchanged, updated = :updated, "
     "rejected = :rejected, warnings = :warnings, custodians_created = :custodians, tags_created = :tags, "
@@ -52,9 +53,43 @@ _COMPLETE = text(
 )
 
 
+class RejectionRow(NamedTuple):
+    """A row of `import_rejections`; the fields are the columns."""
+
+    import_id: int
+    line_no: int
+    seq: int
+    chunk_no: int
+    column_name: str | None
+    code: str
+    message: str
+    control_number: str | None
+    byte_start: int
+    byte_len: int
+    row_count: int = 1
+
+
+class WarningRow(NamedTuple):
+    """A row of `import_warnings`; the fields are the columns."""
+
+    import_id: int
+    line_no: int
+    seq: int
+    chunk_no: int
+    column_name: str | None
+    code: str
+    message: str
+    control_number: str | None = None
+    original: bytes | None = None
+    original_bytes: int | None = None
+    stored_bytes: int | None = None
+    byte_start: int | None = None
+    byte_len: int | None = None
+
+
 @dataclass(frozen=True)
 class Counts:
-    """The rows of a chunk by what became of them, and its warnings."""
+    """The number of a chunk's rows by result, and of its warnings."""
 
     imported: int
     unchanged: int
@@ -63,76 +98,89 @@ class Counts:
     warnings: int
 
 
-def settle_chunk(
-    transaction: Session,
-    the_import: Imports,
-    chunk_no: int,
-    status: ChunkStatus,
-    counts: Counts,
-    generation: int | None = None,
+@dataclass(frozen=True)
+class ChunkOutcome:
+    """The final status of a chunk, `done` or `failed`, with its counts and the events to publish."""
+
+    status: ChunkStatus
+    counts: Counts
+    events: Sequence[Event] = ()
+
+
+def complete_chunk(
+    transaction: Session, import_record: Imports, chunk_no: int, outcome: ChunkOutcome, generation: int | None = None
 ) -> bool:
-    """Record a chunk as `done` or `failed` and count it down; the last one, for which it is True, completes the import.
+    """Record the chunk's outcome and count the chunk down; complete the import with the last chunk, and return True.
 
-    Last in its transaction, because the import's row is what all chunks meet on. Raises ImportNotRunningError, for the
-    caller to roll back, also where the import was retried since the `generation` that is given.
+    Call it last in a transaction: all chunks contend for the import's row. Raises ImportNotRunningError if the import
+    is not running any more, or has been retried since `generation`; the caller must then roll back.
     """
-    place = {"import_id": the_import.id, "chunk_no": chunk_no}
-    transaction.execute(_SETTLE, {"status": status.value, **asdict(counts), **place})
-    counted = transaction.execute(_COUNT_DOWN, {"import_id": the_import.id})
-    standing = transaction.execute(_STANDING, {"import_id": the_import.id}).one()
-    # Read behind the count-down, which holds the import's row: before it, a retry could still come in between.
-    if changed_rows(counted) != 1 or generation not in (None, standing.generation):
-        raise ImportNotRunningError(standing.status)
-    if standing.chunks_left == 0:
-        complete_import(transaction, the_import, standing.generation)
-    return bool(standing.chunks_left == 0)
+    append_events(transaction, outcome.events)
+    row = {"import_id": import_record.id, "chunk_no": chunk_no}
+    transaction.execute(_COMPLETE_CHUNK, {"status": outcome.status.value, **asdict(outcome.counts), **row})
+    counted = transaction.execute(_COUNT_DOWN, {"import_id": import_record.id})
+    # After the count-down, which locks the import's row: a retry could commit between an earlier read and that lock.
+    state = transaction.execute(_STATE, {"import_id": import_record.id}).one()
+    if count_changed_rows(counted) != 1 or generation not in (None, state.generation):
+        raise ImportNotRunningError(state.status)
+    if state.chunks_left == 0:
+        complete_import(transaction, import_record, state.generation)
+    return bool(state.chunks_left == 0)
 
 
-def complete_import(transaction: Session, the_import: Imports, generation: int) -> None:
-    """What is done once all chunks are settled; the caller's transaction holds the import's row."""
+def complete_import(transaction: Session, import_record: Imports, generation: int) -> None:
+    """Complete an import that has no chunk left; the caller's transaction holds the lock on the import's row."""
     if generation > 1:
-        # The chunks that came in since may have changed which spelling is kept, and where it is first.
-        transaction.execute(_FORGET_MERGED, {"import_id": the_import.id, "merged_from": MERGED_NAMES_FROM})
-    _settle_spellings(transaction, the_import)
-    drop_unused_names(transaction, the_import)
-    totals = totals_of(transaction, the_import.id)
+        # The chunks of the retry may have changed which spelling is kept, and on which line it occurs first.
+        transaction.execute(_DELETE_MERGED, {"import_id": import_record.id, "merged_from": MERGED_NAMES_FROM})
+    _resolve_spellings(transaction, import_record)
+    delete_unused_names(transaction, import_record)
+    totals = sum_chunks(transaction, import_record.id)
     status = ImportStatus.COMPLETED_WITH_REJECTIONS if totals["rejected"] else ImportStatus.COMPLETED
-    transaction.execute(_COMPLETE, {"status": status.value, "import_id": the_import.id, **totals})
-    counts = {name: value for name, value in totals.items() if name not in LINKS}
+    transaction.execute(_COMPLETE, {"status": status.value, "import_id": import_record.id, **totals})
+    tables = {kind.table for kind in NAME_KINDS}
+    counts = {name: value for name, value in totals.items() if name not in tables}
     append_events(
-        transaction, [import_completed(the_import.id, the_import.tenant_id, status.value, generation, counts)]
+        transaction, [import_completed(import_record.id, import_record.tenant_id, status.value, generation, counts)]
     )
 
 
-def _settle_spellings(transaction: Session, the_import: Imports) -> None:
+def sum_chunks(transaction: Session, import_id: int) -> dict[str, int]:
+    """Return the sums of the import's chunks and the number of names it created; locks no chunk."""
+    totals = transaction.execute(_TOTALS, {"import_id": import_id}).one()._mapping
+    return {name: int(value) for name, value in totals.items()}
+
+
+def _resolve_spellings(transaction: Session, import_record: Imports) -> None:
     """Give the names that the import created the spelling of their lowest line, and warn of the other spellings."""
-    sightings = _sightings(transaction, the_import)
-    for kind in LINKS:
-        corrections, merged = settle_names((seen for seen in sightings if seen.kind == kind), the_import.id)
+    occurrences = _find_occurrences(transaction, import_record)
+    for kind in NAME_KINDS:
+        of_kind = (occurrence for occurrence in occurrences if occurrence.kind == kind.table)
+        corrections, merged = resolve_names(of_kind, import_record.id)
         if corrections:
-            rows = json.dumps([c._asdict() for c in corrections], ensure_ascii=False)
-            transaction.execute(_correct(kind), {"corrections": rows})
-        _warn_of_merged(transaction, the_import, kind, merged)
+            rows = json.dumps([correction._asdict() for correction in corrections], ensure_ascii=False)
+            transaction.execute(_build_correction(kind), {"corrections": rows})
+        _warn_of_merged(transaction, import_record, kind, merged)
 
 
-def _correct(kind: str) -> TextClause:
-    """One statement for any number of names; in this order of the join it locks no other row."""
+def _build_correction(kind: NameKind) -> TextClause:
+    """Build one statement for any number of names; the order of its join keeps it from locking other rows."""
     return text(f"""
         UPDATE JSON_TABLE(:corrections, '$[*]' COLUMNS (
                  id BIGINT PATH '$.id',
                  name VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$.name',
-                 line_no BIGINT PATH '$.line_no')) AS wanted
-        STRAIGHT_JOIN {kind} AS kept FORCE INDEX (PRIMARY) ON kept.id = wanted.id
-        SET kept.name = wanted.name, kept.line_no = wanted.line_no, kept.version = kept.version + 1
+                 line_no BIGINT PATH '$.line_no')) AS correction
+        STRAIGHT_JOIN {kind.table} AS kept FORCE INDEX (PRIMARY) ON kept.id = correction.id
+        SET kept.name = correction.name, kept.line_no = correction.line_no, kept.version = kept.version + 1
     """)  # noqa: S608 - our tables
 
 
-def _sightings(transaction: Session, the_import: Imports) -> list[Sighting]:
-    """Every spelling of every name, with its lowest line; the database says which spellings are one name."""
-    statement = text(" UNION ALL ".join(map(_spellings_of, LINKS)))
-    rows = transaction.execute(statement, {"case_id": the_import.case_id, "import_id": the_import.id})
+def _find_occurrences(transaction: Session, import_record: Imports) -> list[NameOccurrence]:
+    """Return every spelling of every name with its lowest line; the database decides which spellings are one name."""
+    statement = text(" UNION ALL ".join(map(_select_spellings, NAME_KINDS)))
+    rows = transaction.execute(statement, {"case_id": import_record.case_id, "import_id": import_record.id})
     return [
-        Sighting(
+        NameOccurrence(
             *(row.kind, row.id, row.name, row.import_id, row.line_no, bytes(row.spelling).decode()),
             *(int(row.first_seen[:20]), row.first_seen[20:]),
         )
@@ -140,69 +188,62 @@ def _sightings(transaction: Session, the_import: Imports) -> list[Sighting]:
     ]
 
 
-def _spellings_of(kind: str) -> str:
+def _select_spellings(kind: NameKind) -> str:
     return f"""
-        SELECT '{kind}' AS kind, found.id, found.name, found.import_id, found.line_no,
+        SELECT '{kind.table}' AS kind, found.id, found.name, found.import_id, found.line_no,
                CAST(seen.name AS BINARY) AS spelling,
                MIN(CONCAT(LPAD(seen.line_no, 20, '0'), COALESCE(seen.column_name, ''))) AS first_seen
-        FROM import_names AS seen
-        JOIN {kind} AS found ON found.case_id = :case_id AND found.name = seen.name
-        WHERE seen.import_id = :import_id AND seen.kind = '{kind}'
+        FROM import_name_occurrences AS seen
+        JOIN {kind.table} AS found ON found.case_id = :case_id AND found.name = seen.name
+        WHERE seen.import_id = :import_id AND seen.kind = '{kind.table}'
         GROUP BY found.id, found.name, found.import_id, found.line_no, CAST(seen.name AS BINARY)
     """  # noqa: S608 - our tables
 
 
-def _warn_of_merged(transaction: Session, the_import: Imports, kind: str, merged: list[MergedName]) -> None:
-    columns = (
-        *("import_id", "line_no", "seq", "chunk_no", "column_name", "code", "message"),
-        *("original", "original_bytes", "stored_bytes"),
-    )
-    base = MERGED_NAMES_FROM * (1 + list(LINKS).index(kind))
+def _warn_of_merged(transaction: Session, import_record: Imports, kind: NameKind, merged: Sequence[MergedName]) -> None:
+    first_seq = MERGED_NAMES_FROM * (1 + NAME_KINDS.index(kind))
+    code = WarningCode.NAME_MERGED.value
     rows = [
-        (
-            *(
-                the_import.id,
-                name.line_no,
-                base + order,
-                0,
-                name.column,
-                WarningCode.NAME_MERGED.value,
-                _merged_into(name.kept),
-            ),
-            *(name.spelling.encode(), len(name.spelling.encode()), len(name.kept.encode())),
+        WarningRow(
+            *(import_record.id, name.line_no, first_seq + order, 0, name.column, code),
+            message=f'this name equals "{name.kept}" under the database collation; that spelling is kept',
+            original=name.spelling.encode(),
+            original_bytes=len(name.spelling.encode()),
+            stored_bytes=len(name.kept.encode()),
         )
         for order, name in enumerate(merged)
     ]
-    insert_new(transaction, "import_warnings", columns, rows)
+    insert_new(transaction, "import_warnings", WarningRow._fields, rows)
 
 
-def _merged_into(kept: str) -> str:
-    return f'the database holds this name equal to "{kept}", which is kept'
+def delete_unused_names(transaction: Session, import_record: Imports) -> None:
+    """Delete the names that this import created and that nothing references.
 
-
-def drop_unused_names(transaction: Session, the_import: Imports) -> None:
-    """Remove names that this import created and nothing links to.
-
-    They are locked before they are looked at again: a link that somebody else is about to commit holds a shared lock
-    on its name, and somebody may have asked for it by name meanwhile, so that it is the import's no longer.
+    Locks them before it checks again: another transaction that links to a name holds a shared lock on it until its
+    commit, and an API request may have taken the name over, so that it does not belong to the import any more.
     """
-    statement = " UNION ALL ".join(
-        f"SELECT '{kind}' AS kind, id FROM {kind} WHERE import_id = :import_id AND {_unlinked(kind)}"  # noqa: S608
-        for kind in LINKS
-    )
-    candidates = transaction.execute(text(statement), {"import_id": the_import.id}).all()
-    for kind in LINKS:
-        ids = sorted(row.id for row in candidates if row.kind == kind)
+    statement = text(" UNION ALL ".join(map(_select_unused, NAME_KINDS)))
+    candidates = transaction.execute(statement, {"import_id": import_record.id}).all()
+    for kind in NAME_KINDS:
+        ids = sorted(row.id for row in candidates if row.kind == kind.table)
         if ids:
-            # Off the key: a scan of a small table would wait for names that nobody asked about.
-            rows = f"FROM {kind} FORCE INDEX (PRIMARY) WHERE id IN :ids AND import_id = :import_id"
+            # By primary key: a scan of a small table would wait for locks on unrelated names.
+            rows = f"FROM {kind.table} FORCE INDEX (PRIMARY) WHERE id IN :ids AND import_id = :import_id"
             lock = text(f"SELECT id {rows} ORDER BY id FOR UPDATE")
-            drop = text(f"DELETE {kind} {rows} AND {_unlinked(kind)}")
-            for each in (lock, drop):
-                values = {"ids": ids, "import_id": the_import.id}
+            delete = text(f"DELETE {kind.table} {rows} AND {_is_unused(kind)}")
+            for each in (lock, delete):
+                values = {"ids": ids, "import_id": import_record.id}
                 transaction.execute(each.bindparams(bindparam("ids", expanding=True)), values)
 
 
-def _unlinked(kind: str) -> str:
-    links = [f"SELECT 1 FROM {table} WHERE {table}.{column} = {kind}.id" for table, column in LINKS[kind].items()]  # noqa: S608
-    return " AND ".join(f"NOT EXISTS ({link})" for link in links)
+def _select_unused(kind: NameKind) -> str:
+    table = kind.table
+    return f"SELECT '{table}' AS kind, id FROM {table} WHERE import_id = :import_id AND {_is_unused(kind)}"  # noqa: S608
+
+
+def _is_unused(kind: NameKind) -> str:
+    references = [
+        f"SELECT 1 FROM {table} WHERE {table}.{kind.key_column} = {kind.table}.id"  # noqa: S608
+        for table in kind.referencing_tables
+    ]
+    return " AND ".join(f"NOT EXISTS ({reference})" for reference in references)

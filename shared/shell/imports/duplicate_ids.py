@@ -1,8 +1,9 @@
-"""Which of very many keys repeat, in memory that hardly grows with their number.
+"""Find repeated keys on disk, in memory that hardly grows with the number of keys.
 
-Keys are spread by checksum over parts, so that equal keys meet in one part, and each is small enough to be held as a
-whole. Keys are compared exactly. A few megabytes of keys wait in memory; whenever there are more, all go into one file,
-part by part, and what stays in memory is where each part begins there.
+Guaranteed: keys are compared exactly, byte for byte.
+Keys are partitioned by checksum, so that equal keys are in the same partition, and each partition is small enough to
+be held in memory. A few megabytes of keys are buffered; when the buffer is full, it is appended to one file, partition
+by partition, and only the offsets of the partitions stay in memory.
 """
 
 from __future__ import annotations
@@ -16,43 +17,46 @@ from pathlib import Path
 from typing import BinaryIO
 from zlib import crc32
 
-PARTS = 128
-HELD, HELD_CHARACTERS = 20_000, 2_000_000
+PARTITIONS = 128
+MAX_BUFFERED, MAX_BUFFERED_CHARACTERS = 20_000, 2_000_000
 _HEAD = struct.Struct("<Q")
 Entries = Iterable[tuple[bytes, int]]
 
 
-class SpilledKeys:
-    """Add (key, line) pairs in the order of their lines, then ask for the repeats."""
+class SpilledIds:
+    """A set of (key, line) pairs, added in order of line, that finds the repeated keys."""
 
-    def __init__(self, folder: str, held: int = HELD) -> None:
+    def __init__(self, folder: str, max_buffered: int = MAX_BUFFERED) -> None:
         self._path = Path(folder) / "keys"
         self._file: BinaryIO | None = None
         self._starts: list[array[int]] = []
-        self._held = held
-        self._waiting: list[tuple[str, int]] = []
+        self._max_buffered = max_buffered
+        self._buffer: list[tuple[str, int]] = []
         self._characters = 0
 
     def add(self, keys: Iterable[tuple[str, int]]) -> None:
-        """Remember the keys; blank ones are the caller's to leave out."""
-        before = len(self._waiting)
-        self._waiting += keys
-        self._characters += sum(len(key) for key, _ in islice(self._waiting, before, None))
-        if len(self._waiting) > self._held or self._characters > HELD_CHARACTERS:
+        """Add the keys; the caller leaves blank ones out."""
+        before = len(self._buffer)
+        self._buffer += keys
+        self._characters += sum(len(key) for key, _ in islice(self._buffer, before, None))
+        if len(self._buffer) > self._max_buffered or self._characters > MAX_BUFFERED_CHARACTERS:
             self._spill()
 
     def _spill(self) -> None:
         self._file = self._file or self._path.open("w+b")
-        packed = [_packed(entries) if entries else b"" for entries in _spread(self._waiting)]
+        packed = [_pack(entries) if entries else b"" for entries in _partition(self._buffer)]
         self._starts.append(array("Q", accumulate(map(len, packed), initial=self._file.seek(0, SEEK_END))))
         self._file.write(b"".join(packed))
-        self._waiting, self._characters = [], 0
+        self._buffer, self._characters = [], 0
 
-    def repeats(self, at_most: int) -> Iterator[list[tuple[int, int]]]:
-        """The (line, first line) of keys that stood on an earlier line, in lists of at most that many."""
+    def find_repeats(self, at_most: int) -> Iterator[list[tuple[int, int]]]:
+        """Yield lists of at most `at_most` pairs (line, first line) of keys that occurred on an earlier line.
+
+        The order of the pairs is undefined. Keys may be added afterwards.
+        """
         found: list[tuple[int, int]] = []
-        for part, waiting in enumerate(_spread(self._waiting)):
-            for repeat in _repeats_in(chain(self._spilled(part), waiting)):
+        for partition, buffered in enumerate(_partition(self._buffer)):
+            for repeat in _find_repeats(chain(self._read_partition(partition), buffered)):
                 found.append(repeat)
                 if len(found) == at_most:
                     yield found
@@ -61,33 +65,33 @@ class SpilledKeys:
             yield found
 
     def close(self) -> None:
-        """Close the file; the folder is the caller's to remove."""
+        """Close the file; the caller deletes the folder."""
         if self._file:
             self._file.close()
         self._file, self._starts = None, []
 
-    def _spilled(self, part: int) -> Iterator[tuple[bytes, int]]:
+    def _read_partition(self, partition: int) -> Iterator[tuple[bytes, int]]:
         for starts in self._starts:
-            if self._file and starts[part] < starts[part + 1]:
-                self._file.seek(starts[part])
-                yield from _unpacked(self._file.read(starts[part + 1] - starts[part]))
+            if self._file and starts[partition] < starts[partition + 1]:
+                self._file.seek(starts[partition])
+                yield from _unpack(self._file.read(starts[partition + 1] - starts[partition]))
 
 
-def _spread(keys: Iterable[tuple[str, int]]) -> list[list[tuple[bytes, int]]]:
-    parts: list[list[tuple[bytes, int]]] = [[] for _ in range(PARTS)]
+def _partition(keys: Iterable[tuple[str, int]]) -> list[list[tuple[bytes, int]]]:
+    partitions: list[list[tuple[bytes, int]]] = [[] for _ in range(PARTITIONS)]
     for key, line in keys:
         raw = key.encode("utf-8", "surrogatepass")
-        parts[crc32(raw) % PARTS].append((raw, line))
-    return parts
+        partitions[crc32(raw) % PARTITIONS].append((raw, line))
+    return partitions
 
 
-def _packed(entries: list[tuple[bytes, int]]) -> bytes:
-    """All lines, then all lengths, then all keys: a few objects for however many entries."""
+def _pack(entries: list[tuple[bytes, int]]) -> bytes:
+    """Return the lines, the lengths and the keys as three blocks, which take few objects for any number of entries."""
     keys, lines = zip(*entries, strict=True)
     return b"".join((_HEAD.pack(len(keys)), array("Q", lines), array("I", map(len, keys)), *keys))
 
 
-def _unpacked(raw: bytes) -> Entries:
+def _unpack(raw: bytes) -> Entries:
     (count,) = _HEAD.unpack_from(raw)
     at, (lines, lengths) = _HEAD.size, (array("Q"), array("I"))
     for column in (lines, lengths):
@@ -97,7 +101,7 @@ def _unpacked(raw: bytes) -> Entries:
     return zip(keys, lines, strict=True)
 
 
-def _repeats_in(entries: Entries) -> Iterator[tuple[int, int]]:
+def _find_repeats(entries: Entries) -> Iterator[tuple[int, int]]:
     first: dict[bytes, int] = {}
     for key, line in entries:
         earlier = first.setdefault(key, line)

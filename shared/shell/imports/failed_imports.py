@@ -1,7 +1,7 @@
-"""Imports whose request failed in every attempt: one more try, then they are recorded as failed, with the reason.
+"""Handle import requests from the dead-letter queue: retry once, then record their imports as failed.
 
-Guaranteed: an import is given up only after its request was sent back once, never while somebody splits its file, and
-not if it was retried since.
+Guaranteed: an import is recorded as failed only after its request was sent back once, never while a worker splits its
+file, and not if it has been retried since.
 """
 
 from __future__ import annotations
@@ -12,61 +12,61 @@ from typing import Any
 
 from sqlalchemy import text
 
+from core.codes import FileFailure
 from core.errors import UploadRefusedError
-from core.reasons import FileFailure
+from core.imports.uploads import parse_upload
 from core.statuses import ImportStatus
-from core.uploads import parse_upload
-from shell.adopting_ops import current_import, import_of, named_import, only_splitter
+from shell.aws.sqs import send_messages
+from shell.db.session import session
+from shell.imports.chunk_registration import fail_import, list_pending_chunks
+from shell.imports.upload_matching import get_import_id, get_or_create_import, load_current_import, split_lock
 from shell.observability import logger
-from shell.outbox_ops import nudge_publisher
-from shell.registering_ops import fail, pending_chunks
+from shell.outbox.writer import wake_relay
 from shell.settings import settings
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
-from shell.utils.queues import send_all
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
-GIVING_UP_S = 60
+FAILING_S = 60
 
 
 def settle_failed_imports(message: dict[str, Any]) -> None:
-    """For a request that failed in every attempt: send it back once, then record its imports as failed.
+    """Send a failed request back the first time; the second time, record its imports as failed.
 
-    An import that is registered already only lacks messages for its chunks; they are sent. One that was retried since
-    is left alone. Raises ImportBusyError while somebody splits the file.
+    An import whose chunks are registered gets messages for its pending chunks instead. An import that was retried
+    since is left unchanged. Raises ImportBusyError while a worker splits the file.
     """
     if int(message.get("redrive", 0)) == 0:
-        # While the database is down nothing is sent, and the message stays where it is: an outage is no failure.
-        _ask_database()
+        # While the database is down nothing is sent, and the message stays in the queue: an outage fails no import.
+        _check_database()
         again = {**message, "redrive": 1}
-        send_all(settings().import_requests_queue_url, [again], delay_s=settings().redrive_delay_seconds)
+        send_messages(settings().import_requests_queue_url, [again], delay_s=settings().redrive_delay_seconds)
         return
-    for import_id in _imports_of(message):
-        _give_up(import_id, int(message.get("generation", 1)))
+    for import_id in _find_imports(message):
+        _fail_or_resume(import_id, int(message.get("generation", 1)))
 
 
-def _imports_of(message: dict[str, Any]) -> Iterator[int]:
-    named = named_import(message)
-    if named is not None:
-        yield named
+def _find_imports(message: dict[str, Any]) -> Iterator[int]:
+    import_id = get_import_id(message)
+    if import_id is not None:
+        yield import_id
         return
     for record in message.get("Records", []):
         with suppress(UploadRefusedError):
             upload = parse_upload(record)
             if upload is not None:
-                yield import_of(upload)
+                yield get_or_create_import(upload)
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _ask_database() -> None:
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _check_database() -> None:
     with session() as reading:
         reading.execute(text("SELECT 1"))
 
 
-def _give_up(import_id: int, generation: int) -> None:
-    the_import = current_import(import_id)
-    if the_import is not None and the_import.status == ImportStatus.SPLITTING:
-        with only_splitter(the_import, GIVING_UP_S):
-            fail(import_id, generation, FileFailure.NOT_READ, "reading the file failed in every attempt")
-        logger.error("import given up", extra={"import_id": import_id, "generation": generation})
-        nudge_publisher()
-    send_all(settings().import_chunks_queue_url, pending_chunks(import_id))
+def _fail_or_resume(import_id: int, generation: int) -> None:
+    import_record = load_current_import(import_id)
+    if import_record is not None and import_record.status == ImportStatus.SPLITTING:
+        with split_lock(import_record, FAILING_S):
+            fail_import(import_id, generation, FileFailure.NOT_READ, "reading the file failed in every attempt")
+        logger.error("import failed in every attempt", extra={"import_id": import_id, "generation": generation})
+        wake_relay()
+    send_messages(settings().import_chunks_queue_url, list_pending_chunks(import_id))

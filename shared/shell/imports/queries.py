@@ -1,7 +1,7 @@
-"""Reading imports: how far they are, what was rejected, what was changed.
+"""Read imports for the API: their progress, rejected rows and warnings.
 
-Guaranteed: nothing of another tenant is ever read; a call takes the same few statements however many imports, rows or
-chunks there are; pages follow each other by key, so that none is missed or shown twice that was there all the time.
+Guaranteed: no call reads another tenant's rows; a call takes the same few statements for any number of imports, rows
+or chunks; pages follow each other by key, so that an item that exists throughout is listed exactly once.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from core.contracts.imports import (
     WarningPage,
 )
 from core.errors import NotFoundError
-from core.import_progress import UNKNOWN, pace
-from core.paging import MAX_NUMBER, decode_cursor, page_of
-from core.report_keys import report_keys, report_prefix
+from core.imports.progress import UNKNOWN_PACE, compute_pace
+from core.imports.report_files import build_report_keys, build_report_prefix
+from core.pagination import MAX_NUMBER, decode_cursor, paginate
 from core.statuses import ImportStatus
-from shell.case_ops import NO_SUCH_CASE
+from shell.aws.presigned_urls import presign_get
+from shell.db.session import session
+from shell.exhibits.cases import NO_SUCH_CASE
 from shell.settings import settings
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
-from shell.utils.presigning import get_url
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
 _IMPORT = (
@@ -51,128 +51,128 @@ _PAGE = (
 )
 _CHUNKS = text(
     "SELECT k.import_id, SUM(k.status = 'failed') AS failed, "
-    "SUM(IF(k.settled_at >= i.started_at, k.row_count, 0)) AS settled_since, "
+    "SUM(IF(k.finished_at >= i.started_at, k.row_count, 0)) AS processed_since, "
     "SUM(k.imported) AS imported, SUM(k.unchanged) AS unchanged, SUM(k.updated) AS updated, "
     "SUM(k.rejected) AS rejected, SUM(k.warnings) AS warnings "
     "FROM import_chunks AS k JOIN imports AS i ON i.id = k.import_id WHERE k.import_id IN :ids GROUP BY k.import_id"
 ).bindparams(bindparam("ids", expanding=True))
 _CASE = text("SELECT id FROM cases WHERE tenant_id = :tenant_id AND name = :case")
 _EXISTS = text("SELECT id FROM imports WHERE id = :import_id AND tenant_id = :tenant_id")
-# As rows, (line_no, seq) > (:line_no, :seq), the servers would read all that comes before as well.
-_BEHIND = (
+# The row comparison (line_no, seq) > (:line_no, :seq) would make the servers read all preceding rows as well.
+_AFTER = (
     "WHERE import_id = :import_id AND line_no >= :line_no AND (line_no > :line_no OR seq > :seq) "
     "ORDER BY line_no, seq LIMIT :most"
 )
 _REJECTIONS = text(
     "SELECT line_no, seq, row_count, column_name, code, message, control_number, byte_start, byte_len "  # noqa: S608
-    f"FROM import_rejections {_BEHIND}"
+    f"FROM import_rejections {_AFTER}"
 )
 _WARNINGS = text(
     "SELECT line_no, seq, column_name, code, message, control_number, original, original_bytes, stored_bytes, "  # noqa: S608
-    f"byte_start, byte_len FROM import_warnings {_BEHIND}"
+    f"byte_start, byte_len FROM import_warnings {_AFTER}"
 )
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+@retry_on_db_conflict(resolve=rerun_if_unknown)
 def list_imports(
     caller: Caller, case: str | None, status: ImportStatus | None, limit: int, after: str | None
 ) -> ImportPage:
-    """The tenant's imports, newest first; of one case, or in one status, if that is asked for.
+    """Return a page of the tenant's imports, newest first, optionally of one case or in one status.
 
-    Raises NotFoundError if the tenant has no such case, InvalidInputError for an `after` that is no cursor.
+    Raises NotFoundError if the tenant has no such case, InvalidInputError if `after` is not a valid cursor.
     """
     before = MAX_NUMBER if after is None else decode_cursor(after, (int,))[0]
-    wanted = {"case": case, "status": None if status is None else status.value}
-    given = {name: value for name, value in wanted.items() if value is not None}
+    possible = {"case": case, "status": None if status is None else status.value}
+    given = {name: value for name, value in possible.items() if value is not None}
     statement, filters = _PAGE
     page = text(statement.format(filters=" ".join(filters[name] for name in given)))
     with session() as reading:
         if case is not None and reading.execute(_CASE, {"tenant_id": caller.tenant_id, "case": case}).first() is None:
             raise NotFoundError(NO_SUCH_CASE)
         values = {"tenant_id": caller.tenant_id, "before": before, "most": limit + 1, **given}
-        rows, behind = page_of(reading.execute(page, values).all(), limit, lambda row: (row.id,))
-        return ImportPage(items=_states(reading, rows), next=behind)
+        rows, cursor = paginate(reading.execute(page, values).all(), limit, lambda row: (row.id,))
+        return ImportPage(items=_build_states(reading, rows), next=cursor)
 
 
 def get_import(caller: Caller, import_id: int) -> ImportDetails:
-    """How far an import is, and where its report files are, with URLs that hold from now on for UPLOAD_URL_SECONDS.
+    """Return the import's progress, and URLs of its report files that are valid for UPLOAD_URL_SECONDS.
 
-    Raises NotFoundError if the tenant has none of that id, StorageUnavailableError if no URL could be signed.
+    Raises NotFoundError if the tenant has no import with this id, StorageUnavailableError if no URL can be signed.
     """
-    state = _read_state(caller, import_id)
+    state = _load_state(caller, import_id)
     return ImportDetails(**dict(state), reports=_report_urls(state))
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _read_state(caller: Caller, import_id: int) -> ImportState:
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _load_state(caller: Caller, import_id: int) -> ImportState:
     with session() as reading:
-        return state_of(reading, caller, import_id)
+        return read_state(reading, caller, import_id)
 
 
 def _report_urls(state: ImportState) -> ReportUrls | None:
     if not state.reports_generation:
         return None
-    ours = settings()
-    keys = report_keys(state.id, state.file_name, state.reports_generation)
-    urls = {name: get_url(ours.bucket, key) for name, key in keys._asdict().items()}
-    return ReportUrls(**urls, expires_in_seconds=ours.upload_url_seconds)
+    config = settings()
+    keys = build_report_keys(state.id, state.file_name, state.reports_generation)
+    urls = {name: presign_get(config.bucket, key) for name, key in keys._asdict().items()}
+    return ReportUrls(**urls, expires_in_seconds=config.upload_url_seconds)
 
 
-def state_of(reading: Session, caller: Caller, import_id: int) -> ImportState:
-    """How far an import is, as the transaction sees it; raises NotFoundError if the tenant has none of that id."""
+def read_state(reading: Session, caller: Caller, import_id: int) -> ImportState:
+    """Return the import's progress as the transaction sees it; raise NotFoundError if the tenant has no such import."""
     rows = reading.execute(_ONE, {"tenant_id": caller.tenant_id, "import_id": import_id}).all()
     if not rows:
-        raise no_such_import()
-    return _states(reading, rows)[0]
+        raise build_not_found()
+    return _build_states(reading, rows)[0]
 
 
-def no_such_import() -> NotFoundError:
-    """The same for one that is missing and one of another tenant."""
+def build_not_found() -> NotFoundError:
+    """Return the error for an import that does not exist or belongs to another tenant."""
     return NotFoundError("you have no such import; GET /imports lists yours")
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+@retry_on_db_conflict(resolve=rerun_if_unknown)
 def list_rejections(caller: Caller, import_id: int, limit: int, after: str | None) -> RejectionPage:
-    """The rows that were not imported, each with every reason, in the file's order.
+    """Return a page of the rejected rows, each with all of its errors, in file order.
 
-    Raises NotFoundError if the tenant has no such import, InvalidInputError for an `after` that is no cursor.
+    Raises NotFoundError if the tenant has no such import, InvalidInputError if `after` is not a valid cursor.
     """
-    rows, behind = _page(_REJECTIONS, caller, import_id, limit, after)
-    return RejectionPage(items=[_rejected(row) for row in rows], next=behind)
+    rows, cursor = _read_page(_REJECTIONS, caller, import_id, limit, after)
+    return RejectionPage(items=[_build_rejection(row) for row in rows], next=cursor)
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+@retry_on_db_conflict(resolve=rerun_if_unknown)
 def list_warnings(caller: Caller, import_id: int, limit: int, after: str | None) -> WarningPage:
-    """What was changed in imported rows, or decided for the file, in the file's order; raises as `list_rejections`."""
-    rows, behind = _page(_WARNINGS, caller, import_id, limit, after)
-    return WarningPage(items=[_changed(row) for row in rows], next=behind)
+    """Return a page of the warnings in file order; raises the errors of `list_rejections`."""
+    rows, cursor = _read_page(_WARNINGS, caller, import_id, limit, after)
+    return WarningPage(items=[_build_warning(row) for row in rows], next=cursor)
 
 
-def _page(
+def _read_page(
     statement: Any, caller: Caller, import_id: int, limit: int, after: str | None
 ) -> tuple[Sequence[Any], str | None]:
     line_no, seq = (0, -1) if after is None else decode_cursor(after, (int, int))
     with session() as reading:
         if reading.execute(_EXISTS, {"import_id": import_id, "tenant_id": caller.tenant_id}).first() is None:
-            raise no_such_import()
+            raise build_not_found()
         place = {"import_id": import_id, "line_no": line_no, "seq": seq, "most": limit + 1}
-        return page_of(reading.execute(statement, place).all(), limit, lambda row: (row.line_no, row.seq))
+        return paginate(reading.execute(statement, place).all(), limit, lambda row: (row.line_no, row.seq))
 
 
-def _states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
-    """The imports with what their chunks add up to, in one statement for all of them."""
+def _build_states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
+    """Return the imports with the sums of their chunks, which take one statement for all imports."""
     ids = [row.id for row in rows]
     sums = {row.import_id: dict(row._mapping) for row in reading.execute(_CHUNKS, {"ids": ids})} if ids else {}
-    return [_state(row, sums.get(row.id, {})) for row in rows]
+    return [_build_state(row, sums.get(row.id, {})) for row in rows]
 
 
-def _state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
+def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
     running = row.status == ImportStatus.RUNNING
     counted = chunks if running else dict(row._mapping)
     counts = {name: int(counted.get(name) or 0) for name in _COUNTS}
-    settled = sum(counts[name] for name in _COUNTS if name != "warnings")
-    left = row.rows_seen - settled
-    paced = pace(int(chunks.get("settled_since") or 0), float(row.seconds), left) if running else UNKNOWN
+    processed = sum(counts[name] for name in _COUNTS if name != "warnings")
+    left = row.rows_seen - processed
+    paced = compute_pace(int(chunks.get("processed_since") or 0), float(row.seconds), left) if running else UNKNOWN_PACE
     return ImportState(
         id=row.id,
         status=row.status,
@@ -185,33 +185,33 @@ def _state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
         failure_code=row.failure_code,
         failure_message=row.failure_message,
         rows_seen=row.rows_seen,
-        rows_settled=settled,
+        rows_processed=processed,
         **counts,
         chunks=row.chunk_count,
         chunks_failed=int(chunks.get("failed") or 0),
         generation=row.generation,
         reports_generation=row.reports_generation,
-        reports_prefix=report_prefix(row.id, row.reports_generation) if row.reports_generation else None,
+        reports_prefix=build_report_prefix(row.id, row.reports_generation) if row.reports_generation else None,
         **paced._asdict(),
         started_at=row.started_at.replace(tzinfo=UTC),
         finished_at=None if row.finished_at is None else row.finished_at.replace(tzinfo=UTC),
     )
 
 
-def _rejected(row: Any) -> RejectedRow:
+def _build_rejection(row: Any) -> RejectedRow:
     return RejectedRow(
         line=row.line_no,
         rows=row.row_count,
         byte_length=row.byte_len,
-        **_shared(row, ("column_name", "code", "message", "control_number", "byte_start")),
+        **_select_fields(row, ("column_name", "code", "message", "control_number", "byte_start")),
     )
 
 
-def _changed(row: Any) -> ChangedValue:
+def _build_warning(row: Any) -> ChangedValue:
     names = ("column_name", "code", "message", "control_number", "original_bytes", "stored_bytes", "byte_start")
     original = None if row.original is None else base64.b64encode(bytes(row.original)).decode()
-    return ChangedValue(line=row.line_no, original=original, byte_length=row.byte_len, **_shared(row, names))
+    return ChangedValue(line=row.line_no, original=original, byte_length=row.byte_len, **_select_fields(row, names))
 
 
-def _shared(row: Any, names: Iterable[str]) -> dict[str, Any]:
+def _select_fields(row: Any, names: Iterable[str]) -> dict[str, Any]:
     return {name.removesuffix("_name"): getattr(row, name) for name in names}

@@ -1,9 +1,9 @@
-"""The report files of a finished import, in S3.
+"""Write the report files of a finished import to S3.
 
-Guaranteed: the files depend on the import's rows alone, ordered by line and without a clock, so that writing them
-twice is harmless; rejected rows are the bytes of the source version, after its own header, ready to be mended and
-loaded again, and beside them lie the options that make them be read as the whole file was. Cells that a spreadsheet
-would take for a formula are neutralised in the two CSV files, and only there.
+Guaranteed: the files depend on the import's rows alone, in order of line, and contain no time, so that writing them
+twice is harmless. The rejected rows are the bytes of the source version, after its own header, ready to be corrected
+and imported again; the options file makes them be read as the whole file was. Cells that a spreadsheet would evaluate
+as a formula are neutralized in the two CSV files, and only there.
 """
 
 from __future__ import annotations
@@ -17,14 +17,19 @@ from typing import Any
 from sqlalchemy import text
 
 from core.errors import FileRefusedError
+from core.imports.report_files import (
+    ReadWindow,
+    build_reload_options,
+    build_report_keys,
+    group_ranges,
+    neutralize_formula,
+)
 from core.load_file.layout import Layout
-from core.report_keys import report_keys
-from core.reporting import Window, neutralised, reload_options, windows
+from shell.aws.s3 import ObjectVersion, write_stream
+from shell.db.session import session
 from shell.observability import logger
 from shell.tables.imports import Imports
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
-from shell.utils.object_store import ObjectVersion, write_stream
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 PAGE = 5_000
 COPY_BYTES = 8_000_000
@@ -41,85 +46,89 @@ _WARNINGS = text(
     "FROM import_warnings WHERE import_id = :import_id AND (line_no, seq) > (:line_no, :seq) "
     "ORDER BY line_no, seq LIMIT :page"
 )
-_WRITTEN = text(
-    # Files that were written while the import was retried are of neither generation.
+_MARK_WRITTEN = text(
+    # Files that were written while the import was retried belong to neither generation.
     "UPDATE imports SET reports_generation = :generation "
     "WHERE id = :import_id AND reports_generation < :generation AND generation = :generation"
 )
 
 
 def write_report(message: dict[str, Any]) -> None:
-    """Write the files of the import that an `import.completed` message names."""
+    """Write the files of the import in an `import.completed` message, unless they exist or a retry made it obsolete."""
     import_id, generation = int(message["importId"]), int(message["generation"])
-    the_import = _load(import_id)
+    import_record = _load(import_id)
     if (
-        the_import is None
-        or the_import.layout is None
-        or the_import.reports_generation >= generation
-        or the_import.generation > generation
+        import_record is None
+        or import_record.layout is None
+        or import_record.reports_generation >= generation
+        or import_record.generation > generation
     ):
         return
-    keys = report_keys(the_import.id, the_import.file_name, generation)
+    keys = build_report_keys(import_record.id, import_record.file_name, generation)
     write_stream(
-        the_import.bucket, keys.report, _csv(REPORT_HEADER, _report_lines(import_id)), "text/csv; charset=utf-8"
+        import_record.bucket, keys.report, _csv(REPORT_HEADER, _list_rejections(import_id)), "text/csv; charset=utf-8"
     )
     write_stream(
-        the_import.bucket, keys.warnings, _csv(WARNINGS_HEADER, _warnings(import_id)), "text/csv; charset=utf-8"
+        import_record.bucket, keys.warnings, _csv(WARNINGS_HEADER, _list_warnings(import_id)), "text/csv; charset=utf-8"
     )
-    options = json.dumps(reload_options(Layout.from_json(the_import.layout)), ensure_ascii=False, indent=2)
-    write_stream(the_import.bucket, keys.options, [options.encode()], "application/json")
+    options = json.dumps(build_reload_options(Layout.from_json(import_record.layout)), ensure_ascii=False, indent=2)
+    write_stream(import_record.bucket, keys.options, [options.encode()], "application/json")
     try:
-        write_stream(the_import.bucket, keys.rejected_rows, _rejected_rows(the_import), "application/octet-stream")
+        write_stream(
+            import_record.bucket, keys.rejected_rows, _rejected_rows(import_record), "application/octet-stream"
+        )
     except FileRefusedError as gone:
-        # The lines and reasons are still worth having; the rows themselves are where the source version went.
+        # The source version was deleted. The lines and errors are still useful without the rows.
         logger.error("no rejected-rows file", extra={"import_id": import_id, "code": gone.code})
     _mark_written(import_id, generation)
     logger.info("reports written", extra={"import_id": import_id, "generation": generation})
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+@retry_on_db_conflict(resolve=rerun_if_unknown)
 def _load(import_id: int) -> Imports | None:
     with session() as reading:
         return reading.get(Imports, import_id)
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+@retry_on_db_conflict(resolve=rerun_if_unknown)
 def _mark_written(import_id: int, generation: int) -> None:
     with session() as transaction:
-        transaction.execute(_WRITTEN, {"import_id": import_id, "generation": generation})
+        transaction.execute(_MARK_WRITTEN, {"import_id": import_id, "generation": generation})
 
 
-def _rows(statement: Any, import_id: int) -> Iterator[Any]:
-    """All rows of a table for the import, a page at a time."""
+def _read_rows(statement: Any, import_id: int) -> Iterator[Any]:
+    """Yield all rows of the statement's table for the import, read a page at a time."""
     line_no, seq = -1, -1
     while True:
-        page = _page(statement, import_id, line_no, seq)
+        page = _read_page(statement, import_id, line_no, seq)
         yield from page
         if len(page) < PAGE:
             return
         line_no, seq = page[-1].line_no, page[-1].seq
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _page(statement: Any, import_id: int, line_no: int, seq: int) -> Sequence[Any]:
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _read_page(statement: Any, import_id: int, line_no: int, seq: int) -> Sequence[Any]:
     with session() as reading:
         return reading.execute(statement, {"import_id": import_id, "line_no": line_no, "seq": seq, "page": PAGE}).all()
 
 
-def _rejected_rows(the_import: Imports) -> Iterator[bytes]:
-    """The source's header and the rejected records, byte for byte, in the order of the file."""
-    layout = Layout.from_json(the_import.layout or "{}")
-    source = ObjectVersion(the_import.bucket, the_import.object_key, the_import.version_id, the_import.etag)
+def _rejected_rows(import_record: Imports) -> Iterator[bytes]:
+    """Yield the source's header and the rejected records, byte for byte, in file order."""
+    layout = Layout.from_json(import_record.layout or "{}")
+    source = ObjectVersion(import_record.bucket, import_record.object_key, import_record.version_id, import_record.etag)
     yield source.read(0, layout.body_start)
     ranges = (
-        (row.byte_start, row.byte_start + row.byte_len) for row in _rows(_REJECTIONS, the_import.id) if row.seq == 0
+        (row.byte_start, row.byte_start + row.byte_len)
+        for row in _read_rows(_REJECTIONS, import_record.id)
+        if row.seq == 0
     )
-    for window in windows(ranges):
-        yield from _records_of(source, window)
+    for window in group_ranges(ranges):
+        yield from _read_records(source, window)
 
 
-def _records_of(source: ObjectVersion, window: Window) -> Iterator[bytes]:
-    """One read for records that lie close together; one that is too large to hold is copied in parts."""
+def _read_records(source: ObjectVersion, window: ReadWindow) -> Iterator[bytes]:
+    """Yield the records of a window from one read; a single large record is copied in parts."""
     if len(window.ranges) == 1:
         starts = range(window.start, window.end, COPY_BYTES)
         yield from (source.read(at, min(window.end, at + COPY_BYTES)) for at in starts)
@@ -128,26 +137,26 @@ def _records_of(source: ObjectVersion, window: Window) -> Iterator[bytes]:
     yield from (raw[start - window.start : end - window.start] for start, end in window.ranges)
 
 
-def _report_lines(import_id: int) -> Iterator[Sequence[Any]]:
-    for row in _rows(_REJECTIONS, import_id):
+def _list_rejections(import_id: int) -> Iterator[Sequence[Any]]:
+    for row in _read_rows(_REJECTIONS, import_id):
         yield row.line_no, row.column_name, row.code, row.message, row.control_number, row.row_count
 
 
-def _warnings(import_id: int) -> Iterator[Sequence[Any]]:
-    for row in _rows(_WARNINGS, import_id):
+def _list_warnings(import_id: int) -> Iterator[Sequence[Any]]:
+    for row in _read_rows(_WARNINGS, import_id):
         original = None if row.original is None else bytes(row.original).decode("utf-8", "replace")
         where = (row.line_no, row.column_name, row.code, row.message, row.control_number)
         yield (*where, original, row.original_bytes, row.stored_bytes)
 
 
 def _csv(header: Sequence[str], lines: Iterator[Sequence[Any]]) -> Iterator[bytes]:
-    """UTF-8 with a byte order mark, without which spreadsheets read it in the local code page."""
+    """Yield the CSV file in UTF-8 with a byte order mark; without it spreadsheets assume the local code page."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(header)
     yield b"\xef\xbb\xbf"
     for line in lines:
-        writer.writerow([neutralised(cell) if isinstance(cell, str) else cell for cell in line])
+        writer.writerow([neutralize_formula(cell) if isinstance(cell, str) else cell for cell in line])
         if buffer.tell() > 500_000:
             yield buffer.getvalue().encode()
             buffer.seek(0)

@@ -1,7 +1,7 @@
-"""The one pass over an upload: chunks, hashes, duplicates and what is decided for the whole file.
+"""Split an upload in one pass: chunks, hashes, duplicate ids, and the layout of the whole file.
 
-Guaranteed: memory does not grow with the file. Ids are spilled to the disk under /tmp in parts small enough to be
-looked at one by one, and compared exactly.
+Guaranteed: memory does not grow with the file. Ids are compared exactly; they are spilled to files under /tmp in
+partitions that are small enough to be read one at a time.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ import tempfile
 from collections.abc import Iterator
 from types import TracebackType
 
-from core.dates import DateOrder
+from core.codes import FileFailure, WarningCode
 from core.errors import FileRefusedError
-from core.import_options import ImportOptions
+from core.load_file.dates import DateOrder
 from core.load_file.dialect import read_opening
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
-from core.load_file.splitting import Chunk, Splitter
-from core.reasons import FileFailure, WarningCode
+from core.load_file.options import ImportOptions
+from core.load_file.splitter import Chunk, Splitter
+from shell.aws.s3 import ObjectVersion
+from shell.imports.duplicate_ids import SpilledIds
 from shell.settings import settings
-from shell.utils.object_store import ObjectVersion
-from shell.utils.spilled_keys import SpilledKeys
 
 SLICE_BYTES = 250_000
 FileWarning = tuple[WarningCode, str | None, str]
 
 
 class Split:
-    """What the pass found; a context that removes the spilled ids."""
+    """The result of the splitting pass; a context manager that deletes the spilled ids."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -37,7 +37,7 @@ class Split:
         self.layout: Layout
         self.date_order: DateOrder | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="split-")
-        self.keys = SpilledKeys(self._folder.name)
+        self.keys = SpilledIds(self._folder.name)
 
     def __enter__(self) -> Split:
         return self
@@ -47,60 +47,58 @@ class Split:
         self._folder.cleanup()
 
     def duplicates(self, at_most: int) -> Iterator[list[tuple[int, int]]]:
-        """The (line, first line) of records whose id an earlier line has, in lists of at most that many."""
-        yield from self.keys.repeats(at_most)
+        """Yield lists of at most `at_most` pairs (line, first line) of records whose id occurred on an earlier line."""
+        yield from self.keys.find_repeats(at_most)
 
-    def warnings(self) -> Iterator[tuple[int, FileWarning]]:
-        """What was decided for the file on weak evidence, numbered from 0."""
-        yield from enumerate(self._warnings())
-
-    def _warnings(self) -> Iterator[FileWarning]:
+    def list_warnings(self) -> Iterator[FileWarning]:
+        """Yield the warnings about the whole file: decisions on weak evidence, and a file without rows."""
         if self.rows_seen == 0:
             yield WarningCode.NO_ROWS, None, "the file has a header and no rows"
-        columns = self.layout.columns_of("document_date")
+        columns = self.layout.find_columns("document_date")
         column = self.layout.names[columns[0]] if columns else None
         if self.date_order is DateOrder.AMBIGUOUS:
-            message = "no date shows whether day or month comes first; they are read month first"
+            message = "no date shows whether day or month comes first; dates are read month first"
             yield WarningCode.AMBIGUOUS_DATE_ORDER, column, message
         if self.date_order is DateOrder.MIXED:
-            message = "some dates can only be day first and some only month first; they are read month first"
+            message = "some dates can only be day first and some only month first; dates are read month first"
             yield WarningCode.MIXED_DATE_ORDER, column, message
 
 
 def split_file(source: ObjectVersion, options: ImportOptions) -> Split:
-    """Go over the file once; raises FileRefusedError if it cannot be imported at all."""
-    size = source.size()
+    """Split the file; raise FileRefusedError if it cannot be imported."""
+    size = source.get_size()
     if size > settings().max_file_bytes:
         limit = settings().max_file_bytes
-        raise FileRefusedError(FileFailure.FILE_TOO_LARGE, f"the file has {size} bytes; the most is {limit}")
+        message = f"The file has {size} bytes; the maximum is {limit}. Split it into smaller files."
+        raise FileRefusedError(FileFailure.FILE_TOO_LARGE, message)
     split = Split(size)
     try:
-        _go_over(split, source, options)
+        _run_pass(split, source, options)
     except BaseException:
         split.__exit__(None, None, None)
         raise
     return split
 
 
-def _go_over(split: Split, source: ObjectVersion, options: ImportOptions) -> None:
-    blocks = source.blocks(split.size)
+def _run_pass(split: Split, source: ObjectVersion, options: ImportOptions) -> None:
+    blocks = source.read_blocks(split.size)
     head = next(blocks, b"")
     while len(head) < min(split.size, MAX_RECORD_BYTES) and b"\n" not in head:
         head += next(blocks, b"")
     splitter = Splitter(read_opening(head, options, whole=len(head) == split.size), settings().chunk_rows)
-    for block in _slices(head, blocks):
+    for block in _cut_blocks(head, blocks):
         split.chunks += splitter.feed(block)
         split.keys.add(splitter.ids)
         splitter.ids.clear()
     split.chunks += splitter.finish()
     split.keys.add(splitter.ids)
     split.rows_seen, split.sha256 = splitter.rows_seen, splitter.sha256
-    split.layout = splitter.layout(options.date_order)
+    split.layout = splitter.build_layout(options.date_order)
     split.date_order = None if options.date_order else splitter.date_order
 
 
-def _slices(head: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Smaller pieces than are fetched: what is read of one takes several times its bytes, and fits the cache."""
+def _cut_blocks(head: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield slices of the fetched blocks: parsing takes several times a slice's bytes, which then fit the CPU cache."""
     block: bytes | None = head
     while block is not None:
         for start in range(0, len(block), SLICE_BYTES):

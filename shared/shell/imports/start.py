@@ -1,12 +1,11 @@
-"""Starting an import: register the upload, settle in one pass what is per file, queue the chunks; and going on with it.
+"""Start an import: create its row, split its file in one pass, register and queue the chunks; and resume imports.
 
-Two kinds of messages come: S3's notifications, and {"import_id": n, "generation": g}, which a retry sends. Either way
-the import is read under a lock on its row and taken on from where it stands: split if it is to be split, and a message
-for every chunk that is pending. A request is finished only when all of them were sent. Doing any of it again is
-harmless.
+There are two kinds of messages: notifications of S3, and {"import_id": n, "generation": g}, which a retry sends. For
+both the import is read under a lock on its row and resumed from its status: split if it is not split yet, then a
+message for every pending chunk. A request is finished only when all messages are sent. Repeating any step is harmless.
 
-Of several deliveries at once one splits the file; the others come back when it is done, or was given up. That only
-saves work: who registers first is settled by the import's row.
+Of several concurrent deliveries one splits the file; the others are delivered again when it has finished or failed.
+That only saves work: the import's row decides which worker registers the chunks.
 """
 
 from __future__ import annotations
@@ -14,130 +13,135 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from core.codes import FileFailure
 from core.errors import FileRefusedError, UploadRefusedError
 from core.events import upload_refused
-from core.import_options import ImportOptions, parse_options
-from core.reasons import FileFailure
+from core.imports.uploads import MAX_KEY_BYTES, Upload, build_options_key, parse_upload
+from core.load_file.options import ImportOptions, parse_options
 from core.statuses import ImportStatus
-from core.uploads import MAX_KEY_BYTES, Upload, options_key, parse_upload
-from shell.adopting_ops import current_import, import_of, named_import, only_splitter
+from shell.aws.s3 import ObjectVersion, read_first_bytes
+from shell.aws.sqs import postpone, send_messages
+from shell.db.column_limits import column_limits
+from shell.db.session import session
+from shell.imports.chunk_registration import fail_import, list_pending_chunks, register_chunks
+from shell.imports.split import split_file
+from shell.imports.upload_matching import get_import_id, get_or_create_import, load_current_import, split_lock
 from shell.observability import logger
-from shell.outbox_ops import append_events, nudge_publisher
-from shell.registering_ops import fail, pending_chunks, register
+from shell.outbox.writer import append_events, wake_relay
 from shell.settings import settings
-from shell.splitting_ops import split_file
 from shell.tables.imports import Imports
-from shell.utils.column_limits import column_limits
 from shell.utils.db_helpers import retry_on_db_conflict
-from shell.utils.db_session import session
-from shell.utils.keys import unstorable
-from shell.utils.object_store import ObjectVersion, read_small
-from shell.utils.queues import postpone, send_all
+from shell.utils.key_validation import key_error
 
 MAX_OPTIONS_BYTES = 1_000_000
-# As long as the function may take.
+# The timeout of the function.
 SPLITTING_S = 900
 
 
 def start_imports(message: dict[str, Any]) -> None:
-    """Start or go on with the imports of a message; the test event that S3 sends first names none.
+    """Start or resume the imports of a message; the test event of S3 names none.
 
-    Raises ImportBusyError while another delivery splits the file, and UnavailableError for the message to come again.
+    Raises ImportBusyError while another delivery splits the file, and another UnavailableError for any failure that a
+    later delivery of the message can overcome.
     """
-    named = named_import(message)
-    if named is not None:
-        resume_import(named)
+    import_id = get_import_id(message)
+    if import_id is not None:
+        resume_import(import_id)
         return
     for record in message.get("Records", []):
         try:
             upload = parse_upload(record)
         except UploadRefusedError as refused:
-            _refuse(record, str(refused))
-            nudge_publisher()
+            _report_refusal(record, str(refused))
+            wake_relay()
             continue
         if upload is not None:
             start_import(upload)
 
 
 def postpone_request(receipt_handle: str, seconds: int) -> None:
-    """Have a request come back in so many seconds, not at the end of its visibility."""
+    """Make a request visible again after this many seconds instead of at the end of its visibility timeout."""
     postpone(settings().import_requests_queue_url, receipt_handle, seconds)
 
 
 def start_import(upload: Upload) -> int:
-    """Register the upload, split it unless that is done, and queue its pending chunks; returns the import's id.
+    """Create the upload's import if needed, split the file, and queue the pending chunks; return the import's id.
 
-    A file that cannot be imported is recorded as failed. Raises what `start_imports` raises.
+    Records a file that cannot be imported as failed. Raises the errors of `start_imports`.
     """
-    import_id = import_of(upload)
+    import_id = get_or_create_import(upload)
     resume_import(import_id)
     return import_id
 
 
 def resume_import(import_id: int) -> None:
-    """Take an import on from where it stands; of one that has ended, or that nobody knows, there is nothing to do."""
-    the_import = current_import(import_id)
-    if the_import is None:
-        logger.warning("no such import", extra={"import_id": import_id})
+    """Split the file if it is not split, and queue the pending chunks; do nothing for an import that has ended."""
+    import_record = load_current_import(import_id)
+    if import_record is None:
+        logger.warning("import not found", extra={"import_id": import_id})
         return
-    if the_import.status == ImportStatus.SPLITTING:
-        _split(the_import)
-        nudge_publisher()
-    sent = send_all(settings().import_chunks_queue_url, pending_chunks(import_id))
+    if import_record.status == ImportStatus.SPLITTING:
+        _split(import_record)
+        wake_relay()
+    sent = send_messages(settings().import_chunks_queue_url, list_pending_chunks(import_id))
     logger.info("chunks queued", extra={"import_id": import_id, "chunks": sent})
 
 
-def _split(the_import: Imports) -> None:
-    """Split the file, unless somebody is at it or has done it; where that cannot be told it is split once more."""
-    with only_splitter(the_import, SPLITTING_S):
-        now = current_import(the_import.id)
-        if now is not None and now.status == ImportStatus.SPLITTING:
-            _split_and_register(now)
+def _split(import_record: Imports) -> None:
+    """Split the file unless another worker does or did; without the semaphore the file may be split twice."""
+    with split_lock(import_record, SPLITTING_S):
+        current = load_current_import(import_record.id)
+        if current is not None and current.status == ImportStatus.SPLITTING:
+            _split_and_register(current)
 
 
-def _split_and_register(the_import: Imports) -> None:
+def _split_and_register(import_record: Imports) -> None:
     try:
-        options = _options(the_import)
-        user_id = _user_id(the_import, options)
-        source = ObjectVersion(the_import.bucket, the_import.object_key, the_import.version_id, the_import.etag)
+        options = _read_options(import_record)
+        user_id = _choose_user_id(import_record, options)
+        source = ObjectVersion(
+            import_record.bucket, import_record.object_key, import_record.version_id, import_record.etag
+        )
         with split_file(source, options) as split:
-            register(the_import.id, split, user_id)
+            register_chunks(import_record.id, split, user_id)
     except FileRefusedError as refused:
-        fail(the_import.id, the_import.generation, refused.code, str(refused))
-        logger.info("import failed", extra={"import_id": the_import.id, "code": refused.code})
+        fail_import(import_record.id, import_record.generation, refused.code, str(refused))
+        logger.info("import failed", extra={"import_id": import_record.id, "code": refused.code})
 
 
-def _options(the_import: Imports) -> ImportOptions:
-    """Those that the file was announced with; else those of the object beside it, if there is one."""
-    if the_import.options is not None:
-        return parse_options(json.loads(the_import.options))
-    key = options_key(the_import.object_key)
-    # No object can have a longer key, and to ask for one is an error.
-    possible = len(key.encode()) <= MAX_KEY_BYTES
-    raw = read_small(the_import.bucket, key, MAX_OPTIONS_BYTES) if possible else None
+def _read_options(import_record: Imports) -> ImportOptions:
+    """Return the options of the announcement, else those of the options object, else the defaults."""
+    if import_record.options is not None:
+        return parse_options(json.loads(import_record.options))
+    key = build_options_key(import_record.object_key)
+    # S3 rejects a request for a longer key.
+    may_exist = len(key.encode()) <= MAX_KEY_BYTES
+    raw = read_first_bytes(import_record.bucket, key, MAX_OPTIONS_BYTES) if may_exist else None
     if raw is None:
         return ImportOptions()
     try:
         return parse_options(json.loads(raw))
     except (ValueError, RecursionError) as exc:
-        raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{key} is not JSON: {exc}") from exc
+        raise FileRefusedError(
+            FileFailure.BAD_OPTIONS, f"{key} is not JSON: {exc}. Upload it again as a JSON object."
+        ) from exc
 
 
-def _user_id(the_import: Imports, options: ImportOptions) -> str:
-    """Who is recorded with the links; a name that the column cannot hold would fail every chunk."""
-    if the_import.options is not None:
-        return the_import.user_id
+def _choose_user_id(import_record: Imports, options: ImportOptions) -> str:
+    """Return the user to record with the links; raise FileRefusedError if its column cannot store it."""
+    if import_record.options is not None:
+        return import_record.user_id
     user_id = options.user_id or settings().default_user_id
-    reason = unstorable(user_id, column_limits("taggings")["user_id"])
-    if reason:
-        raise FileRefusedError(FileFailure.BAD_OPTIONS, f"option 'user_id' cannot be stored: {reason[1]}")
+    error = key_error(user_id, column_limits("taggings")["user_id"])
+    if error:
+        raise FileRefusedError(FileFailure.BAD_OPTIONS, f"Option 'user_id' cannot be stored: {error[1]}")
     return user_id
 
 
-# After an unknown COMMIT the message comes again: nothing in the tables tells one refusal from another.
+# Without `resolve`: no row identifies a refusal, so after an unknown COMMIT the message is delivered again.
 @retry_on_db_conflict
-def _refuse(record: dict[str, Any], reason: str) -> None:
-    """There is no import to record it against: say so on the topic and in the log."""
+def _report_refusal(record: dict[str, Any], reason: str) -> None:
+    """Publish an event and write a log entry for an upload that has no import."""
     key = str(record.get("s3", {}).get("object", {}).get("key", ""))[:64]
     logger.warning("upload refused", extra={"reason": reason})
     with session() as transaction:

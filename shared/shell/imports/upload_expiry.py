@@ -1,27 +1,27 @@
-"""Giving up imports whose file never came.
+"""Expire announced imports whose file was never uploaded.
 
-Guaranteed: an import is given up only while it still awaits its file, under the lock of its row, and its event commits
-with that; a file that comes later fails as one of an import that is over.
+Guaranteed: an import expires only while it awaits its file, under the lock on its row, and its event commits with the
+new status; a file that is uploaded later does not start the expired import.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import bindparam, text
 
+from core.codes import FileFailure
 from core.events import import_failed
-from core.reasons import FileFailure
-from shell.outbox_ops import append_events
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
+from shell.db.session import session
+from shell.outbox.writer import append_events
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 EXPIRE_AFTER_DAYS = 7
-EXPIRE_AT_ONCE = 100
+EXPIRE_BATCH = 100
 
-_OVERDUE = text(
+_SELECT_OVERDUE = text(
     "SELECT id FROM imports WHERE status = 'awaiting_upload' AND started_at < NOW(6) - INTERVAL :days DAY "
     "ORDER BY id LIMIT :most"
 )
-_STILL_AWAITED = text(
+_LOCK_AWAITED = text(
     "SELECT id, tenant_id FROM imports WHERE id IN :ids AND status = 'awaiting_upload' ORDER BY id FOR UPDATE"
 ).bindparams(bindparam("ids", expanding=True))
 _EXPIRE = text(
@@ -31,33 +31,33 @@ _EXPIRE = text(
 
 
 def expire_uploads(limit: int) -> int:
-    """Give up at most `limit` imports that have awaited their file for 7 days; returns how many there were.
+    """Expire at most `limit` imports that have awaited their file for 7 days; return how many.
 
-    In transactions of at most 100; the publisher's schedule finds their events.
+    Takes transactions of at most 100 imports. The relay's schedule publishes their events.
     """
     expired = 0
     while expired < limit:
-        most = min(EXPIRE_AT_ONCE, limit - expired)
-        ids = _overdue(most)
+        most = min(EXPIRE_BATCH, limit - expired)
+        ids = _find_overdue(most)
         expired += _expire(ids) if ids else 0
         if len(ids) < most:
             break
     return expired
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _overdue(most: int) -> list[int]:
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _find_overdue(most: int) -> list[int]:
     with session() as reading:
-        return list(reading.execute(_OVERDUE, {"days": EXPIRE_AFTER_DAYS, "most": most}).scalars())
+        return list(reading.execute(_SELECT_OVERDUE, {"days": EXPIRE_AFTER_DAYS, "most": most}).scalars())
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+@retry_on_db_conflict(resolve=rerun_if_unknown)
 def _expire(ids: list[int]) -> int:
-    """Give them up, but for those whose file has come meanwhile."""
-    message = f"no file was uploaded within {EXPIRE_AFTER_DAYS} days; announce it again"
+    """Record the imports as failed, except those whose file was uploaded in the meantime; return how many."""
+    message = f"no file was uploaded within {EXPIRE_AFTER_DAYS} days; announce the import again"
     code = FileFailure.NOT_UPLOADED.value
     with session() as transaction:
-        rows = transaction.execute(_STILL_AWAITED, {"ids": ids}).all()
+        rows = transaction.execute(_LOCK_AWAITED, {"ids": ids}).all()
         if rows:
             values = {"code": code, "message": message, "ids": [row.id for row in rows]}
             transaction.execute(_EXPIRE, values)

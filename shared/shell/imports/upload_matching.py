@@ -1,9 +1,9 @@
-"""Which import an uploaded file belongs to.
+"""Match an uploaded file to its import.
 
-Guaranteed: one import an upload, however often and however many at once its event comes. The first file that comes to
-the place that an announced import was given becomes that import, under a lock on its row alone; what is put there
-later is an import of its own, with the options and the user of the first. What comes after that was cancelled is made
-known, as cancelled, and starts nothing: a client that repeats its PUT must not undo a cancellation.
+Guaranteed: one import per upload, however often and concurrently its event is delivered. The first file that is
+uploaded to the key of an announced import is bound to that import, under a lock on its row alone. A later file at the
+same key becomes an import of its own, with the options and the user of the first. If the first was cancelled, the new
+import is created as cancelled and does not start: a client that repeats its PUT must not undo a cancellation.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from core.errors import ImportBusyError
+from core.imports.uploads import Upload, build_placeholder_key
 from core.statuses import ImportStatus
-from core.uploads import Upload, awaited_key
-from shell.case_ops import case_of
+from shell.db.session import session
+from shell.exhibits.cases import get_or_create_case
 from shell.settings import settings
 from shell.tables.imports import Imports
-from shell.utils.db_helpers import changed_rows, insert_or_get, repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
+from shell.utils.db_helpers import count_changed_rows, insert_or_get, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
 
-# A cancelled import stays cancelled; `started_at` comes before the status that it looks at is changed.
-_ADOPT = text(
+# A cancelled import stays cancelled. `started_at` is assigned before the status it depends on is changed.
+_BIND_UPLOAD = text(
     "UPDATE imports SET upload_key = :upload_key, version_id = :version_id, etag = :etag, size = :size, "
     "started_at = IF(status = 'awaiting_upload', NOW(6), started_at), "
     "status = IF(status = 'awaiting_upload', 'splitting', status) "
@@ -34,47 +34,47 @@ _ADOPT = text(
 )
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def import_of(upload: Upload) -> int:
-    """The id of the upload's import, made if need be; a COMMIT of unknown outcome is settled by looking again."""
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def get_or_create_import(upload: Upload) -> int:
+    """Return the id of the upload's import, and create it if needed; it is simply rerun after an unknown COMMIT."""
     with session() as transaction:
-        announced = _announced(transaction, upload)
+        announced = _lock_announced(transaction, upload)
         if announced is None:
-            case_id = case_of(transaction, upload.tenant_id, upload.case_name)
-            return _own_import(transaction, upload, {"case_id": case_id, "user_id": settings().default_user_id})
-        if bytes(announced.upload_key) == upload.upload_key or _adopt(transaction, announced.id, upload):
+            case_id = get_or_create_case(transaction, upload.tenant_id, upload.case_name)
+            return _create_import(transaction, upload, {"case_id": case_id, "user_id": settings().default_user_id})
+        if bytes(announced.upload_key) == upload.upload_key or _bind_upload(transaction, announced.id, upload):
             return announced.id
         inherited = {"case_id": announced.case_id, "user_id": announced.user_id, "options": announced.options}
         if announced.status == ImportStatus.CANCELLED:
             inherited |= {"status": ImportStatus.CANCELLED.value, "finished_at": func.now(6)}
-        return _own_import(transaction, upload, inherited)
+        return _create_import(transaction, upload, inherited)
 
 
-def _announced(transaction: Session, upload: Upload) -> Imports | None:
-    """The import that was announced for this very place, locked by its primary key as everybody locks it."""
-    wanted = select(Imports.id).where(Imports.tenant_id == upload.tenant_id, Imports.upload_id == upload.upload_id)
-    found = transaction.execute(wanted).scalar_one_or_none()
+def _lock_announced(transaction: Session, upload: Upload) -> Imports | None:
+    """Return the import that was announced for this key, locked by its primary key, or None."""
+    query = select(Imports.id).where(Imports.tenant_id == upload.tenant_id, Imports.upload_id == upload.upload_id)
+    found = transaction.execute(query).scalar_one_or_none()
     if found is None:
         return None
     announced = transaction.scalars(select(Imports).where(Imports.id == found).with_for_update()).one_or_none()
-    same = announced is not None and (announced.bucket, announced.object_key) == (upload.bucket, upload.key)
-    return announced if same else None
+    matches = announced is not None and (announced.bucket, announced.object_key) == (upload.bucket, upload.key)
+    return announced if matches else None
 
 
-def _adopt(transaction: Session, import_id: int, upload: Upload) -> bool:
+def _bind_upload(transaction: Session, import_id: int, upload: Upload) -> bool:
     values = {
         "import_id": import_id,
-        "awaited": awaited_key(upload.upload_id),
+        "awaited": build_placeholder_key(upload.upload_id),
         "upload_key": upload.upload_key,
         "version_id": upload.version_id,
         "etag": upload.etag,
         "size": upload.size,
     }
-    return changed_rows(transaction.execute(_ADOPT, values)) == 1
+    return count_changed_rows(transaction.execute(_BIND_UPLOAD, values)) == 1
 
 
-def _own_import(transaction: Session, upload: Upload, values: dict[str, Any]) -> int:
-    known = {
+def _create_import(transaction: Session, upload: Upload, values: dict[str, Any]) -> int:
+    columns = {
         "tenant_id": upload.tenant_id,
         "bucket": upload.bucket,
         "object_key": upload.key,
@@ -86,26 +86,29 @@ def _own_import(transaction: Session, upload: Upload, values: dict[str, Any]) ->
         **values,
     }
     key = {"upload_key": upload.upload_key}
-    return insert_or_get(transaction, Imports, key, known, unique_key="uq_imports_upload_key")[0].id
+    return insert_or_get(transaction, Imports, key, columns, unique_key="uq_imports_upload_key")[0].id
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def current_import(import_id: int) -> Imports | None:
-    """The import as it is now; waits for a transaction that is about to change it, and sees what that committed."""
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def load_current_import(import_id: int) -> Imports | None:
+    """Return the import, or None; a locking read, which waits for a transaction that is about to change the row."""
     with session() as locking:
         return locking.scalars(select(Imports).where(Imports.id == import_id).with_for_update()).one_or_none()
 
 
-def named_import(message: dict[str, Any]) -> int | None:
-    """The id in a message that names an import; None for one of S3's."""
+def get_import_id(message: dict[str, Any]) -> int | None:
+    """Return the import id of a message that has one; None for a notification of S3."""
     import_id = message.get("import_id")
     return import_id if isinstance(import_id, int) else None
 
 
 @contextmanager
-def only_splitter(the_import: Imports, ttl_s: float) -> Iterator[None]:
-    """Raises ImportBusyError while somebody else is at the file; where that cannot be told, goes on."""
-    key = bytes(the_import.upload_key).hex()
+def split_lock(import_record: Imports, ttl_s: float) -> Iterator[None]:
+    """Hold the semaphore on the import's file; raise ImportBusyError while another worker holds it.
+
+    While the semaphore is unavailable the block runs without it.
+    """
+    key = bytes(import_record.upload_key).hex()
     with with_semaphore_lock(key, ttl=ttl_s, namespace="start_import") as slot:
         if slot.outcome is SemaphoreOutcome.SKIPPED:
             raise ImportBusyError(retry_after_s=slot.retry_after_s)

@@ -1,8 +1,8 @@
-"""Announcing a load file, and signing its upload.
+"""Announce a load file, and sign the URLs of its upload.
 
-Guaranteed: an announced import has its row, with options and user, before anybody can upload its file; what is kept of
-it holds no URL, and every answer signs anew; an upload's id cannot be guessed.
-Not guaranteed: that the file is what was announced. Its size and content are looked at when it is there.
+Guaranteed: an announced import has its row, with options and user, before a client can upload its file; the stored
+response contains no URL, and every response is signed anew; the id of an upload cannot be guessed.
+Not guaranteed: that the file has the announced size. Size and content are checked after the upload.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from core.contracts.imports import (
     UploadUrls,
 )
 from core.errors import FileRefusedError, InvalidInputError
-from core.import_options import parse_options
+from core.imports.uploads import build_object_key, build_placeholder_key, split_parts
+from core.load_file.options import parse_options
 from core.statuses import ImportStatus
-from core.uploads import awaited_key, object_key, parts_of
-from shell.case_ops import case_of
+from shell.aws.presigned_urls import create_multipart_upload, presign_complete, presign_part, presign_put
+from shell.db.column_limits import column_limits
+from shell.exhibits.cases import get_or_create_case
 from shell.settings import settings
 from shell.tables.imports import Imports
-from shell.utils.column_limits import column_limits
-from shell.utils.keys import unstorable
-from shell.utils.presigning import begin_multipart, complete_url, part_url, put_url
+from shell.utils.key_validation import key_error
 
 
 def create_import(
@@ -42,21 +42,21 @@ def create_import(
     multipart_from: int = SINGLE_PUT_BYTES,
     part_bytes: int = PART_BYTES,
 ) -> PendingUpload:
-    """Record an import that awaits its file; one of `multipart_from` bytes and more is uploaded in parts.
+    """Create an import that awaits its file; a file of `multipart_from` bytes or more is uploaded in parts.
 
-    S3 is asked first, before a row is locked; what it began for a transaction that is rolled back after all is removed
-    by the bucket's rule for incomplete uploads.
-    Raises InvalidInputError for options, names or a user that cannot be used, StorageUnavailableError if S3 fails.
+    Begins the multipart upload before it locks a row. After a rollback, the bucket's lifecycle rule for incomplete
+    uploads deletes it.
+    Raises InvalidInputError for invalid options or a user that cannot be stored, StorageUnavailableError if S3 fails.
     """
-    options = _checked_options(body)
-    _refuse_unstorable_user(caller)
+    options = _check_options(body)
+    _check_user(caller)
     upload_id = secrets.token_urlsafe(24)
-    bucket, key = settings().bucket, object_key(caller.tenant_id, body.case, upload_id, body.file_name)
+    bucket, key = settings().bucket, build_object_key(caller.tenant_id, body.case, upload_id, body.file_name)
     in_parts = body.size is not None and body.size >= multipart_from
-    multipart_id = begin_multipart(bucket, key) if in_parts else None
-    case_id = case_of(transaction, caller.tenant_id, body.case)
+    multipart_id = create_multipart_upload(bucket, key) if in_parts else None
+    case_id = get_or_create_case(transaction, caller.tenant_id, body.case)
     row = Imports(
-        upload_key=awaited_key(upload_id),
+        upload_key=build_placeholder_key(upload_id),
         tenant_id=caller.tenant_id,
         case_id=case_id,
         bucket=bucket,
@@ -84,7 +84,7 @@ def create_import(
     )
 
 
-def _checked_options(body: NewImport) -> str:
+def _check_options(body: NewImport) -> str:
     document = body.options.as_document()
     try:
         parse_options(document)
@@ -93,14 +93,14 @@ def _checked_options(body: NewImport) -> str:
     return json.dumps(document, ensure_ascii=False)
 
 
-def _refuse_unstorable_user(caller: Caller) -> None:
-    reason = unstorable(caller.user_id, column_limits("taggings")["user_id"])
-    if reason:
-        raise InvalidInputError(f"the token's user cannot be stored with links: {reason[1]}")
+def _check_user(caller: Caller) -> None:
+    error = key_error(caller.user_id, column_limits("taggings")["user_id"])
+    if error:
+        raise InvalidInputError(f"the token's user cannot be stored: {error[1]}")
 
 
-def signed(pending: PendingUpload) -> ImportUpload:
-    """The announced import, with URLs that hold from now on for UPLOAD_URL_SECONDS."""
+def sign_upload(pending: PendingUpload) -> ImportUpload:
+    """Return the announced import, with upload URLs that are valid for UPLOAD_URL_SECONDS."""
     return ImportUpload(
         id=pending.id,
         status=ImportStatus.AWAITING_UPLOAD,
@@ -108,25 +108,25 @@ def signed(pending: PendingUpload) -> ImportUpload:
         case_id=pending.case_id,
         file_name=pending.file_name,
         upload_id=pending.upload_id,
-        upload=_urls(pending),
+        upload=_sign_urls(pending),
     )
 
 
-def signed_document(document: str) -> ImportUpload:
-    """`signed`, of a `PendingUpload` as JSON."""
-    return signed(PendingUpload.model_validate_json(document))
+def sign_stored_upload(document: str) -> ImportUpload:
+    """Return `sign_upload` of a `PendingUpload` in JSON."""
+    return sign_upload(PendingUpload.model_validate_json(document))
 
 
-def _urls(pending: PendingUpload) -> UploadUrls:
-    place, expires_s = (pending.bucket, pending.object_key), settings().upload_url_seconds
+def _sign_urls(pending: PendingUpload) -> UploadUrls:
+    location, expires_s = (pending.bucket, pending.object_key), settings().upload_url_seconds
     if pending.multipart_id is None or pending.size is None:
-        return UploadUrls(url=put_url(*place), parts=None, complete_url=None, expires_in_seconds=expires_s)
+        return UploadUrls(url=presign_put(*location), parts=None, complete_url=None, expires_in_seconds=expires_s)
     return UploadUrls(
         url=None,
         parts=[
-            UploadPart(**part._asdict(), url=part_url(*place, pending.multipart_id, part.number))
-            for part in parts_of(pending.size, pending.part_bytes)
+            UploadPart(**part._asdict(), url=presign_part(*location, pending.multipart_id, part.number))
+            for part in split_parts(pending.size, pending.part_bytes)
         ],
-        complete_url=complete_url(*place, pending.multipart_id),
+        complete_url=presign_complete(*location, pending.multipart_id),
         expires_in_seconds=expires_s,
     )

@@ -1,10 +1,10 @@
-"""The answer that CloudFormation waits for after it called a custom resource.
+"""Send CloudFormation the response that it waits for after it invoked a custom resource.
 
-Guaranteed: the block's outcome is answered as AWS documents it: in at most 4,096 bytes, and under an id that stays the
-same, for another one would have CloudFormation delete what it then believes to be replaced. An answer that does not get
-through is tried again, for `ANSWER_S` seconds at most.
-Not guaranteed: that anything is answered by a function that is killed. What is done in the block ends `ANSWER_S` before
-that, or the stack waits until its ServiceTimeout.
+Guaranteed: the block's outcome is sent in the documented form (CloudFormation User Guide, custom resource response
+objects): in at most 4,096 bytes, and with a physical id that never changes, since CloudFormation deletes a resource
+whose id changes as replaced. A response that cannot be delivered is retried for at most `RESPONSE_S` seconds.
+Not guaranteed: a response from a function that is killed. Work in the block must end `RESPONSE_S` seconds before that;
+otherwise the stack waits until its ServiceTimeout.
 """
 
 from __future__ import annotations
@@ -17,30 +17,33 @@ from typing import Any
 import urllib3
 
 from core.errors import ExhibitIngestError, UnavailableError
-from shell.utils.db_errors import error_number
+from shell.db.errors import error_number
 
-ANSWER_S = 30
-MOST_BYTES = 4096
-_TIMES, _TIMEOUT_S = 3, 3.0
+RESPONSE_S = 30
+MAX_BYTES = 4096
+_RETRIES, _TIMEOUT_S = 3, 3.0
 
 
 @contextmanager
-def answer(event: Mapping[str, Any]) -> Iterator[None]:
-    """Report the block's success, or its failure, to the address in the event; without one, report nothing.
+def respond(event: Mapping[str, Any]) -> Iterator[None]:
+    """Send the block's success or failure to the event's ResponseURL; without one, send nothing.
 
-    A resource that does not answer blocks its stack, so a failure is reported before it is raised.
-    Raises UnavailableError if the answer did not get through; Lambda then invokes the function again.
+    A resource that does not respond blocks its stack, so a failure is sent before it is raised.
+    Raises UnavailableError if the response could not be delivered; Lambda then invokes the function again.
     """
     try:
         yield
     except Exception as error:
-        _send(event, "FAILED", summary(error))
+        _send(event, "FAILED", summarize_error(error))
         raise
     _send(event, "SUCCESS", "")
 
 
-def summary(error: Exception) -> str:
-    """What an operator may read of it in the stack's events: our own messages hold no values, those of others may."""
+def summarize_error(error: Exception) -> str:
+    """Return the message for the stack's events: this application's own, or the type and number of any other error.
+
+    Only this application's messages are certain to contain no values of documents.
+    """
     if isinstance(error, ExhibitIngestError):
         return str(error)
     number = error_number(error)
@@ -51,24 +54,28 @@ def _send(event: Mapping[str, Any], status: str, reason: str) -> None:
     url = event.get("ResponseURL")
     if not url:
         return
-    again = urllib3.Retry(_TIMES, backoff_factor=0.5, status_forcelist=(500, 502, 503, 504), allowed_methods=("PUT",))
+    retries = urllib3.Retry(
+        _RETRIES, backoff_factor=0.5, status_forcelist=(500, 502, 503, 504), allowed_methods=("PUT",)
+    )
     timeout = urllib3.Timeout(connect=_TIMEOUT_S, read=_TIMEOUT_S)
-    body, headers = _body(event, status, reason), {"Content-Type": ""}
+    body, headers = _format_body(event, status, reason), {"Content-Type": ""}
     try:
-        answered = urllib3.request("PUT", str(url), body=body, headers=headers, timeout=timeout, retries=again)
+        response = urllib3.request("PUT", str(url), body=body, headers=headers, timeout=timeout, retries=retries)
     except urllib3.exceptions.HTTPError as exc:
-        raise UnavailableError(f"CloudFormation was not reached with the answer {status}") from exc
-    if answered.status >= 300:
-        raise UnavailableError(f"CloudFormation's address refused the answer {status} with {answered.status}")
+        raise UnavailableError(f"the response {status} could not be sent to CloudFormation") from exc
+    if response.status >= 300:
+        raise UnavailableError(
+            f"CloudFormation's response URL returned HTTP {response.status} for the response {status}"
+        )
 
 
-def _body(event: Mapping[str, Any], status: str, reason: str) -> str:
-    log = "the rest is in the log of the function behind this resource"
+def _format_body(event: Mapping[str, Any], status: str, reason: str) -> str:
+    log = "details are in the log of this resource's function"
     body = {
         "Status": status,
         "PhysicalResourceId": event.get("PhysicalResourceId") or "database-schema",
         **{name: event.get(name) for name in ("StackId", "RequestId", "LogicalResourceId")},
     }
-    while len(text := json.dumps(body | {"Reason": f"{reason}; {log}" if reason else log})) > MOST_BYTES and reason:
+    while len(text := json.dumps(body | {"Reason": f"{reason}; {log}" if reason else log})) > MAX_BYTES and reason:
         reason = reason[: len(reason) * 3 // 4]
     return text

@@ -1,13 +1,12 @@
-"""Bringing the schema up to date, once, whoever asks at the same time.
+"""Migrate the schema during a deployment.
 
-Guaranteed: one migration at a time, under a lock of the server's and on the connection that holds it; a database that
-newer code has migrated is left alone, so that what CloudFormation rolls back does not fail in the rollback; whoever
-removes the stack asks nothing of the database; a statement that waits for a table, behind which everybody else waits
-for that table too, gives up after `TABLE_WAIT_S` and is tried again; CloudFormation has its answer before the function
-is killed.
-Not guaranteed: that a migration ends within the function's time. It is not interrupted: the server executes its
-statement to the end and keeps the lock until then, while CloudFormation is told FAILED and rolls back to code that
-works with either schema. The next deployment finds the statement's work done and goes on behind it.
+Guaranteed: one migration runs at a time, on the connection that holds the server's lock; a database that newer code has
+migrated is left unchanged, so that a CloudFormation rollback does not fail; deleting the stack does not use the
+database; a statement that waits for a table lock, and so makes all later statements on that table wait, gives up after
+`TABLE_WAIT_S` seconds and is retried; CloudFormation gets its response before the function is killed.
+Not guaranteed: that a migration ends before the function's timeout. The server executes the running statement to its
+end and keeps the lock until then, while CloudFormation receives FAILED and rolls back to code that works with either
+schema. The next deployment finds the statement's work done and continues after it.
 """
 
 from __future__ import annotations
@@ -23,91 +22,95 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
 from core.errors import DatabaseUnavailableError, SettingsError
-from shell.invocation import seconds_left
+from shell.db.retry import rerun_if_unknown, retry_on_db_conflict
+from shell.db.session import session
+from shell.deadline import seconds_left
+from shell.maintenance.custom_resource import RESPONSE_S, respond, summarize_error
+from shell.maintenance.restore import is_restored_from_snapshot, skip_issued_ids
 from shell.observability import logger
-from shell.restoring_ops import begins_as_snapshot, step_over_what_was_given_out
 from shell.settings import settings
 from shell.utils.advisory_lock import exclusive_connection
-from shell.utils.cloudformation import ANSWER_S, answer, summary
-from shell.utils.db_session import session
-from shell.utils.replaying import repeating_is_harmless, retry_on_db_conflict
 
 LOCK_WAIT_S = 20
 TABLE_WAIT_S = 10
-SCRIPTS = Path(__file__).parent / "migrations"
+SCRIPTS = Path(__file__).parents[1] / "migrations"
 
-_BOUNDED = text(f"SET SESSION lock_wait_timeout = {TABLE_WAIT_S}")
+_LIMIT_TABLE_WAIT = text(f"SET SESSION lock_wait_timeout = {TABLE_WAIT_S}")
 
 
 def migrate(event: dict[str, Any]) -> dict[str, str]:
-    """Apply the migrations that are missing, and tell CloudFormation if it was the one that asked."""
-    with answer(event):
+    """Apply the missing migrations, and respond to CloudFormation if it sent the event."""
+    with respond(event):
         if event.get("RequestType") != "Delete":
             upgrade(SCRIPTS)
-            if begins_as_snapshot(event):
-                step_over_what_was_given_out()
+            if is_restored_from_snapshot(event):
+                skip_issued_ids()
     return {"status": "migrated"}
 
 
 def upgrade(scripts: Path) -> None:
-    """Apply what is missing of the migrations in that folder, one after the other.
+    """Apply the folder's missing migrations, one after the other.
 
-    Raises SettingsError for a database whose revision is none of ours, and DatabaseUnavailableError, with the error's
-    number, for one that failed or did not end in time.
+    Raises SettingsError for a database with an unknown revision, and DatabaseUnavailableError, with the error's number,
+    for a migration that failed or had no time left.
     """
     config = Config()
     config.set_main_option("script_location", str(scripts).replace("%", "%%"))
     config.attributes["charset"] = settings().db_charset
-    for revision in _missing(config, _current()):
+    for revision in _find_missing(config, _read_current()):
         try:
             _apply(config, revision)
         except Exception as error:
-            told = f"migration {revision} failed: {summary(error)}. Those before it stay"
-            raise DatabaseUnavailableError(f"{told}; deploy again when the cause is gone") from error
+            reason = f"migration {revision} failed: {summarize_error(error)}"
+            raise DatabaseUnavailableError(
+                f"{reason}. Earlier ones are kept; remove the cause and deploy again"
+            ) from error
         logger.info("migrated", extra={"revision": revision})
     logger.info("schema is up to date")
 
 
-def _missing(config: Config, current: str | None) -> list[str]:
-    """The revisions that a database at that one lacks, in their order; none where newer code was at work."""
+def _find_missing(config: Config, current: str | None) -> list[str]:
+    """Return the revisions after `current`, in order; none for a database that newer code has migrated."""
     directory = ScriptDirectory.from_config(config)
     known = [script.revision for script in directory.walk_revisions()][::-1]
     if current is None or current in known:
         return known[known.index(current) + 1 :] if current else known
     if not (current.isdigit() and current > known[-1]):
-        raise SettingsError(f"the database is at revision {current!r}, which is none of this code's: is it another's?")
-    logger.warning("the database is newer than this code: left alone", extra={"revision": current, "ours": known[-1]})
+        raise SettingsError(f"the database is at revision {current!r}, which this code does not know; check DB_NAME")
+    logger.warning(
+        "the database is newer than this code; nothing is migrated", extra={"revision": current, "known": known[-1]}
+    )
     return []
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _current() -> str | None:
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _read_current() -> str | None:
     with session() as reading:
-        return _revision(reading.connection())
+        return _get_revision(reading.connection())
 
 
-def _revision(connection: Connection) -> str | None:
+def _get_revision(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+@retry_on_db_conflict(resolve=rerun_if_unknown)
 def _apply(config: Config, revision: str) -> None:
-    """MySQL commits every DDL statement by itself, so two migrations must not run side by side."""
-    left = _seconds_for_work()
-    if left < 1:
+    """Apply one migration under the lock: MySQL commits each DDL statement, so two must not run concurrently."""
+    left_s = _seconds_for_work()
+    if left_s < 1:
         raise DatabaseUnavailableError(
-            "no time is left for it. What the server still executes of it goes on there: wait until that is gone from "
-            "SHOW PROCESSLIST; the migrations go on behind it"
+            "no time is left for it. The server may still execute its last statement: wait until that is gone from "
+            "SHOW PROCESSLIST"
         )
-    longest = None if math.isinf(left) else math.floor(left)
+    longest = None if math.isinf(left_s) else math.floor(left_s)
     with exclusive_connection("migrations", LOCK_WAIT_S, longest_statement_s=longest) as connection:
-        if revision in _missing(config, _revision(connection)):
-            connection.execute(_BOUNDED)
+        if revision in _find_missing(config, _get_revision(connection)):
+            connection.execute(_LIMIT_TABLE_WAIT)
             config.attributes["connection"] = connection
             command.upgrade(config, revision)
         connection.commit()
 
 
 def _seconds_for_work() -> float:
-    """Until only the wait for the lock and the answer fit in."""
-    return seconds_left() - LOCK_WAIT_S - ANSWER_S
+    """Return the invocation's remaining seconds less those for the lock wait and the response."""
+    return seconds_left() - LOCK_WAIT_S - RESPONSE_S

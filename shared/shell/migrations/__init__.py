@@ -1,1 +1,1 @@
-"""Alembic migrations: forwards only, each safe while the code before it still runs."""
+"""Alembic migrations: upgrade only, each safe while the previous version's code still runs."""

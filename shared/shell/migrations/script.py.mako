@@ -9,5 +9,5 @@ down_revision = ${repr(down_revision)}
 
 
 def upgrade() -> None:
-    """Forwards only: a migration is never taken back under running code."""
+    """Upgrade only: a migration is never reverted under running code."""
     op.execute("")

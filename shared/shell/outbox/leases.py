@@ -1,14 +1,14 @@
-"""Who publishes which events: claims under a lease, and what becomes of what was claimed.
+"""Lease outbox events to a publisher, and record the results of publishing them.
 
-Guaranteed: an event is claimed by one publisher at a time, for LEASE_S seconds by the database's clock, and nothing is
-recorded of it by one whose lease another has taken over. From its first claim on an event has its place among those of
-its aggregate, `sequence`; until it is published or parked, none behind it is claimed.
-Not guaranteed: that a publisher stops when its lease ends. It then publishes what another publishes too, and in the
-same order.
+Guaranteed: an event is leased to one publisher at a time, for LEASE_S seconds by the database's clock, and a publisher
+whose lease another has taken over records nothing. From its first lease on, an event has its `sequence` within its
+aggregate; until it is published or dead-lettered, no later event of the aggregate is leased.
+Not guaranteed: that a publisher stops when its lease ends. It may then publish what another publisher publishes too, in
+the same order.
 
-Ids are not the order of commits: a smaller one may commit later. Places are given out one claim after the other, under
-the lock of the row of `outbox_state`, which also lets each claim see the leases of those before it. What has an event
-tried again, or parked, is recorded under that lock too; what was published is marked without it.
+Ids are not in commit order: a smaller one may commit later. Sequences are therefore assigned by one lease at a time,
+under the lock of the `outbox_state` row, which also lets each lease see the earlier ones. Retries and dead letters are
+recorded under that lock too; published events are marked without it.
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ from typing import Any
 from sqlalchemy import TextClause, bindparam, text
 from sqlalchemy.orm import Session
 
+from shell.db.session import session
 from shell.observability import logger
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
-CLAIM = 100
-# Of the oldest, whosever they are; the rest is for aggregates that wait behind thousands of another's.
-HALF = CLAIM // 2
+LEASE_SIZE = 100
+# For the oldest events of any aggregate; the rest is for aggregates that wait after thousands of events of another.
+HALF = LEASE_SIZE // 2
 LEASE_S = 60
-# Refused so often, an event is set aside.
-MOST_REFUSALS = 5
+# After this many refusals an event is dead-lettered.
+MAX_REFUSALS = 5
 LONGEST_PAUSE_S = 300
-# What `published` says. LEASED stays when the lease is over: such an event has its place, and those behind it wait.
-NEW, PUBLISHED, PARKED, LEASED = 0, 1, 2, 3
+# The values of `published`. LEASED remains after the lease ends: such an event has its sequence, and later ones wait.
+NEW, PUBLISHED, DEAD_LETTERED, LEASED = 0, 1, 2, 3
 
 _LOCK = text("SELECT last_sequence FROM outbox_state WHERE id = 1 FOR UPDATE")
-# Subqueries with a LIMIT, not EXISTS, which an optimizer may answer from a scan of all that waits.
+# Subqueries with LIMIT instead of EXISTS, which the optimizer may evaluate by a scan of all waiting events.
 _CANDIDATES = (
     "SELECT candidate.id FROM outbox_events AS candidate FORCE INDEX (ix_outbox_events_unpublished) "
     "WHERE candidate.published = {state} AND (candidate.lease_until IS NULL OR candidate.lease_until < NOW(6)) {rules}"
-    "ORDER BY candidate.id LIMIT :most"
+    "ORDER BY candidate.id LIMIT :limit"
 )
-_NONE_OF_ITS_AGGREGATE = (
+_NO_OTHER_OF_AGGREGATE = (
     "AND (SELECT other.id FROM outbox_events AS other FORCE INDEX (ix_outbox_events_aggregate) "
     "WHERE other.aggregate_type = candidate.aggregate_type AND other.aggregate_id = candidate.aggregate_id "
     "AND other.published = {state} {rule} LIMIT 1) IS NULL "
 )
-# Was leased before, by one that died, or had it wait for its next try, or gave it back behind such a one.
-_IS_NEXT = _NONE_OF_ITS_AGGREGATE.format(
+# Leased before: by a publisher that died, backed off, or returned it untried after an earlier event failed.
+_IS_NEXT = _NO_OTHER_OF_AGGREGATE.format(
     state=LEASED,
     rule="AND other.id <> candidate.id AND (other.sequence < candidate.sequence OR other.lease_until >= NOW(6))",
 )
-_NOT_BLOCKED = _NONE_OF_ITS_AGGREGATE.format(state=LEASED, rule="")
-_IS_FIRST = _NONE_OF_ITS_AGGREGATE.format(state=NEW, rule="AND other.id < candidate.id")
+_NOT_BLOCKED = _NO_OTHER_OF_AGGREGATE.format(state=LEASED, rule="")
+_IS_FIRST = _NO_OTHER_OF_AGGREGATE.format(state=NEW, rule="AND other.id < candidate.id")
 NEXT = text(_CANDIDATES.format(state=LEASED, rules=_IS_NEXT))
 OLDEST = text(_CANDIDATES.format(state=NEW, rules=_NOT_BLOCKED))
 FIRSTS = text(_CANDIDATES.format(state=NEW, rules=_NOT_BLOCKED + _IS_FIRST))
@@ -74,33 +74,33 @@ _FREE = _by_ids(
 )
 _LEASE = _by_ids(
     "UPDATE outbox_events FORCE INDEX (PRIMARY) "
-    "SET published = 3, claim_token = :token, attempts = attempts + 1, "
+    "SET published = 3, lease_token = :token, attempts = attempts + 1, "
     "lease_until = NOW(6) + INTERVAL :lease SECOND, sequence = COALESCE(sequence, :last + FIND_IN_SET(id, :places)) "
     "WHERE id IN :ids"
 )
-_GIVEN = text("UPDATE outbox_state SET last_sequence = :last WHERE id = 1")
+_SET_LAST_SEQUENCE = text("UPDATE outbox_state SET last_sequence = :last WHERE id = 1")
 _MARK = _by_ids(
-    "UPDATE outbox_events FORCE INDEX (PRIMARY) SET published = 1 WHERE id IN :ids AND claim_token = :token"
+    "UPDATE outbox_events FORCE INDEX (PRIMARY) SET published = 1 WHERE id IN :ids AND lease_token = :token"
 )
-# Between half of the pause and all of it, so that those who failed together do not come back together.
+# Between half of the pause and all of it, so that events which failed together are not retried together.
 _BACK_OFF = _by_ids(
-    "UPDATE outbox_events FORCE INDEX (PRIMARY) SET claim_token = NULL, failures = failures + :refusals, lease_until = "
+    "UPDATE outbox_events FORCE INDEX (PRIMARY) SET lease_token = NULL, failures = failures + :refusals, lease_until = "
     "NOW(6) + INTERVAL (LEAST(:longest, POW(2, LEAST(attempts, 20))) * (0.5 + RAND() / 2)) SECOND "
-    "WHERE id IN :ids AND claim_token = :token AND published = 3"
+    "WHERE id IN :ids AND lease_token = :token AND published = 3"
 )
-_PARK = _by_ids(
+_DEAD_LETTER = _by_ids(
     "UPDATE outbox_events FORCE INDEX (PRIMARY) "
-    "SET published = 2, failures = failures + 1, claim_token = NULL, "
-    "lease_until = NULL WHERE id IN :ids AND claim_token = :token AND published = 3"
+    "SET published = 2, failures = failures + 1, lease_token = NULL, "
+    "lease_until = NULL WHERE id IN :ids AND lease_token = :token AND published = 3"
 )
 _RELEASE = _by_ids(
-    "UPDATE outbox_events FORCE INDEX (PRIMARY) SET claim_token = NULL, lease_until = NULL, attempts = attempts - 1 "
-    "WHERE id IN :ids AND claim_token = :token AND published = 3"
+    "UPDATE outbox_events FORCE INDEX (PRIMARY) SET lease_token = NULL, lease_until = NULL, attempts = attempts - 1 "
+    "WHERE id IN :ids AND lease_token = :token AND published = 3"
 )
 
 
-class Outcome(Enum):
-    """What became of a claimed event: FAILED through no fault of its own, REFUSED as what it is."""
+class PublishResult(Enum):
+    """The result of publishing a leased event: FAILED for a transient reason, REFUSED for the event's own content."""
 
     UNTRIED = auto()
     ACCEPTED = auto()
@@ -109,8 +109,8 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True)
-class Claimed:
-    """An event under a lease: its message, None if its payload cannot be read, and how often it was refused before."""
+class LeasedEvent:
+    """A leased event: its message (None if its payload is not valid JSON) and its number of earlier refusals."""
 
     id: int
     aggregate: tuple[str, str]
@@ -121,55 +121,55 @@ class Claimed:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """Events in the order of their sequences, and the token that they are leased under."""
+class OutboxLease:
+    """Events in the order of their sequences, and the token of their lease."""
 
     token: str
-    events: Sequence[Claimed]
+    events: Sequence[LeasedEvent]
     began: float
 
     def seconds_left(self) -> float:
-        """How long the lease holds at least; counted from before it was made."""
+        """Return the seconds that the lease still lasts at least, counted from before it was committed."""
         return LEASE_S - (time.monotonic() - self.began)
 
 
-def claim() -> Claim:
-    """Lease the oldest events that are free, committed, so that no lock is held while they are published."""
+def lease_events() -> OutboxLease:
+    """Lease the oldest free events and commit, so that no lock is held while they are published."""
     token, began = secrets.token_hex(16), time.monotonic()
-    return Claim(token, _lease(token), began)
+    return OutboxLease(token, _lease(token), began)
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _lease(token: str) -> list[Claimed]:
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _lease(token: str) -> list[LeasedEvent]:
     with session() as transaction:
         last = int(transaction.execute(_LOCK).scalar_one())
-        ids = _candidates(transaction)
+        ids = _select_candidates(transaction)
         rows = transaction.execute(_FREE, {"ids": ids}).all() if ids else []
         if rows:
             ids = [row.id for row in rows]
             places = ",".join(map(str, ids))
             values = {"token": token, "lease": LEASE_S, "last": last, "ids": ids, "places": places}
             transaction.execute(_LEASE, values)
-            transaction.execute(_GIVEN, {"last": last + len(ids)})
-    claimed = [_claimed(row, last + place) for place, row in enumerate(rows, 1)]
-    return sorted(claimed, key=lambda event: event.sequence)
+            transaction.execute(_SET_LAST_SEQUENCE, {"last": last + len(ids)})
+    events = [_build_event(row, last + place) for place, row in enumerate(rows, 1)]
+    return sorted(events, key=lambda event: event.sequence)
 
 
-def _candidates(transaction: Session) -> list[int]:
-    """At most CLAIM ids of what is free; of an aggregate's new ones the smallest, for a transaction may add several."""
-    following = transaction.execute(NEXT, {"most": HALF}).scalars().all()
-    oldest = transaction.execute(OLDEST, {"most": HALF}).scalars().all()
-    firsts = transaction.execute(FIRSTS, {"most": CLAIM}).scalars().all() if len(oldest) == HALF else []
-    return list(dict.fromkeys([*following, *oldest, *firsts]))[:CLAIM]
+def _select_candidates(transaction: Session) -> list[int]:
+    """Return at most LEASE_SIZE ids of free events; of an aggregate's new events the smallest id is leased first."""
+    following = transaction.execute(NEXT, {"limit": HALF}).scalars().all()
+    oldest = transaction.execute(OLDEST, {"limit": HALF}).scalars().all()
+    firsts = transaction.execute(FIRSTS, {"limit": LEASE_SIZE}).scalars().all() if len(oldest) == HALF else []
+    return list(dict.fromkeys([*following, *oldest, *firsts]))[:LEASE_SIZE]
 
 
-def _claimed(row: Any, given: int) -> Claimed:
-    sequence = given if row.sequence is None else row.sequence
+def _build_event(row: Any, new_sequence: int) -> LeasedEvent:
+    sequence = new_sequence if row.sequence is None else row.sequence
     aggregate = (row.aggregate_type, row.aggregate_id)
-    return Claimed(row.id, aggregate, row.event_type, _body(row, sequence), sequence, row.failures)
+    return LeasedEvent(row.id, aggregate, row.event_type, _format_body(row, sequence), sequence, row.failures)
 
 
-def _body(row: Any, sequence: int) -> str | None:
+def _format_body(row: Any, sequence: int) -> str | None:
     try:
         payload = dict(json.loads(row.payload))
     except (ValueError, TypeError):
@@ -177,46 +177,52 @@ def _body(row: Any, sequence: int) -> str | None:
     return json.dumps({**payload, "eventType": row.event_type, "eventId": row.id, "sequence": sequence})
 
 
-def settle(claimed: Claim, outcomes: Mapping[int, Outcome]) -> None:
-    """Record what became of the events, where the lease is still ours; what is parked is logged as an error.
+def record_results(lease: OutboxLease, results: Mapping[int, PublishResult]) -> None:
+    """Record the events' results, by event id, unless another publisher has taken the lease over.
 
-    What was accepted is marked. What failed or was refused waits, twice as long each time, or is parked after
-    MOST_REFUSALS; what was not tried is free at once.
+    Accepted events are marked as published. Failed and refused events wait, twice as long each time; after MAX_REFUSALS
+    a refused event is dead-lettered and logged as an error. Untried events are free at once.
     """
-    of = {outcome: [event for event in claimed.events if outcomes[event.id] is outcome] for outcome in Outcome}
-    _mark(claimed.token, _ids(of[Outcome.ACCEPTED]))
-    if len(of[Outcome.ACCEPTED]) == len(claimed.events):
+    by_result = {result: [event for event in lease.events if results[event.id] is result] for result in PublishResult}
+    _mark_published(lease.token, _ids(by_result[PublishResult.ACCEPTED]))
+    if len(by_result[PublishResult.ACCEPTED]) == len(lease.events):
         return
-    parked = [event for event in of[Outcome.REFUSED] if event.failures + 1 >= MOST_REFUSALS]
-    again = [event for event in of[Outcome.REFUSED] if event not in parked]
-    _set_aside(claimed.token, _ids(of[Outcome.UNTRIED]), _ids(of[Outcome.FAILED]), _ids(again), _ids(parked))
-    for event in parked:
-        logger.error("event parked", extra={"event": event.id, "type": event.event_type})
+    dead_lettered = [event for event in by_result[PublishResult.REFUSED] if event.failures + 1 >= MAX_REFUSALS]
+    again = [event for event in by_result[PublishResult.REFUSED] if event not in dead_lettered]
+    _record_unpublished(
+        lease.token,
+        _ids(by_result[PublishResult.UNTRIED]),
+        _ids(by_result[PublishResult.FAILED]),
+        _ids(again),
+        _ids(dead_lettered),
+    )
+    for event in dead_lettered:
+        logger.error("event dead-lettered", extra={"event": event.id, "type": event.event_type})
 
 
-def _ids(events: Sequence[Claimed]) -> list[int]:
+def _ids(events: Sequence[LeasedEvent]) -> list[int]:
     return [event.id for event in events]
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _mark(token: str, accepted: Sequence[int]) -> None:
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _mark_published(token: str, accepted: Sequence[int]) -> None:
     if accepted:
         with session() as transaction:
             transaction.execute(_MARK, {"token": token, "ids": accepted})
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _set_aside(
-    token: str, untried: Sequence[int], failed: Sequence[int], again: Sequence[int], parked: Sequence[int]
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _record_unpublished(
+    token: str, untried: Sequence[int], failed: Sequence[int], again: Sequence[int], dead_lettered: Sequence[int]
 ) -> None:
-    """Under the lock of the claims: one that skipped the row of the oldest would take those behind it."""
+    """Release, delay or dead-letter events under the leasing lock; a lease could otherwise skip one for later ones."""
     with session() as transaction:
         transaction.execute(_LOCK)
         for statement, ids, values in (
             (_RELEASE, untried, {}),
             (_BACK_OFF, failed, {"refusals": 0, "longest": LONGEST_PAUSE_S}),
             (_BACK_OFF, again, {"refusals": 1, "longest": LONGEST_PAUSE_S}),
-            (_PARK, parked, {}),
+            (_DEAD_LETTER, dead_lettered, {}),
         ):
             if ids:
                 transaction.execute(statement, {"token": token, "ids": ids, **values})

@@ -1,4 +1,4 @@
-"""Events that commit with the data they tell of; `shell.publishing_ops` says what becomes of them.
+"""Write events in the transaction of the data that they describe; `shell.outbox.relay` publishes them.
 
 Guaranteed: an event is published, at least once, if and only if its transaction committed.
 """
@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from sqlalchemy.orm import Session
 
 from core.events import Event
+from shell.aws.sqs import wake
+from shell.db.bulk_insert import insert_new
 from shell.settings import settings
-from shell.utils.bulk_insert import insert_new
-from shell.utils.queues import nudge
 
 _COLUMNS = ("aggregate_type", "aggregate_id", "event_type", "payload")
 
@@ -24,6 +24,6 @@ def append_events(transaction: Session, events: Iterable[Event]) -> None:
     insert_new(transaction, "outbox_events", _COLUMNS, rows)
 
 
-def nudge_publisher() -> None:
-    """After a commit that wrote events: have them published now, not at the next minute."""
-    nudge(settings().outbox_nudge_queue_url)
+def wake_relay() -> None:
+    """Start the relay now instead of at the next minute; call it after a commit that wrote events."""
+    wake(settings().outbox_wake_queue_url)

@@ -1,9 +1,9 @@
-"""Starting executions of productions, and starting anew where one ended without an end of its production.
+"""Start executions of productions, and start the next one where an execution ended before its production did.
 
-Guaranteed: however often a production's request is delivered, one execution of its generation runs: its name, which
-Lambda has once, is made of the production's id, the moment at which it was asked for, and the generation. A further
-generation begins only once Lambda says that the last execution has ended. What was asked for RESUMED_AT_MOST times
-without an end of the production needs somebody's attention.
+Guaranteed: however often the request of a production is delivered, one execution of its generation runs. Lambda accepts
+the execution's name once; it consists of the production's id, its creation time and the generation. The next
+generation starts only after Lambda reports that the last execution ended. A production that does not end within
+MAX_RESUMPTIONS requests becomes `needs_attention`.
 """
 
 from __future__ import annotations
@@ -19,22 +19,21 @@ from sqlalchemy import func, text
 
 from core.errors import FunctionUnavailableError, NotFoundError, UnavailableError
 from core.events import production_requested
-from shell.invocation import log_failure
-from shell.observability import logger
-from shell.outbox_ops import append_events, nudge_publisher
-from shell.production_state_ops import locked, need_attention
+from shell.aws.clients import lambda_client
+from shell.db.session import session
+from shell.observability import log_failure, logger
+from shell.outbox.writer import append_events, wake_relay
+from shell.productions.state import lock_production, mark_needs_attention
 from shell.settings import settings
 from shell.tables.productions import Productions
-from shell.utils.aws import functions
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
-# Longer than an invocation may take, and than any wait between two.
+# Longer than the timeout of an invocation, and than any wait between two invocations of an execution.
 QUIET_FOR = timedelta(minutes=20)
 BATCH = 100
-RESUMED_AT_MOST = 10
-_GONE = "ResourceNotFoundException"
-_UNDER_WAY = "RUNNING"
+MAX_RESUMPTIONS = 10
+_NOT_FOUND = "ResourceNotFoundException"
+_RUNNING = "RUNNING"
 _QUIET = text(
     "SELECT id FROM productions WHERE is_open = 1 AND updated_at < NOW(6) - INTERVAL :quiet SECOND "
     "ORDER BY updated_at LIMIT :most"
@@ -42,27 +41,28 @@ _QUIET = text(
 
 
 def start_production(message: Mapping[str, Any]) -> None:
-    """Start the execution that a `production.requested` message asks for, unless it has been started.
+    """Start the execution that a `production.requested` message requests, unless it was started before.
 
-    Raises FunctionUnavailableError for the message to come again.
+    Raises FunctionUnavailableError, so that the message is delivered again.
     """
     production_id, generation = int(message["productionId"]), int(message["generation"])
-    name = _name(production_id, generation)
+    name = _build_execution_name(production_id, generation)
     if name is None:
         return
     payload = json.dumps({"productionId": production_id, "generation": generation})
     request = {"DurableExecutionName": name, "InvocationType": "Event", "Payload": payload.encode()}
     with _lambda_errors():
-        answer = functions().invoke(FunctionName=settings().produce_function_arn, **cast("Any", request))
-    _keep_execution(production_id, generation, str(answer.get("DurableExecutionArn") or "") or None)
+        response = lambda_client().invoke(FunctionName=settings().produce_function_arn, **cast("Any", request))
+    _save_execution_arn(production_id, generation, str(response.get("DurableExecutionArn") or "") or None)
     logger.info("production started", extra={"production_id": production_id, "generation": generation})
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _name(production_id: int, generation: int) -> str | None:
-    """What the execution is to be called; None for a late message: it has ended, or is another execution's work.
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _build_execution_name(production_id: int, generation: int) -> str | None:
+    """Return the execution's name, or None for an outdated message: the production ended or has another generation.
 
-    By the id alone, two databases behind one function (a restored one, say) would take each other's names.
+    The name contains the creation time because ids alone would collide where two databases, such as a restored one,
+    use the same function.
     """
     with session() as reading:
         production = reading.get(Productions, production_id)
@@ -71,33 +71,34 @@ def _name(production_id: int, generation: int) -> str | None:
     return f"{production_id}-{production.created_at:%Y%m%d%H%M%S%f}-{generation}"
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _keep_execution(production_id: int, generation: int, arn: str | None) -> None:
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _save_execution_arn(production_id: int, generation: int, arn: str | None) -> None:
     with session() as transaction:
-        production = locked(transaction, production_id)
+        production = lock_production(transaction, production_id)
         if production.generation == generation:
             production.execution_arn = arn
 
 
 def resume_productions(_event: Mapping[str, Any] | None = None) -> dict[str, int]:
-    """See to productions of which nothing was heard: returns how many they are, and how many were asked for again.
+    """Check productions that have made no progress for QUIET_FOR, and request an execution where none is running.
 
-    One that cannot be looked up is left to the next run, and does not hold up the others.
+    Returns how many productions were quiet and how many were resumed. A production whose execution cannot be looked up
+    is left to the next run and does not delay the others.
     """
-    quiet = _quiet()
-    resumed = sum(_resumed(production_id) for production_id in quiet)
+    quiet = _list_quiet()
+    resumed = sum(_try_resume(production_id) for production_id in quiet)
     if resumed:
-        nudge_publisher()
+        wake_relay()
     return {"quiet": len(quiet), "resumed": resumed}
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _quiet() -> Sequence[int]:
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _list_quiet() -> Sequence[int]:
     with session() as reading:
         return reading.scalars(_QUIET, {"quiet": int(QUIET_FOR.total_seconds()), "most": BATCH}).all()
 
 
-def _resumed(production_id: int) -> bool:
+def _try_resume(production_id: int) -> bool:
     try:
         return _resume(production_id)
     except UnavailableError as error:
@@ -105,50 +106,53 @@ def _resumed(production_id: int) -> bool:
         return False
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+@retry_on_db_conflict(resolve=rerun_if_unknown)
 def _resume(production_id: int) -> bool:
     with session() as reading:
         production = reading.get_one(Productions, production_id)
     if production.execution_arn is None:
-        # It may run all the same. Asked for under its name again, Lambda says which it is, and starts none twice.
-        return _ask_again(production, production.generation)
-    return not _is_under_way(production.execution_arn) and _ask_again(production, production.generation + 1)
+        # It may be running. A second request under the same name returns the ARN of that execution and starts no other.
+        return _request_execution(production, production.generation)
+    return not _is_running(production.execution_arn) and _request_execution(production, production.generation + 1)
 
 
-def _is_under_way(arn: str) -> bool:
+def _is_running(arn: str) -> bool:
     try:
         with _lambda_errors():
-            return bool(functions().get_durable_execution(DurableExecutionArn=arn)["Status"] == _UNDER_WAY)
+            return bool(lambda_client().get_durable_execution(DurableExecutionArn=arn)["Status"] == _RUNNING)
     except NotFoundError:
         return False
 
 
-def _ask_again(seen: Productions, generation: int) -> bool:
-    """Ask for an execution of that generation, unless somebody was faster; or say that somebody has to see to it."""
+def _request_execution(seen: Productions, generation: int) -> bool:
+    """Request an execution of the generation and return True, if the production did not change since it was read.
+
+    Returns False if it did, and where the production becomes `needs_attention` after too many requests.
+    """
     with session() as transaction:
-        production = locked(transaction, seen.id)
+        production = lock_production(transaction, seen.id)
         if not production.is_open or production.version != seen.version:
             return False
-        production.resumed += 1
+        production.resumptions += 1
         production.updated_at = func.now(6)
-        if production.resumed > RESUMED_AT_MOST:
-            need_attention(transaction, production, ["execution"])
+        if production.resumptions > MAX_RESUMPTIONS:
+            mark_needs_attention(transaction, production, ["execution"])
             return False
         production.generation, production.execution_arn = generation, None
         append_events(transaction, [production_requested(production.id, production.tenant_id, generation)])
-    logger.warning("production asked for again", extra={"production_id": seen.id, "generation": generation})
+    logger.warning("production resumed", extra={"production_id": seen.id, "generation": generation})
     return True
 
 
 @contextmanager
 def _lambda_errors() -> Iterator[None]:
-    """Raises NotFoundError for what Lambda does not know, FunctionUnavailableError for all else."""
+    """Raise NotFoundError for an execution that Lambda does not know, FunctionUnavailableError for any other error."""
     try:
         yield
     except ClientError as exc:
         code = exc.response["Error"]["Code"]
-        if code == _GONE:
+        if code == _NOT_FOUND:
             raise NotFoundError() from exc
-        raise FunctionUnavailableError(f"Lambda answered {code}") from exc
+        raise FunctionUnavailableError(f"Lambda returned {code}") from exc
     except BotoCoreError as exc:
         raise FunctionUnavailableError() from exc

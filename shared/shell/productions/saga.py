@@ -1,7 +1,8 @@
-"""Making a production: its saga, run from the beginning or gone on with.
+"""Run the saga of a production, from its first step or from the point where an earlier execution ended.
 
-Guaranteed: it ends confirmed, or cancelled with nothing of it in use, or in need of somebody's attention, of which an
-event and a metric tell; an execution that begins where another one ended goes on from what that left in the database.
+Guaranteed: a production ends as confirmed, as cancelled with none of its numbers and files in use, or as
+needs_attention, which an event and a metric report. An execution continues from the state that the previous one
+committed to the database.
 """
 
 from __future__ import annotations
@@ -10,37 +11,40 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from core.productions.step_names import StepName
 from core.saga import SagaOrchestrator, SagaResult, SagaStep
 from core.statuses import ProductionStatus
-from shell import production_steps_ops as steps
-from shell.durable import Checkpoints, DurableJournal
-from shell.production_state_ops import close, record, state_of
+from shell.aws.durable_execution import Checkpoints, DurableJournal
+from shell.productions import steps
+from shell.productions.state import close, get_state, record_step_event
 
 STEPS = (
-    SagaStep("begin", steps.begin, steps.cancel),
-    SagaStep("reserve", steps.reserve, steps.void),
-    SagaStep("copy", steps.copy, steps.delete, parts=steps.copy_parts),
-    SagaStep("confirm", steps.confirm, is_pivot=True, took_effect=steps.is_confirmed),
-    SagaStep("notify", steps.notify),
+    SagaStep(StepName.BEGIN, steps.begin, steps.cancel),
+    SagaStep(StepName.RESERVE, steps.reserve, steps.void),
+    SagaStep(StepName.COPY, steps.copy, steps.delete, parts=steps.count_copy_parts),
+    SagaStep(StepName.CONFIRM, steps.confirm, is_pivot=True, took_effect=steps.is_confirmed),
+    SagaStep(StepName.NOTIFY, steps.notify),
 )
 
 
-def produce(event: Mapping[str, Any], checkpoints: Checkpoints, made_by: Sequence[SagaStep] = STEPS) -> dict[str, Any]:
-    """Make the production that the event names, or go on with it; returns how it ended.
+def produce(
+    event: Mapping[str, Any], checkpoints: Checkpoints, saga_steps: Sequence[SagaStep] = STEPS
+) -> dict[str, Any]:
+    """Start or resume the production that the event names; return its status and its unfinished steps.
 
-    Everything that it does is done in checkpoints: a replay repeats nothing but the decisions.
+    All work runs in checkpoints: a replay of the execution repeats only the decisions between them.
     """
     production_id = int(event["productionId"])
-    journal = DurableJournal(checkpoints, partial(record, production_id))
-    state = journal.checkpointed("load", partial(state_of, production_id))
-    result = _went_on(production_id, SagaOrchestrator(str(production_id), made_by, journal), state)
-    return dict(journal.checkpointed("close", partial(close, production_id, result.left)))
+    journal = DurableJournal(checkpoints, partial(record_step_event, production_id))
+    state = journal.run_checkpointed("load", partial(get_state, production_id))
+    result = _run(production_id, SagaOrchestrator(str(production_id), saga_steps, journal), state)
+    return dict(journal.run_checkpointed("close", partial(close, production_id, result.unfinished_steps)))
 
 
-def _went_on(production_id: int, saga: SagaOrchestrator, state: Mapping[str, Any]) -> SagaResult:
+def _run(production_id: int, saga: SagaOrchestrator, state: Mapping[str, Any]) -> SagaResult:
     context = {steps.PRODUCTION: production_id}
     if state["status"] in (ProductionStatus.REQUESTED, ProductionStatus.RUNNING):
-        return saga.run(context, begun=state["status"] == ProductionStatus.RUNNING)
+        return saga.run(context, resumed=state["status"] == ProductionStatus.RUNNING)
     if state["status"] == ProductionStatus.CANCELLING:
         return saga.undo(context, state["failed_step"], state["reason"])
     if state["status"] == ProductionStatus.CONFIRMED:

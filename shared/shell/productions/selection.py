@@ -1,7 +1,8 @@
-"""Which exhibits a production has: those that were named, or those of its case that match a query when it is made.
+"""Select the exhibits of a production: those with given ids, or those of its case that match a query.
 
-Guaranteed: in the byte order of their control numbers; none of another case. Read in parts, without locks: exhibits are
-never removed, so that what was read is there when its numbers are given out.
+Guaranteed: the exhibits come in the byte order of their control numbers, and all belong to the production's case. They
+are read in pages without locks: exhibits are never deleted, so all that were read still exist when their numbers are
+allocated. A production has at least one exhibit and at most as many as a volume may contain.
 """
 
 from __future__ import annotations
@@ -10,77 +11,116 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, select, text
+from sqlalchemy import Select, func, select, text
 from sqlalchemy.orm import Session
 
-from core.bates import Numbering, page_count
-from core.errors import InvalidInputError
-from core.volume import FileKind, image_path
-from shell.matching_ops import chosen, count_selected, refuse_count
+from core.errors import InvalidInputError, NothingToProduceError
+from core.productions.bates import Numbering, parse_page_count
+from core.productions.volume import MAX_DOCUMENTS, FileKind, find_image_path
+from shell.exhibits.filters import build_exhibit_filters, exhibits_not_found
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import CustodianExhibits
 from shell.tables.productions import Productions
-from shell.utils.db_helpers import among, forced
-from shell.utils.document_properties import load
+from shell.utils.db_helpers import force_index, is_in
+from shell.utils.document_properties import parse_properties
 
-PAGE = 2_000
+PAGE_SIZE = 2_000
 _NAMES = ("id", "control_number", "native_path", "text_path", "document_properties")
 _COLUMNS: tuple[Any, ...] = tuple(getattr(Exhibits, name) for name in _NAMES)
-_ODD_NAMES = text("SELECT id FROM custodians WHERE case_id = :case_id AND name LIKE '%;%'")
+_AMBIGUOUS_NAMES = text("SELECT id FROM custodians WHERE case_id = :case_id AND name LIKE '%;%'")
 
 
-class Selected(NamedTuple):
-    """An exhibit that is to be produced, how many numbers it takes, and the paths of its files, by kind."""
+class SelectedExhibit(NamedTuple):
+    """An exhibit to be produced, how many numbers it needs, and the paths of its files by kind."""
 
     exhibit_id: int
     numbers: int
     files: dict[FileKind, str]
 
 
-def selected(reading: Session, production: Productions) -> list[Selected]:
-    """The production's exhibits as they are now, with the numbers that each takes.
+def count_selected(reading: Session, case_id: int, selection: str) -> int:
+    """Return how many exhibits of the case a stored selection matches now.
 
-    Raises what `count_selected` raises; InvalidInputError for a page count that is no number, where pages count, and
-    for a custodian whose name a load file's readers would take for two.
+    Raises NotFoundError for ids that the case does not have, NothingToProduceError if nothing matches, and
+    InvalidInputError for more than 100,000 exhibits.
+    """
+    criteria = json.loads(selection)
+    if "ids" in criteria:
+        ids: list[int] = criteria["ids"]
+        found = set(reading.scalars(_narrow(select(Exhibits.id), case_id, criteria)))
+        if missing := [each for each in ids if each not in found]:
+            raise exhibits_not_found(missing)
+        return len(ids)
+    count = int(reading.execute(_narrow(select(func.count()).select_from(Exhibits), case_id, criteria)).scalar_one())
+    check_count(count)
+    return count
+
+
+def check_count(count: int) -> None:
+    """Raise NothingToProduceError for 0 exhibits, InvalidInputError for more than a production can have."""
+    if not count:
+        raise NothingToProduceError()
+    if count > MAX_DOCUMENTS:
+        raise InvalidInputError(f"{count} exhibits match; a production has at most {MAX_DOCUMENTS}: narrow the query")
+
+
+def _narrow(statement: Select[Any], case_id: int, criteria: dict[str, Any]) -> Select[Any]:
+    """Return the SELECT, narrowed to the exhibits of the case with the selected ids or properties."""
+    statement = statement.where(Exhibits.case_id == case_id)
+    if "ids" in criteria:
+        return statement.where(is_in(Exhibits.id, criteria["ids"]))
+    query = criteria["query"]
+    return statement.where(*build_exhibit_filters(case_id, query["custodian"], query["tag"], None))
+
+
+def list_selected_exhibits(reading: Session, production: Productions) -> list[SelectedExhibit]:
+    """Return the production's exhibits as they are now, with the count of numbers that each needs.
+
+    Raises what `count_selected` raises; InvalidInputError for a page count that is not a number, if pages are numbered,
+    and for a custodian whose name the readers of a load file would split into two.
     """
     count_selected(reading, production.case_id, production.selection)
     by_page = production.numbering == Numbering.PAGE
-    exhibits = [_selected(row, by_page) for row in _rows(reading, production.case_id, production.selection)]
-    refuse_count(len(exhibits))
-    _refuse_split_names(reading, production.case_id, {each.exhibit_id for each in exhibits})
+    rows = _iterate_rows(reading, production.case_id, production.selection)
+    exhibits = [_build_selected(row, by_page) for row in rows]
+    check_count(len(exhibits))
+    _check_custodian_names(reading, production.case_id, {each.exhibit_id for each in exhibits})
     return exhibits
 
 
-def _selected(row: Any, by_page: bool) -> Selected:
-    properties = load(row.document_properties) if row.document_properties else {}
+def _build_selected(row: Any, by_page: bool) -> SelectedExhibit:
+    properties = parse_properties(row.document_properties) if row.document_properties else {}
     paths = {
         FileKind.NATIVE: row.native_path,
-        FileKind.IMAGE: image_path(properties),
+        FileKind.IMAGE: find_image_path(properties),
         FileKind.TEXT: row.text_path,
     }
     files = {kind: path for kind, path in paths.items() if path and path.strip()}
-    return Selected(row.id, page_count(row.id, properties) if by_page else 1, files)
+    return SelectedExhibit(row.id, parse_page_count(row.id, properties) if by_page else 1, files)
 
 
-def _refuse_split_names(reading: Session, case_id: int, exhibits: set[int]) -> None:
-    """Names of a load file never hold what stands between two names; one that was asked for over the API may."""
-    odd = reading.scalars(_ODD_NAMES, {"case_id": case_id}).all()
-    if odd:
+def _check_custodian_names(reading: Session, case_id: int, exhibit_ids: set[int]) -> None:
+    """Raise InvalidInputError for a custodian of these exhibits whose name contains the separator between names.
+
+    Names from a load file never contain it; names that were added through the API may.
+    """
+    ambiguous = reading.scalars(_AMBIGUOUS_NAMES, {"case_id": case_id}).all()
+    if ambiguous:
         links = select(CustodianExhibits.exhibit_id, CustodianExhibits.custodian_id)
-        for row in reading.execute(links.where(among(CustodianExhibits.custodian_id, odd))):
-            if row.exhibit_id in exhibits:
+        for row in reading.execute(links.where(is_in(CustodianExhibits.custodian_id, ambiguous))):
+            if row.exhibit_id in exhibit_ids:
                 raise InvalidInputError(
-                    f"the name of custodian {row.custodian_id} holds a semicolon: a load file's readers would take it "
-                    "for two names"
+                    f"the name of custodian {row.custodian_id} contains a semicolon: readers of the load file would "
+                    "split it into two names"
                 )
 
 
-def _rows(reading: Session, case_id: int, selection: str) -> Iterator[Any]:
-    asked = json.loads(selection)
-    wanted: Select[Any] = chosen(select(*_COLUMNS), case_id, asked).order_by(Exhibits.control_number).limit(PAGE)
-    if "query" in asked:
-        wanted = forced(wanted, Exhibits, "uq_exhibits_control_number")
-    rows: Sequence[Any] = reading.execute(wanted).all()
+def _iterate_rows(reading: Session, case_id: int, selection: str) -> Iterator[Any]:
+    criteria = json.loads(selection)
+    page: Select[Any] = _narrow(select(*_COLUMNS), case_id, criteria).order_by(Exhibits.control_number).limit(PAGE_SIZE)
+    if "query" in criteria:
+        page = force_index(page, Exhibits, "uq_exhibits_control_number")
+    rows: Sequence[Any] = reading.execute(page).all()
     while rows:
         yield from rows
-        rows = reading.execute(wanted.where(Exhibits.control_number > rows[-1].control_number)).all()
+        rows = reading.execute(page.where(Exhibits.control_number > rows[-1].control_number)).all()

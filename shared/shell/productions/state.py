@@ -1,7 +1,7 @@
-"""How far a production is: its row, and one for each step of its saga.
+"""The state of a production: its row, and one row for each step of its saga.
 
-Guaranteed: whoever changes a production holds its row; what its saga does goes on only while nobody has cancelled it,
-and that is asked under the same lock, in the same transaction as what is done.
+Guaranteed: every change of a production locks its row first. A step takes effect only while the production is active:
+the check runs under the same lock and in the same transaction as the effect.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from sqlalchemy.orm import Session
 
 from core.errors import CancelledError, NotFoundError
 from core.events import production_needs_attention
+from core.productions.step_names import StepName
 from core.saga import SagaEvent, SagaEventKind, SagaStepStatus
 from core.statuses import ProductionStatus
-from shell.observability import count_now, logger
-from shell.outbox_ops import append_events, nudge_publisher
+from shell.db.session import session
+from shell.observability import emit_counts, logger
+from shell.outbox.writer import append_events, wake_relay
 from shell.tables.productions import Productions, ProductionSteps
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
-GOING_ON = frozenset({ProductionStatus.REQUESTED, ProductionStatus.RUNNING})
+ACTIVE = frozenset({ProductionStatus.REQUESTED, ProductionStatus.RUNNING})
 MAX_REASON = 1_000
 _STATUS = {
     SagaEventKind.COMPLETED: SagaStepStatus.COMPLETED,
@@ -30,63 +31,64 @@ _STATUS = {
     SagaEventKind.COMPENSATED: SagaStepStatus.COMPENSATED,
     SagaEventKind.COMPENSATION_FAILED: SagaStepStatus.FAILED,
 }
-_STEP = text(
+_UPDATE_STEP = text(
     "UPDATE production_steps SET status = COALESCE(:status, status), reason = :reason, updated_at = NOW(6) "
     "WHERE production_id = :production_id AND name = :name"
 )
 
 
-def locked(transaction: Session, production_id: int) -> Productions:
-    """The production as it is committed, held until the transaction ends; raises NotFoundError."""
-    wanted = select(Productions).where(Productions.id == production_id).with_for_update()
-    found = transaction.scalars(wanted.execution_options(populate_existing=True)).one_or_none()
+def lock_production(transaction: Session, production_id: int) -> Productions:
+    """Lock the production's row until the transaction ends and return it as committed. Raises NotFoundError."""
+    locking = select(Productions).where(Productions.id == production_id).with_for_update()
+    found = transaction.scalars(locking.execution_options(populate_existing=True)).one_or_none()
     if found is None:
-        raise NotFoundError(f"there is no production {production_id}")
+        raise _not_found(production_id)
     return found
 
 
-def going_on(transaction: Session, production_id: int) -> Productions:
-    """The production, held, of which a step is to be done now; raises CancelledError where that is over."""
-    production = locked(transaction, production_id)
+def lock_active_production(transaction: Session, production_id: int) -> Productions:
+    """Lock and return a production whose next step may take effect.
+
+    Raises CancelledError if cancellation was requested or the production is neither requested nor running.
+    """
+    production = lock_production(transaction, production_id)
     if production.cancel_requested:
         raise CancelledError("the production was cancelled on request")
-    if production.status not in GOING_ON:
-        raise CancelledError(f"the production is {production.status}: no step of it goes on")
+    if production.status not in ACTIVE:
+        raise CancelledError(f"the production is {production.status}: none of its steps may run")
     return production
 
 
-def being_undone(transaction: Session, production_id: int) -> Productions | None:
-    """The production, held, of which a step is to be undone; None where there is nothing to undo any more."""
-    production = locked(transaction, production_id)
+def lock_cancelling_production(transaction: Session, production_id: int) -> Productions | None:
+    """Lock and return a production whose steps are being undone; return None for any other status."""
+    production = lock_production(transaction, production_id)
     return production if production.status == ProductionStatus.CANCELLING else None
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def is_given_up(production_id: int) -> bool:
-    """Whether nothing of the production is to be kept: it is being undone, or is cancelled and a step came late."""
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def is_cancelling_or_cancelled(production_id: int) -> bool:
+    """Return whether all files of the production are to be deleted, including those that a late step wrote."""
     with session() as transaction:
-        status = locked(transaction, production_id).status
+        status = lock_production(transaction, production_id).status
         return status in (ProductionStatus.CANCELLING, ProductionStatus.CANCELLED)
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def refuse_cancelled(production_id: int) -> None:
-    """Raise CancelledError unless steps of the production may go on; and note that one is at work."""
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def touch_active_production(production_id: int) -> None:
+    """Record that a step of the production is at work. Raises CancelledError unless the production is active."""
     with session() as transaction:
-        going_on(transaction, production_id).updated_at = func.now(6)
+        lock_active_production(transaction, production_id).updated_at = func.now(6)
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def record(production_id: int, event: SagaEvent) -> None:
-    """Keep and log what happened to a step; one that failed before the pivot turns the production back."""
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def record_step_event(production_id: int, event: SagaEvent) -> None:
+    """Store and log what happened to a step; a failure before the pivot makes the production `cancelling`."""
     with session() as transaction:
-        production = locked(transaction, production_id)
+        production = lock_production(transaction, production_id)
         reason = event.reason[:MAX_REASON] if event.reason else None
-        status = _STATUS.get(event.kind)
-        changes = {"status": status, "reason": reason, "production_id": production_id, "name": event.step}
-        if not _is_settled(production, event.step):
-            transaction.execute(_STEP, changes)
-        if event.kind is SagaEventKind.FAILED and production.status in GOING_ON:
+        if not _is_final(production, event.step):
+            _update_step(transaction, production_id, event.step, _STATUS.get(event.kind), reason)
+        if event.kind is SagaEventKind.FAILED and production.status in ACTIVE:
             production.status = ProductionStatus.CANCELLING
             production.failed_step, production.reason = event.step, reason
         production.updated_at = func.now(6)
@@ -94,70 +96,86 @@ def record(production_id: int, event: SagaEvent) -> None:
     log(event.kind.value, extra={"production_id": production_id, "step": event.step, "reason": event.reason})
 
 
-def _is_settled(production: Productions, step: str) -> bool:
-    """What ended a production has said so of its own step; whatever is told later, or by somebody late, is not so."""
+def _is_final(production: Productions, step: str) -> bool:
+    """Return whether the step's row must not change any more.
+
+    The transaction that gave the production its last status wrote the rows of its steps; a later event is outdated.
+    """
     if production.status == ProductionStatus.CONFIRMED:
-        return step != "notify"
+        return step != StepName.NOTIFY
     return production.status in (ProductionStatus.CANCELLED, ProductionStatus.NEEDS_ATTENTION)
 
 
-def settle_step(transaction: Session, production_id: int, name: str, status: SagaStepStatus) -> None:
-    """How a step stands from now on, in the transaction that makes it so."""
-    changes = {"status": status, "reason": None, "production_id": production_id, "name": name}
-    transaction.execute(_STEP, changes)
+def set_step_status(transaction: Session, production_id: int, step: StepName, status: SagaStepStatus) -> None:
+    """Set a step's status and clear its reason, in the transaction that commits the step's effect."""
+    _update_step(transaction, production_id, step, status, reason=None)
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def state_of(production_id: int) -> dict[str, Any]:
-    """Its status, and why it failed if it did; ids and reasons, fit for a checkpoint. Raises NotFoundError."""
+def _update_step(
+    transaction: Session, production_id: int, step: str, status: SagaStepStatus | None, reason: str | None
+) -> None:
+    changes = {"status": status, "reason": reason, "production_id": production_id, "name": step}
+    transaction.execute(_UPDATE_STEP, changes)
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def get_state(production_id: int) -> dict[str, Any]:
+    """Return `status`, `failed_step` and `reason`, which a checkpoint can serialize. Raises NotFoundError."""
     with session() as reading:
         production = reading.get(Productions, production_id)
         if production is None:
-            raise NotFoundError(f"there is no production {production_id}")
+            raise _not_found(production_id)
         return {"status": production.status, "failed_step": production.failed_step, "reason": production.reason}
 
 
-def close(production_id: int, left: tuple[str, ...]) -> dict[str, Any]:
-    """Its execution ends: nothing is to be done any more, or somebody has to see to the steps that are `left`.
+def close(production_id: int, unfinished_steps: tuple[str, ...]) -> dict[str, Any]:
+    """Record that an execution of the production ended; return the production's status and unfinished steps.
 
-    Of those the event `production.needs_attention` tells, and a metric that an alarm watches.
+    Where steps could not be done or undone, the production becomes `needs_attention`: the event
+    `production.needs_attention` and a metric with an alarm report it.
     """
-    status = _close(production_id, left)
+    status = _close(production_id, unfinished_steps)
     if status != ProductionStatus.NEEDS_ATTENTION:
-        return {"status": status, "left": []}
-    nudge_publisher()
-    return {"status": status, "left": list(left)}
+        return {"status": status, "unfinished": []}
+    wake_relay()
+    return {"status": status, "unfinished": list(unfinished_steps)}
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _close(production_id: int, left: tuple[str, ...]) -> str:
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _close(production_id: int, unfinished_steps: tuple[str, ...]) -> str:
     with session() as transaction:
-        production = locked(transaction, production_id)
-        if left and production.status not in (ProductionStatus.NEEDS_ATTENTION, ProductionStatus.CANCELLED):
-            need_attention(transaction, production, left)
-        # Otherwise another execution came between, and has to end it, or a further one if that is dead.
+        production = lock_production(transaction, production_id)
+        if unfinished_steps and production.status not in (ProductionStatus.NEEDS_ATTENTION, ProductionStatus.CANCELLED):
+            mark_needs_attention(transaction, production, unfinished_steps)
+        # If not ended, another execution took over meanwhile: that one ends the production, or its successor does.
         if _has_ended(transaction, production):
             production.is_open = 0
         production.updated_at = func.now(6)
         return production.status
 
 
-def need_attention(transaction: Session, production: Productions, left: Sequence[str]) -> None:
-    """Somebody has to see to the production, which is held: told by an event, and by a metric that an alarm watches."""
+def mark_needs_attention(transaction: Session, production: Productions, unfinished_steps: Sequence[str]) -> None:
+    """Set a locked production to `needs_attention`, append the event, count the metric of the alarm, and log it."""
     production.status, production.is_open = ProductionStatus.NEEDS_ATTENTION, 0
-    append_events(transaction, [production_needs_attention(production.id, production.tenant_id, left)])
-    count_now(ProductionsNeedingAttention=1)
-    logger.critical("production needs attention", extra={"production_id": production.id, "left": list(left)})
+    append_events(transaction, [production_needs_attention(production.id, production.tenant_id, unfinished_steps)])
+    emit_counts(ProductionsNeedingAttention=1)
+    logger.critical(
+        "production needs attention", extra={"production_id": production.id, "unfinished": list(unfinished_steps)}
+    )
 
 
 def _has_ended(reading: Session, production: Productions) -> bool:
     if production.status == ProductionStatus.CONFIRMED:
-        steps = steps_of(reading, production.id)
-        return any(step.name == "notify" and step.status == SagaStepStatus.COMPLETED for step in steps)
+        steps = list_steps(reading, production.id)
+        return any(step.name == StepName.NOTIFY and step.status == SagaStepStatus.COMPLETED for step in steps)
     return production.status in (ProductionStatus.CANCELLED, ProductionStatus.NEEDS_ATTENTION)
 
 
-def steps_of(reading: Session, production_id: int) -> list[ProductionSteps]:
-    """The steps in their order."""
-    wanted = select(ProductionSteps).where(ProductionSteps.production_id == production_id)
-    return list(reading.scalars(wanted.order_by(ProductionSteps.place)))
+def list_steps(reading: Session, production_id: int) -> list[ProductionSteps]:
+    """Return the production's steps in the order in which they run."""
+    statement = select(ProductionSteps).where(ProductionSteps.production_id == production_id)
+    return list(reading.scalars(statement.order_by(ProductionSteps.position)))
+
+
+def _not_found(production_id: int) -> NotFoundError:
+    return NotFoundError(f"production {production_id} does not exist")

@@ -1,13 +1,13 @@
-"""The tables, as SQLAlchemy models; `migrations` creates them, and a test keeps the two the same.
+"""The tables as SQLAlchemy models; `migrations` creates them, and a test compares the two.
 
-Times are DATETIME(6) in UTC. Text that comes out of load files lives in columns of the deployment's character set
-(`DB_CHARSET`); everything about the import itself is utf8mb4. Control numbers and Bates numbers compare by bytes.
-No foreign key points at `imports` or `cases` from rows that chunks write: a shared lock on one hot parent row, raised
-later to an exclusive one, deadlocks the chunks against each other.
+Timestamps are DATETIME(6) in UTC. Text from load files is in columns of the deployment's character set (`DB_CHARSET`),
+all other text is utf8mb4. Control numbers and Bates numbers are compared by bytes.
+Rows that chunks write have no foreign key to `imports` or `cases`: each insert would take a shared lock on one hot
+parent row, and upgrading it to an exclusive lock later would deadlock the chunks against each other.
 
-Models are imported from the module that has them, and a model whose table refers to another one imports that: to map
-all of them takes a seventh of a cold start, and no function uses more than half. These modules do without `from
-__future__ import annotations`, for SQLAlchemy would have to evaluate each annotation from its text.
+Import a model from its own module; a model whose table references another table imports that one. Mapping all models
+takes a seventh of a cold start, and no function uses more than half of them. These modules do not use `from __future__
+import annotations`, since SQLAlchemy would have to evaluate each annotation from its text.
 """
 
 from importlib import import_module
@@ -19,7 +19,7 @@ from shell.tables.base import Base
 
 
 def models() -> registry:
-    """All models there are: those too that nobody has imported yet."""
+    """Return the registry of all models; import those that are not imported yet."""
     from pkgutil import iter_modules
 
     for module in iter_modules(__path__):
@@ -28,5 +28,5 @@ def models() -> registry:
 
 
 def metadata() -> MetaData:
-    """All tables there are."""
+    """Return the metadata of all tables."""
     return models().metadata

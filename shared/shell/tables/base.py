@@ -1,4 +1,4 @@
-"""What all models share."""
+"""The base class and column types of all models."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from sqlalchemy import text
 from sqlalchemy.dialects.mysql import DATETIME
 from sqlalchemy.orm import DeclarativeBase
 
-Moment = DATETIME(fsp=6)
+Timestamp = DATETIME(fsp=6)
 NOW = text("CURRENT_TIMESTAMP(6)")
 
 
 class Base(DeclarativeBase):
-    """All models."""
+    """The base class of all models."""

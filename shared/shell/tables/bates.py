@@ -1,4 +1,4 @@
-"""Bates numbers: the next one of each sequence, and those that were given to documents."""
+"""Bates sequences, and the Bates numbers of produced documents."""
 
 from sqlalchemy import BigInteger, Index, Integer, SmallInteger, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
@@ -7,9 +7,10 @@ from shell.tables.base import Base
 
 
 class BatesSequences(Base):
-    """The next Bates number of a prefix within a case; prefixes that differ by case alone are one.
+    """A Bates prefix of a case and its next number; prefixes that differ only in letter case are the same.
 
-    Whoever gives numbers out raises the version: while it is 1 none was, and how the prefix is written is still open.
+    Guaranteed: one row for each prefix of a case. Every allocation increments the version: while it is 1, no number has
+    been allocated and the prefix's spelling may still change.
     """
 
     __tablename__ = "bates_sequences"
@@ -26,17 +27,16 @@ class BatesSequences(Base):
 
     @property
     def is_unused(self) -> bool:
-        """Whether no number was ever given out."""
+        """Whether no number has been allocated yet."""
         return self.version == 1
 
 
 class ProductionDocuments(Base):
-    """An exhibit's Bates numbers in a production, and its place in the volume: reserved, then produced or void.
+    """An exhibit's Bates numbers in a production and its position in the volume: reserved, then produced or void.
 
-    `files` are the paths that its load file gave, by kind, as a JSON object: as they were when the numbers were given
-    out, so that what is copied and what the volume's load file says of it are the same.
-
-    Void rows stay: their numbers were given out once and are never given out again.
+    Guaranteed: a Bates number, a volume position and a production's exhibit each occur once. A void row is kept, so its
+    numbers are never allocated again. `files` is a JSON object of the exhibit's file paths by kind at the time of
+    allocation: the copied files and the volume's load file both use it.
     """
 
     __tablename__ = "production_documents"

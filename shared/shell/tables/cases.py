@@ -1,15 +1,15 @@
-"""What a tenant's imports, exhibits and custodians belong to."""
+"""Cases, which own imports, exhibits and custodians."""
 
 from datetime import datetime
 
 from sqlalchemy import BigInteger, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from shell.tables.base import NOW, Base, Moment
+from shell.tables.base import NOW, Base, Timestamp
 
 
 class Cases(Base):
-    """A legal matter of one tenant."""
+    """A legal matter of one tenant; its name is unique within the tenant."""
 
     __tablename__ = "cases"
     __table_args__ = (UniqueConstraint("tenant_id", "name", name="uq_cases_tenant_name"),)
@@ -17,4 +17,4 @@ class Cases(Base):
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     tenant_id: Mapped[str] = mapped_column(String(64))
     name: Mapped[str] = mapped_column(String(255))
-    created_at: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)

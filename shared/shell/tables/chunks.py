@@ -1,15 +1,18 @@
-"""The parts of a load file that are imported whole, and the records that none of them imports."""
+"""The chunks of a load file, and its duplicate records."""
 
 from datetime import datetime
 
 from sqlalchemy import BINARY, BigInteger, Integer, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from shell.tables.base import Base, Moment
+from shell.tables.base import Base, Timestamp
 
 
 class ImportChunks(Base):
-    """A run of records of one file: the unit that is imported whole or not at all."""
+    """A contiguous run of records of one file; the unit of import, committed whole or not at all.
+
+    The bytes [byte_start, byte_end) of the source version hold its records; `sha256` is their hash.
+    """
 
     __tablename__ = "import_chunks"
 
@@ -28,11 +31,11 @@ class ImportChunks(Base):
     updated: Mapped[int] = mapped_column(Integer, server_default="0")
     rejected: Mapped[int] = mapped_column(Integer, server_default="0")
     warnings: Mapped[int] = mapped_column(Integer, server_default="0")
-    settled_at: Mapped[datetime | None] = mapped_column(Moment)
+    finished_at: Mapped[datetime | None] = mapped_column(Timestamp)
 
 
 class ImportDuplicates(Base):
-    """A record whose control number an earlier line of the same file claimed."""
+    """A record whose control number already occurs in an earlier record, at `first_line`, of the same file."""
 
     __tablename__ = "import_duplicates"
 

@@ -1,4 +1,4 @@
-"""Custodians and tags of a case, which are found by their names."""
+"""Custodians and tags of a case, identified by their names."""
 
 from datetime import datetime
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import BigInteger, Index, Integer, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, declared_attr, mapped_column
 
-from shell.tables.base import NOW, Base, Moment
+from shell.tables.base import NOW, Base, Timestamp
 
 
 class _Name:
@@ -14,7 +14,7 @@ class _Name:
     case_id: Mapped[int] = mapped_column(BigInteger)
     import_id: Mapped[int | None] = mapped_column(BigInteger)
     line_no: Mapped[int | None] = mapped_column(BigInteger)
-    created_at_gmt: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
+    created_at_gmt: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
     version: Mapped[int] = mapped_column(Integer, server_default="1")
 
     @declared_attr.directive
@@ -23,7 +23,7 @@ class _Name:
 
 
 class Custodians(_Name, Base):
-    """Somebody who held documents; names that the database collates equal are one."""
+    """A person or organization that held documents; names that the database collates as equal are one custodian."""
 
     __tablename__ = "custodians"
     __table_args__ = (
@@ -35,7 +35,7 @@ class Custodians(_Name, Base):
 
 
 class Tags(_Name, Base):
-    r"""A coding choice; a nested one is named by its full path, `Hot\Really Hot`."""
+    r"""A coding choice; the name of a nested tag is its full path, `Hot\Really Hot`. Equal names are one."""
 
     __tablename__ = "tags"
     __table_args__ = (UniqueConstraint("case_id", "name", name="uq_tags_name"), Index("ix_tags_import", "import_id"))

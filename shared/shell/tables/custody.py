@@ -1,19 +1,19 @@
-"""Devices, who held them from when to when, and every change of that."""
+"""Devices, their custody periods, and the history of each period."""
 
 from datetime import datetime
 
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from shell.tables.base import NOW, Base, Moment
-from shell.tables.names import Custodians
+from shell.tables.base import NOW, Base, Timestamp
+from shell.tables.custodians_tags import Custodians
 
 
 class Devices(Base):
-    """An evidence device, by the tenant's own number of it: the row on which writers of its periods meet.
+    """An evidence device, identified by the tenant's own number; writers of its periods lock this row.
 
-    Every change of one of its periods raises `version`. No period refers to it by a foreign key: each INSERT would
-    share a lock on the row, and two writers who then raise its version would deadlock.
+    Every change to one of its periods increments `version`. Periods have no foreign key to it: each INSERT would take a
+    shared lock on the row, and two writers that then increment its version would deadlock.
     """
 
     __tablename__ = "devices"
@@ -28,9 +28,10 @@ class Devices(Base):
 
 
 class CustodyPeriods(Base):
-    """A custodian held a device from `begin_at` until just before `end_at`; in the year 9999: still holds it.
+    """A period [begin_at, end_at) in which a custodian held a device; an end in the year 9999 means that it still does.
 
-    The index serves the search for overlaps: from the first end behind the begin of what is wanted.
+    Guaranteed: no two periods of a device overlap. The overlap index finds a device's first period that ends after a
+    given begin.
     """
 
     __tablename__ = "custody_periods"
@@ -42,8 +43,8 @@ class CustodyPeriods(Base):
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     device_id: Mapped[int] = mapped_column(BigInteger)
-    begin_at: Mapped[datetime] = mapped_column(Moment)
-    end_at: Mapped[datetime] = mapped_column(Moment)
+    begin_at: Mapped[datetime] = mapped_column(Timestamp)
+    end_at: Mapped[datetime] = mapped_column(Timestamp)
     custodian_id: Mapped[int | None] = mapped_column(ForeignKey(Custodians.id))
     note: Mapped[str | None] = mapped_column(String(1000))
     version: Mapped[int] = mapped_column(Integer, server_default="1")
@@ -52,7 +53,7 @@ class CustodyPeriods(Base):
 
 
 class CustodyChanges(Base):
-    """A period as one change left it, and who made the change; rows are added and never changed."""
+    """A period as one change left it, and the user who made the change; rows are inserted and never updated."""
 
     __tablename__ = "custody_changes"
     __table_args__ = (
@@ -66,9 +67,9 @@ class CustodyChanges(Base):
     version: Mapped[int] = mapped_column(Integer)
     action: Mapped[str] = mapped_column(String(16))
     user_id: Mapped[str] = mapped_column(String(255))
-    changed_at: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
+    changed_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
     device_id: Mapped[int] = mapped_column(BigInteger)
-    begin_at: Mapped[datetime] = mapped_column(Moment)
-    end_at: Mapped[datetime] = mapped_column(Moment)
+    begin_at: Mapped[datetime] = mapped_column(Timestamp)
+    end_at: Mapped[datetime] = mapped_column(Timestamp)
     custodian_id: Mapped[int | None] = mapped_column(BigInteger)
     note: Mapped[str | None] = mapped_column(String(1000))

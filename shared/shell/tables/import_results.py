@@ -1,4 +1,4 @@
-"""What chunks find in rows: why they were not imported, what was changed, and where names were seen."""
+"""Results of importing chunks: rejected records, changed values, and name occurrences."""
 
 from sqlalchemy import BigInteger, Integer, String
 from sqlalchemy.dialects.mysql import BLOB
@@ -8,7 +8,7 @@ from shell.tables.base import Base
 
 
 class ImportRejections(Base):
-    """Why a record was not imported, and where its bytes lie in the source version."""
+    """A reason why a record was not imported, and the record's byte range in the source version."""
 
     __tablename__ = "import_rejections"
 
@@ -26,9 +26,9 @@ class ImportRejections(Base):
 
 
 class ImportWarnings(Base):
-    """What was changed in an imported value, with the original as bytes where it is no longer than 1 KB.
+    """A change to an imported value, with the original as bytes if it is at most 1 KB.
 
-    A longer original is the record's byte range in the source version.
+    For a longer original, the row has the record's byte range in the source version instead.
     """
 
     __tablename__ = "import_warnings"
@@ -48,14 +48,14 @@ class ImportWarnings(Base):
     byte_len: Mapped[int | None] = mapped_column(BigInteger)
 
 
-class ImportNames(Base):
-    """A spelling of a custodian or tag, and the lowest line of a chunk that has it.
+class ImportNameOccurrences(Base):
+    """A spelling of a custodian's or tag's name, and the lowest line of a chunk that has it.
 
-    Rows of a chunk are its own, so that a name on every row does not serialise the chunks; the last chunk reads them
-    all and gives every name the spelling of its lowest line, whatever the order was.
+    Each chunk writes only its own rows, so that a name on every row does not serialize the chunks. The last chunk reads
+    all of them and sets every name to the spelling of its lowest line, whatever the order of the chunks.
     """
 
-    __tablename__ = "import_names"
+    __tablename__ = "import_name_occurrences"
 
     import_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     chunk_no: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)

@@ -1,4 +1,4 @@
-"""Imports: what was decided about each, and how far it is."""
+"""Imports: the detected format, the status and the counts of each."""
 
 from datetime import datetime
 
@@ -6,14 +6,15 @@ from sqlalchemy import BINARY, BigInteger, Index, Integer, String, UniqueConstra
 from sqlalchemy.dialects.mysql import MEDIUMTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
-from shell.tables.base import NOW, Base, Moment
+from shell.tables.base import NOW, Base, Timestamp
 
 
 class Imports(Base):
-    """One upload of one load file: what was decided about it, and how far it is.
+    """One upload of one load file: its detected format, status and counts.
 
-    `upload_id` and `options` are those that the API handed out and was given; both are NULL for a file that was put
-    into the bucket without asking. An import that awaits its upload has a key of its own in place of the upload's.
+    Guaranteed: one row for each upload, by `upload_key`; while an import awaits its upload, the key is derived from
+    `upload_id` instead. `upload_id` and `options` come from the API request; both are NULL for a file that was put into
+    the bucket without one.
     """
 
     __tablename__ = "imports"
@@ -58,5 +59,5 @@ class Imports(Base):
     chunks_left: Mapped[int] = mapped_column(Integer, server_default="0")
     generation: Mapped[int] = mapped_column(Integer, server_default="1")
     reports_generation: Mapped[int] = mapped_column(Integer, server_default="0")
-    started_at: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
-    finished_at: Mapped[datetime | None] = mapped_column(Moment)
+    started_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
+    finished_at: Mapped[datetime | None] = mapped_column(Timestamp)

@@ -1,4 +1,4 @@
-"""What mechanisms keep and write by statements of their own: who publishes, what is appended to, answers, slots."""
+"""Tables of the coordination primitives: outbox, append destinations, idempotency keys and semaphores."""
 
 from datetime import datetime
 
@@ -6,13 +6,14 @@ from sqlalchemy import BINARY, VARBINARY, BigInteger, Index, Integer, SmallInteg
 from sqlalchemy.dialects.mysql import MEDIUMTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
-from shell.tables.base import NOW, Base, Moment
+from shell.tables.base import NOW, Base, Timestamp
 
 
 class OutboxEvents(Base):
-    """A fact committed with the data it tells of, waiting to be published.
+    """An event, committed with the data that it describes and published later.
 
-    `published` is 0 for a new one, 1, 2 if it is parked, and 3 once it was leased: it still waits, and has its place.
+    `published` is 0 for a new event, 1 for a published one, 2 for a dead-lettered one, and 3 for one that was leased:
+    it is not published yet, but has its `sequence`.
     """
 
     __tablename__ = "outbox_events"
@@ -26,17 +27,17 @@ class OutboxEvents(Base):
     aggregate_id: Mapped[str] = mapped_column(String(64))
     event_type: Mapped[str] = mapped_column(String(64))
     payload: Mapped[str] = mapped_column(Text)
-    created_at: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
     published: Mapped[int] = mapped_column(SmallInteger, server_default="0")
-    claim_token: Mapped[str | None] = mapped_column(String(32))
-    lease_until: Mapped[datetime | None] = mapped_column(Moment)
+    lease_token: Mapped[str | None] = mapped_column(String(32))
+    lease_until: Mapped[datetime | None] = mapped_column(Timestamp)
     attempts: Mapped[int] = mapped_column(Integer, server_default="0")
     sequence: Mapped[int | None] = mapped_column(BigInteger)
     failures: Mapped[int] = mapped_column(Integer, server_default="0")
 
 
 class OutboxState(Base):
-    """The one row that publishers lock while they claim, and the last sequence that they gave out."""
+    """The single row that publishers lock to lease events, with the last assigned sequence."""
 
     __tablename__ = "outbox_state"
 
@@ -45,9 +46,9 @@ class OutboxState(Base):
 
 
 class InsertDestinations(Base):
-    """Something that many append to, such as a volume: its lock's id, its next free position, its last holder.
+    """A destination that several writers append to, such as a volume: its lock's id and its next free position.
 
-    `epoch` is raised by every holder of the lock, who appends only while it is still theirs.
+    Every holder of the lock increments `fencing_token`, and allocates positions only while the token is still its own.
     """
 
     __tablename__ = "insert_destinations"
@@ -60,11 +61,11 @@ class InsertDestinations(Base):
     name: Mapped[str] = mapped_column(String(255))
     advisory_id: Mapped[int] = mapped_column(BigInteger)
     next_position: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    epoch: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    fencing_token: Mapped[int] = mapped_column(BigInteger, server_default="0")
 
 
 class IdempotencyKeys(Base):
-    """A request that was made under a key: claimed by an owner, and once its effect is committed, the answer."""
+    """A request with an idempotency key: its owner's claim and, once its effect is committed, its response."""
 
     __tablename__ = "idempotency_keys"
     __table_args__ = (
@@ -81,28 +82,28 @@ class IdempotencyKeys(Base):
     status: Mapped[str] = mapped_column(String(16))
     owner: Mapped[bytes] = mapped_column(BINARY(16))
     attempt: Mapped[int] = mapped_column(Integer)
-    lease_until: Mapped[datetime] = mapped_column(Moment)
+    lease_until: Mapped[datetime] = mapped_column(Timestamp)
     status_code: Mapped[int | None] = mapped_column(SmallInteger)
     response_headers: Mapped[str | None] = mapped_column(Text)
     response_body: Mapped[str | None] = mapped_column(MEDIUMTEXT)
-    created_at: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
 
 
 class Semaphores(Base):
-    """A semaphore in the database, for deployments without Redis; `fence` is the last number that it gave out."""
+    """A semaphore, in deployments without Redis; `fencing_token` is the last one issued."""
 
     __tablename__ = "semaphores"
 
     name: Mapped[bytes] = mapped_column(BINARY(32), primary_key=True)
-    fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    fencing_token: Mapped[int] = mapped_column(BigInteger, server_default="0")
 
 
 class SemaphoreHolders(Base):
-    """Who is inside a semaphore, and until when at most."""
+    """A holder of a semaphore's slot, by its token, and when the slot expires."""
 
     __tablename__ = "semaphore_holders"
     __table_args__ = (Index("ix_semaphore_holders_expires", "expires_at"),)
 
     name: Mapped[bytes] = mapped_column(BINARY(32), primary_key=True)
     token: Mapped[bytes] = mapped_column(BINARY(16), primary_key=True)
-    expires_at: Mapped[datetime] = mapped_column(Moment)
+    expires_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -1,15 +1,15 @@
-"""Who held exhibits, and how they are tagged."""
+"""Links from exhibits to their custodians and tags."""
 
 from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shell.tables.base import Base
+from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
-from shell.tables.names import Custodians, Tags
 
 
 class CustodianExhibits(Base):
-    """A custodian held an exhibit."""
+    """A link from an exhibit to a custodian who held it; a pair occurs once."""
 
     __tablename__ = "custodian_exhibits"
     __table_args__ = (Index("ix_custodian_exhibits_custodian", "custodian_id"),)
@@ -20,7 +20,7 @@ class CustodianExhibits(Base):
 
 
 class Taggings(Base):
-    """An exhibit carries a tag."""
+    """A link from an exhibit to one of its tags; a pair occurs once."""
 
     __tablename__ = "taggings"
     __table_args__ = (Index("ix_taggings_tag", "tag_id"),)

@@ -1,4 +1,4 @@
-"""Productions: what was asked for, in which volume, and how far it got."""
+"""Productions: the request, the volume and the status of each, and their saga steps."""
 
 from datetime import datetime
 
@@ -6,14 +6,14 @@ from sqlalchemy import BigInteger, Index, Integer, SmallInteger, String
 from sqlalchemy.dialects.mysql import MEDIUMTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
-from shell.tables.base import NOW, Base, Moment
+from shell.tables.base import NOW, Base, Timestamp
 
 
 class Productions(Base):
-    """A set of exhibits that is handed over as one; `selection` and `properties` are JSON, as they were asked for.
+    """A set of exhibits that is produced as one volume; `selection` and `properties` are the request's JSON.
 
-    While `is_open` an execution is at work, or should be; `execution_arn` is the last one's, and `resumed` how often
-    one was asked for again since somebody last saw to the production.
+    While `is_open`, an execution runs, or should. `execution_arn` is that of the latest, and `resumptions` counts the
+    automatic restarts since the last request by a client.
     """
 
     __tablename__ = "productions"
@@ -38,7 +38,7 @@ class Productions(Base):
     is_open: Mapped[int] = mapped_column(SmallInteger, server_default="1")
     cancel_requested: Mapped[int] = mapped_column(SmallInteger, server_default="0")
     generation: Mapped[int] = mapped_column(Integer, server_default="1")
-    resumed: Mapped[int] = mapped_column(Integer, server_default="0")
+    resumptions: Mapped[int] = mapped_column(Integer, server_default="0")
     execution_arn: Mapped[str | None] = mapped_column(String(1024))
     failed_step: Mapped[str | None] = mapped_column(String(32))
     reason: Mapped[str | None] = mapped_column(String(1000))
@@ -46,21 +46,21 @@ class Productions(Base):
     sequence_id: Mapped[int | None] = mapped_column(BigInteger)
     first_number: Mapped[int | None] = mapped_column(BigInteger)
     last_number: Mapped[int | None] = mapped_column(BigInteger)
-    created_at: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
-    updated_at: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
+    updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
     version: Mapped[int] = mapped_column(Integer, server_default="1")
 
     __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own form
 
 
 class ProductionSteps(Base):
-    """How far a step of a production got; `reason` says why it failed, or why what undoes it did."""
+    """The status of a production's saga step; `reason` is why it, or its compensation, failed."""
 
     __tablename__ = "production_steps"
 
     production_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     name: Mapped[str] = mapped_column(String(32), primary_key=True)
-    place: Mapped[int] = mapped_column(SmallInteger)
+    position: Mapped[int] = mapped_column(SmallInteger)
     status: Mapped[str] = mapped_column(String(16))
     reason: Mapped[str | None] = mapped_column(String(1000))
-    updated_at: Mapped[datetime] = mapped_column(Moment, server_default=NOW)
+    updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)

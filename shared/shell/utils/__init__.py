@@ -1,1 +1,1 @@
-"""Mechanisms, one a file; they know nothing of exhibits and never import an ops module."""
+"""Shared helpers and coordination primitives (locks, semaphores, idempotency); no domain rules."""

@@ -1,10 +1,10 @@
-"""What many append to: its row, the id of its lock, its next free position, and the number of its latest holder.
+"""Append destinations: each one's row holds its lock's id, its next free position and the current fencing token.
 
-Guaranteed: a destination has one id for its lock, minted once, whoever asks first and however many at once; positions
-are given out without gap or repetition, and only to the lock's latest holder: whoever lost the lock to another one gets
-none, and the other one waits until what was given out before is committed or rolled back. That rests on the
-destination's row and its epoch alone, not on the lock.
-Not guaranteed: positions without a gap over rows that are deleted later.
+Guaranteed: a destination has one lock id, generated once, however many workers create it concurrently; positions are
+allocated without gaps or repetition, and only to the lock's latest holder: a holder that lost the lock to another gets
+none, and the new holder waits until earlier allocations are committed or rolled back. The destination's row and its
+fencing token alone enforce this, not the lock.
+Not guaranteed: gapless positions after rows are deleted.
 """
 
 from __future__ import annotations
@@ -20,28 +20,29 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, SessionTransaction
 
 from core.errors import CommitOutcomeUnknownError, ConflictError, InvalidInputError, LockLostError
-from shell.utils.column_limits import column_limits
-from shell.utils.db_errors import DbErrorClass, classify
-from shell.utils.db_session import engine, session
-from shell.utils.keys import refuse_unstorable
+from shell.db.column_limits import column_limits
+from shell.db.errors import DbErrorClass, classify
+from shell.db.session import engine, session
+from shell.utils.key_validation import validate_key
 
 ROUNDS = 5
 ID_BITS = 63
 
 _FIND = text("SELECT id, advisory_id FROM insert_destinations WHERE name = :name")
-_MINT = text("INSERT INTO insert_destinations (name, advisory_id) VALUES (:name, :minted)")
-# LAST_INSERT_ID(value) hands the value to this connection alone: what is read is what this statement wrote.
-_NEW_EPOCH = text(
-    "UPDATE insert_destinations SET epoch = LAST_INSERT_ID(epoch + 1) WHERE id = :id AND advisory_id = :advisory_id"
+_INSERT = text("INSERT INTO insert_destinations (name, advisory_id) VALUES (:name, :advisory_id)")
+# LAST_INSERT_ID(value) returns the value to this connection only: it is what this statement wrote.
+_NEW_FENCING_TOKEN = text(
+    "UPDATE insert_destinations SET fencing_token = LAST_INSERT_ID(fencing_token + 1) "
+    "WHERE id = :id AND advisory_id = :advisory_id"
 )
-_TAKE = text(
+_ALLOCATE = text(
     "UPDATE insert_destinations SET next_position = LAST_INSERT_ID(next_position) + :count "
-    "WHERE id = :id AND epoch = :epoch"
+    "WHERE id = :id AND fencing_token = :fencing_token"
 )
 
 
 class Destination(NamedTuple):
-    """A destination's id, and the id of its lock."""
+    """A destination's id and the id of its lock."""
 
     id: int
     advisory_id: int
@@ -49,75 +50,78 @@ class Destination(NamedTuple):
 
 @dataclass(frozen=True)
 class InsertLock:
-    """A destination's lock as one holder has it; `epoch` is greater than that of any earlier holder."""
+    """A destination's lock as one holder has it; its fencing token is greater than any earlier holder's."""
 
     destination_id: int
     advisory_id: int
-    epoch: int
+    fencing_token: int
     _used_in: list[SessionTransaction] = field(default_factory=list, repr=False, compare=False)
 
     def refuse_open_transaction(self) -> None:
-        """Raise RuntimeError if a transaction that took positions is open: its COMMIT comes before the release."""
+        """Raise RuntimeError if a transaction that allocated positions is open: it must commit before the release."""
         if any(each.is_active for each in self._used_in):
-            raise RuntimeError("the lock was about to be released before the COMMIT: open the session inside of it")
+            raise RuntimeError(
+                "the insert lock would be released before COMMIT: open the session inside of the lock's block"
+            )
 
 
-def next_positions(transaction: Session, lock: InsertLock, count: int) -> int:
-    """Take `count` contiguous positions of the lock's destination; returns the first, which is 0 in a new destination.
+def allocate_positions(transaction: Session, lock: InsertLock, count: int) -> int:
+    """Allocate `count` contiguous positions of the lock's destination; return the first, 0 in a new destination.
 
-    To be called before the transaction's first insert into the destination: from then on nobody else takes positions
-    until the transaction ends, lock or no lock. A transaction that rolls back gives its positions back.
-    Raises LockLostError, at which the outermost `retry_on_db_conflict` replays the whole unit with the lock, if
-    another holder came after this one; nothing of the destination was changed then.
+    Call it before the transaction's first insert into the destination: from then on no other transaction allocates
+    positions until this one ends, with or without the lock. A rollback returns the positions.
+    Raises ValueError if `count` is less than 1, and LockLostError if the lock has a later holder; nothing was changed
+    then, and the outermost `retry_on_db_conflict` retries the whole unit, acquiring the lock again.
     """
     if count < 1:
-        raise ValueError("count is at least 1")
-    given = {"count": count, "id": lock.destination_id, "epoch": lock.epoch}
-    taken = cast("CursorResult[Any]", transaction.execute(_TAKE, given))
+        raise ValueError("count must be at least 1")
+    values = {"count": count, "id": lock.destination_id, "fencing_token": lock.fencing_token}
+    allocated = cast("CursorResult[Any]", transaction.execute(_ALLOCATE, values))
     begun = transaction.get_transaction()
     if begun is not None:
         lock._used_in.append(begun)
-    if taken.rowcount != 1:
+    if allocated.rowcount != 1:
         raise LockLostError(
-            f"the insert lock of destination {lock.destination_id} was lost and another holder came after epoch "
-            f"{lock.epoch}; nothing was appended: repeat the whole unit, with the lock"
+            f"the insert lock of destination {lock.destination_id} was lost: it has a later holder than fencing token "
+            f"{lock.fencing_token}. Nothing was appended; retry the whole unit, with the lock"
         )
-    return taken.lastrowid
+    return allocated.lastrowid
 
 
-def new_epoch(connection: Connection, destination: Destination) -> int | None:
-    """Shut out all earlier holders, committed; None if the destination's row is gone.
+def issue_fencing_token(connection: Connection, destination: Destination) -> int | None:
+    """Increment the destination's fencing token, commit and return it; None if the destination's row is gone.
 
-    Waits for a transaction of an earlier holder that took positions.
+    From then on earlier holders can allocate no positions. Waits for a transaction that has allocated some.
     """
-    raised = connection.execute(_NEW_EPOCH, destination._asdict())
-    epoch = raised.lastrowid if raised.rowcount == 1 else None
+    result = connection.execute(_NEW_FENCING_TOKEN, destination._asdict())
+    fencing_token = result.lastrowid if result.rowcount == 1 else None
     connection.commit()
-    return epoch
+    return fencing_token
 
 
 @lru_cache(maxsize=1024)
-def destination_of(_database: URL, name: str) -> Destination:
-    """The destination of that name, made if there is none yet; remembered for each database.
+def get_or_create_destination(_database: URL, name: str) -> Destination:
+    """Return the destination of that name, created if necessary; cached for each database.
 
-    Whoever finds that the row is gone calls `destination_of.cache_clear()` and asks again.
-    Raises InvalidInputError for a name that the column cannot hold as it is.
+    A caller that finds the row gone calls `get_or_create_destination.cache_clear()` and tries again.
+    Raises InvalidInputError for a name that the column cannot hold exactly, and ConflictError if the row is deleted
+    again and again.
     """
-    _refuse_inexact(name)
+    _validate_name(name)
     for _ in range(ROUNDS):
         with engine().connect() as connection:
             found = connection.execute(_FIND, {"name": name}).one_or_none()
         if found is not None:
             return Destination(found.id, found.advisory_id)
-        _mint(name)
-    raise ConflictError(f"an insert destination appeared and vanished {ROUNDS} times")
+        _insert(name)
+    raise ConflictError(f"an insert destination was created and deleted by others {ROUNDS} times; try again")
 
 
-def _mint(name: str) -> None:
-    """Insert the row. Whether somebody else was faster, or the COMMIT was lost, the next look tells."""
+def _insert(name: str) -> None:
+    """Insert the row; after a duplicate or a COMMIT of unknown outcome, the caller reads the row again."""
     try:
         with session() as transaction:
-            transaction.execute(_MINT, {"name": name, "minted": secrets.randbits(ID_BITS)})
+            transaction.execute(_INSERT, {"name": name, "advisory_id": secrets.randbits(ID_BITS)})
     except IntegrityError as error:
         if classify(error) is not DbErrorClass.DUPLICATE:
             raise
@@ -125,12 +129,15 @@ def _mint(name: str) -> None:
         return
 
 
-def _refuse_inexact(name: str) -> None:
-    """The column's collation pads with spaces, so names that differ by spaces at their end would be one destination."""
+def _validate_name(name: str) -> None:
+    """Raise InvalidInputError for a name that the column does not hold exactly.
+
+    The column's collation pads with spaces, so names that differ only in trailing spaces would be one destination.
+    """
     if not name or name.endswith(" "):
-        raise InvalidInputError("an insert destination's name is not empty and does not end in a space")
+        raise InvalidInputError("an insert destination's name must not be empty or end in a space")
     try:
         name.encode()
     except UnicodeEncodeError as exc:
         raise InvalidInputError("an insert destination's name has characters that cannot be stored") from exc
-    refuse_unstorable(name, column_limits("insert_destinations")["name"])
+    validate_key(name, column_limits("insert_destinations")["name"])

@@ -1,7 +1,7 @@
-"""Locking rows in order, inserting or finding a row, counting what changed; and replaying, which these rest on.
+"""Lock rows in order, insert or get a row, build conditions; re-export `retry_on_db_conflict` of `shell.db.retry`.
 
-Guaranteed: no helper ends a transaction that it did not begin; what conflicts in one is replayed by the outermost
-`retry_on_db_conflict`, which with `repeating_is_harmless` is `shell.utils.replaying`'s.
+Guaranteed: no helper ends a transaction that it did not begin; after a conflict in one, the outermost
+`retry_on_db_conflict` retries.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from sqlalchemy.orm import DeclarativeBase, QueryableAttribute, Session
 from sqlalchemy.sql.selectable import HasHints
 
 from core.errors import ConflictError, LockNotAcquiredError
+from shell.db.errors import DbErrorClass, classify, find_duplicate_key_name
+from shell.db.retry import build_retrying, is_retried_by_caller, rerun_if_unknown, retry_on_db_conflict
 from shell.settings import settings
-from shell.utils.db_errors import DbErrorClass, classify, duplicate_key
-from shell.utils.replaying import is_replayed, repeating_is_harmless, retry_on_db_conflict, retrying
 
 __all__ = [
     "acquire_lock_with_retry",
-    "among",
-    "changed_rows",
-    "forced",
+    "count_changed_rows",
+    "force_index",
     "insert_or_get",
-    "repeating_is_harmless",
+    "is_in",
+    "rerun_if_unknown",
     "retry_on_db_conflict",
 ]
 
@@ -33,8 +33,8 @@ M = TypeVar("M", bound=DeclarativeBase)
 S = TypeVar("S", bound=HasHints)
 
 INSERT_OR_GET_ROUNDS = 5
-# From a thousand values on MariaDB makes a join of its own out of an IN list, and locks in the order of that.
-VALUES_A_LIST = 500
+# MariaDB turns an IN list of 1,000 or more values into a join, and locks rows in the order of that join.
+VALUES_PER_LIST = 500
 
 
 def acquire_lock_with_retry(
@@ -48,16 +48,16 @@ def acquire_lock_with_retry(
 ) -> list[M]:
     """Lock the rows whose field has the value (or, with `is_list_filter`, one of the values), in primary key order.
 
-    Returns the rows as they are now in the database, also where the session had read them before; a value that no
-    row has locks nothing. In a transaction that the caller began, a conflict is raised as it is and the caller's
-    `retry_on_db_conflict` replays the whole unit; where this call begins the transaction it rolls back and tries
-    `attempts` times (default DB_DEADLOCK_RETRY_ATTEMPTS), `delay` seconds apart at first.
+    Return the rows' current state, also where the session had read them before; a value without a row locks nothing.
+    In a transaction that the caller began, a conflict is raised as it is, and the caller's `retry_on_db_conflict`
+    retries the whole unit. Where this call begins the transaction, it rolls back and retries up to `attempts` times
+    (default DB_DEADLOCK_RETRY_ATTEMPTS) with a first delay of `delay` seconds (default DB_DEADLOCK_RETRY_DELAY).
     Raises LockNotAcquiredError after the last attempt.
     """
     values = sorted(set(filter_value)) if is_list_filter else [filter_value]
-    if is_replayed(session):
+    if is_retried_by_caller(session):
         return _locked_rows(session, model, field_name, values)
-    ours = settings()
+    configured = settings()
 
     def attempt() -> list[M]:
         try:
@@ -66,11 +66,13 @@ def acquire_lock_with_retry(
             session.rollback()
             raise
 
-    def gave_up(_last: BaseException, tried: int) -> Exception:
+    def build_error(_last: BaseException, tried: int) -> Exception:
         return LockNotAcquiredError(f"Failed to acquire lock after {tried} attempts")
 
-    tries = ours.deadlock_retry_attempts if attempts is None else attempts
-    return retrying(max(1, tries), ours.deadlock_retry_delay if delay is None else delay, gave_up)(attempt)
+    tries = configured.deadlock_retry_attempts if attempts is None else attempts
+    return build_retrying(max(1, tries), configured.deadlock_retry_delay if delay is None else delay, build_error)(
+        attempt
+    )
 
 
 def _locked_rows(session: Session, model: type[M], field_name: str, values: Sequence[Any]) -> list[M]:
@@ -80,44 +82,44 @@ def _locked_rows(session: Session, model: type[M], field_name: str, values: Sequ
     field = getattr(model, field_name)
     statement = (
         select(model)
-        .where(among(field, values))
+        .where(is_in(field, values))
         .order_by(*inspect(model).primary_key)
         .with_for_update()
         .execution_options(populate_existing=True)
     )
     if primary == [field_name]:
-        # A scan of a small table would wait for rows that others hold and nobody asked for.
-        statement = forced(statement, model, "PRIMARY")
+        # A scan of a small table would wait for locks on rows that are not requested.
+        statement = force_index(statement, model, "PRIMARY")
     return list(session.scalars(statement))
 
 
-def changed_rows(result: Result[Any]) -> int:
-    """How many rows an UPDATE found, also those that had its values already, or a DELETE removed."""
+def count_changed_rows(result: Result[Any]) -> int:
+    """Return how many rows an UPDATE matched, including rows that already had its values, or a DELETE removed."""
     return cast("CursorResult[Any]", result).rowcount
 
 
-def forced(statement: S, model: type[DeclarativeBase], index: str) -> S:
-    """The SELECT, made to use that index of the model's table on MySQL and MariaDB alike."""
+def force_index(statement: S, model: type[DeclarativeBase], index: str) -> S:
+    """Return the SELECT with FORCE INDEX for that index of the model's table, on MySQL and on MariaDB."""
     for dialect in ("mysql", "mariadb"):
         statement = statement.with_hint(model, f"FORCE INDEX ({index})", dialect)
     return statement
 
 
-def among(column: QueryableAttribute[Any], values: Sequence[Any]) -> ColumnElement[bool]:
-    """Whether the column has one of the values, which are not none; said so that any number of them uses the index."""
-    lists = [values[start : start + VALUES_A_LIST] for start in range(0, len(values), VALUES_A_LIST)]
+def is_in(column: QueryableAttribute[Any], values: Sequence[Any]) -> ColumnElement[bool]:
+    """Return the condition that the column has one of the values, at least one; any number of them uses the index."""
+    lists = [values[start : start + VALUES_PER_LIST] for start in range(0, len(values), VALUES_PER_LIST)]
     return or_(*(column.in_(each) for each in lists))
 
 
 def insert_or_get(
     transaction: Session, model: type[M], key: Mapping[str, Any], values: Mapping[str, Any], *, unique_key: str
 ) -> tuple[M, bool]:
-    """Insert a row, or find the one that has its key; returns (row, created).
+    """Insert a row, or get the existing one with its key; return (row, created).
 
-    `key` are the columns of the unique index `unique_key`. The insert runs in a SAVEPOINT, so that a duplicate costs
-    the caller nothing; the row that was there is read FOR UPDATE, which sees what was committed a moment ago and
-    asks the database, not Python, which keys are equal. A row that vanishes in between is inserted after all.
-    Raises the duplicate of any *other* key, and ConflictError if the row keeps vanishing.
+    `key` are the columns of the unique index `unique_key`. The insert runs in a SAVEPOINT, so a duplicate does not
+    affect the caller's transaction. An existing row is read FOR UPDATE, which sees the latest commit and lets the
+    database, not Python, decide which keys are equal. If that row has been deleted meanwhile, the insert is repeated.
+    Raises IntegrityError for a duplicate of any *other* key, and ConflictError if the row is deleted again and again.
     """
     transaction.flush()
     for _ in range(INSERT_OR_GET_ROUNDS):
@@ -127,10 +129,12 @@ def insert_or_get(
                 transaction.add(row)
             return row, True
         except IntegrityError as error:
-            if classify(error) is not DbErrorClass.DUPLICATE or duplicate_key(error) != unique_key:
+            if classify(error) is not DbErrorClass.DUPLICATE or find_duplicate_key_name(error) != unique_key:
                 raise
         locked = select(model).filter_by(**key).with_for_update().execution_options(populate_existing=True)
         found = transaction.scalars(locked).one_or_none()
         if found is not None:
             return found, False
-    raise ConflictError(f"a row of {model.__tablename__} appeared and vanished {INSERT_OR_GET_ROUNDS} times")
+    raise ConflictError(
+        f"a row of {model.__tablename__} was created and deleted by others {INSERT_OR_GET_ROUNDS} times; try again"
+    )

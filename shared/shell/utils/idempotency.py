@@ -1,13 +1,13 @@
-"""One effect a key: a request that is made again has the first one's answer, and no second effect.
+"""Idempotency keys: a repeated request returns the first one's response and has no second effect.
 
-Guaranteed: of all requests of one tenant, route and key at most one effect commits, and its answer commits with it;
-whoever dies, is delayed or loses a COMMIT's answer on the way. A claim is committed before the effect begins; the
-effect commits only under the claim of its own owner and attempt, so that an owner whose lease ran out and was taken
-over rolls back. The same key with another fingerprint is refused. What failed, and so had no effect, is not kept: the
-key is free again at once, or after the lease where its owner died.
-MySQL decides. Redis, where it is configured, holds copies of committed answers, and nothing is concluded from what it
-lacks or fails to say. Times are the database's.
-Not guaranteed: anything about what an effect does outside of the database.
+Guaranteed: of all requests with the same tenant, route and key, at most one effect commits, and its response commits
+with it, even if a worker dies, is delayed or loses the answer to its COMMIT. A claim is committed before the effect
+begins; the effect commits only under the claim of its own owner and attempt, so that an owner whose lease expired and
+was taken over rolls back. The same key with another fingerprint is refused. A failed request has no effect and is not
+kept: its key is free at once, or after the lease if its owner died.
+MySQL decides. Redis, where configured, caches committed responses; a cache miss or a Redis failure does not affect
+correctness. All timestamps come from the database's clock.
+Not guaranteed: anything about an effect outside of the database.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.errors import BusyError, CommitOutcomeUnknownError, KeyReusedError
-from core.idempotency import Answer, KeyedRequest
-from shell.invocation import MARGIN_S, seconds_left
+from core.idempotency import KeyedRequest, KeyedResponse
+from shell.db.session import session
+from shell.deadline import MARGIN_S, seconds_left
 from shell.observability import logger
-from shell.utils import answer_cache
-from shell.utils.db_helpers import changed_rows, repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
+from shell.utils import response_cache
+from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
 
 LONGEST_LEASE_S = 60.0
 RELEASE_S = 1.0
@@ -39,8 +39,8 @@ RETRY_AFTER_S = 1
 _FREE = (
     "(status = 'released' OR (status = 'in_progress' AND lease_until < NOW(6) AND fingerprint = VALUES(fingerprint)))"
 )
-# One statement that locks the row at once: a failed INSERT would leave a shared lock, and two that both want to raise
-# theirs deadlock. Assignments see those before them, so whoever is the owner by then decides the rest.
+# One statement that locks the row exclusively: a failed INSERT would leave a shared lock, and two transactions that
+# upgrade theirs deadlock. Assignments see earlier ones, so the owner that the second one sets decides the rest.
 _CLAIM = text(f"""
     INSERT INTO idempotency_keys
       (tenant_id, route, idempotency_key, fingerprint, status, owner, attempt, lease_until)
@@ -53,7 +53,7 @@ _CLAIM = text(f"""
       fingerprint = IF(owner = VALUES(owner), VALUES(fingerprint), fingerprint),
       lease_until = IF(owner = VALUES(owner), VALUES(lease_until), lease_until),
       created_at = IF(owner = VALUES(owner), NOW(6), created_at)
-""")  # noqa: S608 - our own condition
+""")  # noqa: S608 - a constant condition
 _READ = (
     "SELECT id, fingerprint, status, owner, attempt, status_code, response_headers, response_body, "
     "TIMESTAMPDIFF(SECOND, created_at, NOW(6)) AS age_s FROM idempotency_keys "
@@ -69,7 +69,7 @@ _RELEASE = text(
     "WHERE id = :id AND owner = :owner AND attempt = :attempt AND status = 'in_progress'"
 )
 
-Effect = Callable[[Session], Answer]
+Effect = Callable[[Session], KeyedResponse]
 Guard = Callable[[], AbstractContextManager[Any]]
 
 
@@ -84,46 +84,49 @@ class _TakenOverError(BusyError):
     """Another attempt of this request has taken over; try again later."""
 
 
-def once_per_key(request: KeyedRequest, effect: Effect, guard: Guard = nullcontext) -> Answer:
-    """The answer of the request's one effect, made now or before.
+def once_per_key(request: KeyedRequest, effect: Effect, guard: Guard = nullcontext) -> KeyedResponse:
+    """Run the effect once for the request's key; return its response, now or from an earlier request.
 
-    `effect` writes in the transaction that it is given and is repeated if that must be replayed; `guard` is entered
-    around it, outside of any transaction. Without a key the effect is simply made.
-    Raises BusyError while another request has the key, KeyReusedError if the key came with another request, and
+    `effect` writes in the transaction that it receives, and runs again if that transaction is retried; `guard` is
+    entered around it, outside of any transaction. Without a key the effect simply runs.
+    Raises BusyError while another request holds the key, KeyReusedError if the key was used with another request, and
     whatever effect and guard raise.
     """
     if request.key is None:
         with guard():
-            return _make(effect)
-    cached = answer_cache.find(request)
+            return _run_without_key(effect)
+    cached = response_cache.find(request)
     if cached is not None:
         return cached.as_replay()
     began = time.monotonic()
     claim = _claim(request, secrets.token_bytes(16), _lease_s())
-    if isinstance(claim, Answer):
+    if isinstance(claim, KeyedResponse):
         return claim
     try:
         with guard():
-            answer = _perform(claim, effect)
+            response = _run_under_claim(claim, effect)
     except CommitOutcomeUnknownError:
-        # It may have taken effect: the key stays claimed until the lease is over, and the answer is found then.
+        # It may have taken effect: the key stays claimed until the lease expires, and then the response is found.
         raise
     except BaseException:
         _release(claim)
         raise
-    answer_cache.keep(request, answer, age_s=math.ceil(time.monotonic() - began))
-    return answer
+    response_cache.store(request, response, age_s=math.ceil(time.monotonic() - began))
+    return response
 
 
 @retry_on_db_conflict
-def _make(effect: Effect) -> Answer:
+def _run_without_key(effect: Effect) -> KeyedResponse:
     with session() as transaction:
         return effect(transaction)
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _claim(request: KeyedRequest, owner: bytes, lease_s: float) -> _Claim | Answer:
-    """The claim, committed; or the answer that is there. Made again by the same owner, it finds its own claim."""
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _claim(request: KeyedRequest, owner: bytes, lease_s: float) -> _Claim | KeyedResponse:
+    """Commit a claim and return it, or return the stored response; idempotent for the same owner.
+
+    Raises KeyReusedError for another fingerprint, and BusyError while another owner's lease lasts.
+    """
     place = {"tenant_id": request.tenant_id, "route": request.route, "key": (request.key or "").encode()}
     values = {"fingerprint": request.fingerprint, "owner": owner, "lease": round(lease_s * 1_000_000)}
     with session() as transaction:
@@ -132,66 +135,69 @@ def _claim(request: KeyedRequest, owner: bytes, lease_s: float) -> _Claim | Answ
     if bytes(row.fingerprint) != request.fingerprint:
         raise KeyReusedError()
     if row.status == "completed":
-        answer = _stored(row)
-        answer_cache.keep(request, answer, age_s=row.age_s)
-        return answer.as_replay()
+        response = _parse_response(row)
+        response_cache.store(request, response, age_s=row.age_s)
+        return response.as_replay()
     if bytes(row.owner) != owner:
         raise BusyError(retry_after_s=RETRY_AFTER_S)
     return _Claim(row.id, owner, row.attempt)
 
 
 def _lease_s() -> float:
-    """Until this invocation is surely dead."""
+    """Return the seconds until this invocation has certainly ended."""
     left = seconds_left()
     return LONGEST_LEASE_S if math.isinf(left) else max(left, 0.0) + 2 * MARGIN_S
 
 
-def _answer_if_committed(claim: _Claim, _effect: Effect) -> Answer | None:
+def _find_response(claim: _Claim, _effect: Effect) -> KeyedResponse | None:
     with session() as locking:
         row = locking.execute(_LOCKED_BY_ID, {"id": claim.id}).one_or_none()
-    ours = row is not None and bytes(row.owner) == claim.owner and row.attempt == claim.attempt
-    return _stored(row) if row is not None and ours and row.status == "completed" else None
+    is_own = row is not None and bytes(row.owner) == claim.owner and row.attempt == claim.attempt
+    return _parse_response(row) if row is not None and is_own and row.status == "completed" else None
 
 
-@retry_on_db_conflict(resolve=_answer_if_committed)
-def _perform(claim: _Claim, effect: Effect) -> Answer:
-    """The effect and its answer in one transaction, last of all under the owner's fence."""
+@retry_on_db_conflict(resolve=_find_response)
+def _run_under_claim(claim: _Claim, effect: Effect) -> KeyedResponse:
+    """Run the effect and store its response in one transaction; the fence is the last statement.
+
+    Raises BusyError if another attempt has taken the claim over.
+    """
     with session() as transaction:
-        answer = effect(transaction)
+        response = effect(transaction)
         transaction.flush()
         completed = transaction.execute(
             _COMPLETE,
             {
                 **_fence(claim),
-                "status_code": answer.status_code,
-                "headers": json.dumps(dict(answer.headers)),
-                "body": answer.body,
+                "status_code": response.status_code,
+                "headers": json.dumps(dict(response.headers)),
+                "body": response.body,
             },
         )
-        if changed_rows(completed) != 1:
+        if count_changed_rows(completed) != 1:
             raise _TakenOverError(retry_after_s=RETRY_AFTER_S)
-    return answer
+    return response
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _released(claim: _Claim) -> None:
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _free_key(claim: _Claim) -> None:
     with session() as transaction:
         transaction.execute(_RELEASE, _fence(claim))
 
 
 def _release(claim: _Claim) -> None:
-    """After a known rollback the key is free again; if that cannot be written in time, the lease frees it."""
+    """Free the key after a known rollback; if that fails or time is short, the lease frees it."""
     if seconds_left() < RELEASE_S:
         return
     try:
-        _released(claim)
+        _free_key(claim)
     except Exception as error:
-        logger.warning("claim not released; its lease will end it", extra={"error": type(error).__name__})
+        logger.warning("claim not released; its lease will expire", extra={"error": type(error).__name__})
 
 
 def _fence(claim: _Claim) -> dict[str, Any]:
     return {"id": claim.id, "owner": claim.owner, "attempt": claim.attempt}
 
 
-def _stored(row: Any) -> Answer:
-    return Answer(row.status_code, row.response_body, json.loads(row.response_headers or "{}"))
+def _parse_response(row: Any) -> KeyedResponse:
+    return KeyedResponse(row.status_code, row.response_body, json.loads(row.response_headers or "{}"))

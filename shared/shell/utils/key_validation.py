@@ -1,47 +1,56 @@
-"""Keys and names are stored as they are or not at all: one that was changed to fit would be another key."""
+"""Validate keys and names, which are stored exactly or rejected: a key changed to fit would be another key."""
 
 from __future__ import annotations
 
+from core.codes import Rejection
 from core.errors import InvalidInputError
-from core.paging import decode_cursor, not_ours
-from core.reasons import Rejection
-from shell.utils.column_limits import ColumnLimit, column_limits
+from core.pagination import build_cursor_error, decode_cursor
+from shell.db.column_limits import ColumnLimit, column_limits
 from shell.utils.data_sanitizer import remove_four_byte_characters
 
 
-def unstorable(value: str, limit: ColumnLimit) -> tuple[Rejection, str] | None:
-    """Why the column cannot hold the key as it is, as (code, sentence); None if it can."""
+def key_error(value: str, limit: ColumnLimit) -> tuple[Rejection, str] | None:
+    """Return why the column cannot hold the key exactly, as (code, message); None if it can."""
     if limit.characters is not None and len(value) > limit.characters:
-        return Rejection.KEY_TOO_LONG, f"{len(value)} characters; the column holds {limit.characters}"
+        return (
+            Rejection.KEY_TOO_LONG,
+            f"The value has {len(value)} characters; the column holds {limit.characters}. Shorten it.",
+        )
     if not limit.takes_four_bytes and remove_four_byte_characters(value)[1]:
-        return Rejection.KEY_NOT_STORABLE, f"it has characters that the column's character set {limit.charset} lacks"
+        return (
+            Rejection.KEY_NOT_STORABLE,
+            f"The value has characters that the column's character set {limit.charset} cannot store. Remove them.",
+        )
     return None
 
 
-def refuse_unstorable(value: str, limit: ColumnLimit) -> None:
-    """Raise InvalidInputError unless the column can hold the key as it is."""
-    reason = unstorable(value, limit)
+def validate_key(value: str, limit: ColumnLimit) -> None:
+    """Raise InvalidInputError unless the column can hold the key exactly."""
+    reason = key_error(value, limit)
     if reason:
         raise InvalidInputError(f"{reason[0].value}: {reason[1]}")
 
 
-def can_be_held(value: str, table: str, column: str) -> bool:
-    """Whether the table's column can hold the key.
+def is_storable(value: str, table: str, column: str) -> bool:
+    """Return whether the table's column can hold the key.
 
-    Compared with what its character set lacks, a column is converted row by row, past its index.
+    A comparison with characters outside of the column's character set converts every row and does not use the index.
     """
     try:
         value.encode()
     except UnicodeEncodeError:
         return False
-    return unstorable(value, column_limits(table)[column]) is None
+    return key_error(value, column_limits(table)[column]) is None
 
 
-def start_of(after: str | None, table: str, column: str) -> str | None:
-    """The key behind which the page starts; only what the column can hold was ever a key."""
+def decode_start_key(after: str | None, table: str, column: str) -> str | None:
+    """Return the key after which the page starts, None for the first page.
+
+    Raises InvalidInputError for a cursor whose key the column cannot hold: no such key was ever returned.
+    """
     if after is None:
         return None
     key = str(decode_cursor(after, (str,))[0])
-    if not can_be_held(key, table, column):
-        raise not_ours()
+    if not is_storable(key, table, column):
+        raise build_cursor_error()
     return key

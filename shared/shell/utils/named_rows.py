@@ -1,8 +1,8 @@
-"""Finding and adding rows that are known by a name within a case, in one statement for up to 5,000 names.
+"""Find and add rows that have a name within a case, in one statement for up to 5,000 names.
 
-Guaranteed: the database decides which names are equal, by the column's collation; names are added in sorted order and
-one that is there already is left as it is. Nothing here locks an existing row but to share it, so that a name on every
-row of a load file does not make its writers wait for each other: whoever links to it shares it too.
+Guaranteed: the database decides which names are equal, by the column's collation; names are added in sorted order, and
+an existing one is left as it is. An existing row gets at most a shared lock, so that a name on every row of a load file
+does not make its writers wait for each other: inserting a link takes a shared lock too.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from typing import NamedTuple
 from sqlalchemy import text
 from sqlalchemy.orm import DeclarativeBase, Session
 
-from shell.utils.bulk_insert import insert_ignore
-from shell.utils.column_limits import column_limits
-from shell.utils.keys import refuse_unstorable
+from shell.db.bulk_insert import insert_ignore
+from shell.db.column_limits import column_limits
+from shell.utils.key_validation import validate_key
 
-NAMES_A_STATEMENT = 5_000
+NAMES_PER_STATEMENT = 5_000
 
 
 class NamedRow(NamedTuple):
-    """A row's id and its name as the database has it."""
+    """A row's id and its name as stored."""
 
     id: int
     name: str
 
 
 def find_named(
-    transaction: Session, case_id: int, wanted: Mapping[type[DeclarativeBase], Iterable[str]]
+    transaction: Session, case_id: int, names_by_model: Mapping[type[DeclarativeBase], Iterable[str]]
 ) -> dict[type[DeclarativeBase], dict[str, NamedRow]]:
-    """The rows that the names mean, by model and by name as asked for; names that no row has are missing.
+    """Return the rows with these names, by model and by requested name; a name without a row is missing.
 
     One statement for all models and up to 5,000 names of each.
     """
-    names = {model: sorted(set(asked)) for model, asked in wanted.items()}
-    found: dict[type[DeclarativeBase], dict[str, NamedRow]] = {model: {} for model in wanted}
-    for start in range(0, max(map(len, names.values()), default=0), NAMES_A_STATEMENT):
-        part = {model: asked[start : start + NAMES_A_STATEMENT] for model, asked in names.items()}
-        _find(transaction, case_id, {model: asked for model, asked in part.items() if asked}, found)
+    names = {model: sorted(set(requested)) for model, requested in names_by_model.items()}
+    found: dict[type[DeclarativeBase], dict[str, NamedRow]] = {model: {} for model in names}
+    for start in range(0, max(map(len, names.values()), default=0), NAMES_PER_STATEMENT):
+        part = {model: requested[start : start + NAMES_PER_STATEMENT] for model, requested in names.items()}
+        _find(transaction, case_id, {model: requested for model, requested in part.items() if requested}, found)
     return found
 
 
@@ -54,34 +54,34 @@ def _find(
         lists = {f"names_{index}": json.dumps(names[model], ensure_ascii=False) for index, model in enumerate(models)}
         statement = " UNION ALL ".join(_equal_names(model, index) for index, model in enumerate(models))
         for row in transaction.execute(text(statement), {"case_id": case_id, **lists}):
-            found[models[row.model]][row.wanted] = NamedRow(row.id, row.name)
+            found[models[row.model]][row.requested] = NamedRow(row.id, row.name)
 
 
 def find_or_add_named(
     transaction: Session, model: type[DeclarativeBase], case_id: int, names: Iterable[str]
 ) -> dict[str, NamedRow]:
-    """The rows that the names mean, by name as asked for; those that the case lacks are added.
+    """Return the rows with these names, by requested name; add those that the case does not have.
 
-    Four statements at most for up to 5,000 names. Raises InvalidInputError for one that its column cannot hold.
+    At most four statements for up to 5,000 names. Raises InvalidInputError for a name that its column cannot hold.
     """
-    wanted = sorted(set(names))
-    for name in wanted:
-        refuse_unstorable(name, column_limits(model.__tablename__)["name"])
-    found = find_named(transaction, case_id, {model: wanted})[model]
-    missing = [(case_id, name) for name in wanted if name not in found]
+    requested = sorted(set(names))
+    for name in requested:
+        validate_key(name, column_limits(model.__tablename__)["name"])
+    found = find_named(transaction, case_id, {model: requested})[model]
+    missing = [(case_id, name) for name in requested if name not in found]
     if missing:
         insert_ignore(transaction, model.__tablename__, ("case_id", "name"), missing, key=2)
-        found = find_named(transaction, case_id, {model: wanted})[model]
+        found = find_named(transaction, case_id, {model: requested})[model]
     return found
 
 
 def add_named(
     transaction: Session, model: type[DeclarativeBase], case_id: int, import_id: int, lines: Mapping[str, int]
 ) -> None:
-    """Add the names that are not there yet, each with the import and line of its first sight.
+    """Add the names that do not exist yet, each with the import and line where it first occurs.
 
-    Another writer may have added one meanwhile. `ON DUPLICATE KEY UPDATE` would lock its row for itself alone, while
-    links to it, which are written in another order, share it: a deadlock.
+    Another writer may have added one meanwhile. `ON DUPLICATE KEY UPDATE` would lock its row exclusively, while links
+    to it, which are written in another order, take a shared lock: a deadlock.
     """
     columns = ("case_id", "name", "import_id", "line_no")
     rows = [(case_id, name, import_id, line) for name, line in lines.items()]
@@ -89,13 +89,13 @@ def add_named(
 
 
 def _equal_names(model: type[DeclarativeBase], index: int) -> str:
-    """Converted to the column's character set and collation, the wanted names reach its index."""
+    """Return the SELECT for one model; names converted to the column's character set and collation use its index."""
     limit = column_limits(model.__tablename__)["name"]
-    # Table, character set and collation come from our models and the server's catalogue.
+    # Table, character set and collation come from the models and from information_schema.
     return f"""
-        SELECT {index} AS model, wanted.name AS wanted, found.id AS id, found.name AS name
-        FROM JSON_TABLE(:names_{index}, '$[*]' COLUMNS (name VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$')) AS wanted
+        SELECT {index} AS model, requested.name AS requested, found.id AS id, found.name AS name
+        FROM JSON_TABLE(:names_{index}, '$[*]' COLUMNS (name VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$')) AS requested
         JOIN {model.__tablename__} AS found
           ON found.case_id = :case_id
-         AND found.name = CONVERT(wanted.name USING {limit.charset}) COLLATE {limit.collation}
+         AND found.name = CONVERT(requested.name USING {limit.charset}) COLLATE {limit.collation}
     """  # noqa: S608

@@ -1,11 +1,11 @@
-"""One lazy Redis client a process, and one way to ask it that ends in an answer or in RedisUnavailableError.
+"""One lazily created Redis client per process; a call returns the reply or raises RedisUnavailableError.
 
-Guaranteed: importing opens nothing; connecting and answering take half a second each at most (the password, where there
-is one, is read from its secret before that); once Redis could not be reached, nobody in this process waits for it again
-for 5 s; a server that turned read-only under a failover is not asked again on the old connection; neither keys nor
-values are logged, and one outage is one line.
-Not guaranteed: that a command runs once. One whose connection turns out to be dead is sent a second time, and one whose
-answer did not come may have run: ask only what may be repeated. Answers are bytes.
+Guaranteed: importing opens nothing; connecting and waiting for a reply take at most half a second each (a password is
+read from its secret before that); after Redis was unreachable, no caller in this process waits for it again for 5 s; a
+server that a failover made read-only is not used again on the old connection; neither keys nor values are logged, and
+an outage is logged once.
+Not guaranteed: that a command runs once. It is sent a second time if its connection turns out to be dead, and without a
+reply it may have run: execute only idempotent commands. Replies are bytes.
 """
 
 from __future__ import annotations
@@ -20,105 +20,97 @@ from core.errors import SettingsError
 from shell.observability import logger
 from shell.settings import settings
 
-# Imported where it is asked: a deployment without Redis does without it, and so does a request that changes nothing.
+# Imported only where Redis is called: deployments without Redis and read-only requests do not load it.
 if TYPE_CHECKING:
     from redis import CredentialProvider, Redis
 
 R = TypeVar("R")
 
-CONNECT_TIMEOUT_S, ANSWER_TIMEOUT_S = 0.5, 0.5
+CONNECT_TIMEOUT_S, REPLY_TIMEOUT_S = 0.5, 0.5
 PASSWORD_AGE_S = 300
-REST_S = 5.0
+OPEN_S = 5.0
 
 
 class RedisUnavailableError(Exception):
-    """Redis did not answer, or refused; every caller has something else to do then.
+    """Redis did not reply, or replied with an error; every caller has a fallback.
 
-    `asked` says whether the command was attempted at all: if so, it may have taken effect.
+    `attempted` is whether the command was sent: if so, it may have taken effect.
     """
 
-    def __init__(self, *, asked: bool) -> None:
+    def __init__(self, *, attempted: bool) -> None:
         super().__init__("Redis is not available")
-        self.asked = asked
+        self.attempted = attempted
 
 
-class Outage:
-    """Remembers that Redis failed, by a clock of seconds that never goes back."""
+class CircuitBreaker:
+    """A circuit breaker for Redis: open for 5 s after a connection failure; `clock` is monotonic, in seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._rests_until = -math.inf
-        self._told = False
+        self._open_until = -math.inf
+        self._logged = False
 
-    def resting(self) -> bool:
-        """Whether Redis could not be reached a moment ago."""
-        return self._clock() < self._rests_until
+    def is_open(self) -> bool:
+        """Return whether Redis was unreachable within the last 5 s."""
+        return self._clock() < self._open_until
 
-    def failed(self, error: Exception) -> None:
-        """Note a failure; the first since the last answer is logged, and an unreachable server is left alone."""
+    def record_failure(self, error: Exception) -> None:
+        """Open the circuit if the server was unreachable; log the first failure since the last reply."""
         from redis import exceptions
 
         if isinstance(error, (exceptions.ConnectionError, exceptions.TimeoutError, OSError)):
-            self._rests_until = self._clock() + REST_S
-        if not self._told:
+            self._open_until = self._clock() + OPEN_S
+        if not self._logged:
             logger.warning("Redis is not available", extra={"error": type(error).__name__})
-        self._told = True
+        self._logged = True
 
-    def over(self) -> None:
-        """Redis has answered."""
-        self._rests_until, self._told = -math.inf, False
+    def record_success(self) -> None:
+        """Close the circuit."""
+        self._open_until, self._logged = -math.inf, False
 
 
-def configured() -> bool:
-    """Whether this deployment has a Redis."""
+def is_configured() -> bool:
+    """Return whether this deployment has Redis."""
     return settings().redis_url is not None
 
 
-def ask(call: Callable[[Redis], R], *, even_if_resting: bool = False) -> R:
-    """The answer to what `call` asks of the client; with `even_if_resting` also right after a failure.
+def execute(call: Callable[[Redis], R], *, even_if_open: bool = False) -> R:
+    """Return the result of `call` with the client; with `even_if_open` call it even while the circuit is open.
 
-    Raises RedisUnavailableError for whatever Redis or the way to it does wrong, and SettingsError for a malformed URL.
+    Raises RedisUnavailableError if Redis fails or the circuit is open, and SettingsError for a malformed URL.
     """
     from redis import RedisError
 
-    outage = _outage()
-    if outage.resting() and not even_if_resting:
-        raise RedisUnavailableError(asked=False)
+    breaker = _circuit_breaker()
+    if breaker.is_open() and not even_if_open:
+        raise RedisUnavailableError(attempted=False)
     client = _client()
     try:
-        answer = call(client)
+        reply = call(client)
     except (RedisError, OSError) as error:
-        outage.failed(error)
+        breaker.record_failure(error)
         if _is_replica(error):
             client.connection_pool.disconnect()
-        raise RedisUnavailableError(asked=True) from error
-    outage.over()
-    return answer
-
-
-def forget() -> None:
-    """Close the client and forget outages, for whoever changes the settings of a living process."""
-    if _client.cache_info().currsize:
-        _client().close()
-    _client.cache_clear()
-    _outage.cache_clear()
+        raise RedisUnavailableError(attempted=True) from error
+    breaker.record_success()
+    return reply
 
 
 def _is_replica(error: Exception) -> bool:
     from redis import ReadOnlyError, ResponseError
 
-    # Before version 7 a script's READONLY stands inside of another error's text.
+    # Before version 7 a script's READONLY is part of another error's message.
     return isinstance(error, ReadOnlyError) or (isinstance(error, ResponseError) and "READONLY" in str(error))
 
 
 @lru_cache(maxsize=1)
-def _outage() -> Outage:
-    return Outage()
+def _circuit_breaker() -> CircuitBreaker:
+    return CircuitBreaker()
 
 
 @lru_cache(maxsize=1)
 def _client() -> Redis:
-    """`rediss://` speaks TLS and checks the certificate; redis-py itself leaves processes that fork a pool each."""
+    """Return the client. `rediss://` verifies the certificate; redis-py gives each forked process a pool of its own."""
     from redis import ConnectionError as RedisConnectionError
     from redis import Redis
     from redis.backoff import NoBackoff
@@ -128,35 +120,35 @@ def _client() -> Redis:
         return Redis.from_url(
             settings().redis_url or "",
             socket_connect_timeout=CONNECT_TIMEOUT_S,
-            socket_timeout=ANSWER_TIMEOUT_S,
+            socket_timeout=REPLY_TIMEOUT_S,
             socket_keepalive=True,
-            credential_provider=_secret(settings().redis_secret_arn),
+            credential_provider=_build_credentials(settings().redis_secret_arn),
             retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
-            # Every handshake is a round trip more, under a time-out of its own: version 2 needs none.
+            # Protocol 3 needs a handshake, a round trip with its own timeout; protocol 2 does not.
             protocol=2,
             driver_info=None,
         )
     except ValueError:
-        # The error's own text may quote the URL, and with it the password.
-        raise SettingsError("environment variable REDIS_URL is not a redis:// or rediss:// address") from None
+        # The error's message may quote the URL, which may contain the password.
+        raise SettingsError("environment variable REDIS_URL is not a redis:// or rediss:// URL") from None
 
 
-def _secret(arn: str | None) -> CredentialProvider | None:
-    """What shows the secret as the password of every new connection; None where Redis asks for none."""
+def _build_credentials(arn: str | None) -> CredentialProvider | None:
+    """Return a provider of the secret as the password of every new connection; None where Redis has no password."""
     if not arn:
         return None
     from redis import ConnectionError as RedisConnectionError
     from redis import CredentialProvider
 
-    from shell.utils.secrets_manager import SecretUnavailableError, secret
+    from shell.aws.secrets import SecretUnavailableError, get_secret
 
     name = arn
 
     class Secret(CredentialProvider):
         def get_credentials(self) -> tuple[str]:
             try:
-                return (secret(name, max_age_s=PASSWORD_AGE_S),)
+                return (get_secret(name, max_age_s=PASSWORD_AGE_S),)
             except SecretUnavailableError as error:
-                raise RedisConnectionError("the password is not to be had") from error
+                raise RedisConnectionError("the password's secret cannot be read") from error
 
     return Secret()

@@ -1,14 +1,15 @@
-"""Copies of committed answers in Redis, so that a repeated request need not ask the database.
+"""Cache committed responses in Redis, so that a repeated request does not query the database.
 
-Guaranteed: only what the database has committed is kept, never longer than there, and only the answer to the very same
-request is found. A miss means nothing: the database is asked. Redis being down, or not configured, is a miss.
+Guaranteed: only committed responses are cached, never longer than the database keeps them, and a response is returned
+only for exactly the same request. A miss means nothing: the caller queries the database. Redis being unavailable or not
+configured is a miss.
 """
 
 from __future__ import annotations
 
 import hashlib
 
-from core.idempotency import Answer, KeyedRequest
+from core.idempotency import KeyedRequest, KeyedResponse
 from shell.settings import settings
 from shell.utils import redis_client
 from shell.utils.redis_client import RedisUnavailableError
@@ -16,35 +17,35 @@ from shell.utils.redis_client import RedisUnavailableError
 MAX_RECORD_CHARACTERS = 262_144
 
 
-def find(request: KeyedRequest) -> Answer | None:
-    """The answer that was given to this very request, or None."""
-    if not redis_client.configured():
+def find(request: KeyedRequest) -> KeyedResponse | None:
+    """Return the cached response of exactly this request, or None."""
+    if not redis_client.is_configured():
         return None
     try:
-        kept = redis_client.ask(lambda redis: redis.get(_name(request)))
+        record = redis_client.execute(lambda redis: redis.get(_name(request)))
     except RedisUnavailableError:
         return None
-    return Answer.of_record(kept, request) if isinstance(kept, (bytes, str)) else None
+    return KeyedResponse.from_record(record, request) if isinstance(record, (bytes, str)) else None
 
 
-def keep(request: KeyedRequest, answer: Answer, *, age_s: int) -> None:
-    """Keep an answer that was committed `age_s` seconds ago at most, for as long as the database keeps it."""
-    left = ttl_s() - max(0, age_s)
-    record = answer.to_record(request)
-    if not redis_client.configured() or left <= 0 or len(record) > MAX_RECORD_CHARACTERS:
+def store(request: KeyedRequest, response: KeyedResponse, *, age_s: int) -> None:
+    """Cache a response that was committed at most `age_s` seconds ago, for as long as the database keeps it."""
+    left_s = ttl_s() - max(0, age_s)
+    record = response.to_record(request)
+    if not redis_client.is_configured() or left_s <= 0 or len(record) > MAX_RECORD_CHARACTERS:
         return
     try:
-        redis_client.ask(lambda redis: redis.set(_name(request), record, ex=left))
+        redis_client.execute(lambda redis: redis.set(_name(request), record, ex=left_s))
     except RedisUnavailableError:
         return
 
 
 def ttl_s() -> int:
-    """For how many seconds an answer is kept at least."""
+    """Return the seconds for which the database keeps a response at least."""
     return settings().idempotency_ttl_hours * 3600
 
 
 def _name(request: KeyedRequest) -> str:
-    """Hashed: what clients send is no part of a name in Redis."""
+    """Return the Redis key: a hash, since it must not contain what clients send."""
     place = "\0".join((request.tenant_id, request.route, request.key or ""))
     return f"idem:{hashlib.sha256(place.encode()).hexdigest()}"

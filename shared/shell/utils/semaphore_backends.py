@@ -1,9 +1,9 @@
-"""Where a semaphore's slots are kept: in Redis, or in the database where no Redis is configured.
+"""The storage of a semaphore's slots: Redis, or the database where no Redis is configured.
 
-Both keep who holds a slot and until when, by the server's own clock, and decide in one step that nobody can come
-between. Both are idempotent by token: whoever holds a slot is granted it again, so that a repeated question is no
-second contender. A fence is greater than any given out before under the same name, and is the microseconds of the
-server's clock at least, so that a server that lost its memory does not begin again at 1.
+Guaranteed: both keep each slot's holder and expiry by the server's own clock, and decide atomically. Both are
+idempotent by token: a holder is granted its slot again, so that a repeated request takes no second slot. A fencing
+token is greater than any issued before for the same name, and at least the microseconds of the server's clock, so that
+a server that lost its data does not start again at 1.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from core.errors import ExhibitIngestError
+from shell.db.session import session
 from shell.observability import logger
 from shell.utils import redis_client
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.utils.redis_client import RedisUnavailableError
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A contender: `name` is 32 bytes, `token` 16 that nobody else has."""
+class SlotRequest:
+    """A request for a slot: `name` is 32 bytes, `token` 16 unique bytes."""
 
     namespace: str
     name: bytes
@@ -35,22 +35,22 @@ class Claim:
 
 @dataclass(frozen=True)
 class Grant:
-    """What came of a claim: `fence` is 0 and `free_in_s` matters where it was not granted."""
+    """The answer to a request: if not granted, `fencing_token` is 0 and `free_in_s` is when a slot becomes free."""
 
     granted: bool
-    fence: int
+    fencing_token: int
     free_in_s: float
 
 
 class Backend(Protocol):
-    """What both have in common."""
+    """The storage of slots."""
 
-    def acquire(self, claim: Claim, ttl_s: float) -> Grant | None:
-        """Take a slot for at most `ttl_s` seconds if one is free; None where nobody can tell."""
+    def acquire(self, request: SlotRequest, ttl_s: float) -> Grant | None:
+        """Acquire a slot for at most `ttl_s` seconds if one is free; None if the storage is unavailable."""
         ...
 
-    def release(self, claim: Claim) -> bool | None:
-        """Give back the claim's own slot; False if its time was over before, None where nobody can tell."""
+    def release(self, request: SlotRequest) -> bool | None:
+        """Release the request's own slot; False if it had expired before, None if the storage is unavailable."""
         ...
 
 
@@ -71,9 +71,9 @@ if not mine then
   local last = redis.call('ZRANGE', holders, -1, -1, 'WITHSCORES')
   redis.call('PEXPIREAT', holders, string.format('%.0f', tonumber(last[2])))
 end
-local fence = math.max(tonumber(redis.call('GET', fences) or '0') + 1, micros)
-redis.call('SET', fences, string.format('%.0f', fence), 'PX', fence_ttl)
-return {1, fence, 0}
+local fencing_token = math.max(tonumber(redis.call('GET', fences) or '0') + 1, micros)
+redis.call('SET', fences, string.format('%.0f', fencing_token), 'PX', fence_ttl)
+return {1, fencing_token, 0}
 """
 _RELEASE = """
 local time = redis.call('TIME')
@@ -82,124 +82,126 @@ redis.call('ZREM', KEYS[1], ARGV[1])
 if expiry and tonumber(expiry) > tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) then return 1 end
 return 0
 """
-# After that the clock alone keeps fences growing.
-_FENCE_MEMORY_MS = 86_400_000
+# After that, tokens still increase because they are at least the clock.
+_FENCE_TTL_MS = 86_400_000
 
 
 class RedisBackend:
-    """Slots in Redis, one script a step. It never turns to the database: another process may hold a slot in Redis."""
+    """Slots in Redis, one script for each operation; without fallback to the database."""
 
-    def acquire(self, claim: Claim, ttl_s: float) -> Grant | None:
-        """As `Backend`. An acquire that got no answer may have happened: it is taken back if that can be done."""
+    def acquire(self, request: SlotRequest, ttl_s: float) -> Grant | None:
+        """Implement `Backend`. An acquire without a reply may have taken effect, so it is released if possible."""
         ttl_ms = max(1, int(ttl_s * 1000))
-        arguments = (*_redis_keys(claim), claim.token.hex(), ttl_ms, claim.limit, _FENCE_MEMORY_MS)
+        arguments = (*_redis_keys(request), request.token.hex(), ttl_ms, request.limit, _FENCE_TTL_MS)
         try:
-            answer = redis_client.ask(lambda redis: redis.eval(_ACQUIRE, 2, *arguments))
+            reply = redis_client.execute(lambda redis: redis.eval(_ACQUIRE, 2, *arguments))
         except RedisUnavailableError as error:
-            if error.asked:
-                self._release(claim, even_if_resting=True)
+            if error.attempted:
+                self._release(request, even_if_open=True)
             return None
-        granted, fence, left_ms = cast(list[int], answer)
-        return Grant(granted == 1, fence, left_ms / 1000)
+        granted, fencing_token, left_ms = cast(list[int], reply)
+        return Grant(granted == 1, fencing_token, left_ms / 1000)
 
-    def release(self, claim: Claim) -> bool | None:
-        """As `Backend`."""
-        return self._release(claim, even_if_resting=False)
+    def release(self, request: SlotRequest) -> bool | None:
+        """Implement `Backend`."""
+        return self._release(request, even_if_open=False)
 
-    def _release(self, claim: Claim, *, even_if_resting: bool) -> bool | None:
-        holders, token = _redis_keys(claim)[0], claim.token.hex()
+    def _release(self, request: SlotRequest, *, even_if_open: bool) -> bool | None:
+        holders, token = _redis_keys(request)[0], request.token.hex()
         try:
-            # EVAL and not EVALSHA: a server that hangs now finds all that it needs in one message.
-            answer = redis_client.ask(
-                lambda redis: redis.eval(_RELEASE, 1, holders, token), even_if_resting=even_if_resting
+            # EVAL, not EVALSHA: a server that hangs now has the whole script in one message.
+            reply = redis_client.execute(
+                lambda redis: redis.eval(_RELEASE, 1, holders, token), even_if_open=even_if_open
             )
         except RedisUnavailableError:
             return None
-        return bool(answer == 1)
+        return bool(reply == 1)
 
 
-def _redis_keys(claim: Claim) -> tuple[str, str]:
-    """Both with one hash tag, so that a cluster keeps them in one slot."""
-    base = f"{claim.namespace}:{{{claim.name.hex()}}}"
-    return f"{base}:holders", f"{base}:fence"
+def _redis_keys(request: SlotRequest) -> tuple[str, str]:
+    """Return the keys of holders and fencing token; one hash tag keeps them in one slot of a cluster."""
+    base = f"{request.namespace}:{{{request.name.hex()}}}"
+    return f"{base}:holders", f"{base}:fencing_token"
 
 
-# Not INSERT alone, whose duplicate takes a shared lock, and two of those cannot both become exclusive.
-_LOCK = text("INSERT INTO semaphores (name) VALUES (:name) ON DUPLICATE KEY UPDATE fence = fence")
+# The duplicate of an INSERT alone takes a shared lock, and two transactions that upgrade theirs deadlock.
+_LOCK = text("INSERT INTO semaphores (name) VALUES (:name) ON DUPLICATE KEY UPDATE fencing_token = fencing_token")
 _HOLDERS = text(
     "SELECT token, TIMESTAMPDIFF(MICROSECOND, NOW(6), expires_at) AS left_us"
     " FROM semaphore_holders WHERE name = :name ORDER BY expires_at"
 )
-_TAKE = text(
+_INSERT_HOLDER = text(
     "INSERT INTO semaphore_holders (name, token, expires_at)"
     " VALUES (:name, :token, NOW(6) + INTERVAL :ttl_us MICROSECOND)"
 )
-_NEXT_FENCE = text(
-    "UPDATE semaphores SET fence = GREATEST(fence + 1, CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED))"
-    " WHERE name = :name"
+_INCREMENT_TOKEN = text(
+    "UPDATE semaphores SET fencing_token ="
+    " GREATEST(fencing_token + 1, CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)) WHERE name = :name"
 )
-_FENCE = text("SELECT fence FROM semaphores WHERE name = :name")
-_MINE = text("SELECT expires_at > NOW(6) FROM semaphore_holders WHERE name = :name AND token = :token FOR UPDATE")
-_LEAVE = text("DELETE FROM semaphore_holders WHERE name = :name AND token = :token")
+_FENCE = text("SELECT fencing_token FROM semaphores WHERE name = :name")
+_OWN_HOLDER = text("SELECT expires_at > NOW(6) FROM semaphore_holders WHERE name = :name AND token = :token FOR UPDATE")
+_DELETE_HOLDER = text("DELETE FROM semaphore_holders WHERE name = :name AND token = :token")
 
 
 class MySqlBackend:
-    """Slots in the database, a short transaction of its own a step; the row of `semaphores` puts contenders in line.
+    """Slots in the database: each operation is a short transaction that locks the semaphore's row.
 
-    Not to be used inside of a transaction of the caller's, which would hold a second connection all the while.
+    Do not use it inside of a caller's transaction, which would hold a second connection meanwhile.
     """
 
-    def acquire(self, claim: Claim, ttl_s: float) -> Grant | None:
-        """As `Backend`; raises DatabaseUnavailableError or TransactionConflictError, for who asks needs the database.
+    def acquire(self, request: SlotRequest, ttl_s: float) -> Grant | None:
+        """Implement `Backend`; raise DatabaseUnavailableError or TransactionConflictError if the database fails.
 
-        After an unknown COMMIT it is simply asked again, which is harmless by token.
+        After a COMMIT of unknown outcome it is simply repeated, which is idempotent by token.
         """
-        return _acquire_row(claim, max(1, int(ttl_s * 1_000_000)))
+        return _acquire_row(request, max(1, int(ttl_s * 1_000_000)))
 
-    def release(self, claim: Claim) -> bool | None:
-        """As `Backend`; never raises for what the database does, for the work is done and the slot has an end."""
+    def release(self, request: SlotRequest) -> bool | None:
+        """Implement `Backend`; log database errors instead of raising: the work is done and the slot expires."""
         try:
-            return _release_row(claim)
+            return _release_row(request)
         except (ExhibitIngestError, SQLAlchemyError) as error:
             logger.warning("semaphore not released", extra={"error": type(error).__name__})
             return None
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
-def _acquire_row(claim: Claim, ttl_us: int) -> Grant:
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _acquire_row(request: SlotRequest, ttl_us: int) -> Grant:
     with session() as opened:
-        opened.execute(_LOCK, {"name": claim.name})
-        living = _living_holders(opened, claim.name)
-        if claim.token not in living and len(living) >= claim.limit:
-            return Grant(False, 0, list(living.values())[len(living) - claim.limit] / 1_000_000)
-        if claim.token not in living:
-            opened.execute(_TAKE, {"name": claim.name, "token": claim.token, "ttl_us": ttl_us})
-        opened.execute(_NEXT_FENCE, {"name": claim.name})
-        return Grant(True, opened.execute(_FENCE, {"name": claim.name}).scalar_one(), 0)
+        opened.execute(_LOCK, {"name": request.name})
+        living = _living_holders(opened, request.name)
+        if request.token not in living and len(living) >= request.limit:
+            return Grant(False, 0, list(living.values())[len(living) - request.limit] / 1_000_000)
+        if request.token not in living:
+            opened.execute(_INSERT_HOLDER, {"name": request.name, "token": request.token, "ttl_us": ttl_us})
+        opened.execute(_INCREMENT_TOKEN, {"name": request.name})
+        return Grant(True, opened.execute(_FENCE, {"name": request.name}).scalar_one(), 0)
 
 
 def _living_holders(opened: Session, name: bytes) -> dict[bytes, int]:
-    """Tokens and the microseconds they have left, first to leave first; those whose time is over are deleted.
+    """Return unexpired tokens and their remaining microseconds, first to expire first; delete expired ones.
 
-    One by one, by primary key: a scan would wait for holders of other semaphores.
+    They are deleted one by one, by primary key: a scan would wait for locks on holders of other semaphores.
     """
     holders = {row.token: row.left_us for row in opened.execute(_HOLDERS, {"name": name})}
     for token, left in holders.items():
         if left <= 0:
-            opened.execute(_LEAVE, {"name": name, "token": token})
+            opened.execute(_DELETE_HOLDER, {"name": name, "token": token})
     return {token: left for token, left in holders.items() if left > 0}
 
 
-@retry_on_db_conflict(resolve=lambda claim: None if _release_row_open(claim) else True)
-def _release_row(claim: Claim) -> bool:
-    own = {"name": claim.name, "token": claim.token}
+@retry_on_db_conflict(resolve=lambda request: None if _is_held(request) else True)
+def _release_row(request: SlotRequest) -> bool:
+    own = {"name": request.name, "token": request.token}
     with session() as opened:
-        in_time = opened.execute(_MINE, own).scalar_one_or_none() == 1
-        opened.execute(_LEAVE, own)
+        in_time = opened.execute(_OWN_HOLDER, own).scalar_one_or_none() == 1
+        opened.execute(_DELETE_HOLDER, own)
         return in_time
 
 
-def _release_row_open(claim: Claim) -> bool:
-    """After an unknown COMMIT: whether the slot is still there to be given back."""
+def _is_held(request: SlotRequest) -> bool:
+    """Return whether the slot is still held, after a COMMIT of unknown outcome."""
     with session() as opened:
-        return opened.execute(_MINE, {"name": claim.name, "token": claim.token}).scalar_one_or_none() is not None
+        return (
+            opened.execute(_OWN_HOLDER, {"name": request.name, "token": request.token}).scalar_one_or_none() is not None
+        )

@@ -14,10 +14,10 @@ from redis import Redis
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from core.idempotency import Answer, KeyedRequest
-from shell import request_ops
-from shell.utils import answer_cache, redis_client
-from shell.utils.db_session import session
+from core.idempotency import KeyedRequest, KeyedResponse
+from shell.api import mutations
+from shell.db.session import session
+from shell.utils import redis_client, response_cache
 from tests.support.api import Client, Reply
 from tests.support.api_workers import clients, meet, replies
 from tests.support.cases import Matter
@@ -59,7 +59,9 @@ def test_a_hundred_requests_with_one_key_have_one_effect(acme: Matter, processes
     assert judged(acme, answers)[201] >= 1
 
 
-def _look_then_store(request: KeyedRequest, effect: Callable[[Session], Answer], _guard: object = None) -> Answer:
+def _look_then_store(
+    request: KeyedRequest, effect: Callable[[Session], KeyedResponse], _guard: object = None
+) -> KeyedResponse:
     """A twin of `once_per_key`: look whether the key is there, make the effect, then store the key."""
     place = {"t": request.tenant_id, "r": request.route, "k": (request.key or "").encode()}
     where = "WHERE tenant_id = :t AND route = :r AND idempotency_key = :k"
@@ -68,7 +70,7 @@ def _look_then_store(request: KeyedRequest, effect: Callable[[Session], Answer],
         known = transaction.execute(look, place).one_or_none()
     meet()
     if known is not None:
-        return Answer(known.status_code, known.response_body).as_replay()
+        return KeyedResponse(known.status_code, known.response_body).as_replay()
     with session() as transaction:
         answer = effect(transaction)
         transaction.execute(_STORE, {**place, "status": answer.status_code, "body": answer.body})
@@ -82,7 +84,7 @@ _STORE = text(
 
 
 def _use_the_twin() -> None:
-    pytest.MonkeyPatch().setattr(request_ops, "once_per_key", _look_then_store)
+    pytest.MonkeyPatch().setattr(mutations, "once_per_key", _look_then_store)
 
 
 @pytest.mark.slow
@@ -110,7 +112,7 @@ def test_redis_dies_half_way(acme: Matter, processes: int) -> None:
 def _dies_before_answering(environment: dict[str, str]) -> None:
     """Killed after the COMMIT: keeping the answer in Redis is what follows it."""
     os.environ.update(environment)
-    answer_cache.keep = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+    response_cache.store = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
     Client().post("/imports", NAMES, key="k1")
 
 
@@ -140,10 +142,10 @@ def write(name: bytes | str, value: bytes, redis: Redis) -> object:
 @pytest.mark.usefixtures("with_redis")
 def test_a_copy_that_is_gone_or_damaged_is_made_again(acme: Matter) -> None:
     first = acme.client.post("/imports", NAMES, key="k1")
-    (name,) = redis_client.ask(lambda redis: redis.keys("idem:*"))
+    (name,) = redis_client.execute(lambda redis: redis.keys("idem:*"))
     for damaged in (b"", b"{", b"[]", b'{"fingerprint": "00"}'):
-        redis_client.ask(partial(write, name, damaged))
+        redis_client.execute(partial(write, name, damaged))
         assert acme.client.post("/imports", NAMES, key="k1").json["id"] == first.json["id"]
-    redis_client.ask(lambda redis: redis.flushall())
+    redis_client.execute(lambda redis: redis.flushall())
     assert acme.client.post("/imports", NAMES, key="k1").is_replay
-    assert redis_client.ask(lambda redis: redis.ttl(name)) > 86_000
+    assert redis_client.execute(lambda redis: redis.ttl(name)) > 86_000

@@ -136,7 +136,7 @@ def test_a_key_that_is_none_is_refused(acme: Matter, key: str) -> None:
 def test_a_post_without_a_key_is_refused(acme: Matter) -> None:
     problem = refused(acme.client.call("POST", "/taggings", {"exhibitIds": [1], "tags": ["a"]}), 400, "invalid-request")
     assert problem["errors"][0]["location"] == "header/Idempotency-Key"
-    assert "a new one with every new request" in problem["errors"][0]["message"]
+    assert "a new key with every new request" in problem["errors"][0]["message"]
 
 
 @pytest.mark.parametrize("tenant", ["", "a/b", " a", "a" * 65, "a\nb", "[a b]", "{}"])

@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, event, text
 from sqlalchemy.pool import NullPool
 
 import purge_expired
-from shell.utils.db_session import session
+from shell.db.session import session
 from tests.support.cases import Matter
 from tests.support.world import Context, World
 
@@ -99,7 +99,7 @@ def test_published_events_go_after_a_month_and_unpublished_ones_never(world: Wor
 def test_semaphores_go_when_nobody_has_used_them_for_a_day(world: World) -> None:
     for name, age_s in (("used long ago", 90_000), ("used just now", 0), ("held", 90_000)):
         world.query(
-            "INSERT INTO semaphores (name, fence) VALUES (:n, (UNIX_TIMESTAMP(NOW(6)) - :a) * 1000000)",
+            "INSERT INTO semaphores (name, fencing_token) VALUES (:n, (UNIX_TIMESTAMP(NOW(6)) - :a) * 1000000)",
             n=name.ljust(32).encode(),
             a=age_s,
         )

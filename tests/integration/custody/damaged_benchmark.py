@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from benchmarks.custody.command import main
-from benchmarks.database import Database, own_database
+from benchmarks.database import Database, temporary_database
 
 PLANTING = """
     CREATE TRIGGER plants AFTER UPDATE ON devices FOR EACH ROW
@@ -19,7 +19,7 @@ PLANTING = """
 @contextmanager
 def damaged(server: str | None) -> Iterator[Database]:
     """A database of its own, damaged."""
-    with own_database(server) as database:
+    with temporary_database(server) as database:
         database.query(PLANTING)
         yield database
 

@@ -18,12 +18,12 @@ from sqlalchemy import Engine, create_engine
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.custody import CustodyPeriods, CustodyTransfer, NewPeriod, NewTransfer, Revision
-from core.custody import Conflict, Span, kept_end
+from core.contracts.custody import CustodyTransfer, NewPeriod, NewTransfer, PeriodPatch, RecordedCustodyPeriods
+from core.custody import PeriodConflict, Span, to_stored_end
 from core.errors import NotFoundError, OverlapError, StaleVersionError, WrongStateError
-from core.moments import written
-from shell.custody_ops import add_periods, change_period, remove_period, transfer
-from shell.utils import db_connecting, db_session, replaying
+from core.timestamps import format_timestamp
+from shell.custody.commands import add_periods, patch_period, remove_period, transfer
+from shell.db import connection, retry, session
 from tests.integration.custody.support import CALLER, WAYS, at, periods, wanted
 from tests.support.database import Database, barrier, outcome, replayed, together
 
@@ -47,7 +47,7 @@ class Asked(NamedTuple):
     """What one client wanted, and what came of it."""
 
     wanted: Sequence[NewPeriod]
-    answer: CustodyPeriods | Exception
+    answer: RecordedCustodyPeriods | Exception
 
 
 @contextmanager
@@ -57,11 +57,11 @@ def clients(database: Database, count: int) -> Iterator[list[Engine]]:
     What a client does aside, in a session of its own, it does on the process's engine, which here has room for all.
     """
     roomy = create_engine(
-        database.url, isolation_level="READ COMMITTED", pool_size=count, connect_args=db_connecting.connect_args()
+        database.url, isolation_level="READ COMMITTED", pool_size=count, connect_args=connection.connect_args()
     )
     with database.environments(count) as engines, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(db_session, "engine", lambda: roomy)
-        patch.setattr(replaying, "STALE_DELAY_S", 0.005)
+        patch.setattr(session, "engine", lambda: roomy)
+        patch.setattr(retry, "STALE_DELAY_S", 0.005)
         yield engines
     roomy.dispose()
 
@@ -119,25 +119,27 @@ class Race:
                 self.asked += map(Asked, arrays, answers)
         return self.database.deadlocks() - before
 
-    def _ask(self, client: int, elements: Sequence[NewPeriod], on: Engine) -> CustodyPeriods:
+    def _ask(self, client: int, elements: Sequence[NewPeriod], on: Engine) -> RecordedCustodyPeriods:
         GOING.set(WAYS[client % len(WAYS)])
         return replayed(on, self._attempt, CALLER, elements)
 
-    def _attempt(self, opened: Session, caller: Caller, elements: Sequence[NewPeriod]) -> CustodyPeriods:
+    def _attempt(self, opened: Session, caller: Caller, elements: Sequence[NewPeriod]) -> RecordedCustodyPeriods:
         self.attempts.append(len(elements))
         return add_periods(opened, caller, elements)
 
-    def made(self) -> list[CustodyPeriods]:
+    def made(self) -> list[RecordedCustodyPeriods]:
         """What was answered to those who won."""
-        return [each.answer for each in self.asked if isinstance(each.answer, CustodyPeriods)]
+        return [each.answer for each in self.asked if isinstance(each.answer, RecordedCustodyPeriods)]
 
     def refused(self) -> list[tuple[Sequence[NewPeriod], OverlapError]]:
         """Who wanted what, and was told what it overlaps."""
         return [(each.wanted, each.answer) for each in self.asked if isinstance(each.answer, OverlapError)]
 
-    def others(self) -> list[Exception | CustodyPeriods]:
+    def others(self) -> list[Exception | RecordedCustodyPeriods]:
         """Answers of neither kind."""
-        return [each.answer for each in self.asked if not isinstance(each.answer, CustodyPeriods | OverlapError)]
+        return [
+            each.answer for each in self.asked if not isinstance(each.answer, RecordedCustodyPeriods | OverlapError)
+        ]
 
     def told(self) -> str:
         """The figures."""
@@ -156,7 +158,7 @@ def assert_answers_are_true(race: Race) -> None:
     assert {tuple(_row(each)) for each in answered} == set(recorded.values())
     assert len(answered) == len(recorded)
     assert Counter(map(tuple, race.database.query(_CHANGES))) == Counter((*row, "added") for row in recorded.values())
-    assert_apart([Span(each.id, each.device_id, each.begin, kept_end(each.end)) for each in answered])
+    assert_apart([Span(each.id, each.device_id, each.begin, to_stored_end(each.end)) for each in answered])
     for elements, error in race.refused():
         assert error.conflicts
         for conflict in error.conflicts:
@@ -169,7 +171,7 @@ def recorded_rows(database: Database) -> dict[int, tuple[Any, ...]]:
 
 
 def _row(period: Any) -> Iterator[Any]:
-    yield from (period.id, period.device_id, period.begin, kept_end(period.end))
+    yield from (period.id, period.device_id, period.begin, to_stored_end(period.end))
     yield from (period.custodian_id, period.note, period.version)
 
 
@@ -179,17 +181,17 @@ def assert_apart(spans: Sequence[Span]) -> None:
     assert all(one.device_id != next_.device_id or one.end <= next_.begin for one, next_ in pairwise(in_order))
 
 
-def assert_is_in_the_way(elements: Sequence[NewPeriod], conflict: Conflict, recorded: dict[int, Any]) -> None:
+def assert_is_in_the_way(elements: Sequence[NewPeriod], conflict: PeriodConflict, recorded: dict[int, Any]) -> None:
     """The conflict names a committed period, or another element of the request, and it overlaps the element."""
     element, other = elements[conflict.element], conflict.other
     if conflict.is_recorded:
         assert tuple(other) == recorded[other.id][:4]
     else:
         named = elements[other.id]
-        assert tuple(other) == (other.id, named.device_id, named.begin, kept_end(named.end))
+        assert tuple(other) == (other.id, named.device_id, named.begin, to_stored_end(named.end))
         assert other.id != conflict.element
     assert other.device_id == element.device_id
-    assert other.begin < kept_end(element.end)
+    assert other.begin < to_stored_end(element.end)
     assert element.begin < other.end
 
 
@@ -238,8 +240,8 @@ def _anything(chosen: Random, live: Sequence[tuple[Any, ...]]) -> Act:
     if chosen.random() < 0.2:
         return remove_period, [period_id, versions]
     if chosen.random() < 0.5:
-        return change_period, [period_id, versions, Revision.model_validate({"begin": at(begin), "end": at(end)})]
-    moment = {"at": written(begun + HALF), "end": written(begun + 3 * HALF), "custodianId": None}
+        return patch_period, [period_id, versions, PeriodPatch.model_validate({"begin": at(begin), "end": at(end)})]
+    moment = {"at": format_timestamp(begun + HALF), "end": format_timestamp(begun + 3 * HALF), "custodianId": None}
     named = {"fromPeriodId": period_id} if chosen.random() < 0.5 else {}
     return transfer, [NewTransfer.model_validate({"deviceId": number, **moment, **named})]
 
@@ -248,7 +250,7 @@ def _act(way: str, act: Act, on: Engine) -> list[Done]:
     GOING.set(way)
     op, arguments = act
     made = replayed(on, op, CALLER, *arguments)
-    if isinstance(made, CustodyPeriods):
+    if isinstance(made, RecordedCustodyPeriods):
         return [Done(each.id, each.version, "added") for each in made.items]
     if isinstance(made, CustodyTransfer):
         return [Done(made.ended.id, made.ended.version, "changed"), Done(made.begun.id, made.begun.version, "added")]

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from core.caller import Caller
-from core.contracts.custody import CustodyPeriods, NewPeriod
-from shell.custody_ops import add_periods
+from core.contracts.custody import NewPeriod, RecordedCustodyPeriods
+from shell.custody.commands import add_periods
 from tests.support.database import done
 from tests.support.queried import Queried
 
@@ -44,7 +44,7 @@ def periods(*elements: dict[str, Any]) -> list[NewPeriod]:
     return _PERIODS.validate_python(list(elements))
 
 
-def add(*elements: dict[str, Any]) -> CustodyPeriods:
+def add(*elements: dict[str, Any]) -> RecordedCustodyPeriods:
     """Record periods."""
     return done(add_periods, CALLER, periods(*elements))
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.custody.clients import Work
+from benchmarks.custody.clients import WorkResult
 from benchmarks.custody.command import main
-from benchmarks.custody.figures import Cell, Figures, figures_of, ratios, together
+from benchmarks.custody.figures import Cell, Figures, build_figures, combine, ratios
 from benchmarks.custody.workload import Contention, requests
 from tests.integration.custody.support import WAYS
 from tests.support.servers import SERVER
@@ -61,14 +61,14 @@ def test_wrong_usage_is_told_before_anything_is_done(
 
 
 def test_every_request_counts_and_every_attempt_beyond_its_first() -> None:
-    quick, slow = Work([0.001] * 98, 100, 3, 0, 0.5), Work([0.002, 0.5], 4, 0, 1, 1.0)
-    figures = figures_of([quick, slow], deadlocks=5, overlaps=0)
+    quick, slow = WorkResult([0.001] * 98, 100, 3, 0, 0.5), WorkResult([0.002, 0.5], 4, 0, 1, 1.0)
+    figures = build_figures([quick, slow], deadlocks=5, overlaps=0)
     assert figures == Figures(198.0, 1.0, 2.0, 100, 5, 4, 0, 3, 1)
 
 
 def test_what_is_compared_is_the_median_and_what_is_counted_the_total() -> None:
     rounds = [Figures(speed, 10.0, 20.0, 7, 1, 2, 0, 3, 0) for speed in (100.0, 10.0, 90.0)]
-    assert together(rounds) == Figures(90.0, 10.0, 20.0, 21, 3, 6, 0, 9, 0)
+    assert combine(rounds) == Figures(90.0, 10.0, 20.0, 21, 3, 6, 0, 9, 0)
 
 
 def test_a_machine_that_slows_down_moves_the_figures_and_not_the_ratio() -> None:

@@ -12,12 +12,12 @@ import pytest
 
 import import_chunk
 from core.caller import Caller
-from shell.completion_ops import drop_unused_names
-from shell.custody_ops import add_periods
-from shell.exhibit_change_ops import add_custodians
-from shell.import_control_ops import cancel_import
+from shell.custody.commands import add_periods
+from shell.db.session import session
+from shell.exhibits.commands import add_custodians
+from shell.imports.commands import cancel_import
+from shell.imports.completion import delete_unused_names
 from shell.tables.imports import Imports
-from shell.utils.db_session import session
 from tests.integration.custody.support import CALLER, add, at, overlaps, periods, wanted
 from tests.support.api import Client, Reply
 from tests.support.cases import matter
@@ -199,7 +199,7 @@ def test_what_nobody_holds_cannot_be_handed_on(way: str, world: World) -> None:
     for hour in (8, 12, 20):
         refused = transfer(hour)
         assert (refused.status, refused.problem) == (409, "wrong-state")
-        assert f"nobody holds device 1 at {utc(hour)}" in refused.json["detail"]
+        assert f"device 1 has no holder at {utc(hour)}" in refused.json["detail"]
     assert transfer(10, deviceId=2).problem == "wrong-state"
     assert world.query(STATE) == before
     assert len(world.query("SELECT id FROM devices")) == 1
@@ -262,7 +262,7 @@ def cancel(_world: World, import_id: int) -> None:
     """And what a chunk does that finds it cancelled."""
     done(cancel_import, IMPORTER, import_id)
     with session() as forgetting:
-        drop_unused_names(forgetting, forgetting.get_one(Imports, import_id))
+        delete_unused_names(forgetting, forgetting.get_one(Imports, import_id))
 
 
 @pytest.mark.parametrize("end", [complete, cancel])

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from shell.utils.db_session import engine
+from shell.db.session import engine
 from tests.integration.custody.support import CALLER, overlaps, wanted
 from tests.support.api import Client, Reply
-from tests.support.cases import Cases, case_of
+from tests.support.cases import Cases, get_or_create_case
 from tests.support.watching import statements
 from tests.support.world import World
 
@@ -131,7 +131,7 @@ def put_custodians(world: World, number: int) -> list[int]:
     """The ids of so many custodians of one case."""
     values = json.dumps(list(range(number)))
     insert = f"INSERT INTO custodians (case_id, name) SELECT :case_id, CONCAT('Custodian ', given.n) FROM {_NUMBERS}"
-    world.query(insert, case_id=case_of(world, "Case", CALLER.tenant_id), numbers=values)
+    world.query(insert, case_id=get_or_create_case(world, "Case", CALLER.tenant_id), numbers=values)
     return [row[0] for row in world.query("SELECT id FROM custodians")]
 
 

@@ -10,8 +10,8 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy import event
 
-from core.paging import encode_cursor
-from shell.utils.db_session import engine
+from core.pagination import encode_cursor
+from shell.db.session import engine
 from tests.integration.custody.support import CALLER, add, at, wanted
 from tests.support.api import Client, Reply
 from tests.support.cases import Cases, matter
@@ -166,7 +166,7 @@ def test_a_cursor_that_was_not_given_out_is_refused(world: World) -> None:
     ours = ask(limit=1).json["next"]
     for after in (*NO_CURSORS, f"{ours}=", ours[:-1], f" {ours}", ours.swapcase()):
         refused = ask(after=after)
-        assert (refused.status, "after: take it from `next`" in refused.json["detail"]) == (400, True), after
+        assert (refused.status, "send the value of `next`" in refused.json["detail"]) == (400, True), after
 
 
 def test_a_cursor_of_another_list_is_refused(world: World) -> None:

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.orm import Session
 
-from shell import device_ops
+from shell.custody import device_locks
 from tests.integration.custody.racing import CLIENTS, Race, at_once, clients
 from tests.integration.custody.support import overlaps
 from tests.support.cases import Cases
@@ -87,9 +87,9 @@ def test_our_race_finds_out_devices_that_nobody_meets_on(
     way: str, counting: Cases, race_counts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Versions are raised and not compared, and devices are read and not locked."""
-    naive = str(device_ops._RAISE).partition("WHERE")[0]
-    monkeypatch.setattr(device_ops, "_RAISE", text(naive))
-    monkeypatch.setattr(device_ops, "_locked", device_ops._read)
+    naive = str(device_locks._INCREMENT_VERSIONS).partition("WHERE")[0]
+    monkeypatch.setattr(device_locks, "_INCREMENT_VERSIONS", text(naive))
+    monkeypatch.setattr(device_locks, "_lock_versions", device_locks._read_versions)
     devices = DEVICES // race_counts // 2
     Race(counting.database).run(devices)
     print(f"{way}: {overlapping(counting.database)} of {devices} devices overlap")

@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from pydantic import ValidationError
 from sqlalchemy import Engine
 
-from core.contracts.custody import CustodyPeriod, NewTransfer, Revision
-from core.custody import Conflict, conflicts_with, given_end
+from core.contracts.custody import CustodyPeriod, NewTransfer, PeriodPatch
+from core.custody import PeriodConflict, find_conflicts_with, to_open_end
 from core.errors import (
     FinalConflictError,
     InvalidInputError,
@@ -28,7 +28,7 @@ from core.errors import (
     TransactionConflictError,
     WrongStateError,
 )
-from shell import custody_ops, custody_writing_ops
+from shell.custody import commands, period_writer
 from tests.integration.custody.oracle import (
     NOTHING,
     Add,
@@ -122,15 +122,15 @@ class Clients:
     def _done(self, on: Engine, request: Request) -> Sequence[CustodyPeriod]:
         match request:
             case Add():
-                return replayed(on, custody_ops.add_periods, CALLER, periods(*_elements(request))).items
+                return replayed(on, commands.add_periods, CALLER, periods(*_elements(request))).items
             case Change():
-                revision = Revision.model_validate(_written(request.values))
+                revision = PeriodPatch.model_validate(_written(request.values))
                 changed = self._id(request.name), request.versions, revision
-                return [replayed(on, custody_ops.change_period, CALLER, *changed)]
+                return [replayed(on, commands.patch_period, CALLER, *changed)]
             case Remove():
-                return [replayed(on, custody_ops.remove_period, CALLER, self._id(request.name), request.versions)]
+                return [replayed(on, commands.remove_period, CALLER, self._id(request.name), request.versions)]
             case Transfer():
-                done = replayed(on, custody_ops.transfer, CALLER, NewTransfer.model_validate(self._transfer(request)))
+                done = replayed(on, commands.transfer, CALLER, NewTransfer.model_validate(self._transfer(request)))
                 return [done.ended, done.begun]
 
     def _transfer(self, request: Transfer) -> dict[str, Any]:
@@ -149,7 +149,7 @@ class Clients:
     def _period(self, period_id: int, device: int, begin: datetime, end: datetime | None, *rest: Any) -> Period:
         return Period(self._name(period_id), device, _hour(begin), _end(end), *rest)
 
-    def _conflict(self, conflict: Conflict) -> tuple[Any, ...]:
+    def _conflict(self, conflict: PeriodConflict) -> tuple[Any, ...]:
         element, (other_id, device, begin, end), is_recorded = conflict
         if not is_recorded:
             return tuple(sorted((element, other_id)))
@@ -176,7 +176,7 @@ def _hour(moment: datetime) -> int:
 
 
 def _end(moment: datetime | None) -> int | None:
-    return None if moment is None or given_end(moment) is None else _hour(moment)
+    return None if moment is None or to_open_end(moment) is None else _hour(moment)
 
 
 def _replayed(changes: Iterable[Any]) -> dict[int, tuple[Any, ...]]:
@@ -224,36 +224,36 @@ def test_one_after_the_other_is_answered_and_recorded_as_by_the_model(
 
 def nobody_looks(patch: pytest.MonkeyPatch) -> None:
     """What overlaps is written."""
-    patch.setattr(custody_ops, "refuse_overlaps", lambda *_, **__: None)
-    patch.setattr(custody_writing_ops, "refuse_overlaps", lambda *_, **__: None)
-    patch.setattr(custody_writing_ops, "_WHERE_FREE", "")
+    patch.setattr(commands, "check_overlaps", lambda *_, **__: None)
+    patch.setattr(period_writer, "check_overlaps", lambda *_, **__: None)
+    patch.setattr(period_writer, "_WHERE_NO_OVERLAP", "")
 
 
 def elements_are_not_compared(patch: pytest.MonkeyPatch) -> None:
     """Only what is recorded counts."""
-    patch.setattr(custody_writing_ops, "conflicts_within", lambda _wanted: iter(()))
+    patch.setattr(period_writer, "find_conflicts_within", lambda _wanted: iter(()))
 
 
 def one_conflict_is_told(patch: pytest.MonkeyPatch) -> None:
     """The first, and no others."""
-    patch.setattr(custody_writing_ops, "conflicts_with", lambda *spans: islice(conflicts_with(*spans), 1))
+    patch.setattr(period_writer, "find_conflicts_with", lambda *spans: islice(find_conflicts_with(*spans), 1))
 
 
 def versions_are_not_compared(patch: pytest.MonkeyPatch) -> None:
     """Whatever the client saw."""
-    compared, all_of_them = custody_ops._at_version, frozenset(range(100))
-    patch.setattr(custody_ops, "_at_version", lambda *named: compared(named[0], named[1], named[2], all_of_them))
+    compared, all_of_them = commands._load_at_version, frozenset(range(100))
+    patch.setattr(commands, "_load_at_version", lambda *named: compared(named[0], named[1], named[2], all_of_them))
 
 
 def a_period_hinders_itself(patch: pytest.MonkeyPatch) -> None:
     """When it is changed."""
-    looked = custody_writing_ops.refuse_overlaps
-    patch.setattr(custody_ops, "refuse_overlaps", lambda transaction, wanted, but: looked(transaction, wanted))
+    looked = period_writer.check_overlaps
+    patch.setattr(commands, "check_overlaps", lambda transaction, rows, excluded_id: looked(transaction, rows))
 
 
 def changes_leave_no_record(patch: pytest.MonkeyPatch) -> None:
     """Additions alone do."""
-    patch.setattr(custody_ops, "record_changes", lambda *_: None)
+    patch.setattr(commands, "record_changes", lambda *_: None)
 
 
 MISTAKES = [

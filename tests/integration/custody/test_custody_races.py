@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, text
 
-from core.contracts.custody import CustodyPeriod, NewTransfer, Revision
-from core.custody import Span, kept_end
+from core.contracts.custody import CustodyPeriod, NewTransfer, PeriodPatch
+from core.custody import Span, to_stored_end
 from core.errors import OverlapError, StaleVersionError, TransactionConflictError, WrongStateError
-from shell import device_ops
-from shell.custody_ops import add_periods, change_period, transfer
+from shell.custody import device_locks
+from shell.custody.commands import add_periods, patch_period, transfer
 from shell.settings import settings
 from tests.integration.custody.racing import (
     CLIENTS,
@@ -52,7 +52,7 @@ def test_whoever_wins_nothing_overlaps(way: str, counting: Cases, race_counts: i
 @pytest.fixture
 def different_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every other client of a race locks, and those between compare versions."""
-    monkeypatch.setattr(device_ops, "settings", lambda: replace(settings(), custody_locking=GOING.get()))
+    monkeypatch.setattr(device_locks, "settings", lambda: replace(settings(), custody_locking=GOING.get()))
 
 
 @pytest.mark.usefixtures("different_ways")
@@ -79,8 +79,8 @@ def recording(device: int, begin: float, end: float | None) -> Request:
 
 
 def changing(period: CustodyPeriod, **change: str) -> Request:
-    versions, revision = frozenset({period.version}), Revision.model_validate(change)
-    return lambda on: replayed(on, change_period, CALLER, period.id, versions, revision)
+    versions, revision = frozenset({period.version}), PeriodPatch.model_validate(change)
+    return lambda on: replayed(on, patch_period, CALLER, period.id, versions, revision)
 
 
 def handing_on(device: int, hour: float, **more: Any) -> Request:
@@ -91,7 +91,7 @@ def handing_on(device: int, hour: float, **more: Any) -> Request:
 def assert_names(lost: Exception, won: CustodyPeriod) -> None:
     """The one who lost is told of the winner's period, and of nothing else."""
     assert isinstance(lost, OverlapError), lost
-    theirs = Span(won.id, won.device_id, won.begin, kept_end(won.end))
+    theirs = Span(won.id, won.device_id, won.begin, to_stored_end(won.end))
     assert [(each.element, each.other, each.is_recorded) for each in lost.conflicts] == [(0, theirs, True)]
 
 
@@ -196,7 +196,7 @@ class Rival:
 @pytest.fixture
 def outrun(counting: Cases, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Engine, Rival]]:
     """An optimistic client of a device that there is, and somebody who is always faster."""
-    monkeypatch.setattr(device_ops, "settings", lambda: replace(settings(), custody_locking="optimistic"))
+    monkeypatch.setattr(device_locks, "settings", lambda: replace(settings(), custody_locking="optimistic"))
     add(wanted(1, 9, 10))
     with counting.database.environments(1) as (client,):
         yield client, Rival(counting.database, client)
@@ -213,7 +213,7 @@ def test_who_never_locks_is_outrun_until_he_gives_up(
     counting: Cases, outrun: tuple[Engine, Rival], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client, rival = outrun
-    monkeypatch.setattr(device_ops, "OPTIMISTIC_ATTEMPTS", 99)
+    monkeypatch.setattr(device_locks, "OPTIMISTIC_ATTEMPTS", 99)
     with pytest.raises(TransactionConflictError):
         recording(1, 15, 17)(client)
     assert rival.was_first == [True, True, True]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
-from shell.exhibit_change_ops import add_custodians
+from shell.exhibits.commands import add_custodians
 from tests.integration.custody.support import CALLER, STRANGER, at, overlaps, wanted
 from tests.support.api import Client, Reply
 from tests.support.cases import matter
@@ -203,7 +203,7 @@ def test_custodians_that_are_none_of_the_tenants_are_refused_by_their_ids(way: s
     refused = ME.post(PATH, [wanted(1, n, n + 1, custodianId=who) for n, who in enumerate((theirs, mine, 10**9))])
     assert (refused.status, refused.problem) == (400, "invalid-request")
     assert refused.json["detail"].endswith(
-        f"you have no custodians of these ids: {theirs}, {10**9}; see GET /custodians"
+        f"you have no custodians with these ids: {theirs}, {10**9}; list them with GET /custodians"
     )
     assert world.query("SELECT id FROM custody_periods") == world.query("SELECT id FROM custody_changes") == []
 
@@ -223,7 +223,7 @@ def test_another_tenants_period_is_as_unknown_as_none(way: str, world: World) ->
         path = f"{PATH}/{period}"
         replies = THEM.get(path), THEM.patch(path, {"note": "x"}, 1), THEM.call("DELETE", path, **{"If-Match": '"1"'})
         told |= {(each.status, each.json["detail"].replace(str(period), "ID")) for each in replies}
-    assert told == {(404, "you have no custody period of the id ID")}
+    assert told == {(404, "you have no custody period with id ID")}
     assert ME.get(f"{PATH}/{mine}").json["version"] == 1
 
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from sqlalchemy import Engine
 
-from shell import custody_ops
-from shell.custody_writing_ops import refuse_overlaps
-from shell.utils import replaying
+from shell.custody import commands
+from shell.custody.period_writer import check_overlaps
+from shell.db import retry
 from tests.integration.custody.oracle import (
     Add,
     Change,
@@ -47,7 +47,7 @@ History = Sequence[tuple[Request, Outcome]]
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is replayed meets the others again, and nobody waits for it."""
-    monkeypatch.setattr(replaying, "STALE_DELAY_S", 0.005)
+    monkeypatch.setattr(retry, "STALE_DELAY_S", 0.005)
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def meeting_after(write: Callable[..., Any]) -> Callable[..., Any]:
     return written
 
 
-@pytest.mark.parametrize(("requests", "write"), [(RECORDING, "insert_periods"), (GROWING, "_write")])
+@pytest.mark.parametrize(("requests", "write"), [(RECORDING, "insert_periods"), (GROWING, "_write_and_record")])
 def test_devices_that_nobody_holds_give_what_no_order_does(
     way: str,
     cases: Cases,
@@ -145,8 +145,8 @@ def test_devices_that_nobody_holds_give_what_no_order_does(
 ) -> None:
     clients = Clients(cases)
     clients.ask(engines[0], APART[0])
-    monkeypatch.setattr(custody_ops, "serialised", lambda *_: nullcontext())
-    monkeypatch.setattr(custody_ops, write, meeting_after(getattr(custody_ops, write)))
+    monkeypatch.setattr(commands, "exclusive_devices", lambda *_: nullcontext())
+    monkeypatch.setattr(commands, write, meeting_after(getattr(commands, write)))
     histories = at_once(clients, engines, [[each] for each in requests])
     assert [outcome.kind for history in histories for _, outcome in history] == ["ok", "ok"]
     assert not in_some_order(recorded(APART), histories, clients.recorded())
@@ -156,15 +156,15 @@ def test_devices_that_nobody_holds_give_what_no_order_does(
 def test_what_is_refused_is_refused_by_what_was_so_at_one_moment(
     way: str, cases: Cases, engines: list[Engine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clients, looked = Clients(cases), refuse_overlaps
+    clients, looked = Clients(cases), check_overlaps
     clients.ask(engines[0], Add("first", [Element(1, 8, None, None)]))
 
     def looking_late(*arguments: Any, **named: Any) -> None:
-        monkeypatch.setattr(custody_ops, "refuse_overlaps", looked)
+        monkeypatch.setattr(commands, "check_overlaps", looked)
         clients.ask(engines[1], Transfer("other", 1, 10, None, None, None))
         looked(*arguments, **named)
 
-    monkeypatch.setattr(custody_ops, "refuse_overlaps", looking_late)
+    monkeypatch.setattr(commands, "check_overlaps", looking_late)
     # As it was read, it would overlap what the transfer began; as it is now, it would not.
     refusal = clients.ask(engines[0], Change("one", ("first", 0), frozenset({1}), {"begin": 5}))
     assert clients.said(refusal) == Outcome("stale", 2)

@@ -11,18 +11,18 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
 
-from shell.utils.bulk_insert import (
+from shell.db.bulk_insert import (
     STATEMENT_BYTES,
     Row,
-    _parts,
+    _split,
     insert_bisecting,
     insert_missing,
     insert_new,
 )
-from shell.utils.db_errors import DbErrorClass, classify, error_number
+from shell.db.errors import DbErrorClass, classify, error_number
+from shell.db.session import session
+from shell.db.sql_literals import format_row_literals
 from shell.utils.db_helpers import retry_on_db_conflict
-from shell.utils.db_session import session
-from shell.utils.literals import row_literals
 from tests.support.database import LEAST, Database, barrier, outcome, together, transaction
 
 THREADS, KEYS, ROWS = 8, 400, 40
@@ -215,7 +215,7 @@ def test_bisecting_raises_a_duplicate(database: Database) -> None:
 
 
 def test_a_statement_is_measured_in_bytes_as_the_server_does() -> None:
-    literals = row_literals([("文" * 100_000,)] * 8 + [("a" * 100_000,)] * 12)
-    sizes = [sum(len(literal.encode()) for literal in part) for part in _parts(literals)]
+    literals = format_row_literals([("文" * 100_000,)] * 8 + [("a" * 100_000,)] * 12)
+    sizes = [sum(len(literal.encode()) for literal in part) for part in _split(literals)]
     assert max(sizes) <= STATEMENT_BYTES
     assert len(sizes) == 4, "three wide ones and no more fit into one; the two that are left, with four others"

@@ -15,12 +15,12 @@ from sqlalchemy.exc import DBAPIError, OperationalError, PendingRollbackError
 from sqlalchemy.orm import Session
 
 from core.errors import DatabaseUnavailableError
+from shell.db import session as db_session
+from shell.db.errors import DbErrorClass, classify
+from shell.db.session import engine, session
+from shell.db.sql_literals import format_row_literals
 from shell.observability import logger
-from shell.utils import db_session
-from shell.utils.db_errors import DbErrorClass, classify
 from shell.utils.db_helpers import retry_on_db_conflict
-from shell.utils.db_session import engine, session
-from shell.utils.literals import row_literals
 from tests.support.database import Database, connection_id, pay
 from tests.support.servers import is_mysql
 
@@ -88,7 +88,7 @@ def test_a_server_to_which_a_backslash_is_a_character_is_refused(database: Datab
         with_init(database.url, mode).connect()
     naive = create_engine(database.url, connect_args={"init_command": mode})
     with naive.begin() as connection:
-        [literal] = row_literals([("\\",)])
+        [literal] = format_row_literals([("\\",)])
         assert connection.exec_driver_sql(f"SELECT {literal}").scalar() == "\\\\", "the naive connection doubled it"
     naive.dispose()
 
@@ -130,7 +130,7 @@ for module in pkgutil.walk_packages(["functions", "shared"]):
     if not module.name.startswith("shell.migrations"):
         importlib.import_module(module.name)
 from shell.settings import settings
-from shell.utils.db_session import engine
+from shell.db.session import engine
 assert settings.cache_info().currsize == 0, "settings were read"
 assert engine.cache_info().currsize == 0, "an engine was made"
 print("imported")
@@ -162,7 +162,7 @@ def test_parameters_stand_neither_in_the_error_nor_in_what_is_logged(database: D
     with pytest.raises(DatabaseUnavailableError) as given_up:
         unit(killed=True)
     assert CONTENT not in str(raised.value) + str(given_up.value) + str(given_up.value.__cause__)
-    assert logged.getvalue().count("replaying a transaction") == 4
+    assert logged.getvalue().count("retrying a transaction") == 4
     assert CONTENT not in logged.getvalue()
 
 

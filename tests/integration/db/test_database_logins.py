@@ -23,22 +23,24 @@ from sqlalchemy import URL, Engine, create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from core.errors import DatabaseUnavailableError, SettingsError
-from shell.invocation import invocation_deadline
+from shell.aws.secrets import get_secret
+from shell.db import connection as db_connecting
+from shell.db import session
+from shell.db.connection import connect_args, tls_context
+from shell.deadline import invocation_deadline
 from shell.settings import settings
-from shell.utils import db_connecting, db_session
-from shell.utils.db_connecting import connect_args, encryption
-from shell.utils.secrets_manager import forget_secrets, secret
+from tests.support.caches import forget_secrets
 from tests.support.failing import Left
 from tests.support.servers import SERVER, is_mysql
 from tests.support.tcp_proxy import proxied
 from tests.support.tls_server import Authority, StrippingProxy, tls_server
 
-SHARED = str(Path(db_session.__file__).parents[2])
+SHARED = str(Path(session.__file__).parents[2])
 PROGRAM = """
 import sys
 sys.modules["cryptography"] = None
 from sqlalchemy import make_url, text
-from shell.utils.db_session import engine
+from shell.db.session import engine
 with engine(make_url(sys.argv[1])).connect() as connection:
     print(connection.execute(text("SELECT SUBSTRING_INDEX(CURRENT_USER(), '@', 1)")).scalar())
 """
@@ -116,12 +118,12 @@ def a_login(address: str) -> Iterator[Login]:
 
 def forget() -> None:
     settings.cache_clear()
-    encryption.cache_clear()
+    tls_context.cache_clear()
     forget_secrets()
 
 
 def engine_to(url: URL) -> Engine:
-    made: Engine = db_session.engine.__wrapped__(url)
+    made: Engine = session.engine.__wrapped__(url)
     return made
 
 
@@ -137,7 +139,7 @@ def test_a_password_that_is_rotated_in_mid_run_is_fetched_by_the_next_connection
     login.rotate()
     assert cipher(engine), "the connection that is open stays"
     engine.dispose()
-    assert json.loads(secret(login.arn, max_age_s=60))["password"] == old, "what a warm function still has"
+    assert json.loads(get_secret(login.arn, max_age_s=60))["password"] == old, "what a warm function still has"
     assert cipher(engine)
     engine.dispose()
 
@@ -180,7 +182,7 @@ def test_a_certificate_that_no_authority_covers_is_refused(
     login: Login, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(db_connecting, "RDS_AUTHORITIES", Authority(tmp_path, "another").file)
-    with pytest.raises(SettingsError, match=r"certificate is refused: .*(issuer|self-signed)"):
+    with pytest.raises(SettingsError, match=r"certificate is not trusted: .*(issuer|self-signed)"):
         engine_to(login.url).connect()
 
 
@@ -200,7 +202,7 @@ def test_whoever_strips_the_encryption_gets_no_password(login: Login) -> None:
 
 
 def test_a_connection_that_does_not_insist_would_be_read_along(private_login: Login) -> None:
-    """The naive twin: encrypted if the server offers it."""
+    """The negative control: encrypted if the server offers it."""
     with proxied(StrippingProxy, private_login.url) as (proxy, _), pytest.raises(pymysql.err.Error, match="1045"):
         # That the server refuses it now is the work of REQUIRE SSL; what was to be kept was sent already.
         pymysql.connect(host="127.0.0.1", port=proxy.port, user=private_login.user, password=private_login.password)
@@ -212,7 +214,7 @@ def test_the_context_of_tls_is_made_once_for_all_engines(login: Login) -> None:
         assert cipher(engine)
         engine.dispose()
     assert len({id(each) for each in contexts}) == 1
-    assert encryption.cache_info().misses == 1
+    assert tls_context.cache_info().misses == 1
 
 
 def test_a_password_of_mysqls_needs_no_cryptography_over_tls(login: Login) -> None:

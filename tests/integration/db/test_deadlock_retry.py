@@ -12,9 +12,9 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
 
 from core.errors import TransactionConflictError
-from shell.utils.db_errors import DbErrorClass, classify
+from shell.db.errors import DbErrorClass, classify
+from shell.db.session import engine, session
 from shell.utils.db_helpers import retry_on_db_conflict
-from shell.utils.db_session import engine, session
 from tests.support.database import Accounts, Database, Step, barrier, outcome, pay, together
 
 

@@ -11,10 +11,11 @@ from sqlalchemy.orm import Session
 from tenacity import Retrying, stop_after_attempt, wait_random_exponential
 
 from core.errors import CommitOutcomeUnknownError
-from local.database import temporary_server
-from shell.utils import advisory_lock, db_session
+from local.services.mysql import temporary_server
+from shell.db import session
+from shell.db.errors import DbErrorClass, classify, error_number
+from shell.utils import advisory_lock
 from shell.utils.advisory_lock import exclusive_connection
-from shell.utils.db_errors import DbErrorClass, classify, error_number
 from shell.utils.db_helpers import retry_on_db_conflict
 from tests.support import servers
 from tests.support.database import Database, connection_id, pay
@@ -94,7 +95,7 @@ def read_only(demoted_server: tuple[URL, Engine]) -> Iterator[Switch]:
 def test_1290_on_a_live_connection_has_the_next_unit_run_on_a_new_one(
     demoted_server: tuple[URL, Engine], read_only: Switch
 ) -> None:
-    ours = db_session.engine.__wrapped__(demoted_server[0])
+    ours = session.engine.__wrapped__(demoted_server[0])
     plain = create_engine(demoted_server[0], pool_size=1, pool_pre_ping=True)
     before = [one_write(each) for each in (ours, plain)]
     read_only(True)
@@ -114,7 +115,7 @@ def test_a_server_that_can_only_be_read_is_refused_whoever_asks(
 ) -> None:
     """An administrator of the server could write to it, and what he wrote would be on the old writer alone."""
     url = demoted_server[0].set(username=somebody)
-    ours, plain = db_session.engine.__wrapped__(url), create_engine(url)
+    ours, plain = session.engine.__wrapped__(url), create_engine(url)
     read_only(True)
     with pytest.raises(OperationalError) as refused:
         ours.connect()
@@ -153,7 +154,7 @@ REFUSED = 12
 
 
 def test_a_unit_outlives_a_failover(demoted_server: tuple[URL, Engine], read_only: Switch) -> None:
-    ours = db_session.engine.__wrapped__(demoted_server[0])
+    ours = session.engine.__wrapped__(demoted_server[0])
     connected = Logins(ours, read_only, REFUSED)
     read_only(True)
 
@@ -169,8 +170,8 @@ def test_a_unit_outlives_a_failover(demoted_server: tuple[URL, Engine], read_onl
 
 
 def test_as_many_attempts_as_for_a_deadlock_do_not(demoted_server: tuple[URL, Engine], read_only: Switch) -> None:
-    """The naive twin: five attempts at the default 0.2 s are over within three seconds, and a failover takes thirty."""
-    ours = db_session.engine.__wrapped__(demoted_server[0])
+    """The negative control: five attempts at the default 0.2 s end within three seconds; a failover takes thirty."""
+    ours = session.engine.__wrapped__(demoted_server[0])
     Logins(ours, read_only, REFUSED)
     read_only(True)
     five = Retrying(wait=wait_random_exponential(0.002), stop=stop_after_attempt(5), reraise=True)
@@ -181,10 +182,10 @@ def test_as_many_attempts_as_for_a_deadlock_do_not(demoted_server: tuple[URL, En
 def test_a_server_that_turns_read_only_before_the_commit_leaves_the_outcome_open(
     demoted_server: tuple[URL, Engine], read_only: Switch
 ) -> None:
-    ours = db_session.engine.__wrapped__(demoted_server[0])
+    ours = session.engine.__wrapped__(demoted_server[0])
     with Session(ours) as caller:
         pay(caller, 1, 1)
         read_only(True)
         with pytest.raises(CommitOutcomeUnknownError):
-            db_session._commit(caller)
+            session._commit(caller)
     ours.dispose()

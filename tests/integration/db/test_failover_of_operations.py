@@ -12,8 +12,8 @@ from sqlalchemy.exc import OperationalError
 import import_chunk
 from samples.generator import generate
 from samples.spec import Spec
-from shell.failed_chunk_ops import settle_failed_chunk
-from shell.utils.db_session import session
+from shell.db.session import session
+from shell.imports.chunks.failed_chunks import settle_failed_chunk
 from shell.utils.idempotency import once_per_key
 from tests.support.checks import assert_accounted
 from tests.support.commit_proxy import CommitProxy, Loss
@@ -99,7 +99,7 @@ def test_a_chunk_is_given_up_once_and_told_however_the_commit_is_lost(
     losing.lose_next(loss)
     settle_failed_chunk(message | {"redrive": 1})
     assert losing.lost == 1
-    assert capsys.readouterr().out.count('"ChunksGivenUp":[1.0]') == 1
+    assert capsys.readouterr().out.count('"ChunksFailed":[1.0]') == 1
     assert world.query("SELECT status, rejected FROM import_chunks") == [("failed", 6)]
 
 

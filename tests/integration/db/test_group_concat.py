@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy.exc import ProgrammingError
 
 from core.errors import DatabaseUnavailableError
-from shell.utils import packed_rows as module
-from shell.utils.db_session import engine, session
-from shell.utils.packed_rows import packed_rows
+from shell.db import group_concat as module
+from shell.db.group_concat import select_packed_rows
+from shell.db.session import engine, session
 
 ROWS = "FROM (SELECT 1 AS a, 'x' AS b UNION ALL SELECT 22, 'yy' UNION ALL SELECT 333, '') AS each_row"
 WHOLE = [["1", "x"], ["22", "yy"], ["333", ""]]
@@ -17,8 +17,8 @@ WHOLE = [["1", "x"], ["22", "yy"], ["333", ""]]
 @pytest.mark.usefixtures("database")
 def test_rows_come_as_they_are() -> None:
     with session() as reading:
-        assert sorted(packed_rows(reading, "a, b", ROWS)) == WHOLE
-        assert list(packed_rows(reading, "a, b", f"{ROWS} WHERE a > 999")) == []
+        assert sorted(select_packed_rows(reading, "a, b", ROWS)) == WHOLE
+        assert list(select_packed_rows(reading, "a, b", f"{ROWS} WHERE a > 999")) == []
 
 
 @pytest.mark.usefixtures("database")
@@ -26,20 +26,20 @@ def test_rows_come_as_they_are() -> None:
 def test_a_value_that_the_server_cuts_is_an_error_wherever_it_is_cut(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_BYTES", most)
+    monkeypatch.setattr(module, "MAX_BYTES", most)
     engine().dispose()
     whole = len("1:x;22:yy;333:;")
     with session() as reading:
         if most < whole:
             with pytest.raises(DatabaseUnavailableError, match="rows"):
-                list(packed_rows(reading, "a, b", ROWS))
+                list(select_packed_rows(reading, "a, b", ROWS))
         else:
-            assert sorted(packed_rows(reading, "a, b", ROWS)) == WHOLE
+            assert sorted(select_packed_rows(reading, "a, b", ROWS)) == WHOLE
     engine().dispose()
 
 
 @pytest.mark.usefixtures("database")
 def test_an_error_does_not_show_the_values() -> None:
     with pytest.raises(ProgrammingError) as refused, session() as reading:
-        list(packed_rows(reading, "a", "FROM nowhere WHERE a IN ('SECRET')"))
+        list(select_packed_rows(reading, "a", "FROM nowhere WHERE a IN ('SECRET')"))
     assert "SECRET" not in str(refused.value)

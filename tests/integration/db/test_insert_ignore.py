@@ -11,8 +11,8 @@ from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.orm import Session
 
 from core.errors import InvalidInputError
-from shell.utils.bulk_insert import Row, insert_ignore_checked, insert_new
-from shell.utils.db_session import session
+from shell.db.bulk_insert import Row, insert_ignore_checked, insert_new
+from shell.db.session import session
 from tests.support.database import Accounts, Database
 from tests.support.servers import SERVER
 

@@ -11,9 +11,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from shell.utils.db_errors import DbErrorClass, classify, error_number
+from shell.db.errors import DbErrorClass, classify, error_number
+from shell.db.session import session
 from shell.utils.db_helpers import retry_on_db_conflict
-from shell.utils.db_session import session
 from tests.support.database import Database, connection_id, pay, together, until
 
 IMPATIENT = text("SET SESSION innodb_lock_wait_timeout = 1")

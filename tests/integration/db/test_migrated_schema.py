@@ -12,9 +12,9 @@ from sqlalchemy.dialects import mysql
 
 import migrate_database
 from core.errors import LockNotAcquiredError
+from shell.db import session
 from shell.settings import settings
 from shell.tables import metadata
-from shell.utils import db_session
 from shell.utils.advisory_lock import exclusive_connection
 from tests.support import servers
 from tests.support.database import Database, outcome, together
@@ -71,15 +71,10 @@ def test_foreign_keys_are_the_models_and_none_points_at_imports_or_cases(databas
         assert not {"imports", "cases"} & {referred for _, referred in theirs}
 
 
-# Current code always says them; they are for INSERTs of code before.
-FOR_OLD_CODE = {"insert_destinations": {"advisory_id"}}
-
-
 def test_defaults_of_the_server_are_the_models(database: Database) -> None:
     found = inspect(database.admin)
     for table in metadata().sorted_tables:
         theirs = {c["name"] for c in found.get_columns(table.name) if c["default"] not in (None, "NULL")}
-        theirs -= FOR_OLD_CODE.get(table.name, set())
         assert theirs == {c.name for c in table.columns if c.server_default is not None}, table.name
 
 
@@ -91,13 +86,13 @@ def empty(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engin
     with monkeypatch.context() as patch:
         patch.setenv("DATABASE_URL", url.render_as_string(hide_password=False))
         settings.cache_clear()
-        db_session.engine.cache_clear()
+        session.engine.cache_clear()
         made = create_engine(url, isolation_level="AUTOCOMMIT")
         yield made
         made.dispose()
         database.query(f"DROP DATABASE {name}")
     settings.cache_clear()
-    db_session.engine.cache_clear()
+    session.engine.cache_clear()
 
 
 def migrate() -> Any:

@@ -15,19 +15,19 @@ from sqlalchemy import Engine, create_engine, text
 
 import migrate_database
 from core.errors import DatabaseUnavailableError, ExhibitIngestError, SettingsError, UnavailableError
-from shell import migration_ops
-from shell.invocation import MARGIN_S
-from shell.migration_ops import LOCK_WAIT_S, SCRIPTS
+from shell.db import session
+from shell.deadline import MARGIN_S
+from shell.maintenance import custom_resource, migrate
+from shell.maintenance.custom_resource import MAX_BYTES, RESPONSE_S
+from shell.maintenance.migrate import LOCK_WAIT_S, SCRIPTS
 from shell.settings import settings
-from shell.utils import cloudformation, db_session
 from shell.utils.advisory_lock import exclusive_connection
-from shell.utils.cloudformation import ANSWER_S, MOST_BYTES
 from tests.support import servers
 from tests.support.answers import Answers, answers
 from tests.support.database import Database, until
 from tests.support.world import Context
 
-HEAD = "0006"
+HEAD = "0010"
 Folder = Callable[[str], Path]
 
 
@@ -48,7 +48,7 @@ def ours(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine
         forget()
         migrate_database.lambda_handler({"RequestType": "Local"}, Context())
         yield engine
-        db_session.engine().dispose()
+        session.engine().dispose()
     forget()
     engine.dispose()
     servers.drop_schema(url)
@@ -56,7 +56,7 @@ def ours(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine
 
 def forget() -> None:
     settings.cache_clear()
-    db_session.engine.cache_clear()
+    session.engine.cache_clear()
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def next_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
         shutil.copytree(SCRIPTS, folder, ignore=shutil.ignore_patterns("__pycache__"))
         lines = f"from alembic import op\nrevision, down_revision = '9000', '{HEAD}'\ndef upgrade():\n    {body}\n"
         (folder / "versions" / "9000_next.py").write_text(lines)
-        monkeypatch.setattr(migration_ops, "SCRIPTS", folder)
+        monkeypatch.setattr(migrate, "SCRIPTS", folder)
         return folder
 
     return make
@@ -92,7 +92,7 @@ class Left(Context):
 
     def get_remaining_time_in_millis(self) -> int:
         """Milliseconds."""
-        return round((self._seconds + LOCK_WAIT_S + ANSWER_S + MARGIN_S) * 1000)
+        return round((self._seconds + LOCK_WAIT_S + RESPONSE_S + MARGIN_S) * 1000)
 
 
 def test_code_that_is_rolled_back_leaves_what_newer_code_migrated_alone(
@@ -117,7 +117,7 @@ def test_a_database_of_somebody_elses_is_refused(ours: Engine, told: Answers, st
         migrate_database.lambda_handler(asked(told), Context())
     answer = told.only()
     assert (answer["Status"], revision(ours)) == ("FAILED", strange)
-    assert f"the database is at revision '{strange}', which is none of this code's" in answer["Reason"]
+    assert f"the database is at revision '{strange}', which this code does not know" in answer["Reason"]
 
 
 def test_a_migration_that_is_under_way_does_not_keep_the_code_before_it_from_being_rolled_back_to(
@@ -160,7 +160,7 @@ def test_nothing_is_begun_for_which_no_time_is_left(ours: Engine, told: Answers,
 def test_a_migration_that_waits_for_a_table_gives_way_and_comes_again(
     ours: Engine, told: Answers, next_migration: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migration_ops, "_BOUNDED", text("SET SESSION lock_wait_timeout = 1"))
+    monkeypatch.setattr(migrate, "_LIMIT_TABLE_WAIT", text("SET SESSION lock_wait_timeout = 1"))
     next_migration("op.execute('ALTER TABLE cases ADD COLUMN note VARCHAR(10)')")
     work = Thread(target=migrate_database.lambda_handler, args=(asked(told), Context()))
     with create_engine(ours.url).connect() as reader:
@@ -187,7 +187,7 @@ def test_a_migration_that_fails_says_its_error_and_no_values(
         migrate_database.lambda_handler(asked(told), Context())
     answer = told.only()
     assert re.match(
-        "migration 9000 failed: .* the last conflict was error 1062. Those before it stay", answer["Reason"]
+        "migration 9000 failed: .* the last conflict was error 1062. Earlier ones are kept", answer["Reason"]
     )
     assert "Smith" not in answer["Reason"]
     assert (answer["Status"], revision(ours)) == ("FAILED", HEAD)
@@ -196,7 +196,7 @@ def test_a_migration_that_fails_says_its_error_and_no_values(
 @pytest.mark.parametrize("statuses", [[], [503], [500, 502]])
 def test_an_answer_that_does_not_get_through_is_sent_again(told: Answers, statuses: list[int]) -> None:
     told.statuses[:] = statuses
-    with cloudformation.answer(asked(told)):
+    with custom_resource.respond(asked(told)):
         pass
     assert told.only()["Status"] == "SUCCESS"
 
@@ -204,24 +204,24 @@ def test_an_answer_that_does_not_get_through_is_sent_again(told: Answers, status
 @pytest.mark.parametrize("statuses", [[503] * 9, [403]])
 def test_an_answer_that_nobody_takes_is_an_error_so_that_lambda_calls_again(told: Answers, statuses: list[int]) -> None:
     told.statuses[:] = statuses
-    with pytest.raises(UnavailableError, match="the answer SUCCESS"), cloudformation.answer(asked(told)):
+    with pytest.raises(UnavailableError, match="the response SUCCESS"), custom_resource.respond(asked(told)):
         pass
     assert told.bodies == []
 
 
 def test_the_answer_is_no_longer_than_aws_takes_whatever_the_reason(told: Answers) -> None:
-    with pytest.raises(ExhibitIngestError), cloudformation.answer(asked(told)):
+    with pytest.raises(ExhibitIngestError), custom_resource.respond(asked(told)):
         raise ExhibitIngestError("\N{PILE OF POO}" * 5000)
     (body,) = told.bodies
-    assert MOST_BYTES / 2 < len(body) <= MOST_BYTES
-    assert json.loads(body)["Reason"].endswith("the rest is in the log of the function behind this resource")
+    assert MAX_BYTES / 2 < len(body) <= MAX_BYTES
+    assert json.loads(body)["Reason"].endswith("details are in the log of this resource's function")
 
 
 @pytest.mark.parametrize(("given", "expected"), [({}, "mine"), ({"PhysicalResourceId": ""}, "database-schema")])
 def test_the_resource_keeps_its_id_so_that_an_update_is_no_replacement(
     told: Answers, given: dict[str, str], expected: str
 ) -> None:
-    with cloudformation.answer(asked(told, **{"PhysicalResourceId": "mine", **given})):
+    with custom_resource.respond(asked(told, **{"PhysicalResourceId": "mine", **given})):
         pass
     assert told.only() == {
         "Status": "SUCCESS",
@@ -229,5 +229,5 @@ def test_the_resource_keeps_its_id_so_that_an_update_is_no_replacement(
         "StackId": "arn:aws:cloudformation:s",
         "RequestId": "r",
         "LogicalResourceId": "DatabaseMigration",
-        "Reason": "the rest is in the log of the function behind this resource",
+        "Reason": "details are in the log of this resource's function",
     }

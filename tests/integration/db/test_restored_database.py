@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import migrate_database
-from shell.restoring_ops import STEP
+from shell.maintenance.restore import STEP
 from tests.support.database import Database
 from tests.support.world import Context
 

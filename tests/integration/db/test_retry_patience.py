@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from core.errors import DatabaseUnavailableError
-from shell.invocation import invocation_deadline
+from shell.deadline import invocation_deadline
 from shell.settings import settings
 from shell.utils.db_helpers import retry_on_db_conflict
 from tests.support.failing import Failing, Left, error_of, ours

@@ -20,12 +20,12 @@ from core.errors import (
     LockNotAcquiredError,
     TransactionConflictError,
 )
-from shell.invocation import invocation_deadline, seconds_left
+from shell.db import session as db_session
+from shell.db.session import session
+from shell.deadline import invocation_deadline, seconds_left
 from shell.observability import logger
 from shell.settings import settings
-from shell.utils import db_session
 from shell.utils.db_helpers import acquire_lock_with_retry, retry_on_db_conflict
-from shell.utils.db_session import session
 from tests.support.database import Accounts, Database, pay
 from tests.support.failing import Failing, Left, error_of, ours
 

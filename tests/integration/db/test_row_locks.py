@@ -12,9 +12,9 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from core.errors import LockNotAcquiredError
-from shell.utils.bulk_insert import insert_new
+from shell.db.bulk_insert import insert_new
+from shell.db.session import engine, session
 from shell.utils.db_helpers import acquire_lock_with_retry, retry_on_db_conflict
-from shell.utils.db_session import engine, session
 from tests.support.database import Accounts, Database, barrier, outcome, pay, together
 
 LONGEST_WAIT = text("SET SESSION innodb_lock_wait_timeout = 1")

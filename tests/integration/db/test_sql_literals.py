@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sqlalchemy.engine import Connection
 
 from core.statuses import ChunkStatus
-from shell.utils.db_session import session
-from shell.utils.literals import list_literal, row_literals
+from shell.db.session import session
+from shell.db.sql_literals import format_in_list, format_row_literals
 
 HOSTILE = (
     *(
@@ -54,7 +54,7 @@ def connection(database: object) -> Iterator[Connection]:
 
 def read_back(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """What the server makes of each value."""
-    statement = " UNION ALL ".join(f"SELECT {place}, {row}" for place, row in enumerate(row_literals(rows)))
+    statement = " UNION ALL ".join(f"SELECT {place}, {row}" for place, row in enumerate(format_row_literals(rows)))
     found = connection.exec_driver_sql(statement, execution_options={"no_parameters": True}).all()
     return [list(row[1:]) for row in sorted(found)]
 
@@ -96,12 +96,12 @@ def test_a_column_of_any_kind_with_and_without_nulls(connection: Connection, val
 @pytest.mark.parametrize("text", ["\ud800", "a\udc80'"])
 def test_what_no_encoding_has_is_not_sent(text: str) -> None:
     with pytest.raises(UnicodeEncodeError):
-        row_literals([["ok"], [text]])
+        format_row_literals([["ok"], [text]])
 
 
 def test_a_list_is_that_of_its_values(connection: Connection) -> None:
     for text in HOSTILE:
-        statement = f"SELECT {row_literals([[text]])[0]} IN ({list_literal(HOSTILE)})"
+        statement = f"SELECT {format_row_literals([[text]])[0]} IN ({format_in_list(HOSTILE)})"
         assert connection.exec_driver_sql(statement, execution_options={"no_parameters": True}).scalar() == 1
 
 

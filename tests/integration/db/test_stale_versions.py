@@ -12,12 +12,12 @@ from sqlalchemy.orm.exc import StaleDataError
 from tenacity import RetryCallState
 
 from core.errors import TransactionConflictError
+from shell.db.retry import build_retrying
+from shell.db.session import engine, session
 from shell.settings import settings
+from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
-from shell.tables.names import Custodians, Tags
 from shell.utils.db_helpers import retry_on_db_conflict
-from shell.utils.db_session import engine, session
-from shell.utils.replaying import retrying
 from tests.support.database import Database
 
 ID = 1
@@ -69,7 +69,7 @@ def test_a_writer_reads_again_and_keeps_what_others_wrote(exhibit: Database, tim
 
 def test_after_three_attempts_it_is_a_conflict(exhibit: Database) -> None:
     transactions: list[Session] = []
-    message = r"add_ours failed in 3 attempts; each time somebody else had changed the row"
+    message = r"add_ours failed in 3 attempts; each time another transaction had changed the row"
     with pytest.raises(TransactionConflictError, match=message) as given_up:
         retry_on_db_conflict(add_ours)(Others(exhibit, 9).change, transactions)
     assert isinstance(given_up.value.__cause__, StaleDataError)
@@ -137,7 +137,7 @@ def pauses() -> list[float]:
     def unit() -> None:
         raise StaleDataError()
 
-    replaying = retrying(5, 100.0, lambda _last, _tried: TransactionConflictError())
+    replaying = build_retrying(5, 100.0, lambda _last, _tried: TransactionConflictError())
     with pytest.raises(TransactionConflictError):
         replaying.copy(sleep=slept.append)(unit)
     return slept
@@ -153,7 +153,7 @@ def test_pauses_start_at_a_tenth_of_a_second_and_double_with_jitter() -> None:
 
 
 def test_no_pause_is_longer_than_a_second() -> None:
-    replaying = retrying(5, 100.0, lambda _last, _tried: TransactionConflictError())
+    replaying = build_retrying(5, 100.0, lambda _last, _tried: TransactionConflictError())
     state = RetryCallState(replaying, None, (), {})
     state.attempt_number = 10
     stale = StaleDataError()

@@ -7,16 +7,16 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from core.errors import InvalidInputError
+from shell.db.bulk_insert import insert_new
+from shell.db.column_limits import column_limits
+from shell.db.errors import DbErrorClass, classify, error_number
+from shell.db.session import session
+from shell.tables.custodians_tags import Custodians
 from shell.tables.exhibits import Exhibits
 from shell.tables.imports import Imports
-from shell.tables.mechanisms import OutboxEvents
-from shell.tables.names import Custodians
-from shell.utils.bulk_insert import insert_new
-from shell.utils.column_limits import column_limits
+from shell.tables.infrastructure import OutboxEvents
 from shell.utils.data_sanitizer import truncate_string
-from shell.utils.db_errors import DbErrorClass, classify, error_number
-from shell.utils.db_session import session
-from shell.utils.keys import refuse_unstorable
+from shell.utils.key_validation import validate_key
 from tests.support.database import Database
 
 FAMILY = "👩‍👩‍👧"
@@ -118,9 +118,9 @@ def test_a_lone_surrogate_is_refused_before_the_server_sees_it_and_counts_as_dat
 @pytest.mark.parametrize("name", ["x" * 256, "emoji 👍"])
 def test_a_key_that_does_not_fit_is_refused_for_two_cut_ones_could_be_equal(database: Database, name: str) -> None:
     with pytest.raises(InvalidInputError):
-        refuse_unstorable(name, column_limits("custodians")["name"])
+        validate_key(name, column_limits("custodians")["name"])
     naive = {truncate_string(Custodians, "name", "x" * 255 + end) for end in ("one", "two")}
-    assert len(naive) == 1, "the naive twin makes one custodian of two"
+    assert len(naive) == 1, "the negative control makes one custodian of two"
 
 
 def test_all_columns_of_an_exhibit_may_be_full_at_once(database: Database) -> None:

@@ -11,10 +11,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import InternalError, OperationalError
 
 from core.errors import CommitOutcomeUnknownError, DatabaseUnavailableError
-from shell.utils import db_session
-from shell.utils.db_errors import DbErrorClass, classify
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
+from shell.db import session as db_session
+from shell.db.errors import DbErrorClass, classify
+from shell.db.session import session
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from tests.support.commit_proxy import CommitProxy, Loss, between_application_and_database
 from tests.support.database import Database, connection_id
 
@@ -70,7 +70,7 @@ def test_arguments_given_by_name_reach_what_resolves_by_place(database: Database
 
 
 def test_a_harmless_unit_is_repeated_whatever_its_arguments(proxy: CommitProxy) -> None:
-    @retry_on_db_conflict(resolve=repeating_is_harmless)
+    @retry_on_db_conflict(resolve=rerun_if_unknown)
     def read(first: int, *, second: int) -> int:
         with session() as reading:
             return int(reading.execute(text("SELECT :sum"), {"sum": first + second}).scalar_one())
@@ -183,7 +183,7 @@ def test_while_the_database_does_not_answer_the_question_the_outcome_stays_unkno
 def test_a_unit_that_may_be_repeated_is_repeated(database: Database, proxy: CommitProxy) -> None:
     database.accounts(0)
 
-    @retry_on_db_conflict(resolve=repeating_is_harmless)
+    @retry_on_db_conflict(resolve=rerun_if_unknown)
     def unit() -> None:
         with session() as transaction:
             transaction.execute(text("UPDATE toy_accounts SET balance = 5 WHERE id = 1"))

@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 
 from core.contracts.exhibits import NewCustodian
 from custodians_api import lambda_handler
-from shell.completion_ops import drop_unused_names
-from shell.custodian_request_ops import add_custodian
+from shell.exhibits.custodians import add_custodian
+from shell.imports.completion import delete_unused_names
 from shell.tables.imports import Imports
-from tests.integration.exhibits_api.support import CALLER
+from tests.integration.exhibits.support import CALLER
 from tests.support.api import Client, Reply
 from tests.support.cases import Cases
 from tests.support.database import barrier, done, outcome, replayed, together, transaction
@@ -129,7 +129,7 @@ def test_two_who_insert_first_and_look_then_deadlock(counting: Cases) -> None:
 def test_one_who_was_asked_for_stays_when_the_import_that_saw_him_first_ends(cases: Cases) -> None:
     lab, clerk = (seen_by_an_import(cases, name) for name in ("Lab", "Clerk"))
     assert given("LAB") == {"id": lab, "name": "Lab"}
-    done(drop_unused_names, Imports(id=AN_IMPORT))
+    done(delete_unused_names, Imports(id=AN_IMPORT))
     assert cases.database.query("SELECT id FROM custodians") == [(lab,)], f"{clerk} was asked for by nobody"
 
 
@@ -142,7 +142,7 @@ def test_one_who_is_asked_for_while_that_import_ends_stays(counting: Cases) -> N
             counting.database.until_waiting(1)
             asking.commit()
 
-        together(lambda: replayed(two, drop_unused_names, Imports(id=AN_IMPORT)), commit)
+        together(lambda: replayed(two, delete_unused_names, Imports(id=AN_IMPORT)), commit)
     assert counting.database.query("SELECT id FROM custodians") == [(lab,)]
 
 

@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 
 from core.contracts.exhibits import Exhibit, ExhibitChange
 from core.errors import InvalidInputError, NotFoundError, StaleVersionError
-from shell.exhibit_change_ops import add_custodians, patch_exhibit
-from shell.exhibit_query_ops import get_exhibit
-from shell.utils.db_session import engine
-from shell.utils.document_properties import store
-from tests.integration.exhibits_api.support import CALLER, STRANGER
+from shell.db.session import engine
+from shell.exhibits.commands import add_custodians, patch_exhibit
+from shell.exhibits.queries import get_exhibit
+from shell.utils.document_properties import serialize_properties
+from tests.integration.exhibits.support import CALLER, STRANGER
 from tests.support.cases import Cases
 from tests.support.database import done
 from tests.support.world import World
@@ -31,7 +31,7 @@ def patched(exhibit_id: int, version: int, **fields: Any) -> Exhibit:
 
 
 def test_all_of_an_exhibit_is_told(cases: Cases) -> None:
-    properties = store({"Author": "Åsa 'x' \\ \"y\"", "Pages": "<nil>", "Empty": None})
+    properties = serialize_properties({"Author": "Åsa 'x' \\ \"y\"", "Pages": "<nil>", "Empty": None})
     moment = datetime(2001, 2, 3, 4, 5, 6, 789012)
     exhibit = cases.exhibit("A-1", title="Memo", document_date=moment, document_properties=properties, line_no=7)
     done(add_custodians, CALLER, exhibit, ["bob", "Ann"])
@@ -111,7 +111,7 @@ def test_a_text_that_its_column_cannot_hold_is_refused(cases: Cases, field: str,
 def test_a_text_longer_than_its_column_is_refused_before_the_server_sees_it(cases: Cases) -> None:
     exhibit = cases.exhibit("A-1", title="Memo")
     long = ExhibitChange.model_construct({"title"}, title="x" * 1025)
-    with pytest.raises(InvalidInputError, match="title: 1025 characters; the column holds 1024"):
+    with pytest.raises(InvalidInputError, match="title: The value has 1025 characters; the column holds 1024"):
         done(patch_exhibit, CALLER, exhibit, frozenset({1}), long)
     assert (cases.row(exhibit).title, cases.row(exhibit).version) == ("Memo", 1)
 
@@ -128,7 +128,7 @@ def test_another_tenants_exhibit_is_as_unknown_as_none(cases: Cases) -> None:
             with pytest.raises(NotFoundError) as refused:
                 op(exhibit)
             messages.append(str(refused.value).replace(str(exhibit), "ID"))
-    assert set(messages) == {"you have no exhibits of these ids: ID"}
+    assert set(messages) == {"you have no exhibits with these ids: ID"}
     assert cases.row(theirs).title == "Memo"
     assert cases.database.scalar("SELECT COUNT(*) FROM custodians") == 0
 

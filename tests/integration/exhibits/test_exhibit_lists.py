@@ -10,13 +10,13 @@ from sqlalchemy import event
 
 from core.contracts.exhibits import ExhibitPage
 from core.errors import InvalidInputError, NotFoundError
-from core.paging import encode_cursor
-from shell.case_ops import NO_SUCH_CASE
-from shell.custodian_request_ops import list_custodians
-from shell.exhibit_change_ops import add_custodians, add_taggings
-from shell.exhibit_query_ops import get_exhibit, list_exhibits
-from shell.utils.db_session import engine
-from tests.integration.exhibits_api.support import CALLER, STRANGER, tagging
+from core.pagination import encode_cursor
+from shell.db.session import engine
+from shell.exhibits.cases import NO_SUCH_CASE
+from shell.exhibits.commands import add_custodians, add_taggings
+from shell.exhibits.custodians import list_custodians
+from shell.exhibits.queries import get_exhibit, list_exhibits
+from tests.integration.exhibits.support import CALLER, STRANGER, tagging
 from tests.support.cases import Cases
 from tests.support.database import done
 from tests.support.watching import statements

@@ -13,10 +13,10 @@ from sqlalchemy.exc import OperationalError
 import import_chunk
 from core.contracts.exhibits import Exhibit, ExhibitChange
 from core.errors import StaleVersionError
-from shell.exhibit_change_ops import patch_exhibit
+from shell.exhibits.commands import patch_exhibit
 from shell.tables.exhibits import Exhibits
 from shell.utils.db_helpers import retry_on_db_conflict
-from tests.integration.exhibits_api.support import CALLER
+from tests.integration.exhibits.support import CALLER
 from tests.support.cases import Cases
 from tests.support.database import PATIENCE_S, barrier, outcome, together, transaction
 from tests.support.world import Message, World, call

@@ -12,10 +12,10 @@ from sqlalchemy import Engine, event, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from shell.exhibit_change_ops import add_custodians, add_taggings, remove_taggings
+from shell.db.session import engine
+from shell.exhibits.commands import add_custodians, add_taggings, remove_taggings
 from shell.taggings_ops import create_np_taggings
-from shell.utils.db_session import engine
-from tests.integration.exhibits_api.support import CALLER, tagging
+from tests.integration.exhibits.support import CALLER, tagging
 from tests.support.cases import Cases
 from tests.support.database import barrier, done, outcome, replayed, together, transaction
 

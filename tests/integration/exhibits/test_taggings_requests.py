@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 from core.caller import Caller
 from core.contracts.exhibits import TaggingRequest, TaggingsMade
 from core.errors import InvalidInputError, NotFoundError
-from shell.exhibit_change_ops import add_custodians, add_taggings, remove_taggings
+from shell.db.session import session
+from shell.exhibits.commands import add_custodians, add_taggings, remove_taggings
 from shell.taggings_ops import create_np_taggings
-from shell.utils.db_session import session
-from tests.integration.exhibits_api.support import CALLER, tagging
+from tests.integration.exhibits.support import CALLER, tagging
 from tests.support.cases import Cases
 from tests.support.database import done, replayed, together
 
@@ -60,7 +60,10 @@ def test_foreign_and_missing_exhibits_are_refused_alike_and_nothing_is_done(
     done(add_taggings, CALLER, tagging(mine, "Hot"))
     with pytest.raises(NotFoundError) as refused:
         done(op, CALLER, tagging([*missing, *mine, theirs], "Hot", "New"))
-    assert str(refused.value) == f"you have no exhibits of these ids: {', '.join(map(str, [theirs, *missing][:20]))}"
+    assert (
+        str(refused.value)
+        == f"you have no exhibits with these ids: {', '.join(map(str, [theirs, *missing][:20]))} and 10 more"
+    )
     assert len(cases.taggings()) == 30
     assert cases.database.scalar("SELECT COUNT(*) FROM tags") == 1
 

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, create_engine
 from sqlalchemy.pool import NullPool
 
 from shell.settings import settings
-from tests.support.workers import Workers, running
-from tests.support.world import World
+from tests.support.workers import Workers, running, start_alone
+from tests.support.world import World, request_messages
 
 Chunks = Callable[[int], None]
 
@@ -28,10 +28,24 @@ def chunk_rows(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Chunks
     settings.cache_clear()
 
 
+@pytest.fixture(autouse=True)
+def _no_requests(world: World) -> None:
+    """None is left of another test."""
+    request_messages()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _processes_start_quickly(migrated: dict[str, str]) -> None:
+    """What all processes are forked from is started before a test's time is taken."""
+    start_alone(migrated, "start_import", {}).join(timeout=60)
+
+
 @pytest.fixture(scope="session")
 def workers(migrated: dict[str, str]) -> Iterator[Workers]:
-    """Four processes that run handlers."""
+    """Four processes that run handlers, and have started before a test's time is taken."""
     with running(migrated, 4) as made:
+        made.at_once("start_import", [{}] * made.count)
+        made.at_once("import_chunk", [{}] * made.count)
         yield made
 
 

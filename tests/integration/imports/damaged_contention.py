@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from benchmarks.contention import main
-from benchmarks.database import Database, own_database
+from benchmarks.database import Database, temporary_database
 
 LOSING = """
     CREATE TRIGGER loses AFTER UPDATE ON import_chunks FOR EACH ROW
@@ -23,7 +23,7 @@ LOSING = """
 @contextmanager
 def damaged(how: str, server: str | None) -> Iterator[Database]:
     """A database of its own, damaged."""
-    with own_database(server) as database:
+    with temporary_database(server) as database:
         if how == "loses":
             database.query(LOSING)
         else:

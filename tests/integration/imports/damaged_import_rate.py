@@ -7,13 +7,13 @@ import sys
 from sqlalchemy import create_engine, text
 
 from benchmarks.import_rate import main
-from benchmarks.imports.rivals import Finished, plain_orm
-from benchmarks.imports.sides import RIVALS
+from benchmarks.imports.baselines import FinishedRows, orm_tutorial
+from benchmarks.imports.contenders import BASELINES
 
 
-def losing(url: str, finished: Finished) -> None:
+def losing(url: str, finished: FinishedRows) -> None:
     """Everything but one link."""
-    plain_orm(url, finished)
+    orm_tutorial(url, finished)
     made = create_engine(url)
     with made.begin() as connection:
         connection.execute(text("DELETE FROM taggings ORDER BY exhibit_id DESC LIMIT 1"))
@@ -21,4 +21,4 @@ def losing(url: str, finished: Finished) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], rivals={**RIVALS, "orm": losing}))
+    sys.exit(main(sys.argv[1:], baselines={**BASELINES, "orm": losing}))

@@ -12,11 +12,11 @@ import start_import
 import write_import_report
 from core.caller import Caller
 from core.contracts.imports import ImportState, NewImport, PendingUpload
-from shell.import_control_ops import cancel_import, retry_import
-from shell.import_query_ops import get_import
-from shell.upload_ops import create_import
-from shell.utils import aws
-from shell.utils.db_session import session
+from shell.aws import clients
+from shell.db.session import session
+from shell.imports.commands import cancel_import, retry_import
+from shell.imports.queries import get_import
+from shell.imports.uploads import create_import
 from tests.support.world import Message, World, call, request_messages
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ def announce(caller: Caller = CALLER, **body: Any) -> PendingUpload:
 
 def put(pending: PendingUpload, data: bytes) -> Message:
     """Put a file where it is awaited; returns the notification that S3 would send."""
-    stored = aws.s3().put_object(Bucket=pending.bucket, Key=pending.object_key, Body=data)
+    stored = clients.s3().put_object(Bucket=pending.bucket, Key=pending.object_key, Body=data)
     return notification(pending, stored["VersionId"], stored["ETag"], len(data))
 
 
@@ -120,5 +120,5 @@ def reports(world: World, import_id: int, generation: int) -> set[str]:
     """Deliver the message of a completion; the names of the report files of that generation."""
     assert call(write_import_report.lambda_handler, {"importId": import_id, "generation": generation})
     prefix = f"reports/{import_id}/{generation}/"
-    listed = aws.s3().list_objects_v2(Bucket=world.bucket, Prefix=prefix).get("Contents", [])
+    listed = clients.s3().list_objects_v2(Bucket=world.bucket, Prefix=prefix).get("Contents", [])
     return {each["Key"].removeprefix(prefix) for each in listed}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.chunk_profile import STAGES, Profile, clocked, main
+from benchmarks.chunk_profile import STAGES, Profile, main, measure_stages
 from tests.support.servers import SERVER
 from tests.support.usage import assert_refused
 
@@ -33,7 +33,7 @@ def test_it_measures_every_stage_of_both_imports() -> None:
 def test_nothing_stays_clocked() -> None:
     before = [getattr(owner, name) for _, owner, name in STAGES]
     profile: Profile = {}
-    with clocked(profile):
+    with measure_stages(profile):
         assert all(getattr(owner, name) is not each for (_, owner, name), each in zip(STAGES, before, strict=True))
     assert [getattr(owner, name) for _, owner, name in STAGES] == before
     assert len(profile) == len(STAGES)

@@ -16,12 +16,12 @@ from sqlalchemy.exc import OperationalError
 
 from benchmarks.contention import main
 from benchmarks.errors import BenchmarkError
-from benchmarks.imports.contending import Contender, Replays, Work
-from benchmarks.imports.contention_figures import Counters, Figures, Side, eight_to_two, ratio
-from benchmarks.imports.contest import Size, hot_file
+from benchmarks.imports.comparison import Size, write_hot_file
+from benchmarks.imports.contention_figures import Contender, Counters, Figures, eight_to_two, ratio
+from benchmarks.imports.contention_worker import ContentionWorker, RetryCounter, WorkResult
 from benchmarks.processes import Workers
+from shell.db.retry import retry_on_db_conflict
 from shell.observability import logger
-from shell.utils.replaying import retry_on_db_conflict
 from tests.support.usage import assert_refused
 
 ROOT = Path(__file__).parents[3]
@@ -46,7 +46,7 @@ def test_the_pattern_gets_in_its_own_way_and_deadlocks_of_ours_decide_the_exit_c
     assert said["eight_to_two"] is None
     for cell in (alone, four):
         assert cell["ratio"] > 0
-        assert all(cell[side].keys() >= PROMISED and cell[side]["rows_per_s"] > 0 for side in Side)
+        assert all(cell[contender].keys() >= PROMISED and cell[contender]["rows_per_s"] > 0 for contender in Contender)
     assert four["pattern"]["lock_waits"] + four["pattern"]["deadlocks"] > 0, "sixteen chunks that name the same"
     # Whether a deadlock of ours is found is up to the server and the moment; that it is told is not.
     assert done.returncode == int(alone["ours"]["deadlocks"] + four["ours"]["deadlocks"] > 0), done.stderr
@@ -54,7 +54,7 @@ def test_the_pattern_gets_in_its_own_way_and_deadlocks_of_ours_decide_the_exit_c
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("damage", "told"), [("loses", "are missing"), ("deadlocks", "deadlocks while ours")])
+@pytest.mark.parametrize(("damage", "told"), [("loses", "are missing"), ("deadlocks", "deadlocks during")])
 def test_what_must_never_happen_is_told_and_ends_it_with_an_error(damage: str, told: str) -> None:
     done = run(DAMAGED, damage, "--workers", "1", "--rows", "20")
     assert done.returncode == 1
@@ -73,16 +73,16 @@ def test_wrong_usage_is_told_before_anything_is_done(
 
 
 @pytest.fixture
-def replays() -> Iterator[Replays]:
+def replays() -> Iterator[RetryCounter]:
     """What hears the log of this process."""
-    heard = Replays()
+    heard = RetryCounter()
     logger.addHandler(heard)
     yield heard
     logger._logger.removeHandler(heard)
 
 
 @pytest.mark.usefixtures("world")
-def test_a_replay_is_one_that_the_application_made(replays: Replays) -> None:
+def test_a_replay_is_one_that_the_application_made(replays: RetryCounter) -> None:
     attempts: list[int] = []
 
     @retry_on_db_conflict
@@ -96,7 +96,7 @@ def test_a_replay_is_one_that_the_application_made(replays: Replays) -> None:
 
 
 def test_each_chunk_is_taken_by_one_worker_and_given_again_until_it_is_done() -> None:
-    contender, given, refusals = Contender(), list[int](), [7, 7, 3]
+    worker, given, refusals = ContentionWorker(), list[int](), [7, 7, 3]
 
     def give(chunk: int) -> bool:
         given.append(chunk)
@@ -105,12 +105,12 @@ def test_each_chunk_is_taken_by_one_worker_and_given_again_until_it_is_done() ->
             return False
         return True
 
-    work = contender._work([3, 5, 7], give)
+    work = worker._work([3, 5, 7], give)
     assert (given, len(work.chunks_s), work.redelivered) == ([3, 3, 5, 7, 7, 7], 3, 3)
-    assert contender._work([3, 5, 7], give).chunks_s == [], "all are taken"
-    contender.rewind()
+    assert worker._work([3, 5, 7], give).chunks_s == [], "all are taken"
+    worker.rewind()
     with pytest.raises(BenchmarkError, match="nothing was logged"):
-        contender._work([1], lambda _chunk: False)
+        worker._work([1], lambda _chunk: False)
 
 
 def test_workers_begin_when_all_are_ready_and_what_goes_wrong_in_one_is_raised() -> None:
@@ -133,7 +133,7 @@ def test_workers_begin_when_all_are_ready_and_what_goes_wrong_in_one_is_raised()
 
 
 def test_what_a_file_names_is_counted_from_its_bytes(tmp_path: Path) -> None:
-    file = hot_file(tmp_path, Size(rows=200, chunk_rows=10))
+    file = write_hot_file(tmp_path, Size(rows=200, chunk_rows=10))
     cells = [line.split("\x14") for line in file.path.read_text("utf-8-sig").splitlines()[1:]]
     assert file.stored == [200, *(sum(1 + cell[column].count(";") for cell in cells) for column in (3, 4))]
     names = {name for cell in cells for name in cell[3].strip("\xfe").split("; ")}
@@ -146,18 +146,18 @@ def test_the_pattern_gets_whole_chunks_of_rows_that_there_are(rows: int, pattern
 
 
 def test_rates_are_of_all_rows_between_the_first_begin_and_the_last_end() -> None:
-    works = [Work(10.0, 11.0, [0.1] * 98, 1, 0), Work(10.5, 12.0, [0.2, 0.9], 2, 3)]
-    figures = Figures.of(300, works, Counters(4, 5, 6))
+    works = [WorkResult(10.0, 11.0, [0.1] * 98, 1, 0), WorkResult(10.5, 12.0, [0.2, 0.9], 2, 3)]
+    figures = Figures.build(300, works, Counters(4, 5, 6))
     assert figures == Figures(150.0, 100.0, 200.0, 4, 5, 6, retries=3, redelivered=3)
-    slower = Figures.of(100, works, Counters(1, 1, 1))
-    assert Figures.together([figures, slower, slower]) == Figures(50.0, 100.0, 200.0, 6, 7, 8, 9, 9)
+    slower = Figures.build(100, works, Counters(1, 1, 1))
+    assert Figures.combine([figures, slower, slower]) == Figures(50.0, 100.0, 200.0, 6, 7, 8, 9, 9)
 
 
 def test_a_machine_that_slows_down_moves_the_figures_and_not_the_ratio() -> None:
     def at(*speeds: float) -> list[Figures]:
         return [Figures(speed, 1.0, 1.0, 0, 0, 0, 0, 0) for speed in speeds]
 
-    rounds = {(2, Side.OURS): at(100.0, 10.0, 1.0), (2, Side.PATTERN): at(50.0, 5.0, 0.5)}
-    assert ratio(rounds, (2, Side.OURS), (2, Side.PATTERN)) == 2.0
+    rounds = {(2, Contender.OURS): at(100.0, 10.0, 1.0), (2, Contender.PATTERN): at(50.0, 5.0, 0.5)}
+    assert ratio(rounds, (2, Contender.OURS), (2, Contender.PATTERN)) == 2.0
     assert eight_to_two(rounds) is None
-    assert eight_to_two({**rounds, (8, Side.OURS): at(95.0, 9.0, 1.0)}) == 0.95
+    assert eight_to_two({**rounds, (8, Contender.OURS): at(95.0, 9.0, 1.0)}) == 0.95

@@ -14,8 +14,8 @@ from samples.columns import Role
 from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec
 from samples.words import Alphabet
+from shell.aws import clients
 from shell.settings import settings
-from shell.utils import aws
 from tests.integration.imports.conftest import Chunks
 from tests.support.checks import assert_accounted, turned_down
 from tests.support.dump import Dump
@@ -139,7 +139,7 @@ def _with_broken_chunk(world: World, sample: Generated, case: str, broken: int, 
 
 
 def _delayed(url: str) -> int:
-    answer = aws.sqs().get_queue_attributes(QueueUrl=url, AttributeNames=["ApproximateNumberOfMessagesDelayed"])
+    answer = clients.sqs().get_queue_attributes(QueueUrl=url, AttributeNames=["ApproximateNumberOfMessagesDelayed"])
     return int(answer["Attributes"]["ApproximateNumberOfMessagesDelayed"])
 
 

@@ -9,11 +9,11 @@ import pytest
 
 import import_chunk
 import start_import
-from core.uploads import options_key
+from core.imports.uploads import build_options_key
 from samples.generator import generate
 from samples.spec import Spec
+from shell.aws import clients
 from shell.settings import settings
-from shell.utils import aws
 from tests.integration.imports.conftest import Chunks
 from tests.support.checks import assert_accounted, turned_down
 from tests.support.world import Message, World, call
@@ -93,15 +93,15 @@ def test_a_byte_order_mark_alone_is_an_empty_file(world: World, mark: bytes) -> 
 
 def test_options_that_are_not_json(world: World) -> None:
     notification = world.upload(GOOD)
-    key = options_key(notification["Records"][0]["s3"]["object"]["key"])
-    aws.s3().put_object(Bucket=world.bucket, Key=key, Body=b"{'header': false}")
+    key = build_options_key(notification["Records"][0]["s3"]["object"]["key"])
+    clients.s3().put_object(Bucket=world.bucket, Key=key, Body=b"{'header': false}")
     code, message = failure_of(world, notification)
     assert (code, key in message) == ("BAD_OPTIONS", True)
 
 
 def test_a_file_whose_options_can_have_no_key_is_read_without_any(world: World) -> None:
     folder = f"imports/tenant/Case/{'u' * (1_024 - len('imports/tenant/Case//x'))}"
-    aws.s3().put_object(Bucket=world.bucket, Key=f"{folder}/x", Body=GOOD)
+    clients.s3().put_object(Bucket=world.bucket, Key=f"{folder}/x", Body=GOOD)
     assert call(start_import.lambda_handler, world.notification_of(f"{folder}/x"))
     assert world.query("SELECT status, failure_code FROM imports") == [("running", None)]
 
@@ -132,7 +132,7 @@ def test_a_header_without_rows_is_an_import_of_nothing(world: World) -> None:
 def test_a_source_that_is_deleted_before_it_is_split(world: World) -> None:
     notification = world.upload(GOOD)
     stored = notification["Records"][0]["s3"]["object"]
-    aws.s3().delete_object(Bucket=world.bucket, Key=stored["key"], VersionId=stored["versionId"])
+    clients.s3().delete_object(Bucket=world.bucket, Key=stored["key"], VersionId=stored["versionId"])
     code, message = failure_of(world, notification)
     assert code == "SOURCE_GONE"
     assert "version" in message
@@ -141,7 +141,7 @@ def test_a_source_that_is_deleted_before_it_is_split(world: World) -> None:
 def test_a_source_that_is_overwritten_is_read_as_it_was(world: World) -> None:
     notification = world.upload(GOOD)
     key = notification["Records"][0]["s3"]["object"]["key"]
-    aws.s3().put_object(Bucket=world.bucket, Key=key, Body=b"something else")
+    clients.s3().put_object(Bucket=world.bucket, Key=key, Body=b"something else")
     assert call(start_import.lambda_handler, notification)
     assert all(call(import_chunk.lambda_handler, message) for message in world.chunk_messages())
     assert world.query("SELECT status, imported FROM imports") == [("completed", 2)]
@@ -157,7 +157,7 @@ def test_a_source_that_is_deleted_after_it_was_split_loses_its_chunks_and_ends(
     first, second = world.chunk_messages()
     assert call(import_chunk.lambda_handler, first)
     stored = notification["Records"][0]["s3"]["object"]
-    aws.s3().delete_object(Bucket=world.bucket, Key=stored["key"], VersionId=stored["versionId"])
+    clients.s3().delete_object(Bucket=world.bucket, Key=stored["key"], VersionId=stored["versionId"])
     assert not call(import_chunk.lambda_handler, second)
     world.give_up(second)
     lines = {record.first_line for record in made.truth.records[5:]}

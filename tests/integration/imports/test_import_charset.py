@@ -14,6 +14,8 @@ import migrate_database
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
 from samples.words import Alphabet
+from shell.settings import properties_format
+from shell.utils.document_properties import parse_properties
 from tests.support import servers
 from tests.support.accounts import accounts
 from tests.support.caches import forget_caches
@@ -81,7 +83,7 @@ def test_columns_of_the_same_name_are_kept_apart(world: World) -> None:
     data = "Control Number,Note,Note,,Note 🙂,Note\r\nA-1,one,two,three,four,five\r\n".encode()
     import_id = world.run(data)
     (row,) = world.query("SELECT document_properties FROM exhibits WHERE import_id = :id", id=import_id)
-    properties = json.loads(yaml.safe_load(row[0]))
+    properties = json.loads(row[0])
     assert sorted(properties.values()) == ["five", "four", "one", "three", "two"]
     assert len(properties) == 5
 
@@ -92,5 +94,23 @@ def test_columns_of_the_same_name_are_kept_apart(world: World) -> None:
 def test_a_property_is_the_text_of_its_cell_whatever_it_looks_like(world: World, word: str) -> None:
     quoted = '"' + word.replace('"', '""') + '"'
     import_id = world.run(f"Control Number\tNote\tTitle\r\nA-1\t{quoted}\tt\r\n".encode())
+    expected = None if word == "<nil>" else word
     (row,) = world.query("SELECT document_properties FROM exhibits WHERE import_id = :id", id=import_id)
-    assert json.loads(yaml.safe_load(row[0])) == {"Note": None if word == "<nil>" else word}
+    assert json.loads(row[0]) == {"Note": expected}
+    (row,) = world.query("SELECT JSON_UNQUOTE(JSON_EXTRACT(document_properties, '$.Note')) FROM exhibits")
+    assert row[0] == ("null" if expected is None else expected)
+
+
+def test_properties_are_the_published_patterns_yaml_where_the_setting_says_so(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROPERTIES_FORMAT", "yaml")
+    properties_format.cache_clear()
+    try:
+        import_id = world.run(b"Control Number\tNote\r\nA-1\tit's\r\n")
+    finally:
+        monkeypatch.undo()
+        properties_format.cache_clear()
+    (row,) = world.query("SELECT document_properties FROM exhibits WHERE import_id = :id", id=import_id)
+    assert row[0].startswith("'")
+    assert json.loads(yaml.safe_load(row[0])) == parse_properties(row[0]) == {"Note": "it's"}

@@ -17,8 +17,8 @@ import migrate_database
 import publish_outbox
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
+from shell.aws import clients
 from shell.settings import settings
-from shell.utils import aws
 from tests.integration.imports.conftest import Chunks
 from tests.support.answers import Answers, answers
 from tests.support.world import Context, World, call, taken_from
@@ -100,7 +100,7 @@ def test_one_bad_record_of_a_batch_is_reported_and_the_others_are_done(world: Wo
     assert world.query("SELECT status FROM imports") == [("completed",)]
 
 
-def test_the_publisher_takes_nudge_and_schedule_alike(world: World) -> None:
+def test_the_publisher_takes_wake_and_schedule_alike(world: World) -> None:
     schedule = {
         "version": "0",
         "id": "53dc4d37-cffa-4f76-80c9-8b7d4a4d2eaa",
@@ -121,7 +121,7 @@ def test_a_report_is_written_for_the_event_that_the_topic_delivers(world: World)
     import_id = world.run(generate(Spec(rows=2)).data)
     body = json.loads(event_of("write_import_report")["Records"][0]["body"]) | {"importId": import_id}
     assert invoke("write_import_report", with_body("write_import_report", json.dumps(body)))["batchItemFailures"] == []
-    listed = aws.s3().list_objects_v2(Bucket=world.bucket, Prefix=f"reports/{import_id}/1/")
+    listed = clients.s3().list_objects_v2(Bucket=world.bucket, Prefix=f"reports/{import_id}/1/")
     assert listed["KeyCount"] >= 3
 
 
@@ -157,15 +157,15 @@ def test_a_migration_that_fails_is_told_to_cloudformation(world: World, cloudfor
     assert cloudformation.only()["Status"] == "FAILED"
 
 
-def test_the_publisher_is_nudged_for_events_and_for_nothing_else(world: World, chunk_rows: Chunks) -> None:
+def test_the_publisher_is_waked_for_events_and_for_nothing_else(world: World, chunk_rows: Chunks) -> None:
     chunk_rows(2)
     late = Fault(FaultKind.LONG_TITLE, row=2)
     world.start(generate(Spec(rows=6, faults=(late,))).data)
     first, warned, last = world.chunk_messages()
-    nudges = settings().outbox_nudge_queue_url
+    wakes = settings().outbox_wake_queue_url
     told = []
     for message in (first, warned, last):
-        taken_from(nudges)
+        taken_from(wakes)
         assert call(import_chunk.lambda_handler, message)
-        told.append(len(taken_from(nudges)))
+        told.append(len(taken_from(wakes)))
     assert told == [0, 1, 1], "a plain chunk, one with a warning, the last one"

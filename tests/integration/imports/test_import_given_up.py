@@ -9,10 +9,10 @@ import pytest
 
 import settle_failed_import
 import start_import
-from core.uploads import options_key
-from shell import chunk_ops, chunk_reading_ops
+from core.imports.uploads import build_options_key
+from shell.aws import clients
+from shell.imports.chunks import importer, writer
 from shell.settings import settings
-from shell.utils import aws
 from tests.integration.imports.conftest import Chunks
 from tests.support.accounts import accounts
 from tests.support.world import Message, World, call, request_messages
@@ -79,7 +79,7 @@ def test_an_import_that_runs_gets_messages_for_its_pending_chunks_alone(world: W
     notification = world.upload(THREE)
     assert call(start_import.lambda_handler, notification)
     first, *lost = world.chunk_messages()
-    assert chunk_ops.import_chunk(first["import_id"], first["chunk_no"]) == "done"
+    assert importer.import_chunk(first["import_id"], first["chunk_no"]) == "done"
     settle(notification, redrive=1)
     assert world.chunk_messages() == lost
     assert len(lost) == 2
@@ -89,17 +89,17 @@ def test_an_import_that_runs_gets_messages_for_its_pending_chunks_alone(world: W
 
 def test_a_late_delivery_brings_no_name_back_after_the_import_is_complete(world: World) -> None:
     import_id = world.start(THREE)
-    found = chunk_ops._load(import_id, 1)
+    found = importer._load(import_id, 1)
     assert found is not None
-    stale = chunk_reading_ops.read(*found)
+    stale = importer.read_rows(found)
     assert stale.held == {}
     world.chunk_messages()
     # Behind the back of the second delivery the rows become rows of a conflict, which name nobody.
     world.run(OTHERS)
-    assert chunk_ops.import_chunk(import_id, 1) == "done"
+    assert importer.import_chunk(import_id, 1) == "done"
     before = world.query("SELECT name FROM custodians ORDER BY name")
     assert before == [("Else",)]
-    assert chunk_ops._write(import_id, 1, stale).status == "done"
+    assert writer.write_chunk(stale).status == "done"
     assert world.query("SELECT name FROM custodians ORDER BY name") == before
     assert accounts(world, import_id).codes() == {line: {"EXISTS_WITH_OTHER_VALUES"} for line in (2, 3, 4)}
 
@@ -121,8 +121,8 @@ def test_long_names_that_the_database_holds_equal_are_merged_and_told(world: Wor
 )
 def test_options_that_cannot_be_understood_fail_the_import_and_not_the_request(world: World, options: bytes) -> None:
     notification = world.upload(THREE)
-    key = options_key(notification["Records"][0]["s3"]["object"]["key"])
-    aws.s3().put_object(Bucket=world.bucket, Key=key, Body=options)
+    key = build_options_key(notification["Records"][0]["s3"]["object"]["key"])
+    clients.s3().put_object(Bucket=world.bucket, Key=key, Body=options)
     assert call(start_import.lambda_handler, notification)
     assert world.query("SELECT status, failure_code FROM imports") == [("failed", "BAD_OPTIONS")]
     assert world.query("SELECT COUNT(*) FROM import_chunks") == [(0,)]

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import event
 
 import import_chunk
-from benchmarks.imports.range_server import serving
+from benchmarks.imports.range_server import serve_file
 from samples.generator import Generated, generate
 from samples.large import write_large
 from samples.spec import Fault, FaultKind, Spec
@@ -117,7 +117,7 @@ def test_names_that_change_their_spelling_at_the_end_need_no_statement_each(
 @pytest.mark.slow
 def test_splitting_two_hundred_megabytes_takes_little_memory(migrated: dict[str, str], tmp_path: Path) -> None:
     large = write_large(tmp_path / "large.dat", size=LARGE)
-    with serving(large.path) as address:
+    with serve_file(large.path) as address:
         environment = {**os.environ, **migrated, "AWS_ENDPOINT_URL": address}
         command = [sys.executable, "-m", "benchmarks.imports.one_pass", "split"]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

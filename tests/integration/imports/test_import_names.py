@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 import import_chunk
 from samples.generator import generate
 from samples.spec import Spec
-from shell.tables.names import Custodians, Tags
-from shell.utils.bulk_insert import insert_missing
-from shell.utils.db_errors import LOCK_WAIT_TIMEOUT
+from shell.db.bulk_insert import insert_missing
+from shell.db.errors import LOCK_WAIT_TIMEOUT
+from shell.tables.custodians_tags import Custodians, Tags
 from shell.utils.named_rows import add_named
 from tests.integration.imports.conftest import Chunks
 from tests.support.accounts import accounts

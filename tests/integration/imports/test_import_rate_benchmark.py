@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from benchmarks.database import Database, own_database
+from benchmarks.database import Database, temporary_database
 from benchmarks.errors import BenchmarkError
-from benchmarks.import_rate import judged, main
+from benchmarks.import_rate import check_result, main
 from benchmarks.imports.arguments import LINEAR
+from benchmarks.imports.contenders import Run, report, rotate
 from benchmarks.imports.load_file import Shape
 from benchmarks.imports.scale import Cost, Growth, Turn
 from benchmarks.imports.server import DURABILITY, buffer_pool, buffer_pool_mb, local_infile
-from benchmarks.imports.sides import Run, report, rotated
 from tests.support.servers import SERVER
 from tests.support.usage import assert_refused
 from tests.support.world import World
@@ -29,7 +29,7 @@ from tests.support.world import World
 ROOT = Path(__file__).parents[3]
 RATIOS = {"vs_load_data", "vs_pattern_bulk", "vs_orm", "reimport"}
 PARTS = {"start_import", "chunks"}
-SIDES = ["ours", "reimport", "load_data", "pattern_bulk", "orm"]
+CONTENDERS = ["ours", "reimport", "load_data", "pattern_bulk", "orm"]
 
 
 def run(module: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -54,7 +54,7 @@ def test_it_measures_every_side_of_every_run(compared: subprocess.CompletedProce
     assert compared.returncode == 0, compared.stderr
     said = json.loads(compared.stdout)
     assert all(said[name] > 0 for name in RATIOS)
-    assert list(said["rows_per_s"]) == SIDES
+    assert list(said["rows_per_s"]) == CONTENDERS
     assert all(each > 0 for each in said["rows_per_s"].values())
     assert said["us_per_row"].keys() == PARTS
     assert (said["rows"], said["runs"], said["shape"]["columns"], said["shape"]["tags"]) == (50, 2, 3, 4)
@@ -99,8 +99,8 @@ def test_scale_weighs_a_chunk_of_either_file(scaled: subprocess.CompletedProcess
 
 
 def test_a_ratio_over_the_bound_ends_it_with_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert judged({"default": LINEAR, "full_case": 0.9}) == 0
-    assert judged({"default": 1.0, "full_case": LINEAR + 0.01}) == 1
+    assert check_result({"default": LINEAR, "full_case": 0.9}) == 0
+    assert check_result({"default": 1.0, "full_case": LINEAR + 0.01}) == 1
     assert f"full_case ({LINEAR + 0.01:.2f})" in capsys.readouterr().err
 
 
@@ -140,9 +140,9 @@ def test_ratios_are_of_rates_and_medians_of_the_runs() -> None:
 
 
 def test_every_side_comes_first_in_turn() -> None:
-    orders = [rotated(SIDES, number) for number in range(5)]
-    assert [order[0] for order in orders] == SIDES
-    assert all(sorted(order) == sorted(SIDES) for order in orders)
+    orders = [rotate(CONTENDERS, number) for number in range(5)]
+    assert [order[0] for order in orders] == CONTENDERS
+    assert all(sorted(order) == sorted(CONTENDERS) for order in orders)
 
 
 def test_drift_moves_the_raw_ratio_alone() -> None:
@@ -154,7 +154,7 @@ def test_drift_moves_the_raw_ratio_alone() -> None:
 
 
 def test_what_is_changed_on_the_server_is_put_back() -> None:
-    with own_database(os.environ[SERVER]) as database:
+    with temporary_database(os.environ[SERVER]) as database:
         [(before,)] = database.query("SELECT @@GLOBAL.local_infile")
         try:
             for was in (0, 1):

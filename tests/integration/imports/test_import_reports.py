@@ -15,7 +15,7 @@ import write_import_report
 from samples.dialects import COMMA, CONCORDANCE, TAB, Dialect
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
-from shell.utils import aws
+from shell.aws import clients
 from tests.integration.imports.conftest import Chunks
 from tests.support.accounts import accounts
 from tests.support.checks import assert_accounted
@@ -127,9 +127,9 @@ def test_a_report_of_an_older_generation_is_not_written(world: World) -> None:
 
 def listen(world: World) -> str:
     """A queue that gets every message of the topic from now on."""
-    queue = aws.sqs().create_queue(QueueName=f"listener-{world.bucket}")["QueueUrl"]
-    wanted = aws.sqs().get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])
-    aws.sns().subscribe(
+    queue = clients.sqs().create_queue(QueueName=f"listener-{world.bucket}")["QueueUrl"]
+    wanted = clients.sqs().get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])
+    clients.sns().subscribe(
         TopicArn=world.environment["EVENTS_TOPIC_ARN"],
         Protocol="sqs",
         Endpoint=wanted["Attributes"]["QueueArn"],
@@ -141,10 +141,10 @@ def listen(world: World) -> str:
 def heard(queue: str) -> list[dict[str, Any]]:
     """The messages that arrived."""
     messages: list[dict[str, Any]] = []
-    while received := aws.sqs().receive_message(QueueUrl=queue, MaxNumberOfMessages=10).get("Messages", []):
+    while received := clients.sqs().receive_message(QueueUrl=queue, MaxNumberOfMessages=10).get("Messages", []):
         for message in received:
             messages.append(json.loads(message["Body"]))
-            aws.sqs().delete_message(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"])
+            clients.sqs().delete_message(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"])
     return sorted(messages, key=lambda message: message["sequence"])
 
 

@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.pool import NullPool
 
-from core.uploads import options_key, parse_upload
-from shell.import_ops import postpone_request
+from core.imports.uploads import build_options_key, parse_upload
+from shell.aws import clients
+from shell.imports.start import postpone_request
 from shell.settings import settings
-from shell.utils import aws
 from shell.utils.semaphore import with_semaphore_lock
-from tests.integration.imports_api.support import (
+from tests.integration.imports.support import (
     THREE,
     announce,
     cancel,
@@ -73,8 +73,8 @@ def test_what_is_uploaded_to_the_same_place_again_is_an_import_of_its_own(world:
 def test_the_options_of_the_announcement_win_over_those_in_the_bucket(world: World) -> None:
     pending = announce(options={"columns": {"Title": "file_name"}})
     theirs = {"user_id": "mallory", "columns": {"Title": "native_path"}}
-    beside = options_key(f"imports/tenant/Case/{pending.upload_id}/production.dat")
-    aws.s3().put_object(Bucket=world.bucket, Key=beside, Body=json.dumps(theirs))
+    beside = build_options_key(f"imports/tenant/Case/{pending.upload_id}/production.dat")
+    clients.s3().put_object(Bucket=world.bucket, Key=beside, Body=json.dumps(theirs))
     assert start(put(pending, THREE))
     run_chunks(world)
     assert world.query("SELECT DISTINCT native_path, file_name IS NULL FROM exhibits") == [(None, 0)]
@@ -224,8 +224,8 @@ def test_a_file_is_split_where_nobody_can_tell_whether_somebody_does(world: Worl
 
 def test_a_request_is_postponed_in_the_queue_of_requests(world: World) -> None:
     url = settings().import_requests_queue_url
-    aws.sqs().send_message(QueueUrl=url, MessageBody="{}")
-    (received,) = aws.sqs().receive_message(QueueUrl=url, VisibilityTimeout=600)["Messages"]
+    clients.sqs().send_message(QueueUrl=url, MessageBody="{}")
+    (received,) = clients.sqs().receive_message(QueueUrl=url, VisibilityTimeout=600)["Messages"]
     assert request_messages() == []
     postpone_request(received["ReceiptHandle"], 0)
     assert request_messages() == [{}]

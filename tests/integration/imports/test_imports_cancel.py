@@ -10,10 +10,10 @@ import import_chunk
 from core.errors import NotFoundError, WrongStateError
 from samples.generator import generate
 from samples.spec import Spec
-from shell.import_control_ops import cancel_import
-from shell.utils.db_session import session
+from shell.db.session import session
+from shell.imports.commands import cancel_import
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports_api.support import (
+from tests.integration.imports.support import (
     CALLER,
     STRANGER,
     THREE,
@@ -43,7 +43,7 @@ def running_import(data: bytes = THREE) -> int:
 def test_an_import_that_awaits_its_file_is_cancelled(world: World) -> None:
     pending = announce()
     cancelled = cancel(pending.id)
-    assert (cancelled.status, cancelled.rows_settled) == ("cancelled", 0)
+    assert (cancelled.status, cancelled.rows_processed) == ("cancelled", 0)
     assert cancelled.finished_at is not None
     assert [event["importId"] for event in events(world, "import.cancelled")] == [pending.id]
 
@@ -54,7 +54,12 @@ def test_a_running_import_is_cancelled_with_the_counts_of_what_is_in(world: Worl
     first, *rest = world.chunk_messages()
     assert call(import_chunk.lambda_handler, first)
     cancelled = cancel(import_id)
-    assert (cancelled.status, cancelled.imported, cancelled.rows_settled, cancelled.rows_seen) == ("cancelled", 1, 1, 3)
+    assert (cancelled.status, cancelled.imported, cancelled.rows_processed, cancelled.rows_seen) == (
+        "cancelled",
+        1,
+        1,
+        3,
+    )
     assert (cancelled.rows_per_second, cancelled.seconds_left) == (None, None)
     assert events(world, "import.cancelled")[0]["counts"] == {
         "imported": 1,
@@ -76,7 +81,7 @@ def test_cancelling_again_answers_the_same_and_announces_nothing_new(world: Worl
 def test_an_import_that_has_ended_cannot_be_cancelled(world: World, status: str) -> None:
     pending = announce()
     world.query("UPDATE imports SET status = :status", status=status)
-    with pytest.raises(WrongStateError, match=f"is {status}:"):
+    with pytest.raises(WrongStateError, match=f"is {status};"):
         cancel(pending.id)
     assert state(pending.id).status == status
 

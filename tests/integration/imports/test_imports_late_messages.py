@@ -10,10 +10,10 @@ import pytest
 import import_chunk
 import settle_failed_chunk
 import settle_failed_import
-from shell import chunk_ops, chunk_reading_ops
-from shell.splitting_ops import split_file
+from shell.imports.chunks import importer
+from shell.imports.split import split_file
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports_api.support import (
+from tests.integration.imports.support import (
     SIX,
     THREE,
     announce,
@@ -93,7 +93,7 @@ def test_a_file_that_somebody_is_splitting_is_not_given_up(world: World, monkeyp
         answers.append(call(settle_failed_import.lambda_handler, {**request, "redrive": 1}))
         return split_file(*arguments)
 
-    monkeypatch.setattr("shell.import_ops.split_file", meanwhile)
+    monkeypatch.setattr("shell.imports.start.split_file", meanwhile)
     assert start(request)
     assert answers == [False]
     run_chunks(world)
@@ -129,14 +129,14 @@ def test_nothing_is_named_for_rows_that_a_cancellation_kept_out(world: World, mo
     pending = announce()
     assert start(put(pending, THREE))
     (message,) = world.chunk_messages()
-    prepare = chunk_reading_ops.read
+    prepare = importer.read_rows
 
     def cancelled_behind(*arguments: Any) -> Any:
         prepared = prepare(*arguments)
         cancel(pending.id)
         return prepared
 
-    monkeypatch.setattr(chunk_ops, "read", cancelled_behind)
+    monkeypatch.setattr(importer, "read_rows", cancelled_behind)
     assert call(import_chunk.lambda_handler, message)
     assert world.query("SELECT name FROM custodians") == []
     assert world.query("SELECT COUNT(*) FROM exhibits") == [(0,)]

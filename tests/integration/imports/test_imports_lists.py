@@ -10,11 +10,11 @@ import pytest
 
 import import_chunk
 from core.errors import InvalidInputError, NotFoundError
-from core.paging import encode_cursor
+from core.pagination import encode_cursor
 from core.statuses import ImportStatus
-from shell.import_query_ops import get_import, list_imports, list_rejections, list_warnings
+from shell.imports.queries import get_import, list_imports, list_rejections, list_warnings
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports_api.support import (
+from tests.integration.imports.support import (
     CALLER,
     STRANGER,
     THREE,
@@ -81,7 +81,7 @@ def test_the_list_can_be_of_one_case_and_in_one_status(world: World) -> None:
 def test_a_case_that_the_tenant_does_not_have_is_refused(world: World, case: str) -> None:
     announce(STRANGER, case="Theirs")
     announce(case="Case")
-    with pytest.raises(NotFoundError, match="you have no case of this name"):
+    with pytest.raises(NotFoundError, match="you have no case with this name"):
         list(pages(10, case=case))
 
 
@@ -158,7 +158,7 @@ def test_a_running_import_tells_its_pace_and_the_time_left(world: World, chunk_r
     assert call(import_chunk.lambda_handler, world.chunk_messages()[0])
     world.query("UPDATE imports SET started_at = started_at - INTERVAL 100 SECOND")
     told = state(pending.id)
-    assert (told.rows_settled, told.imported, told.chunks) == (1, 1, 3)
+    assert (told.rows_processed, told.imported, told.chunks) == (1, 1, 3)
     assert told.rows_per_second == pytest.approx(0.01, rel=0.2)
     assert told.seconds_left == pytest.approx(200, rel=0.2)
 
@@ -170,7 +170,7 @@ def test_the_pace_of_a_retry_is_told_from_what_came_in_since(world: World, chunk
     assert call(import_chunk.lambda_handler, world.chunk_messages()[0])
     cancel(pending.id)
     retry(pending.id)
-    assert (state(pending.id).rows_settled, state(pending.id).rows_per_second) == (1, None)
+    assert (state(pending.id).rows_processed, state(pending.id).rows_per_second) == (1, None)
 
 
 def test_an_import_that_is_complete_tells_what_it_came_to(world: World) -> None:
@@ -178,7 +178,7 @@ def test_an_import_that_is_complete_tells_what_it_came_to(world: World) -> None:
     assert start(put(pending, b"Control Number,Title\r\nA-1,one\r\n,two\r\n"))
     run_chunks(world)
     told = state(pending.id)
-    assert (told.status, told.rows_seen, told.rows_settled) == ("completed_with_rejections", 2, 2)
+    assert (told.status, told.rows_seen, told.rows_processed) == ("completed_with_rejections", 2, 2)
     assert (told.imported, told.rejected, told.rows_per_second, told.seconds_left) == (1, 1, None, None)
     assert told.sha256 is not None
     assert len(told.sha256) == 64

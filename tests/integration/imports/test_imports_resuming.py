@@ -9,11 +9,11 @@ from sqlalchemy import Connection, text
 
 import settle_failed_import
 from core.errors import QueueUnavailableError
-from shell.import_control_ops import cancel_import, retry_import
+from shell.db.session import session
+from shell.imports.commands import cancel_import, retry_import
 from shell.settings import settings
-from shell.utils.db_session import session
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports_api.support import (
+from tests.integration.imports.support import (
     CALLER,
     SIX,
     announce,

@@ -9,9 +9,9 @@ import pytest
 import import_chunk
 import settle_failed_import
 from core.errors import NotFoundError, WrongStateError
-from shell.completion_ops import MERGED_NAMES_FROM
+from shell.imports.completion import MERGED_NAMES_FROM
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports_api.support import (
+from tests.integration.imports.support import (
     CALLER,
     SIX,
     STRANGER,
@@ -40,7 +40,7 @@ def test_after_a_retry_that_works_the_database_is_as_if_nothing_had_failed(
     assert state(import_id).chunks_failed == 1
     before = world.query("SELECT control_number, id FROM exhibits")
     retried = retry(import_id)
-    assert (retried.status, retried.generation, retried.rows_settled, retried.chunks_failed) == ("running", 2, 5, 0)
+    assert (retried.status, retried.generation, retried.rows_processed, retried.chunks_failed) == ("running", 2, 5, 0)
     finish(world)
     assert world.dump(import_id) == world.dump(whole(world))
     after = state(import_id)
@@ -114,7 +114,7 @@ def test_a_cancelled_import_goes_on_where_it_stood(world: World, chunk_rows: Chu
         assert call(import_chunk.lambda_handler, message)
     cancel(pending.id)
     retried = retry(pending.id)
-    assert (retried.status, retried.rows_settled, retried.finished_at) == ("running", 2, None)
+    assert (retried.status, retried.rows_processed, retried.finished_at) == ("running", 2, None)
     assert events(world, "import.retried") == [
         {"importId": pending.id, "tenantId": "tenant", "generation": 2, "chunks": 4}
     ]
@@ -170,7 +170,7 @@ def test_a_header_without_rows_is_completed_in_the_generation_it_is_in(world: Wo
         ("splitting", None, "wait until it has ended"),
         ("running", None, "wait until it has ended"),
         ("completed", None, "nothing to retry"),
-        ("completed_with_rejections", None, "mend the rejected-rows file"),
+        ("completed_with_rejections", None, "correct the rejected-rows file"),
         ("cancelled", None, "announce it again"),
         ("failed", "NO_ID_COLUMN", "NO_ID_COLUMN: no column is an id"),
         ("failed", "NOT_UPLOADED", "NOT_UPLOADED"),
@@ -211,7 +211,7 @@ def test_a_retry_cannot_be_retried_while_it_runs(world: World, chunk_rows: Chunk
 
 def kept(world: World) -> list[Any]:
     """What the chunks say of themselves."""
-    return list(world.query("SELECT chunk_no, status, redrives, rejected, settled_at IS NULL FROM import_chunks"))
+    return list(world.query("SELECT chunk_no, status, redrives, rejected, finished_at IS NULL FROM import_chunks"))
 
 
 def test_a_chunk_to_be_retried_is_as_if_it_had_never_been_tried(world: World, chunk_rows: Chunks) -> None:

@@ -7,10 +7,10 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from shell.import_control_ops import retry_import
-from shell.utils.db_session import session
+from shell.db.session import session
+from shell.imports.commands import retry_import
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports_api.support import CALLER, announce, cancel, put, start, state
+from tests.integration.imports.support import CALLER, announce, cancel, put, start, state
 from tests.support.world import World
 
 ROWS = 40
@@ -55,7 +55,7 @@ def test_a_retry_waits_for_no_row_of_a_chunk_that_is_being_written(cancelled: in
 
 
 def test_rejections_that_are_removed_by_their_chunk_are_waited_for(cancelled: int) -> None:
-    """The naive twin: without the whole primary key the server reads, and locks, what others write."""
+    """The negative control: without the whole primary key the server reads, and locks, what others write."""
     naive = text("DELETE FROM import_rejections WHERE import_id = :id AND code = 'CHUNK_FAILED'")
     with session() as transaction:
         impatient(transaction)

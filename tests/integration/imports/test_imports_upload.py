@@ -13,14 +13,14 @@ import pytest
 from core.caller import Caller
 from core.contracts.imports import SINGLE_PUT_BYTES, ImportUpload, NewImport, PendingUpload
 from core.errors import InvalidInputError, StorageUnavailableError
-from core.uploads import parse_upload
-from shell import expiring_ops
-from shell.expiring_ops import expire_uploads
+from core.imports.uploads import parse_upload
+from shell.aws import clients
+from shell.db.session import session
+from shell.imports import upload_expiry
+from shell.imports.upload_expiry import expire_uploads
+from shell.imports.uploads import create_import, sign_stored_upload, sign_upload
 from shell.settings import settings
-from shell.upload_ops import create_import, signed, signed_document
-from shell.utils import aws
-from shell.utils.db_session import session
-from tests.integration.imports_api.support import (
+from tests.integration.imports.support import (
     CALLER,
     THREE,
     announce,
@@ -51,7 +51,7 @@ def send(method: str, url: str | None, body: bytes) -> str:
 
 def stored(pending: PendingUpload) -> bytes:
     """What lies at the place of the upload."""
-    return aws.s3().get_object(Bucket=pending.bucket, Key=pending.object_key)["Body"].read()
+    return clients.s3().get_object(Bucket=pending.bucket, Key=pending.object_key)["Body"].read()
 
 
 def announced_in_parts(size: int) -> PendingUpload:
@@ -75,7 +75,7 @@ def test_what_is_kept_of_an_announcement_holds_no_url_and_is_signed_anew(world: 
     document = pending.model_dump_json(by_alias=True)
     assert "http" not in document
     assert "Signature" not in document
-    answer = signed_document(document)
+    answer = sign_stored_upload(document)
     assert isinstance(answer, ImportUpload)
     assert (answer.id, answer.status, answer.upload_id) == (pending.id, "awaiting_upload", pending.upload_id)
     assert answer.upload.expires_in_seconds == 3_600
@@ -83,7 +83,7 @@ def test_what_is_kept_of_an_announcement_holds_no_url_and_is_signed_anew(world: 
 
 def test_a_file_is_uploaded_with_the_url_alone_and_imported(world: World) -> None:
     pending = announce(case="Smith v. Müller & Söhne", fileName="Prod 1 + 2.dat")
-    answer = signed(pending)
+    answer = sign_upload(pending)
     assert answer.upload.parts is None
     send("PUT", answer.upload.url, THREE)
     assert stored(pending) == THREE
@@ -94,7 +94,7 @@ def test_a_file_is_uploaded_with_the_url_alone_and_imported(world: World) -> Non
 
 @pytest.mark.parametrize("in_parts", [False, True])
 def test_only_the_host_is_signed(world: World, in_parts: bool) -> None:
-    upload = signed(announced_in_parts(10) if in_parts else announce()).upload
+    upload = sign_upload(announced_in_parts(10) if in_parts else announce()).upload
     urls = [upload.url] if upload.parts is None else [upload.parts[0].url, upload.complete_url]
     for url in urls:
         query = parse_qs(urlsplit(str(url)).query)
@@ -106,7 +106,7 @@ def test_only_the_host_is_signed(world: World, in_parts: bool) -> None:
 def test_a_large_file_is_uploaded_in_parts(world: World) -> None:
     data = THREE * (MINIMUM_PART // len(THREE) + 1) + b"the rest"
     pending = announced_in_parts(len(data))
-    upload = signed(pending).upload
+    upload = sign_upload(pending).upload
     assert upload.url is None
     assert upload.parts is not None
     etags = [(p.number, send("PUT", p.url, data[p.first_byte : p.first_byte + p.size])) for p in upload.parts]
@@ -117,7 +117,7 @@ def test_a_large_file_is_uploaded_in_parts(world: World) -> None:
 
 
 def test_the_largest_file_has_few_parts_that_cover_it(world: World) -> None:
-    upload = signed(announce(size=10_000_000_000)).upload
+    upload = sign_upload(announce(size=10_000_000_000)).upload
     assert upload.parts is not None
     assert len(upload.parts) == 100
     assert sum(part.size for part in upload.parts) == 10_000_000_000
@@ -145,9 +145,9 @@ def test_the_place_of_an_upload_is_read_as_it_was_meant(world: World) -> None:
     ("body", "said"),
     [
         ({"case": "ü" * 255, "fileName": "ü" * 255}, "1024"),
-        ({"options": {"encoding": "klingon"}}, "unknown encoding"),
-        ({"options": {"delimiter": "ab"}}, "option 'delimiter'"),
-        ({"options": {"columns": {"Title": "nonsense"}}}, "no field"),
+        ({"options": {"encoding": "klingon"}}, "Unknown encoding"),
+        ({"options": {"delimiter": "ab"}}, "Option 'delimiter'"),
+        ({"options": {"columns": {"Title": "nonsense"}}}, "not a field"),
     ],
 )
 def test_what_cannot_be_imported_is_refused_before_anything_is_written(
@@ -206,8 +206,8 @@ def test_no_more_imports_expire_than_asked_for(world: World) -> None:
 def test_an_import_whose_file_came_meanwhile_does_not_expire(world: World) -> None:
     pending = announce()
     world.query(AGE, hours=8 * 24, id=pending.id)
-    overdue = expiring_ops._overdue(10)
+    overdue = upload_expiry._find_overdue(10)
     assert start(put(pending, THREE))
-    assert (overdue, expiring_ops._expire(overdue)) == ([pending.id], 0)
+    assert (overdue, upload_expiry._expire(overdue)) == ([pending.id], 0)
     assert state(pending.id).status == "running"
     assert events(world, "import.failed") == []

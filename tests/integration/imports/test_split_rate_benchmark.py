@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import split_rate
 from benchmarks.imports.load_file import Shape
-from benchmarks.split_rate import Side, main
+from benchmarks.split_rate import MeasuredFile, main
 
 ROOT = Path(__file__).parents[3]
 PROMISED = {"vs_csv_reader", "vs_csv_in_memory", "mb_per_s", "peak_mb", "peak_mb_small", "rows", "bytes", "runs"}
@@ -33,11 +33,11 @@ def test_it_measures_both_files_in_processes_of_their_own() -> None:
 def test_rows_that_are_not_found_end_it_with_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def one_too_many(shape: Shape, path: Path) -> Side:
+    def one_too_many(shape: Shape, path: Path) -> MeasuredFile:
         shape.write(path)
-        return Side(path, shape.rows + 1)
+        return MeasuredFile(path, shape.rows + 1)
 
-    monkeypatch.setattr(split_rate, "_written", one_too_many)
+    monkeypatch.setattr(split_rate, "_write_file", one_too_many)
     assert main(["--rows", "20", "--runs", "1"]) == 1
     out, err = capsys.readouterr()
     assert (out, err) == ("", "error: split found 20 rows of 21\n")
@@ -46,7 +46,7 @@ def test_rows_that_are_not_found_end_it_with_an_error(
 def test_a_pass_that_fails_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("MAX_FILE_BYTES", "10")
     assert main(["--rows", "20", "--runs", "1"]) == 1
-    assert "the most is 10" in capsys.readouterr().err
+    assert "the maximum is 10" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [("--rows", "0"), ("--runs", "x"), ("--columns", "201"), ("--seconds", "1")])
@@ -64,6 +64,6 @@ def test_ratios_are_the_medians_of_the_runs_own(tmp_path: Path) -> None:
     path.write_bytes(b"x" * 4_000_000)
     splits = [{"seconds": seconds, "before": 10e6, "peak": peak} for seconds, peak in ((2, 60e6), (1, 50e6), (8, 90e6))]
     reads = [{"seconds": seconds, "reading_s": seconds / 2} for seconds in (1.0, 0.6, 4.0)]
-    side = Side(path, 1, splits, reads)
+    side = MeasuredFile(path, 1, splits, reads)
     assert (side.ratio("seconds"), side.ratio("reading_s")) == (0.5, 0.25)
     assert (side.mb_per_s, side.peak_mb) == (2.0, 50.0)

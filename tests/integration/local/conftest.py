@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from local.stack import LocalStack
+from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
 
 TOY = Path(__file__).with_name("toy") / "template.yaml"
@@ -56,7 +56,8 @@ def toy_template() -> Path:
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
-    with LocalStack(tmp_path_factory.mktemp("state"), workers=3, time_scale=TimeScale(0.001), template=TOY) as running:
+    options = StackOptions(workers=3, time_scale=TimeScale(0.001), template=TOY)
+    with LocalStack(tmp_path_factory.mktemp("state"), options) as running:
         yield running
 
 

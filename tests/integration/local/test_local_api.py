@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import requests
 
-from local.api_gateway import MAX_BODY_BYTES, ApiGateway, refuse_taken_port
 from local.errors import LocalError
-from local.tokens import Tokens
-from local.wiring import ApiRoute
+from local.gateway.server import MAX_BODY_BYTES, ApiGateway, check_port_is_free
+from local.gateway.tokens import Tokens
+from local.template.model import ApiRoute
 
 TOKENS = Tokens("s" * 64)
 ROUTES = [
@@ -224,12 +224,12 @@ def test_requests_are_answered_side_by_side(functions: Functions) -> None:
 
 def test_a_port_that_is_taken_is_named(api: ApiGateway, functions: Functions) -> None:
     port = int(api.url.rpartition(":")[2])
-    said = f"port {port} of 127.0.0.1 is taken; choose another with --port"
+    said = f"port {port} of 127.0.0.1 is in use; choose another with --port"
     with pytest.raises(LocalError, match=said), ApiGateway(ROUTES, functions, TOKENS, port):
         pass
     with pytest.raises(LocalError, match=r"make local SERVE_ARGS='--port \d+'$"):
-        refuse_taken_port(port)
-    refuse_taken_port(0)
+        check_port_is_free(port)
+    check_port_is_free(0)
 
 
 def test_after_the_block_nobody_answers_and_no_connection_is_left(functions: Functions) -> None:

@@ -19,13 +19,13 @@ from redis import Redis
 from sqlalchemy.orm import Session
 
 from core.statuses import ImportStatus
-from local import cli
-from local.commands import Place
+from local.cli import main
+from local.cli.commands import Workspace
+from local.cli.import_status import list_unfinished
 from local.errors import LocalError
-from local.import_states import unfinished
+from local.gateway.tokens import SECRET_FILE
 from local.stack import LocalStack
-from local.template import Template
-from local.tokens import SECRET_FILE
+from local.template.reader import Template
 from shell.tables.imports import Imports
 from tests.support.world import World
 
@@ -65,27 +65,27 @@ def slow(event, context):
 _SERVE = """
 import signal, sys
 from pathlib import Path
-from local import cli
-from local.commands import Place
+from local.cli import main as cli
+from local.cli.commands import Workspace
 # Whoever runs the tests in the background may have had it ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-place = Place(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
-sys.exit(cli.main(["serve", "--port", "0", "--workers", "1"], place))
+workspace = Workspace(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
+sys.exit(cli.main(["serve", "--port", "0", "--workers", "1"], workspace))
 """
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory, stack: LocalStack) -> Place:
+def workspace(tmp_path_factory: pytest.TempPathFactory, stack: LocalStack) -> Workspace:
     folder = tmp_path_factory.mktemp("visitors")
     (folder / "code").mkdir()
     (folder / "code" / "visitors.py").write_text(CODE)
     (folder / "template.yaml").write_text(TEMPLATE)
-    return Place(folder / "state", folder / "template.yaml", stack.database_url)
+    return Workspace(folder / "state", folder / "template.yaml", stack.database_url)
 
 
 @pytest.fixture(scope="module")
-def visitors(place: Place) -> Iterator[LocalStack]:
-    with place.stack(workers=2) as running:
+def visitors(workspace: Workspace) -> Iterator[LocalStack]:
+    with workspace.stack(workers=2) as running:
         yield running
 
 
@@ -94,9 +94,9 @@ def get(url: str, token: str) -> requests.Response:
 
 
 def test_a_token_of_the_command_opens_the_api_while_it_runs(
-    visitors: LocalStack, place: Place, capsys: pytest.CaptureFixture[str]
+    visitors: LocalStack, workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["token", "--tenant", "acme", "--user", "ada"], place) == 0
+    assert main.main(["token", "--tenant", "acme", "--user", "ada"], workspace) == 0
     token = capsys.readouterr().out.strip()
     assert [get(f"{visitors.api_url}/visitors/ü", token).json() for _ in range(2)] == [
         ["acme", "ada", 1],
@@ -124,9 +124,16 @@ def test_a_template_without_routes_has_no_api(stack: LocalStack) -> None:
 
 
 @contextmanager
-def serving(place: Place) -> Iterator[subprocess.Popen[str]]:
+def serving(workspace: Workspace) -> Iterator[subprocess.Popen[str]]:
     """`serve` in a process of its own."""
-    command = [sys.executable, "-c", _SERVE, str(place.state_dir), str(place.template), str(place.database_url)]
+    command = [
+        sys.executable,
+        "-c",
+        _SERVE,
+        str(workspace.state_dir),
+        str(workspace.template),
+        str(workspace.database_url),
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             yield process
@@ -140,8 +147,8 @@ def lines(stream: IO[str] | None, count: int) -> list[str]:
 
 
 @pytest.mark.slow
-def test_serve_says_where_it_is_and_ends_with_0_at_ctrl_c(place: Place, tmp_path: Path, world: World) -> None:
-    ours = Place(tmp_path, place.template, world.environment["DATABASE_URL"])
+def test_serve_says_where_it_is_and_ends_with_0_at_ctrl_c(workspace: Workspace, tmp_path: Path, world: World) -> None:
+    ours = Workspace(tmp_path, workspace.template, world.environment["DATABASE_URL"])
     [running] = imports_that_are(world, "running")
     with serving(ours) as process:
         said = lines(process.stdout, 8)
@@ -154,11 +161,11 @@ def test_serve_says_where_it_is_and_ends_with_0_at_ctrl_c(place: Place, tmp_path
     assert "token --tenant" in said[1]
     assert str(ours.database_url) in said[2]
     assert str(tmp_path / "sam" / "template.yaml") in said[4]
-    assert said[-1] == "Ctrl-C ends it."
-    assert set(written) == set(Template.load(place.template).functions)
+    assert said[-1] == "Press Ctrl-C to stop."
+    assert set(written) == set(Template.load(workspace.template).functions)
     assert not (tmp_path / "sam").exists(), "its addresses are nobody's any more"
     assert told[1:3] == [
-        "1 import has not finished, and its upload ends with this:",
+        "1 import has not finished, and its upload is lost now:",
         f"  {running} (running, tenant acme)",
     ]
     assert [child for child in children if child.is_running()] == []
@@ -176,7 +183,7 @@ def imports_that_are(world: World, *statuses: str) -> list[int]:
 
 def test_what_has_not_ended_is_counted_over_all_and_named_up_to_a_number(world: World) -> None:
     ids = imports_that_are(world, *ImportStatus)
-    found = unfinished(world.environment["DATABASE_URL"], 2)
+    found = list_unfinished(world.environment["DATABASE_URL"], 2)
     assert [(each.id, each.status, each.total) for each in found] == [
         (ids[0], "awaiting_upload", 3),
         (ids[1], "splitting", 3),
@@ -184,21 +191,21 @@ def test_what_has_not_ended_is_counted_over_all_and_named_up_to_a_number(world: 
 
 
 def test_a_port_that_is_taken_is_told_before_anything_is_started(
-    visitors: LocalStack, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    visitors: LocalStack, workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     port = visitors.api_url.rpartition(":")[2]
-    other = Place(tmp_path, place.template, place.database_url)
-    assert cli.main(["serve", "--port", port], other) == 1
-    assert f"port {port} of 127.0.0.1 is taken" in capsys.readouterr().err
+    other = Workspace(tmp_path, workspace.template, workspace.database_url)
+    assert main.main(["serve", "--port", port], other) == 1
+    assert f"port {port} of 127.0.0.1 is in use" in capsys.readouterr().err
     assert not (tmp_path / "logs").exists()
 
 
-def test_reset_forgets_the_secret(tmp_path: Path, place: Place) -> None:
-    own = Place(tmp_path / "state", place.template, place.database_url)
+def test_reset_forgets_the_secret(tmp_path: Path, workspace: Workspace) -> None:
+    own = Workspace(tmp_path / "state", workspace.template, workspace.database_url)
     secrets = []
     for _ in range(2):
-        assert cli.main(["token", "--tenant", "acme", "--user", "ada"], own) == 0
+        assert main.main(["token", "--tenant", "acme", "--user", "ada"], own) == 0
         secrets.append((own.state_dir / SECRET_FILE).read_text())
-        assert cli.main(["reset"], own) == 0
+        assert main.main(["reset"], own) == 0
         assert not own.state_dir.exists()
     assert secrets[0] != secrets[1]

@@ -10,8 +10,8 @@ import psutil
 import pytest
 from sqlalchemy import Connection, create_engine, text
 
-from local.database import SETTINGS, PrivateServer
 from local.errors import DatabaseServerError
+from local.services.mysql import SETTINGS, PrivateServer
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_it_listens_on_this_machine_alone(connection: Connection) -> None:
 def test_a_second_command_finds_it_running(server: PrivateServer, directory: Path) -> None:
     other = PrivateServer(directory)
     assert other.start() == server.url()
-    assert not other.started_here
+    assert not other.was_started_here
 
 
 def test_data_outlive_the_server(tmp_path: Path) -> None:

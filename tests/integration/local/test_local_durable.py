@@ -17,7 +17,7 @@ import psutil
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local.stack import LocalStack
+from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
 from tests.support.database import until
 
@@ -51,7 +51,7 @@ class Sagas:
 
     def result(self, arn: str) -> Any:
         """Wait until it has succeeded; gives its result."""
-        self.stack.wait_idle(20)
+        self.stack.wait_until_idle(20)
         found = self.get(arn)
         assert found["Status"] == "SUCCEEDED", found
         return json.loads(found["Result"])
@@ -69,7 +69,7 @@ class Sagas:
 
 @pytest.fixture
 def sagas(stack: LocalStack, told: Told) -> Sagas:
-    stack.wait_idle()
+    stack.wait_until_idle()
     return Sagas(stack, told)
 
 
@@ -90,7 +90,7 @@ def test_an_execution_runs_to_its_end_and_is_found_by_its_name(sagas: Sagas, nam
     assert sagas.result(arn)["attempts"] == 1
     assert arn.startswith(f"{ALIAS.removesuffix('live')}$LATEST/durable-execution/{name}/")
     assert sagas.get(arn)["DurableExecutionName"] == name
-    assert sagas.stack.executions("SagaFunction")[name] == "SUCCEEDED"
+    assert sagas.stack.get_execution_statuses("SagaFunction")[name] == "SUCCEEDED"
 
 
 def test_a_caller_that_waits_gets_the_result(sagas: Sagas, name: str) -> None:
@@ -116,7 +116,7 @@ def test_a_step_that_fails_is_retried_after_its_scaled_delay(sagas: Sagas, name:
 def test_an_execution_that_fails_is_reported_once(sagas: Sagas, name: str) -> None:
     before = len(sagas.stack.failures())
     arn = sagas.start(name, fail_times=9)
-    sagas.stack.wait_idle(20)
+    sagas.stack.wait_until_idle(20)
     (failure,) = sagas.stack.failures(before)
     assert (failure.function, failure.error_type) == ("SagaFunction", STEP_ERROR)
     assert f"execution {name} FAILED: as you wished" in str(failure)
@@ -145,9 +145,9 @@ def test_an_execution_whose_workers_keep_dying_fails_after_five_invocations(
     while sagas.get(arn)["Status"] == "RUNNING":
         for pid in sagas.stack.runtime.busy_pids("SagaFunction"):
             psutil.Process(pid).kill()
-        sagas.stack.pause(0.05)
+        sagas.stack.wait_for_activity(0.05)
     assert sagas.get(arn)["Status"] == "FAILED"
-    sagas.stack.wait_idle(20)
+    sagas.stack.wait_until_idle(20)
     assert len(sagas.stack.failures(before)) == 5 + 1
 
 
@@ -177,7 +177,7 @@ def test_many_callers_of_one_name_start_one_execution(sagas: Sagas, name: str) -
         caller.start()
     for caller in callers:
         caller.join()
-    sagas.stack.wait_idle(20)
+    sagas.stack.wait_until_idle(20)
     assert (len(arns), len(set(arns)), sagas.steps(name)) == (8, 1, ["first"])
 
 
@@ -185,28 +185,28 @@ def test_an_execution_under_way_is_running_and_the_stack_is_not_idle(sagas: Saga
     arn = sagas.start(name, gate=str(tmp_path / "gate"))
     sagas.stand_at_the_gate(name)
     assert (sagas.get(arn)["Status"], sagas.stack.is_idle()) == ("RUNNING", False)
-    with pytest.raises(TimeoutError, match=f"executions under way: {name}"):
-        sagas.stack.wait_idle(0.1)
+    with pytest.raises(TimeoutError, match=f"running executions: {name}"):
+        sagas.stack.wait_until_idle(0.1)
     (tmp_path / "gate").touch()
     sagas.result(arn)
-    sagas.stack.wait_idle(5)
+    sagas.stack.wait_until_idle(5)
 
 
 def test_an_execution_that_waits_keeps_the_stack_from_being_idle_until_it_is_stopped(sagas: Sagas, name: str) -> None:
     before = len(sagas.stack.failures())
     arn = sagas.start(name, wait=31_536_000)
     while not sagas.steps(name) or sagas.stack.runtime.busy_pids("SagaFunction"):
-        sagas.stack.pause(0.05)
+        sagas.stack.wait_for_activity(0.05)
     assert not sagas.stack.is_idle()
     sagas.client.stop_durable_execution(DurableExecutionArn=arn)
-    sagas.stack.wait_idle(5)
+    sagas.stack.wait_until_idle(5)
     assert (sagas.get(arn)["Status"], sagas.stack.failures(before)) == ("STOPPED", [])
 
 
 def test_an_execution_has_its_time_out(sagas: Sagas, name: str) -> None:
     before = len(sagas.stack.failures())
     arn = sagas.start(name, "BriefSagaFunction:live", wait=31_536_000)
-    sagas.stack.wait_idle(20)
+    sagas.stack.wait_until_idle(20)
     assert sagas.get(arn)["Status"] == "TIMED_OUT"
     assert [failure.error_type for failure in sagas.stack.failures(before)] == ["TIMED_OUT"]
 
@@ -256,15 +256,15 @@ def test_a_stack_that_goes_down_with_executions_under_way_leaves_nothing(
 ) -> None:
     threads, handlers = set(threading.enumerate()), list(logging.getLogger().handlers)
     options: Any = {"template": stack.template.path, "database_url": stack.database_url}
-    with LocalStack(tmp_path, time_scale=TimeScale(0.001), **options) as other:
+    with LocalStack(tmp_path, StackOptions(time_scale=TimeScale(0.001), **options)) as other:
         sagas = Sagas(other, listen(other))
         sagas.start("waits", wait=31_536_000)
         sagas.start("stands", gate=str(tmp_path / "gate"))
         pid = sagas.stand_at_the_gate("stands")
         caller = threading.Thread(target=_wait_in_vain, args=[sagas.client])
         caller.start()
-        while "asked" not in other.executions("SagaFunction"):
-            other.pause(0.05)
+        while "asked" not in other.get_execution_statuses("SagaFunction"):
+            other.wait_for_activity(0.05)
     caller.join(5)
     assert (caller.is_alive(), psutil.pid_exists(pid), other.failures()) == (False, False, [])
     until(lambda: not any(_of_the_stack(each) for each in set(threading.enumerate()) - threads))

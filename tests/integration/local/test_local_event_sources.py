@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from local.delivery import Repeated
-from local.stack import LocalStack
+from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
+from tests.support.deliveries import RepeatedDelivery
 
 if TYPE_CHECKING:
     from tests.integration.local.conftest import Told
@@ -51,21 +51,21 @@ def test_only_the_failed_message_of_a_batch_is_delivered_again(
     stack: LocalStack, send: Send, told: Told, mark: str
 ) -> None:
     send({"mark": mark, "n": 1}, {"mark": mark, "n": 2, "fail_times": 1}, {"mark": mark, "n": 3})
-    stack.wait_idle(20)
+    stack.wait_until_idle(20)
     assert Counter(each["body"]["n"] for each in told.matching(of(mark))) == {1: 1, 2: 2, 3: 1}
 
 
 def test_a_function_that_raises_leaves_its_whole_batch(stack: LocalStack, send: Send, told: Told, mark: str) -> None:
     before = len(stack.failures())
     send({"mark": mark, "raise_times": 1})
-    stack.wait_idle(20)
+    stack.wait_until_idle(20)
     assert len(told.matching(of(mark))) == 2
     assert [failure.error_type for failure in stack.failures(before)] == ["ValueError"]
 
 
 def test_a_killed_worker_leaves_its_batch_to_another_one(stack: LocalStack, send: Send, told: Told, mark: str) -> None:
     send({"mark": mark, "die_times": 1})
-    stack.wait_idle(20)
+    stack.wait_until_idle(20)
     first, second = told.matching(of(mark))
     assert first["pid"] != second["pid"]
 
@@ -75,7 +75,7 @@ def test_a_message_that_always_fails_ends_in_the_dead_letter_queue(
     stack: LocalStack, send: Send, told: Told, mark: str, fault: dict[str, Any]
 ) -> None:
     send({"mark": mark} | fault)
-    stack.wait_idle(20)
+    stack.wait_until_idle(20)
     url = stack.queue_url("WorkDeadLetterQueue")
     (dead,) = stack.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]
     stack.sqs.delete_message(QueueUrl=url, ReceiptHandle=dead["ReceiptHandle"])
@@ -89,7 +89,7 @@ def test_no_more_invocations_run_at_once_than_the_source_allows(
 ) -> None:
     for n in range(12):
         send({"mark": mark, "n": n})
-    stack.wait_idle(20)
+    stack.wait_until_idle(20)
     assert len(told.matching(of(mark))) == 12
     assert len(stack.runtime.pids("WorkFunction")) <= 2
 
@@ -97,8 +97,8 @@ def test_no_more_invocations_run_at_once_than_the_source_allows(
 def test_waiting_says_what_is_still_there_when_time_is_over(stack: LocalStack, send: Send, mark: str) -> None:
     send({"mark": mark, "fail_times": 2})
     with pytest.raises(TimeoutError, match="WorkQueue"):
-        stack.wait_idle(0)
-    stack.wait_idle(20)
+        stack.wait_until_idle(0)
+    stack.wait_until_idle(20)
 
 
 def test_an_upload_under_the_prefix_is_announced_with_its_version(stack: LocalStack, told: Told, mark: str) -> None:
@@ -129,23 +129,23 @@ def test_a_subscription_filters_and_delivers_raw(stack: LocalStack) -> None:
     assert [message["Body"] for message in messages] == ["good news"]
 
 
-def test_the_functions_of_custom_resources_ran_before_the_pump(stack: LocalStack) -> None:
+def test_the_functions_of_custom_resources_ran_before_the_event_sources(stack: LocalStack) -> None:
     assert len(stack.runtime.pids("PrepareFunction")) == 1
 
 
 def test_messages_can_be_delivered_several_times_in_disorder(
     tmp_path: Path, stack: LocalStack, listen: Callable[[LocalStack], Told]
 ) -> None:
-    with LocalStack(
-        tmp_path,
+    options = StackOptions(
         time_scale=TimeScale(0.001),
         template=stack.template.path,
         database_url=stack.database_url,
-        delivery=Repeated(copies=3, window=20),
-    ) as other:
+        delivery=RepeatedDelivery(copies=3, window=20),
+    )
+    with LocalStack(tmp_path, options) as other:
         url = other.queue_url("WorkQueue")
         for n in range(4):
             other.sqs.send_message(QueueUrl=url, MessageBody=json.dumps({"n": n}))
-        other.wait_idle(20)
+        other.wait_until_idle(20)
         told = listen(other).matching(lambda message: "body" in message)
     assert Counter(each["body"]["n"] for each in told) == dict.fromkeys(range(4), 3)

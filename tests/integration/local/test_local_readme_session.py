@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 from sqlalchemy import URL
 
-from local.api_gateway import ApiGateway, Invoke
-from local.stack import DEFAULT_TEMPLATE, REPOSITORY, LocalStack
-from local.template import Template
+from local.gateway.server import ApiGateway, Invoke
+from local.gateway.tokens import Tokens
+from local.stack import LocalStack, StackOptions
+from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
+from local.template.reader import Template
 from local.time_scale import TimeScale
-from local.tokens import Tokens
 from tests.support import servers
 
 _README = REPOSITORY / "README.md"
@@ -28,9 +29,9 @@ _WRITTEN_API = "API=http://127.0.0.1:8700\n"
 _COMMAND = """
 import sys
 from pathlib import Path
-from local import cli
-from local.commands import Place
-sys.exit(cli.main(None, Place(Path({state!r}), Path({template!r}))))
+from local.cli import main as cli
+from local.cli.commands import Workspace
+sys.exit(cli.main(None, Workspace(Path({state!r}), Path({template!r}))))
 """
 
 
@@ -84,7 +85,7 @@ def schema(schema_url: URL) -> Iterator[str]:
 @pytest.mark.slow
 def test_the_session_of_the_readme_does_what_it_says(tmp_path: Path, schema: str) -> None:
     scale = TimeScale(0.05, shortest_timeout=60)
-    with LocalStack(tmp_path / "state", workers=1, time_scale=scale, database_url=schema) as ours:
+    with LocalStack(tmp_path / "state", StackOptions(workers=1, time_scale=scale, database_url=schema)) as ours:
         made, state, rejections, exhibits, changed, tagged, *others = printed(ours, tmp_path)
     assert (state["status"], state["imported"], state["rejected"]) == ("completed_with_rejections", 2, 1)
     assert (state["id"], state["userId"]) == (made["id"], "ada")
@@ -130,7 +131,7 @@ def test_the_session_ends_and_says_why_where_it_cannot_go_on(
 ) -> None:
     state_dir = tmp_path / "state"
     template = Template.load(DEFAULT_TEMPLATE)
-    tokens = Tokens.of(state_dir if secret_is_known else tmp_path / "another", template)
+    tokens = Tokens.load(state_dir if secret_is_known else tmp_path / "another", template)
     with ApiGateway(template.routes, invoke, tokens) as api:
         ended = run(api.url, folder_like_a_clone(tmp_path / "clone", state_dir))
     assert said in ended.stdout + ended.stderr

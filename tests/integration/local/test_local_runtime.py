@@ -10,9 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from local.processes import Processes
-from local.runtime import InvocationFailed, Runtime
-from local.template import Template
+from local.lambda_runtime.invocation import InvocationFailedError
+from local.lambda_runtime.worker_pool import Runtime
+from local.services.processes import Processes
+from local.template.reader import Template
 from local.time_scale import TimeScale
 
 
@@ -55,7 +56,7 @@ def test_a_worker_is_used_again(runtime: Runtime) -> None:
 
 def test_an_exception_fails_the_invocation_and_spares_the_worker(runtime: Runtime) -> None:
     before = runtime.invoke("EchoFunction", {})["pid"]
-    with pytest.raises(InvocationFailed, match="as you wished") as failed:
+    with pytest.raises(InvocationFailedError, match="as you wished") as failed:
         runtime.invoke("EchoFunction", {"fault": "raise"})
     assert failed.value.error_type == "ValueError"
     assert "".join(failed.value.stack_trace).count("toys.py") == 1
@@ -64,20 +65,20 @@ def test_an_exception_fails_the_invocation_and_spares_the_worker(runtime: Runtim
 
 def test_a_worker_that_dies_fails_its_invocation_and_is_replaced(runtime: Runtime) -> None:
     before = runtime.invoke("EchoFunction", {})["pid"]
-    with pytest.raises(InvocationFailed, match="SIGKILL") as failed:
+    with pytest.raises(InvocationFailedError, match="SIGKILL") as failed:
         runtime.invoke("EchoFunction", {"fault": "die"})
     assert failed.value.error_type == "Runtime.ExitError"
     assert runtime.invoke("EchoFunction", {})["pid"] != before
 
 
 def test_a_function_that_takes_too_long_is_killed(runtime: Runtime) -> None:
-    with pytest.raises(InvocationFailed, match=r"Task timed out after 1\.00 seconds"):
+    with pytest.raises(InvocationFailedError, match=r"Task timed out after 1\.00 seconds"):
         runtime.invoke("SlowFunction", {"seconds": 60})
     assert runtime.pids("SlowFunction") == []
 
 
 def test_a_handler_that_cannot_be_imported_says_why(runtime: Runtime) -> None:
-    with pytest.raises(InvocationFailed, match="No module named 'missing'") as failed:
+    with pytest.raises(InvocationFailedError, match="No module named 'missing'") as failed:
         runtime.invoke("BrokenFunction", {})
     assert failed.value.error_type == "Runtime.ImportModuleError"
 
@@ -108,5 +109,5 @@ def test_after_stopping_no_process_is_left_and_none_is_started(toy_template: Pat
     other.stop()
     processes.stop()
     assert not psutil.pid_exists(pid)
-    with pytest.raises(InvocationFailed, match="going down"):
+    with pytest.raises(InvocationFailedError, match="stack is stopping"):
         other.invoke("EchoFunction", {})

@@ -15,20 +15,20 @@ from typing import Any
 import psutil
 import pytest
 
-from local import cli
-from local.commands import Place
+from local.cli import main
+from local.cli.commands import Workspace
 from local.errors import StackBusyError
-from local.lock import exclusive
-from local.stack import LocalStack
+from local.services.state_lock import lock_state_directory
+from local.stack import LocalStack, StackOptions
 
 _HOLD = """
 import json, select, signal, sys
 from pathlib import Path
 import psutil
-from local.stack import LocalStack
+from local.stack import LocalStack, StackOptions
 # Whoever runs the tests in the background may have had it ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-with LocalStack(Path(sys.argv[1]), template=Path(sys.argv[2])):
+with LocalStack(Path(sys.argv[1]), StackOptions(template=Path(sys.argv[2]))):
     print(json.dumps([child.pid for child in psutil.Process().children(recursive=True)]), flush=True)
     # Not one long read: a signal that comes just before it would go unnoticed.
     while not select.select([sys.stdin], [], [], 0.1)[0]:
@@ -81,7 +81,7 @@ def test_an_exception_in_the_block_leaves_no_process(tmp_path: Path, stack: Loca
     before, during = children(), set()
     with (
         suppress(ZeroDivisionError),
-        LocalStack(tmp_path, template=stack.template.path, database_url=stack.database_url),
+        LocalStack(tmp_path, StackOptions(template=stack.template.path, database_url=stack.database_url)),
     ):
         during = children()
         raise ZeroDivisionError
@@ -92,7 +92,7 @@ def test_an_exception_in_the_block_leaves_no_process(tmp_path: Path, stack: Loca
 def test_a_second_command_is_told_who_is_in_the_way(stack: LocalStack) -> None:
     with (
         pytest.raises(StackBusyError, match=rf"process {os.getpid()}.*end it \(Ctrl-C\) first.*`serve`"),
-        LocalStack(stack.state_dir, template=stack.template.path),
+        LocalStack(stack.state_dir, StackOptions(template=stack.template.path)),
     ):
         pass
 
@@ -100,15 +100,15 @@ def test_a_second_command_is_told_who_is_in_the_way(stack: LocalStack) -> None:
 def test_database_url_answers_while_another_command_uses_the_private_server(
     stack: LocalStack, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["database-url"], Place(stack.state_dir, stack.template.path)) == 0
+    assert main.main(["database-url"], Workspace(stack.state_dir, stack.template.path)) == 0
     assert capsys.readouterr().out.strip() == stack.database_url
 
 
 def test_database_url_refuses_where_another_command_runs_without_the_private_server(
     tmp_path: Path, toy_template: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with exclusive(tmp_path):
-        assert cli.main(["database-url"], Place(tmp_path, toy_template)) == 1
+    with lock_state_directory(tmp_path):
+        assert main.main(["database-url"], Workspace(tmp_path, toy_template)) == 1
     said = capsys.readouterr()
     assert (said.out, "another exhibit-ingest command" in said.err) == ("", True)
 
@@ -117,26 +117,26 @@ def test_database_url_refuses_where_another_command_runs_without_the_private_ser
 def test_database_url_leaves_a_server_that_stop_and_reset_end(
     tmp_path: Path, toy_template: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = Place(tmp_path / "state", toy_template)
+    workspace = Workspace(tmp_path / "state", toy_template)
 
     def run(*arguments: str) -> Any:
-        assert cli.main(arguments, place) == 0
+        assert main.main(arguments, workspace) == 0
         return capsys.readouterr()
 
     try:
         first = run("database-url")
         assert first.out.startswith("mysql+pymysql://")
         assert "exhibit-ingest stop" in first.err
-        assert place.server().is_running()
-        with place.stack() as used:
+        assert workspace.server().is_running()
+        with workspace.stack() as used:
             assert used.database_url == first.out.strip()
-        assert place.server().is_running()
+        assert workspace.server().is_running()
         assert run("database-url").out == first.out
         run("stop")
-        assert not place.server().is_running()
+        assert not workspace.server().is_running()
         run("database-url")
         run("reset")
-        assert not place.server().is_running()
-        assert not place.state_dir.exists()
+        assert not workspace.server().is_running()
+        assert not workspace.state_dir.exists()
     finally:
-        place.server().stop()
+        workspace.server().stop()

@@ -9,10 +9,10 @@ import pytest
 
 import publish_outbox
 from shell import sns
-from shell.claiming_ops import LONGEST_PAUSE_S, MOST_REFUSALS
+from shell.maintenance.purge import purge_expired
 from shell.observability import logger
-from shell.publishing_ops import publish_pending, report_waiting
-from shell.purge_ops import purge_expired
+from shell.outbox.leases import LONGEST_PAUSE_S, MAX_REFUSALS
+from shell.outbox.relay import publish_pending, report_backlog
 from tests.support.database import Database
 from tests.support.log import Log
 from tests.support.outbox import POISON, THROTTLED, FakeTopic, append, later, refusal, waiting
@@ -67,8 +67,8 @@ def test_those_who_failed_together_do_not_come_back_together(database: Database,
 @pytest.mark.parametrize("code", ["Throttling", "InternalError", "NotFound", "AuthorizationError", "KMSThrottling"])
 def test_an_outage_parks_nothing_however_long_it_is(database: Database, topic: FakeTopic, code: str) -> None:
     append(*range(3))
-    topic.outages, topic.outage = 3 * MOST_REFUSALS, refusal(code)
-    assert tried(database, 3 * MOST_REFUSALS) == 0
+    topic.outages, topic.outage = 3 * MAX_REFUSALS, refusal(code)
+    assert tried(database, 3 * MAX_REFUSALS) == 0
     assert database.query(PARKED) == []
     assert tried(database, 1) == 3
 
@@ -76,12 +76,12 @@ def test_an_outage_parks_nothing_however_long_it_is(database: Database, topic: F
 @pytest.mark.parametrize(
     "fault", [THROTTLED, {"Code": "KMSAccessDenied", "SenderFault": True}, {"Code": "InternalError"}]
 )
-def test_an_entry_that_failed_for_no_fault_of_its_own_is_never_parked(
+def test_an_entry_that_failed_for_no_fault_of_its_own_is_never_dead_lettered(
     database: Database, topic: FakeTopic, fault: dict[str, Any]
 ) -> None:
     append(1, 2)
     topic.failing = {1: fault}
-    assert tried(database, 3 * MOST_REFUSALS) == 1
+    assert tried(database, 3 * MAX_REFUSALS) == 1
     assert waiting(database) == [1]
 
 
@@ -92,17 +92,17 @@ def test_a_wrong_topic_is_no_fault_of_the_events(database: Database, topic: Fake
     assert tried(database, 1) == 1
 
 
-def test_poison_is_parked_and_no_longer_blocks_its_aggregate(
+def test_poison_is_dead_lettered_and_no_longer_blocks_its_aggregate(
     database: Database, topic: FakeTopic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = Log()
     monkeypatch.setattr(logger.handlers[0], "stream", log.stream)
     append(1, 2, aggregate="a")
     topic.failing = {1: POISON}
-    assert tried(database, MOST_REFUSALS - 1) == 0
+    assert tried(database, MAX_REFUSALS - 1) == 0
     assert tried(database, 1) == 1, "the one behind it"
-    assert [tuple(row) for row in database.query(PARKED)] == [("a", MOST_REFUSALS, None)]
-    (line,) = [line for line in log.lines() if line["message"] == "event parked"]
+    assert [tuple(row) for row in database.query(PARKED)] == [("a", MAX_REFUSALS, None)]
+    (line,) = [line for line in log.lines() if line["message"] == "event dead-lettered"]
     assert (line["level"], line["type"]) == ("ERROR", "thing.happened")
     assert "number" not in json.dumps(line)
     assert tried(database, 3) == 0
@@ -113,23 +113,23 @@ def test_poison_that_has_a_whole_call_refused_stops_nobody_else(database: Databa
     topic.invalid = {4}
     assert publish_pending() == 9
     assert topic.batches == [10, *[1] * 10]
-    assert tried(database, MOST_REFUSALS - 1) == 0
+    assert tried(database, MAX_REFUSALS - 1) == 0
     assert [row.aggregate_id for row in database.query(PARKED)] == ["4"]
 
 
 def test_a_payload_that_cannot_be_read_stops_nobody_else(database: Database, topic: FakeTopic) -> None:
     append(*range(3))
     database.query("UPDATE outbox_events SET payload = '{' WHERE aggregate_id = '1'")
-    assert tried(database, MOST_REFUSALS) == 2
+    assert tried(database, MAX_REFUSALS) == 2
     assert [row.aggregate_id for row in database.query(PARKED)] == ["1"]
 
 
-def test_what_is_parked_is_tried_again_when_somebody_says_so(database: Database, topic: FakeTopic) -> None:
+def test_what_is_dead_lettered_is_tried_again_when_somebody_says_so(database: Database, topic: FakeTopic) -> None:
     append(1, 2, aggregate="a")
     topic.failing = {1: POISON}
-    tried(database, MOST_REFUSALS)
+    tried(database, MAX_REFUSALS)
     topic.failing = {}
-    answer = publish_outbox.lambda_handler({"releaseParked": True}, Context())
+    answer = publish_outbox.lambda_handler({"releaseDeadLetters": True}, Context())
     assert answer == {"released": 1, "published": 1, "batchItemFailures": []}
     assert topic.published == [2, 1]
     newer, older = topic.messages
@@ -137,12 +137,12 @@ def test_what_is_parked_is_tried_again_when_somebody_says_so(database: Database,
     assert publish_outbox.lambda_handler({}, Context()) == {"published": 0, "batchItemFailures": []}
 
 
-def test_what_is_released_and_refused_again_is_parked_again(database: Database, topic: FakeTopic) -> None:
+def test_what_is_released_and_refused_again_is_dead_lettered_again(database: Database, topic: FakeTopic) -> None:
     append(1)
     topic.failing = {1: POISON}
-    tried(database, MOST_REFUSALS)
-    assert publish_outbox.lambda_handler({"releaseParked": True}, Context())["released"] == 1
-    assert tried(database, MOST_REFUSALS - 2) == 0
+    tried(database, MAX_REFUSALS)
+    assert publish_outbox.lambda_handler({"releaseDeadLetters": True}, Context())["released"] == 1
+    assert tried(database, MAX_REFUSALS - 2) == 0
     assert database.query(PARKED) == []
     tried(database, 1)
     assert len(database.query(PARKED)) == 1
@@ -159,14 +159,14 @@ def test_what_waits_is_measured_once_an_invocation(
     (told,) = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "CloudWatchMetrics" in line]
     assert told["_aws"]["CloudWatchMetrics"][0]["Namespace"] == "ExhibitIngest"
     assert 1000 <= told["OutboxLagSeconds"][0] < 1060
-    assert (told["OutboxWaiting"], told["OutboxParked"]) == ([1.0], [1.0])
+    assert (told["OutboxWaiting"], told["OutboxDeadLettered"]) == ([1.0], [1.0])
 
 
 def test_where_nothing_waits_there_is_no_lag(database: Database, topic: FakeTopic) -> None:
     append(1)
-    assert report_waiting().oldest_s < 60
+    assert report_backlog().oldest_s < 60
     publish_pending()
-    assert report_waiting() == (0, 0.0, 0)
+    assert report_backlog() == (0, 0.0, 0)
 
 
 def test_a_call_that_fails_half_way_through_single_ones_leaves_the_rest_for_later(
@@ -184,7 +184,7 @@ def test_a_call_that_fails_half_way_through_single_ones_leaves_the_rest_for_late
     assert database.query("SELECT failures FROM outbox_events ORDER BY id") == [(1,), (0,), (0,), (0,)]
 
 
-def test_what_is_parked_is_never_purged(database: Database) -> None:
+def test_what_is_dead_lettered_is_never_purged(database: Database) -> None:
     append(1, 2, 3)
     for number, state in ((1, 1), (2, 2), (3, 3)):
         old = "published = :state, created_at = NOW(6) - INTERVAL 40 DAY"

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from core.events import Event
-from shell.outbox_ops import append_events
+from shell.outbox.writer import append_events
 from tests.support.database import Database, together, transaction
 from tests.support.publishers import TABLE, publishers, until_all_is_published
 

@@ -13,11 +13,11 @@ from sqlalchemy import Connection, text
 from sqlalchemy.orm import Session
 
 from shell import sns
-from shell.claiming_ops import CLAIM, FIRSTS, HALF, NEXT, OLDEST, Outcome, claim, settle
-from shell.outbox_ops import append_events
-from shell.publishing_ops import publish_pending
+from shell.db.session import session
+from shell.outbox.leases import FIRSTS, HALF, LEASE_SIZE, NEXT, OLDEST, PublishResult, lease_events, record_results
+from shell.outbox.relay import publish_pending
+from shell.outbox.writer import append_events
 from shell.sns import Message, publish_batch
-from shell.utils.db_session import session
 from tests.support.database import Database
 from tests.support.outbox import THROTTLED, FakeTopic, append, event, later, waiting
 from tests.support.watching import statements
@@ -116,7 +116,7 @@ def test_a_claim_sees_the_leases_of_the_one_before_it(database: Database, topic:
     append(1, aggregate="a")
     with ThreadPoolExecutor() as pool:
         with claiming(database) as other:
-            lease = "published = 3, sequence = 1, claim_token = 'other', lease_until = NOW(6) + INTERVAL 60 SECOND"
+            lease = "published = 3, sequence = 1, lease_token = 'other', lease_until = NOW(6) + INTERVAL 60 SECOND"
             other.execute(text(f"UPDATE outbox_events SET {lease}"))
             append(2, aggregate="a")
             second = pool.submit(publish_pending)
@@ -130,16 +130,18 @@ def test_what_failed_is_given_back_between_claims_and_what_was_published_is_mark
 ) -> None:
     append(1, aggregate="a")
     append(2, aggregate="b")
-    claimed = claim()
+    claimed = lease_events()
     (first, second) = (each.id for each in claimed.events)
     with ThreadPoolExecutor() as pool:
         with claiming(database):
-            settling = pool.submit(settle, claimed, {first: Outcome.ACCEPTED, second: Outcome.FAILED})
+            settling = pool.submit(
+                record_results, claimed, {first: PublishResult.ACCEPTED, second: PublishResult.FAILED}
+            )
             database.until_waiting(1)
-            rows = database.query("SELECT published, claim_token FROM outbox_events ORDER BY id FOR UPDATE")
+            rows = database.query("SELECT published, lease_token FROM outbox_events ORDER BY id FOR UPDATE")
             assert [tuple(row) for row in rows] == [(1, claimed.token), (3, claimed.token)]
         settling.result()
-    assert database.query("SELECT claim_token FROM outbox_events ORDER BY id")[1].claim_token is None
+    assert database.query("SELECT lease_token FROM outbox_events ORDER BY id")[1].lease_token is None
 
 
 def test_claims_that_look_at_events_alone_publish_an_aggregates_out_of_order(
@@ -182,7 +184,7 @@ def test_a_batch_with_two_of_an_aggregate_is_taken_in_part_and_out_of_order(
 ) -> None:
     append(0, 1, aggregate="a")
     topic.failing = {0: THROTTLED}
-    naive = [Message(str(each.id), each.event_type, str(each.body)) for each in claim().events]
+    naive = [Message(str(each.id), each.event_type, str(each.body)) for each in lease_events().events]
     publish_batch(naive)
     topic.failing = {}
     publish_batch(naive[:1])
@@ -191,7 +193,7 @@ def test_a_batch_with_two_of_an_aggregate_is_taken_in_part_and_out_of_order(
 
 def test_what_a_dead_publisher_held_keeps_its_sequence_and_comes_first(database: Database, topic: FakeTopic) -> None:
     append(1, 2, aggregate="a")
-    died = claim()
+    died = lease_events()
     append(3, aggregate="a")
     assert publish_pending() == 0
     later(database)
@@ -205,7 +207,7 @@ def test_a_publisher_stops_when_its_lease_may_be_over(
 ) -> None:
     append(*range(3), aggregate="a")
     left = iter([60.0, 11.0, 9.0])
-    monkeypatch.setattr("shell.claiming_ops.Claim.seconds_left", lambda _claim: next(left, 60.0))
+    monkeypatch.setattr("shell.outbox.leases.OutboxLease.seconds_left", lambda _claim: next(left, 60.0))
     tried: list[int] = []
     topic.before = tried.extend
     assert publish_pending() == 3
@@ -230,11 +232,13 @@ def test_thousands_of_one_aggregate_do_not_keep_the_others_waiting(database: Dat
 
 
 def test_a_window_full_of_events_that_cannot_go_hides_none_behind_it(database: Database, topic: FakeTopic) -> None:
-    append(*range(CLAIM + 50), aggregate="blocked")
+    append(*range(LEASE_SIZE + 50), aggregate="blocked")
     topic.failing = {0: THROTTLED}
     publish_pending()
     append(2001)
-    window = database.query(f"SELECT aggregate_id FROM outbox_events WHERE published = 0 ORDER BY id LIMIT {CLAIM}")
+    window = database.query(
+        f"SELECT aggregate_id FROM outbox_events WHERE published = 0 ORDER BY id LIMIT {LEASE_SIZE}"
+    )
     assert {row.aggregate_id for row in window} == {"blocked"}, "whoever filters this finds nothing"
     assert publish_pending() == 1
     assert topic.published == [2001]
@@ -263,12 +267,12 @@ def test_a_claim_looks_through_indexes_whatever_was_published(database: Database
     for aggregate in range(300):
         append(*range(3), aggregate=aggregate)
     database.query("UPDATE outbox_events SET published = 3, sequence = id WHERE published = 0 AND aggregate_id < '150'")
-    for looking, found in ((NEXT, HALF), (OLDEST, CLAIM), (FIRSTS, CLAIM)):
+    for looking, found in ((NEXT, HALF), (OLDEST, LEASE_SIZE), (FIRSTS, LEASE_SIZE)):
         with database.admin.connect() as connection:
             explain = "EXPLAIN FORMAT=TRADITIONAL" if database.is_mysql else "EXPLAIN"
-            plan = connection.execute(text(f"{explain} {looking.text}"), {"most": found}).all()
+            plan = connection.execute(text(f"{explain} {looking.text}"), {"limit": found}).all()
             before = reads(connection)
-            assert len(connection.execute(looking, {"most": found}).all()) == found
+            assert len(connection.execute(looking, {"limit": found}).all()) == found
             assert reads(connection) - before < 20 * found
         assert {row.key for row in plan} <= INDEXES
         assert {row.type for row in plan} <= {"ref", "range"}
@@ -278,5 +282,5 @@ def test_a_claim_takes_as_many_statements_for_one_event_as_for_a_hundred(world: 
     publish_pending()
     append(1)
     one = statements(world, publish_pending)
-    append(*range(CLAIM))
+    append(*range(LEASE_SIZE))
     assert statements(world, publish_pending) == one + 1 == 14, "one more, for there may be more than the oldest"

@@ -12,12 +12,12 @@ from sqlalchemy.orm import Session
 
 from core.events import Event
 from shell import sns
-from shell.claiming_ops import Claim, Claimed, Outcome, settle
-from shell.outbox_ops import append_events
-from shell.publishing_ops import publish_pending
+from shell.db.session import session
+from shell.outbox.leases import LeasedEvent, OutboxLease, PublishResult, record_results
+from shell.outbox.relay import publish_pending
+from shell.outbox.writer import append_events
 from shell.sns import publish_sns_message
 from shell.utils.db_helpers import retry_on_db_conflict
-from shell.utils.db_session import session
 from tests.support.database import Database, barrier, connection_id, together
 from tests.support.outbox import THROTTLED, FakeTopic, append, event, later, waiting
 from tests.support.world import World
@@ -134,7 +134,7 @@ def test_a_publisher_that_died_after_claiming_leaves_its_events_to_another(
 ) -> None:
     append(1, 2)
     database.query(
-        "UPDATE outbox_events SET claim_token = 'dead', lease_until = NOW(6) + INTERVAL 60 SECOND, attempts = 1"
+        "UPDATE outbox_events SET lease_token = 'dead', lease_until = NOW(6) + INTERVAL 60 SECOND, attempts = 1"
     )
     assert publish_pending() == 0, "its lease still holds"
     database.query("UPDATE outbox_events SET lease_until = NOW(6) - INTERVAL 1 SECOND")
@@ -146,20 +146,20 @@ def test_a_publisher_whose_lease_was_taken_over_does_not_settle_for_the_other(
     database: Database, topic: FakeTopic
 ) -> None:
     append(1)
-    topic.before = lambda _numbers: database.query("UPDATE outbox_events SET claim_token = 'other'")
+    topic.before = lambda _numbers: database.query("UPDATE outbox_events SET lease_token = 'other'")
     assert publish_pending() == 1
     assert waiting(database) == [1]
 
 
-def dead_of(database: Database) -> Claim:
+def dead_of(database: Database) -> OutboxLease:
     """The claim of a publisher whose lease another has taken over."""
     (row,) = database.query("SELECT id FROM outbox_events")
-    return Claim("dead", [Claimed(row.id, ("thing", "1"), "thing.happened", "{}", 1, 0)], 0.0)
+    return OutboxLease("dead", [LeasedEvent(row.id, ("thing", "1"), "thing.happened", "{}", 1, 0)], 0.0)
 
 
 def settled_by_token(database: Database) -> None:
     dead = dead_of(database)
-    settle(dead, {dead.events[0].id: Outcome.UNTRIED})
+    record_results(dead, {dead.events[0].id: PublishResult.UNTRIED})
 
 
 def settled_by_id(database: Database) -> None:

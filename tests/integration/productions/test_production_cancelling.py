@@ -11,9 +11,9 @@ from sqlalchemy import text
 
 from core.errors import CancelledError
 from core.saga import SagaContext, SagaStep
-from shell import produced_ops
-from shell.producing_ops import STEPS
-from shell.utils.db_session import session
+from shell.db.session import session
+from shell.productions import documents
+from shell.productions.saga import STEPS
 from tests.support.database import barrier, together
 from tests.support.production_ends import Meanwhile, passing_run
 from tests.support.production_faults import (
@@ -40,7 +40,7 @@ CONFIRMED_AT = Point("confirm", after=True)
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two documents a part."""
-    monkeypatch.setattr(produced_ops, "PART", PART_SIZE)
+    monkeypatch.setattr(documents, "PART_SIZE", PART_SIZE)
 
 
 def assert_ended(world: World, production: int, prefix: str, obeyed: bool) -> None:

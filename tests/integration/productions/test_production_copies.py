@@ -8,8 +8,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from core.errors import StorageUnavailableError
-from shell.utils import aws, object_store
-from shell.utils.object_store import COPIED_FROM, copy_object
+from shell.aws import clients, s3
+from shell.aws.s3 import COPIED_FROM, copy_object
 from tests.support.production_ends import passing_run
 from tests.support.production_faults import Point
 from tests.support.productions import ask, execute, objects_of, put_documents, put_file, status_of
@@ -21,7 +21,7 @@ SOURCE, TARGET = "files/tenant/Case/a.doc", "productions/1/VOL001/NATIVES/0001/A
 
 def versions(world: World) -> list[str]:
     """Of the copy."""
-    found = aws.s3().list_object_versions(Bucket=world.bucket, Prefix=TARGET)
+    found = clients.s3().list_object_versions(Bucket=world.bucket, Prefix=TARGET)
     return [version["VersionId"] for version in found.get("Versions", [])]
 
 
@@ -51,11 +51,11 @@ def test_a_copy_that_is_there_is_not_made_again_but_of_a_new_version_it_is(world
 
 def test_of_what_is_written_on_the_source_only_its_content_type_is_handed_over(world: World) -> None:
     given: Any = {"Metadata": {"reviewer-note": "privileged"}, "Tagging": "issue=hot", "ContentType": "a/b"}
-    aws.s3().put_object(Bucket=world.bucket, Key=SOURCE, Body=b"x", **given)
+    clients.s3().put_object(Bucket=world.bucket, Key=SOURCE, Body=b"x", **given)
     assert copy_object(world.bucket, SOURCE, TARGET) is None
-    head = aws.s3().head_object(Bucket=world.bucket, Key=TARGET)
+    head = clients.s3().head_object(Bucket=world.bucket, Key=TARGET)
     assert (set(head["Metadata"]), head["ContentType"]) == ({COPIED_FROM}, "a/b")
-    assert aws.s3().get_object_tagging(Bucket=world.bucket, Key=TARGET)["TagSet"] == []
+    assert clients.s3().get_object_tagging(Bucket=world.bucket, Key=TARGET)["TagSet"] == []
 
 
 class Refusing:
@@ -65,7 +65,7 @@ class Refusing:
         self.code = code
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(aws.s3(), name)
+        return getattr(clients.s3(), name)
 
     def copy_object(self, **_: Any) -> None:
         """Refuse."""
@@ -78,18 +78,18 @@ def test_what_s3_will_never_copy_is_said_and_not_waited_for(
 ) -> None:
     [exhibit] = put_documents(world, ["A"])
     production = ask()
-    monkeypatch.setattr(object_store, "s3", lambda: Refusing(code))
+    monkeypatch.setattr(s3, "s3", lambda: Refusing(code))
     execute(production)
     [(reason,)] = world.query("SELECT reason FROM productions WHERE id = :p", p=production)
     assert (status_of(world, production), reason) == (
         "cancelled",
-        f"files cannot be copied (2 {code}) of the exhibits {exhibit}",
+        f"files of exhibits {exhibit} cannot be copied: 2 {code}",
     )
 
 
 def test_what_may_pass_is_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     put_file(world, "a.doc", "one")
-    monkeypatch.setattr(object_store, "s3", lambda: Refusing("SlowDown"))
+    monkeypatch.setattr(s3, "s3", lambda: Refusing("SlowDown"))
     with pytest.raises(StorageUnavailableError, match="SlowDown"):
         copy_object(world.bucket, SOURCE, TARGET)
 

@@ -14,10 +14,10 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 import productions_api
 import resume_productions
 import start_production
-from shell import production_start_ops
-from shell.production_start_ops import RESUMED_AT_MOST
+from shell.productions import executions
+from shell.productions.executions import MAX_RESUMPTIONS
 from shell.settings import settings
-from tests.support.cases import case_of, put_exhibits
+from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.database import barrier, together
 from tests.support.productions import ask, execute, retry, status_of
 from tests.support.world import Context, World, call
@@ -75,7 +75,7 @@ def lambdas(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLambd
     fake = FakeLambda()
     monkeypatch.setenv("PRODUCE_FUNCTION_ARN", "arn:produce:live")
     settings.cache_clear()
-    monkeypatch.setattr(production_start_ops, "functions", lambda: fake)
+    monkeypatch.setattr(executions, "lambda_client", lambda: fake)
     yield fake
     settings.cache_clear()
 
@@ -83,7 +83,7 @@ def lambdas(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLambd
 @pytest.fixture
 def production(world: World) -> int:
     """One that was asked for."""
-    put_exhibits(world, case_of(world, "Case", "tenant"), ["A"])
+    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), ["A"])
     return ask()
 
 
@@ -127,7 +127,7 @@ def generations(world: World, production: int) -> list[int]:
 
 def test_the_event_of_the_api_asks_for_a_production(world: World) -> None:
     event = json.loads((EVENTS / "productions_api.json").read_text())
-    [exhibit] = put_exhibits(world, case_of(world, "Doe v. Acme", "acme"), ["A"])
+    [exhibit] = put_exhibits(world, get_or_create_case(world, "Doe v. Acme", "acme"), ["A"])
     world.query("INSERT INTO tags (case_id, name) SELECT id, 'Responsive' FROM cases")
     world.query("INSERT INTO taggings (exhibit_id, tag_id, user_id) SELECT :e, id, 'u' FROM tags", e=exhibit)
     answer = productions_api.lambda_handler(event, Context())
@@ -244,13 +244,13 @@ def test_an_execution_that_nobody_wrote_down_is_found_under_its_name(
 def test_after_so_many_executions_that_ended_somebody_is_told(
     world: World, lambdas: FakeLambda, production: int
 ) -> None:
-    for generation in range(1, RESUMED_AT_MOST + 2):
+    for generation in range(1, MAX_RESUMPTIONS + 2):
         start(production, generation)
         lambdas.executions[name_of(world, production, generation)] = "FAILED"
         quiet(world, production)
         sweep()
     assert status_of(world, production) == "needs_attention"
-    assert generations(world, production) == list(range(1, RESUMED_AT_MOST + 2))
+    assert generations(world, production) == list(range(1, MAX_RESUMPTIONS + 2))
     told = world.query("SELECT COUNT(*) FROM outbox_events WHERE event_type = 'production.needs_attention'")
     assert (told[0][0], sweep()) == (1, {"quiet": 0, "resumed": 0})
     retry(production)

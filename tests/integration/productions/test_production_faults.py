@@ -12,10 +12,10 @@ from typing import NamedTuple
 import pytest
 
 from core.errors import StorageUnavailableError
-from shell import produced_ops
-from shell.durable import ATTEMPTS, decide, shown
+from shell.aws import clients
+from shell.aws.durable_execution import ATTEMPTS, decide_retry, redact_error
+from shell.productions import documents
 from shell.settings import settings
-from shell.utils import aws
 from tests.support.production_faults import (
     BACKWARD,
     FORWARD,
@@ -119,8 +119,8 @@ def name_of(given: Expected | Sequence[Fault]) -> str:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two documents a part; and what is not available is given up after six attempts."""
-    monkeypatch.setattr(produced_ops, "PART", PART_SIZE)
-    monkeypatch.setattr("shell.durable._NotNowError.most", 6)
+    monkeypatch.setattr(documents, "PART_SIZE", PART_SIZE)
+    monkeypatch.setattr("shell.aws.durable_execution._TransientError.max_attempts", 6)
 
 
 def assert_ended(world: World, production: int, expected: Expected) -> None:
@@ -135,7 +135,7 @@ def assert_ended(world: World, production: int, expected: Expected) -> None:
 def test_each_fault_has_its_one_outcome(world: World, faults: Sequence[Fault], expected: Expected) -> None:
     put_documents(world, NUMBERS)
     production = ask()
-    assert execute(production, failing(*faults), 300) == {"status": expected.status, "left": list(expected.left)}
+    assert execute(production, failing(*faults), 300) == {"status": expected.status, "unfinished": list(expected.left)}
     assert_ended(world, production, expected)
     if expected.after_retry:
         retry(production)
@@ -148,7 +148,7 @@ def test_what_stays_unavailable_is_given_up_after_a_day(
     world: World, race_counts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     attempts = ATTEMPTS if race_counts == 1 else 12
-    monkeypatch.setattr("shell.durable._NotNowError.most", attempts)
+    monkeypatch.setattr("shell.aws.durable_execution._TransientError.max_attempts", attempts)
     put_documents(world, NUMBERS)
     faulty = Faulty((Fault("copy:2", "unavailable"), Fault("undo copy", "unavailable")))
     execute(production := ask(), handler_of(around(faulty)), 300)
@@ -158,20 +158,20 @@ def test_what_stays_unavailable_is_given_up_after_a_day(
 
 def test_the_waits_for_what_is_unavailable_make_a_day_and_some_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    waits = [decide(shown(StorageUnavailableError()), attempt) for attempt in range(1, ATTEMPTS + 1)]
+    waits = [decide_retry(redact_error(StorageUnavailableError()), attempt) for attempt in range(1, ATTEMPTS + 1)]
     assert [wait.should_retry for wait in waits] == [True] * (ATTEMPTS - 1) + [False]
     assert 0 < sum(wait.delay_seconds for wait in waits[:-1]) - 86_400 < 3_600
 
 
 def test_whoever_is_told_again_knows_it_by_its_key(world: World) -> None:
-    queue = aws.sqs().create_queue(QueueName=f"{world.bucket}-told")["QueueUrl"]
-    to = aws.sqs().get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
-    topic = aws.sns().subscribe(
+    queue = clients.sqs().create_queue(QueueName=f"{world.bucket}-told")["QueueUrl"]
+    to = clients.sqs().get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    topic = clients.sns().subscribe(
         TopicArn=settings().events_topic_arn, Protocol="sqs", Endpoint=to, ReturnSubscriptionArn=True
     )
     put_documents(world, NUMBERS)
     execute(production := ask(), failing(Fault("notify", "unavailable", after=True, times=2)))
-    aws.sns().unsubscribe(SubscriptionArn=topic["SubscriptionArn"])
+    clients.sns().unsubscribe(SubscriptionArn=topic["SubscriptionArn"])
     told = [json.loads(each["Message"]) for each in taken_from(queue)]
     assert [each["eventType"] for each in told] == ["production.available"] * 3
     assert {each["messageKey"] for each in told} == {f"{production}:notify"}

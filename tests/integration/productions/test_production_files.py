@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shell.utils import aws
-from tests.support.cases import case_of, put_exhibits
+from shell.aws import clients
+from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.productions import ask, execute, objects_of, put_documents, put_file, status_of
 from tests.support.world import World
 from tests.support.written import dat_of, exhibit, written
@@ -17,7 +17,7 @@ def test_files_are_the_sources_byte_for_byte_under_the_names_that_the_dat_gives(
         exhibit(world, number, native_path=rf".\NATIVE\{number}.XLSX", text_path=f"TEXT/{number}.txt")
         for path in (f"NATIVE/{number}.XLSX", f"TEXT/{number}.txt"):
             key = f"files/tenant/Case/{path}"
-            aws.s3().put_object(Bucket=world.bucket, Key=key, Body=body, Tagging="secret=1", ContentType="a/b")
+            clients.s3().put_object(Bucket=world.bucket, Key=key, Body=body, Tagging="secret=1", ContentType="a/b")
     production = written()
     objects = objects_of(world, production)
     for record, body in zip(dat_of(world, production), bodies.values(), strict=True):
@@ -25,7 +25,7 @@ def test_files_are_the_sources_byte_for_byte_under_the_names_that_the_dat_gives(
         for link in ("Native Link", "Text Link"):
             assert objects.pop(record[link].replace("\\", "/")) == body
             key = f"productions/{production}/" + record[link].replace("\\", "/")
-            assert aws.s3().get_object_tagging(Bucket=world.bucket, Key=key)["TagSet"] == []
+            assert clients.s3().get_object_tagging(Bucket=world.bucket, Key=key)["TagSet"] == []
     assert set(objects) == {"VOL001/DATA/VOL001.dat"}
 
 
@@ -90,7 +90,7 @@ def test_all_missing_files_are_said_at_once(world: World) -> None:
     [(reason,)] = world.query("SELECT reason FROM productions WHERE id = :p", p=production)
     ids = [row.id for row in world.query("SELECT id FROM exhibits WHERE control_number LIKE 'M-%' ORDER BY id")]
     named = ", ".join(map(str, ids[:20]))
-    assert reason == f"files cannot be copied (50 not in the bucket) of the exhibits {named} and 5 more"
+    assert reason == f"files of exhibits {named} and 5 more cannot be copied: 50 not in the bucket"
 
 
 def test_two_productions_share_a_volume_and_no_object(world: World) -> None:
@@ -103,7 +103,7 @@ def test_two_productions_share_a_volume_and_no_object(world: World) -> None:
 
 @pytest.mark.parametrize(("documents", "parts"), [(500, 1), (501, 2), (1_000, 2), (1_001, 3)])
 def test_a_folder_has_five_hundred_documents(world: World, documents: int, parts: int) -> None:
-    case_id = case_of(world, "Case", "tenant")
+    case_id = get_or_create_case(world, "Case", "tenant")
     numbers = [f"D{number:04}" for number in range(documents)]
     edges = sorted({0, 499, 500, 999, 1_000, documents - 1} & set(range(documents)))
     put_exhibits(world, case_id, [numbers[place] for place in edges], native_path="same.doc")

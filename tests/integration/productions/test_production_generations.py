@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from shell import produced_ops
+from shell.productions import documents
 from tests.support.production_ends import Ending, end, passing_run
 from tests.support.production_faults import (
     NUMBERS,
@@ -35,7 +35,7 @@ SEED = 27
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two documents a part."""
-    monkeypatch.setattr(produced_ops, "PART", PART_SIZE)
+    monkeypatch.setattr(documents, "PART_SIZE", PART_SIZE)
 
 
 def faults(*given: Fault) -> Callable[[int], Hook]:

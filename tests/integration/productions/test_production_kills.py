@@ -50,7 +50,7 @@ def killed(world: World, functions: Environments, run: str, kill: Kill, number: 
     prefix = letters(number)
     production = ask(prefix=prefix)
     outcome = execute_in(functions, replace(RUNS[run], production=production, kill=kill))
-    assert outcome.result == {"status": "confirmed" if run == "confirmed" else "cancelled", "left": []}
+    assert outcome.result == {"status": "confirmed" if run == "confirmed" else "cancelled", "unfinished": []}
     (assert_confirmed if run == "confirmed" else assert_cancelled)(world, production, prefix)
     return outcome
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from core.volume import MAX_DOCUMENTS
-from shell import production_steps_ops as steps
-from shell.matching_ops import refuse_count
-from shell.produced_ops import produced_part
+from core.productions.volume import MAX_DOCUMENTS
+from shell.db.session import session
+from shell.productions import steps
+from shell.productions.documents import list_part
+from shell.productions.selection import check_count
 from shell.tables.productions import Productions
-from shell.utils.db_session import session
-from tests.support.cases import case_of, put_exhibits
+from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.productions import ask
 from tests.support.watching import statements
 from tests.support.world import World
@@ -26,7 +26,7 @@ _NUMBERS = "JSON_TABLE(:numbers, '$[*]' COLUMNS (n BIGINT PATH '$')) AS given"
 
 def put_case(world: World, name: str, documents: int) -> list[int]:
     """A case with so many exhibits, and with a custodian and a tag each."""
-    case_id = case_of(world, name, "tenant")
+    case_id = get_or_create_case(world, name, "tenant")
     ids = put_exhibits(world, case_id, [f"D{number:05}" for number in range(documents)])
     world.query("INSERT INTO custodians (case_id, name) VALUES (:c, 'Ada')", c=case_id)
     world.query("INSERT INTO tags (case_id, name) VALUES (:c, 'Hot')", c=case_id)
@@ -105,7 +105,7 @@ def test_no_step_reads_the_rows_of_others(world: World) -> None:
         ours = reading.get_one(Productions, production)
     start = (context[steps.DESTINATION], context[steps.POSITION])
     found["again"] = rows_read(world, lambda: steps.reserve({steps.PRODUCTION: production}))
-    found["part"] = rows_read(world, lambda: produced_part(ours, start, 1))
+    found["part"] = rows_read(world, lambda: list_part(ours, start, 1))
     found["confirm"] = rows_read(world, lambda: steps._confirm(production))
     print(f"rows read for {OWN} documents among {LARGE} others: {found}")
     assert max(found.values()) < 6 * OWN
@@ -119,15 +119,15 @@ def test_a_part_costs_the_same_whatever_its_size(world: World) -> None:
         with session() as reading:
             ours = reading.get_one(Productions, production)
         start = (context[steps.DESTINATION], context[steps.POSITION])
-        number, [part] = counted(world, partial(produced_part, ours, start, 0))
+        number, [part] = counted(world, partial(list_part, ours, start, 0))
         assert [len(part), {tuple(each.custodians) for each in part}] == [documents, {("Ada",)}]
         found.append(number)
     assert found[0] == found[1]
 
 
 def test_a_production_has_a_hundred_thousand_documents_at_most(world: World) -> None:
-    refuse_count(MAX_DOCUMENTS)
-    case_id = case_of(world, "Case", "tenant")
+    check_count(MAX_DOCUMENTS)
+    case_id = get_or_create_case(world, "Case", "tenant")
     insert = (
         "INSERT INTO exhibits (case_id, control_number, import_id, line_no, row_hash) "
         f"SELECT :c, LPAD(given.n, 6, '0'), 1, given.n, '' FROM {_NUMBERS}"

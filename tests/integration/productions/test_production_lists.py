@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from shell.production_query_ops import get_production, list_documents, list_productions
+from shell.productions.queries import get_production, list_documents, list_productions
 from tests.support.api import Client
-from tests.support.cases import case_of, matter, put_exhibits
+from tests.support.cases import get_or_create_case, matter, put_exhibits
 from tests.support.productions import CALLER, ask, execute, put_documents
 from tests.support.watching import statements
 from tests.support.world import World
@@ -34,7 +34,7 @@ def ids(pages: list[list[Any]]) -> list[int]:
 
 def test_productions_are_listed_newest_first_page_by_page(world: World) -> None:
     for case in ("Case", "Other"):
-        put_exhibits(world, case_of(world, case, "tenant"), ["A"])
+        put_exhibits(world, get_or_create_case(world, case, "tenant"), ["A"])
     made = [(case, ask(case)) for case in ("Case", "Other", "Case", "Case", "Other")]
     matter(world, 1, tenant="other")
     newest = [production for _, production in reversed(made)]
@@ -59,7 +59,7 @@ def test_a_list_says_how_far_each_production_is(world: World) -> None:
 
 def test_documents_are_listed_with_their_numbers_page_by_page(world: World) -> None:
     numbers = [f"D-{number}" for number in range(7)]
-    put_exhibits(world, case_of(world, "Case", "tenant"), numbers)
+    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), numbers)
     first, second = ask(), ask(volume="VOL001")
     execute(first)
     execute(second)
@@ -75,19 +75,19 @@ def test_documents_are_listed_with_their_numbers_page_by_page(world: World) -> N
 
 def test_rows_of_a_cancelled_production_are_void(world: World) -> None:
     put_documents(world, ["A", "B"])
-    [missing] = put_exhibits(world, case_of(world, "Case", "tenant"), ["C"], native_path="not/there.doc")
+    [missing] = put_exhibits(world, get_or_create_case(world, "Case", "tenant"), ["C"], native_path="not/there.doc")
     production = ask()
     execute(production)
     shown = ME.get(f"/productions/{production}").json
     assert (shown["status"], shown["failedStep"], shown["documents"]) == ("cancelled", "copy", 3)
-    assert shown["reason"] == f"files cannot be copied (1 not in the bucket) of the exhibits {missing}"
+    assert shown["reason"] == f"files of exhibits {missing} cannot be copied: 1 not in the bucket"
     items = ME.get(f"/productions/{production}/documents").json["items"]
     assert [(item["batesBegin"], item["status"]) for item in items] == [(f"ACME000000{n}", "void") for n in (1, 2, 3)]
     assert ids(walked("/productions", 1)) == [production]
 
 
 def test_a_production_without_numbers_has_no_documents(world: World) -> None:
-    put_exhibits(world, case_of(world, "Case", "tenant"), ["A"])
+    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), ["A"])
     path = f"/productions/{ask()}/documents"
     assert ME.get(path).json == {"items": [], "next": None}
     assert ME.get(f"{path}?after=x").status == 400
@@ -119,7 +119,7 @@ def put_others(world: World, own: int) -> None:
         world.query(OTHERS, production=own + 1_000 + of_own, numbers=numbers, **place)
     for tenant, count in (("tenant", TENANTS), ("other", 5 * TENANTS)):
         numbers = json.dumps(list(range(count)))
-        world.query(_PRODUCTIONS, tenant=tenant, case_id=case_of(world, "Another", tenant), numbers=numbers)
+        world.query(_PRODUCTIONS, tenant=tenant, case_id=get_or_create_case(world, "Another", tenant), numbers=numbers)
     world.query("ANALYZE TABLE production_documents, productions, production_steps")
 
 
@@ -136,7 +136,7 @@ def read_rows(world: World, work: Callable[[], Any]) -> int:
 
 
 def test_reading_costs_the_same_whatever_else_there_is(world: World) -> None:
-    put_exhibits(world, case_of(world, "Case", "tenant"), [f"D-{number:03}" for number in range(200)])
+    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), [f"D-{number:03}" for number in range(200)])
     own = ask(startAt=LARGE)
     execute(own)
     asked: dict[str, Callable[[], Any]] = {

@@ -16,10 +16,10 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from core.bates import BatesFormat
 from core.errors import SequenceExhaustedError, WrongStateError
-from shell.bates_ops import Taken, ensure_sequence, take_numbers
-from shell.utils.document_properties import store
+from core.productions.bates import BatesFormat
+from shell.productions.bates_sequences import AllocatedNumbers, allocate_numbers, ensure_sequence
+from shell.utils.document_properties import serialize_properties
 from tests.support.bates_workers import Work, at_once, by_its_step, numbers_alone
 from tests.support.cases import Cases
 from tests.support.database import PATIENCE_S, Database, barrier, done, outcome, replayed, together, transaction
@@ -32,7 +32,7 @@ SPANS = "SELECT first_number, last_number, status FROM production_documents ORDE
 
 def many_pages(cases: Cases) -> list[int]:
     """Exhibits of one to seven pages."""
-    pages = [store({"Pages": str(count)}) for count in range(1, MOST + 1)]
+    pages = [serialize_properties({"Pages": str(count)}) for count in range(1, MOST + 1)]
     return [cases.exhibit(f"D{place}", document_properties=said) for place, said in enumerate(pages)]
 
 
@@ -76,10 +76,10 @@ def test_a_prefix_that_many_begin_at_once_is_one_sequence(counting: Cases, race_
     assert counting.database.scalar("SELECT COUNT(*) FROM bates_sequences") == rounds
 
 
-def _beginning(case_id: int, form: BatesFormat, on: Engine, met: threading.Barrier) -> Taken:
+def _beginning(case_id: int, form: BatesFormat, on: Engine, met: threading.Barrier) -> AllocatedNumbers:
     met.wait()
     replayed(on, ensure_sequence, case_id, form, 3)
-    return replayed(on, take_numbers, case_id, form, 3)
+    return replayed(on, allocate_numbers, case_id, form, 3)
 
 
 Twin = Callable[[Session, int, threading.Barrier], int]
@@ -92,7 +92,7 @@ def race(engines: Sequence[Engine], work: Callable[[Engine, threading.Barrier], 
 
 
 def highest_and_one(opened: Session, sequence: int, met: threading.Barrier) -> int:
-    """The naive twin that asks the rows."""
+    """The negative control that asks the rows."""
     asked = text("SELECT COALESCE(MAX(last_number), 0) + 1 FROM production_documents WHERE sequence_id = :s")
     first = int(opened.execute(asked, {"s": sequence}).scalar_one())
     met.wait()
@@ -105,7 +105,7 @@ def highest_and_one(opened: Session, sequence: int, met: threading.Barrier) -> i
 
 
 def read_and_write(opened: Session, sequence: int, met: threading.Barrier) -> int:
-    """The naive twin that reads the sequence without a lock, and writes it without a version."""
+    """The negative control that reads the sequence without a lock, and writes it without a version."""
     asked = text("SELECT next_number FROM bates_sequences WHERE id = :s")
     first = int(opened.execute(asked, {"s": sequence}).scalar_one())
     met.wait()
@@ -128,7 +128,7 @@ def test_whoever_asks_for_the_highest_number_gets_one_that_others_get(counting: 
 def test_whoever_reads_the_sequence_without_its_lock_gives_numbers_out_again(counting: Cases) -> None:
     case_id = counting.case("Case")
     done(ensure_sequence, case_id, FORM, 1)
-    sequence = done(take_numbers, case_id, FORM, 1).sequence_id
+    sequence = done(allocate_numbers, case_id, FORM, 1).sequence_id
     with counting.database.environments(WORKERS) as engines:
         assert race(engines, partial(committed, read_and_write, sequence)) == [2] * WORKERS
     assert take(case_id, 1) == (5, 5), "of 24 numbers that were given out, 21 are given out again"
@@ -138,26 +138,26 @@ def test_what_was_rolled_back_is_given_to_the_next(counting: Cases) -> None:
     case_id = counting.case("Case")
     done(ensure_sequence, case_id, FORM, 10)
     with pytest.raises(ZeroDivisionError):
-        done(lambda opened: take_numbers(opened, case_id, FORM, 10).numbers.first // 0)
+        done(lambda opened: allocate_numbers(opened, case_id, FORM, 10).numbers.first // 0)
     assert take(case_id, 2) == (1, 2)
 
 
-def added_by_who_takes(opened: Session, case_id: int, wanted: BatesFormat, count: int) -> Taken:
-    """The naive twin in which the prefix's first numbers add its sequence."""
-    ensure_sequence(opened, case_id, wanted, count)
-    return take_numbers(opened, case_id, wanted, count)
+def added_by_who_takes(opened: Session, case_id: int, bates_format: BatesFormat, count: int) -> AllocatedNumbers:
+    """The negative control in which the prefix's first numbers add its sequence."""
+    ensure_sequence(opened, case_id, bates_format, count)
+    return allocate_numbers(opened, case_id, bates_format, count)
 
 
-@pytest.mark.parametrize(("begin", "breaks"), [(take_numbers, False), (added_by_who_takes, True)])
+@pytest.mark.parametrize(("begin", "breaks"), [(allocate_numbers, False), (added_by_who_takes, True)])
 def test_whoever_rolls_back_the_first_numbers_of_a_prefix_breaks_nobody(
-    counting: Cases, begin: Callable[..., Taken], breaks: bool
+    counting: Cases, begin: Callable[..., AllocatedNumbers], breaks: bool
 ) -> None:
     case_id, rounds, before = counting.case("Case"), 10, counting.database.deadlocks()
     with counting.database.environments(WORKERS) as engines:
         for form in (BatesFormat(f"P{number}-", 5) for number in range(rounds)):
             if not breaks:
                 done(ensure_sequence, case_id, BatesFormat(form.prefix.lower(), 6), 3)
-            three = partial(begin, case_id=case_id, wanted=form, count=3)
+            three = partial(begin, case_id=case_id, bates_format=form, count=3)
             firsts = behind_a_rollback(counting.database, engines, three)
             assert firsts == list(range(1, 3 * len(engines) - 2, 3))
     deadlocks = counting.database.deadlocks() - before
@@ -165,7 +165,9 @@ def test_whoever_rolls_back_the_first_numbers_of_a_prefix_breaks_nobody(
     assert (deadlocks > 0) == breaks
 
 
-def behind_a_rollback(database: Database, engines: Sequence[Engine], begin: Callable[[Session], Taken]) -> list[int]:
+def behind_a_rollback(
+    database: Database, engines: Sequence[Engine], begin: Callable[[Session], AllocatedNumbers]
+) -> list[int]:
     """The first numbers of those who waited for one that took numbers and rolls back."""
     first, *others = engines
     with Session(first) as opened, ThreadPoolExecutor(len(others)) as pool:
@@ -181,7 +183,7 @@ def test_numbers_that_a_restore_forgot_are_passed_over(counting: Cases) -> None:
     case_id = counting.case("Case")
     take(case_id, 3)
     statement = re.findall(r"UPDATE bates_sequences [^`]+", OPERATIONS.read_text(encoding="utf-8"))[0]
-    named = {"<last on paper>": "40", "<tenant>": "tenant", "<case>": "Case", "<prefix>": FORM.prefix}
+    named = {"<last number handed over>": "40", "<tenant>": "tenant", "<case>": "Case", "<prefix>": FORM.prefix}
     for name, value in named.items():
         assert name in statement
         statement = statement.replace(name, value)

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from core.errors import CancelledError
-from shell.production_steps_ops import PRODUCTION, reserve
-from shell.utils.document_properties import store
+from shell.productions.steps import PRODUCTION, reserve
+from shell.utils.document_properties import serialize_properties
 from tests.support.api import Client
-from tests.support.cases import case_of, matter, put_exhibits
+from tests.support.cases import get_or_create_case, matter, put_exhibits
 from tests.support.productions import ask, documents_of, execute, status_of, steps_of, take
 from tests.support.world import World
 
@@ -39,12 +39,12 @@ def test_a_prefix_that_is_used_in_another_way_is_refused_at_once(world: World) -
     for asked in ({"digits": 6}, {"prefix": "Smith"}, {"startAt": 41}, {"startAt": 1}):
         status, problem, detail = post(ours.client, **asked)
         assert (status, problem) == (409, "wrong-state"), asked
-        assert ("SMITH with 7 digits" in detail) or ("goes on with 43" in detail)
+        assert ("SMITH with 7 digits" in detail) or ("next number of the prefix is 43" in detail)
     assert post(ours.client)[0] == 202
 
 
 def test_an_exhibit_may_be_produced_twice(world: World) -> None:
-    put_exhibits(world, case_of(world, "Case", "tenant"), ["A"])
+    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), ["A"])
     first, second = ask(), ask(volume="VOL002")
     execute(first)
     execute(second)
@@ -54,8 +54,8 @@ def test_an_exhibit_may_be_produced_twice(world: World) -> None:
 def pages(world: World, **said: str | None) -> None:
     """Exhibits of the case, by their control numbers, and what their load file said of their pages."""
     for number, count in said.items():
-        properties = {} if count is None else {"document_properties": store({"Page Count": count})}
-        put_exhibits(world, case_of(world, "Case", "tenant"), [number], **properties)
+        properties = {} if count is None else {"document_properties": serialize_properties({"Page Count": count})}
+        put_exhibits(world, get_or_create_case(world, "Case", "tenant"), [number], **properties)
 
 
 def test_each_page_has_a_number_where_pages_are_counted(world: World) -> None:
@@ -74,7 +74,7 @@ def test_a_page_count_that_is_none_cancels_the_production_and_names_the_document
     assert "the page count of exhibit" in reason
     assert "many" not in reason
     assert (steps_of(world, production)["reserve"], documents_of(world, production)) == ("compensated", [])
-    assert take(case_of(world, "Case", "tenant"), 1) == (1, 1), "nothing was given out"
+    assert take(get_or_create_case(world, "Case", "tenant"), 1) == (1, 1), "nothing was given out"
 
 
 def test_pages_that_a_prefix_has_no_numbers_for_cancel_the_production(world: World) -> None:
@@ -87,7 +87,7 @@ def test_pages_that_a_prefix_has_no_numbers_for_cancel_the_production(world: Wor
 
 
 def test_of_two_that_begin_a_prefix_differently_the_second_is_cancelled(world: World) -> None:
-    put_exhibits(world, case_of(world, "Case", "tenant"), ["A"])
+    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), ["A"])
     first, second = ask(startAt=10), ask(digits=6)
     execute(first)
     execute(second)
@@ -96,7 +96,7 @@ def test_of_two_that_begin_a_prefix_differently_the_second_is_cancelled(world: W
 
 
 def test_a_reservation_that_fails_leaves_a_sequence_that_binds_nobody(world: World) -> None:
-    put_exhibits(world, case_of(world, "Case", "tenant"), ["A"])
+    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), ["A"])
     given_up = ask(startAt=7)
     world.query("UPDATE productions SET status = 'cancelling' WHERE id = :p", p=given_up)
     with pytest.raises(CancelledError):

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from shell import production_request_ops
-from shell.utils.column_limits import ColumnLimit
+from shell.db.column_limits import ColumnLimit
+from shell.productions import commands
 from tests.support.api import Client, Reply
 from tests.support.cases import Matter, matter
 from tests.support.productions import execute, steps_of
@@ -62,7 +62,7 @@ def test_a_production_is_asked_for_and_followed_to_its_end(acme: Matter) -> None
     assert [(step["name"], step["status"], step["reason"]) for step in last["steps"]] == [
         (name, "completed", None) for name in STEPS
     ]
-    assert (last["status"], last["documents"], last["leftToDo"]) == ("confirmed", 3, [])
+    assert (last["status"], last["documents"], last["remainingActions"]) == ("confirmed", 3, [])
     assert (last["firstBates"], last["lastBates"]) == ("SMITH0000001", "SMITH0000003")
     assert last["folder"] == f"productions/{last['id']}/VOL001/"
 
@@ -156,7 +156,7 @@ def test_ten_thousand_ids_are_one_request(world: World) -> None:
 
 def test_a_user_whose_name_the_column_cannot_hold_is_refused(acme: Matter, monkeypatch: pytest.MonkeyPatch) -> None:
     narrow = {"user_id": ColumnLimit(255, None, "utf8mb3", "utf8mb3_bin")}
-    monkeypatch.setattr(production_request_ops, "column_limits", lambda _table: narrow)
+    monkeypatch.setattr(commands, "column_limits", lambda _table: narrow)
     reply = Client(acme.tenant, "\U0001f600").post(PATH, body())
     assert "utf8mb3" in refused(reply, 400, "invalid-request")
     refused(Client(acme.tenant, "x" * 256).post(PATH, body()), 403, "forbidden")
@@ -204,12 +204,12 @@ def attention(by: Matter, *steps: tuple[str, str]) -> int:
 
 def test_what_is_left_to_do_is_said_and_gone_on_with(acme: Matter) -> None:
     made = attention(acme, ("begin", "completed"), ("reserve", "compensated"), ("copy", "failed"))
-    left = acme.client.get(f"{PATH}/{made}").json["leftToDo"]
+    left = acme.client.get(f"{PATH}/{made}").json["remainingActions"]
     assert left == ["cancel the production", f"delete the objects under productions/{made}/VOL001/"]
     detail = refused(acme.client.post(f"{PATH}/{made}/cancel"), 409, "wrong-state")
     assert "retry" in detail
     reply = acme.client.post(f"{PATH}/{made}/retry")
-    assert (reply.status, reply.json["status"], reply.json["leftToDo"]) == (200, "cancelling", [])
+    assert (reply.status, reply.json["status"], reply.json["remainingActions"]) == (200, "cancelling", [])
     asked = acme.world.query("SELECT payload FROM outbox_events WHERE aggregate_id = :p ORDER BY id DESC", p=str(made))
     assert '"generation":2' in asked[0][0].replace(" ", "")
 
@@ -217,7 +217,7 @@ def test_what_is_left_to_do_is_said_and_gone_on_with(acme: Matter) -> None:
 def test_parties_that_were_not_told_are_told(acme: Matter) -> None:
     done = [(name, "completed") for name in STEPS[:-1]]
     made = attention(acme, *done, ("notify", "failed"))
-    assert acme.client.get(f"{PATH}/{made}").json["leftToDo"] == ["tell the parties where the volume is"]
+    assert acme.client.get(f"{PATH}/{made}").json["remainingActions"] == ["notify the recipients of the volume"]
     reply = acme.client.post(f"{PATH}/{made}/retry")
     assert reply.json["status"] == "confirmed"
     assert steps_of(acme.world, made)["notify"] == "pending"

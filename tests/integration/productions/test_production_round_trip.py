@@ -16,10 +16,10 @@ import requests
 from hypothesis import HealthCheck, given, settings
 from sqlalchemy import URL, create_engine, text
 
-from core.volume import source_key
-from local import uploads
-from local.import_states import ImportStates
-from local.stack import LocalStack
+from core.productions.volume import resolve_source_key
+from local.cli import upload_and_wait
+from local.cli.import_status import ImportProgressReader
+from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
 from samples.columns import IdStyle, Role
 from samples.dates import DateFormat
@@ -27,7 +27,7 @@ from samples.generator import Generated, generate
 from samples.spec import Spec
 from samples.strategies import specs
 from samples.words import Alphabet
-from shell.utils import aws
+from shell.aws import clients
 from tests.support import servers
 from tests.support.productions import objects_of
 from tests.support.round_trips import exhibits, expected, found, is_ambiguous, numbers, said
@@ -53,7 +53,9 @@ def put_files(world: World, case: str) -> None:
     """The natives and texts that the case's load file names, as whoever uploads them puts them."""
     for row in exhibits(world, case):
         for path in filter(None, (row.native_path, row.text_path)):
-            aws.s3().put_object(Bucket=world.bucket, Key=source_key("tenant", case, path), Body=path.encode())
+            clients.s3().put_object(
+                Bucket=world.bucket, Key=resolve_source_key("tenant", case, path), Body=path.encode()
+            )
 
 
 def produced(world: World, case: str, names: list[str], **asked: Any) -> tuple[int, bytes]:
@@ -141,7 +143,7 @@ class Stacked:
     """The whole application, and its database."""
 
     stack: LocalStack
-    states: ImportStates
+    states: ImportProgressReader
 
     def query(self, statement: str, **values: Any) -> Any:
         """The statement's rows."""
@@ -154,8 +156,10 @@ class Stacked:
 
     def imported(self, file: Path, case: str, options: dict[str, Any]) -> Any:
         """What became of a file."""
-        upload = uploads.put(self.stack, file, "tenant", case, options)
-        return uploads.wait(self.stack, uploads.finder(self.states, upload), lambda _state: None)
+        upload = upload_and_wait.upload_load_file(self.stack, file, "tenant", case, options)
+        return upload_and_wait.wait_for_import(
+            self.stack, upload_and_wait.build_state_reader(self.states, upload), lambda _state: None
+        )
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """An answer of the API."""
@@ -169,7 +173,7 @@ class Stacked:
         deadline = time.monotonic() + 60
         while not ends((shown := self.call("GET", f"/productions/{production}"))["status"]):
             assert time.monotonic() < deadline, json.dumps(shown)
-            self.stack.pause(0.1)
+            self.stack.wait_for_activity(0.1)
         return dict(shown)
 
 
@@ -179,8 +183,8 @@ def stacked(tmp_path: Path, schema_url: URL) -> Iterator[Stacked]:
     url = servers.fresh_schema(schema_url.render_as_string(hide_password=False), f"{schema_url.database}_round")
     at, scale = url.render_as_string(hide_password=False), TimeScale(0.05, shortest_timeout=60)
     with (
-        LocalStack(tmp_path / "state", workers=2, time_scale=scale, database_url=at) as stack,
-        ImportStates(at) as states,
+        LocalStack(tmp_path / "state", StackOptions(workers=2, time_scale=scale, database_url=at)) as stack,
+        ImportProgressReader(at) as states,
     ):
         yield Stacked(stack, states)
     servers.drop_schema(url)
@@ -193,7 +197,7 @@ def test_the_whole_application_takes_its_own_productions(stacked: Stacked, tmp_p
     before, names, s3 = exhibits(stacked, "A"), names_of(made), stacked.stack.s3
     for row in before:
         for path in filter(None, (row.native_path, row.text_path)):
-            s3.put_object(Bucket=stacked.stack.bucket, Key=source_key("tenant", "A", path), Body=path.encode())
+            s3.put_object(Bucket=stacked.stack.bucket, Key=resolve_source_key("tenant", "A", path), Body=path.encode())
     asked = {"case": "A", "volume": "VOL001", "prefix": "ACME", "digits": 7, "query": {}, "properties": names}
     production = stacked.call("POST", "/productions", asked)["id"]
     shown = stacked.ended(production, lambda status: status not in ("requested", "running", "cancelling"))

@@ -12,9 +12,9 @@ from aws_durable_execution_sdk_python_testing import DurableFunctionTestRunner
 from aws_durable_execution_sdk_python_testing.stores.memory import InMemoryExecutionStore
 from sqlalchemy.exc import DataError
 
-from shell import produced_ops
 from shell.observability import logger
-from shell.producing_ops import STEPS
+from shell.productions import documents as produced_documents
+from shell.productions.saga import STEPS
 from tests.support.log import Log
 from tests.support.production_faults import (
     BACKWARD,
@@ -35,7 +35,7 @@ NUMBERS = ("DOC-1", "DOC-2", "DOC-3")
 @pytest.fixture(autouse=True)
 def documents(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents whose title, names, properties and files are full of what nobody may read."""
-    monkeypatch.setattr(produced_ops, "PART", PART_SIZE)
+    monkeypatch.setattr(produced_documents, "PART_SIZE", PART_SIZE)
     said = {"title": MARKER, "file_name": f"{MARKER}.docx"}
     ids = put_documents(world, NUMBERS, properties={"Subject": MARKER, "Page Count": MARKER}, **said)
     held = "INSERT INTO custodian_exhibits (exhibit_id, custodian_id, user_id) SELECT :i, id, 'user' FROM custodians"

@@ -8,8 +8,8 @@ from itertools import product
 
 import pytest
 
-from shell import produced_ops
-from shell.utils import aws
+from shell.aws import clients
+from shell.productions import documents
 from tests.support.database import together
 from tests.support.production_ends import Held, Meanwhile, end, passing_run
 from tests.support.production_faults import (
@@ -39,7 +39,7 @@ FAULTS: list[Hook] = [nothing, Faulty((Fault("copy:2"),)), Faulty((Fault("confir
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two documents a part."""
-    monkeypatch.setattr(produced_ops, "PART", PART_SIZE)
+    monkeypatch.setattr(documents, "PART_SIZE", PART_SIZE)
 
 
 def assert_decided(world: World, production: int, prefix: str) -> str:
@@ -104,7 +104,7 @@ def test_a_copy_that_comes_after_the_cancellation_is_deleted(world: World) -> No
     def late() -> None:
         passing_run(production, Faulty((Fault("confirm"),)))
         assert_cancelled(world, production)
-        aws.s3().put_object(Bucket=world.bucket, Key=f"productions/{production}/VOL001/late", Body=b"late")
+        clients.s3().put_object(Bucket=world.bucket, Key=f"productions/{production}/VOL001/late", Body=b"late")
 
     passing_run(production, lambda point: late() if point == Point("copy:3", after=True) else None)
     assert_cancelled(world, production)

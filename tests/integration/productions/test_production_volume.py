@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.errors import ConflictError
-from shell import production_steps_ops as steps
-from shell.load_file_ops import _dat, _overview, write_load_files
+from shell.productions import steps
+from shell.productions.load_files import _generate_dat, _summarize, write_load_files
 from shell.tables.productions import Productions
-from shell.utils.document_properties import store
-from tests.support.cases import case_of, put_exhibits
+from shell.utils.document_properties import serialize_properties
+from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.productions import ask, objects_of, put_documents, put_file
 from tests.support.volumes import read_opt
 from tests.support.world import World
@@ -120,11 +120,11 @@ def test_a_sign_for_line_breaks_that_comes_late_has_the_dat_written_again(world:
     exhibit(world, "A", title="one\ntwo")
     context = steps.reserve({steps.PRODUCTION: ask()})
     production, start = running(), (context[steps.DESTINATION], context[steps.POSITION])
-    overview = _overview(production, start)
+    overview = _summarize(production, start)
     world.query("UPDATE exhibits SET title = 'Acme®'")
     with pytest.raises(ConflictError, match="changed") as error:
-        list(_dat(production, start, overview))
-    assert error.value.replayable
+        list(_generate_dat(production, start, overview))
+    assert error.value.retryable
     write_load_files(production, start)
     assert [record["Title"] for record in dat_of(world, production.id, marks=False)] == ["Acme®"]
 
@@ -184,19 +184,19 @@ def test_without_images_there_is_no_opt(world: World) -> None:
 def peak(production: Productions, start: tuple[int, int]) -> tuple[int, int]:
     """The bytes that the DAT has, and the most that was held while it was made."""
     tracemalloc.start()
-    size = sum(map(len, _dat(production, start, _overview(production, start))))
+    size = sum(map(len, _generate_dat(production, start, _summarize(production, start))))
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return size, most
 
 
 def test_the_dat_is_never_held_as_a_whole(world: World) -> None:
-    case_id = case_of(world, "Case", "tenant")
+    case_id = get_or_create_case(world, "Case", "tenant")
     found = []
     for documents in (500, 1_500):
         have = world.query("SELECT COUNT(*) FROM exhibits")[0][0]
         numbers = [f"D{number:05}" for number in range(have, documents)]
-        put_exhibits(world, case_id, numbers, document_properties=store({"Body": "x" * 10_000}))
+        put_exhibits(world, case_id, numbers, document_properties=serialize_properties({"Body": "x" * 10_000}))
         context = steps.reserve({steps.PRODUCTION: ask(properties=["Body"])})
         found.append(peak(running(), (context[steps.DESTINATION], context[steps.POSITION])))
     print(f"bytes of the DAT and most held: {found}")

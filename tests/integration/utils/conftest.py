@@ -1,4 +1,4 @@
-"""The semaphore where its slots are in Redis and where they are in the database, and a judge who counts apart."""
+"""Effects that are counted, the semaphore in Redis and in the database, and a judge who counts apart."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from shell.observability import logger
 from tests.support.caches import forget_redis
+from tests.support.effects import Effects
 from tests.support.log import Log
 from tests.support.redis_server import RedisServer, private_redis
 from tests.support.semaphore import Judge, warm_up
@@ -67,3 +68,9 @@ def log(monkeypatch: pytest.MonkeyPatch) -> Log:
     written = Log()
     monkeypatch.setattr(logger.registered_handler, "stream", written.stream)
     return written
+
+
+@pytest.fixture
+def effects(world: World) -> Effects:
+    """The effects of a clean world."""
+    return Effects(world)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from core.errors import InvalidInputError
-from shell.utils import db_connecting
+from shell.db import connection
+from shell.db.retry import retry_on_db_conflict
+from shell.db.session import session
 from shell.utils.advisory_lock import (
     NAME_IN_DATABASE,
+    allocate_positions,
     insert_lock_name,
-    next_positions,
     table_insert_lock,
 )
-from shell.utils.db_session import session
-from shell.utils.insert_destinations import destination_of
-from shell.utils.replaying import retry_on_db_conflict
+from shell.utils.append_positions import get_or_create_destination
 from tests.support.appending import executed, lock_of
 from tests.support.commit_proxy import Loss, between_application_and_database
 from tests.support.database import Database
@@ -49,7 +49,7 @@ def test_a_row_that_vanished_is_made_anew(database: Database) -> None:
     before = lock_of("volume")
     database.query("DELETE FROM insert_destinations")
     after = lock_of("volume")
-    assert (after.epoch, before.epoch) == (1, 1)
+    assert (after.fencing_token, before.fencing_token) == (1, 1)
     assert after.advisory_id != before.advisory_id
 
 
@@ -62,7 +62,7 @@ def test_a_row_that_vanishes_under_its_holder_costs_a_repetition(database: Datab
             seen.append(lock.advisory_id)
             if len(seen) == 1:
                 database.query("DELETE FROM insert_destinations")
-            return next_positions(transaction, lock, 1)
+            return allocate_positions(transaction, lock, 1)
 
     assert unit() == 0
     assert len(set(seen)) == 2
@@ -88,17 +88,17 @@ def test_an_id_that_another_destination_has_is_not_taken_over(
 def test_a_destination_whose_commit_is_lost_is_made_once(database: Database, loss: Loss) -> None:
     with between_application_and_database(database.url) as proxy:
         proxy.lose_next(loss)
-        made = destination_of(db_connecting.database_url(), "volume")
+        made = get_or_create_destination(connection.database_url(), "volume")
     assert proxy.lost == 1
     assert database.query("SELECT id, advisory_id FROM insert_destinations") == [made]
 
 
 def test_no_positions_is_a_mistake(database: Database) -> None:
     with table_insert_lock("volume") as lock, session() as transaction, pytest.raises(ValueError, match="at least 1"):
-        next_positions(transaction, lock, 0)
+        allocate_positions(transaction, lock, 0)
 
 
 def test_a_destination_is_remembered_for_its_database_alone(database: Database) -> None:
-    known = destination_of(database.url, "volume")
-    assert destination_of(database.url, "volume") is known
-    assert destination_of(database.url.set(database="elsewhere"), "volume") is not known
+    known = get_or_create_destination(database.url, "volume")
+    assert get_or_create_destination(database.url, "volume") is known
+    assert get_or_create_destination(database.url.set(database="elsewhere"), "volume") is not known

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
+from shell.db.session import engine, session
 from shell.observability import logger
 from shell.utils.advisory_lock import (
     NAME_IN_DATABASE,
+    allocate_positions,
     get_lock,
-    next_positions,
     table_insert_lock,
 )
-from shell.utils.db_session import engine, session
 from tests.support.appending import append, executed, holder, kill_holder
 from tests.support.database import Database, outcome, until
 from tests.support.log import Log
@@ -40,7 +40,7 @@ def test_the_bodys_error_is_raised_also_when_the_lock_was_lost(database: Databas
 def test_a_lock_that_was_lost_after_the_commit_is_logged_and_no_error(database: Database, log: Log) -> None:
     with table_insert_lock("volume") as lock:
         with session() as transaction:
-            assert next_positions(transaction, lock, 1) == 0
+            assert allocate_positions(transaction, lock, 1) == 0
         kill_holder(database, lock)
     assert "insert lock lost before release" in log.messages()
 
@@ -50,7 +50,7 @@ def test_a_release_that_the_server_denies_is_logged(database: Database, log: Log
         own = next(each.connection for each in seen if "GET_LOCK" in each.statement)
         own.execute(text("DO RELEASE_ALL_LOCKS()"))
         assert holder(database, lock) is None
-    assert [line["reason"] for line in log.lines() if "reason" in line] == ["held by nobody"]
+    assert [line["reason"] for line in log.lines() if "reason" in line] == ["not held"]
 
 
 def test_a_connection_that_was_lost_is_not_made_again(database: Database) -> None:
@@ -70,7 +70,7 @@ def test_its_connection_is_closed_and_keeps_nothing(database: Database) -> None:
 
 
 def test_a_pooled_connection_keeps_its_lock_when_it_is_given_back(database: Database) -> None:
-    """The naive twin."""
+    """The negative control."""
     with engine().connect() as connection:
         get_lock(connection, "pooled", 0, "it")
     free = f"SELECT IS_FREE_LOCK({NAME_IN_DATABASE})"
@@ -82,7 +82,7 @@ def test_what_is_logged_are_ids_and_milliseconds(database: Database, log: Log) -
     lock = append("tenant/case/volume", 1)
     (line,) = log.lines()
     assert line["message"] == "insert lock"
-    assert (line["destination_id"], line["epoch"]) == (lock.destination_id, lock.epoch)
+    assert (line["destination_id"], line["fencing_token"]) == (lock.destination_id, lock.fencing_token)
     assert 0 <= line["waited_ms"] < 60_000
     assert 0 <= line["held_ms"] < 60_000
     assert "tenant" not in log.stream.getvalue()

@@ -11,14 +11,14 @@ from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
 from core.errors import LockNotAcquiredError
-from shell.invocation import invocation_deadline
+from shell.db.errors import error_number
+from shell.deadline import invocation_deadline
 from shell.utils.advisory_lock import (
     exclusive_connection,
     get_lock,
     insert_lock_name,
     table_insert_lock,
 )
-from shell.utils.db_errors import error_number
 from tests.support.appending import append, executed, holder, lock_of, until_queueing
 from tests.support.database import PATIENCE_S, Database, barrier, outcome, together
 
@@ -54,7 +54,7 @@ def test_whoever_waits_too_long_is_told_for_what_how_long_and_what_to_do(
         refused = other.submit(impatient).result(PATIENCE_S)
     assert isinstance(refused, LockNotAcquiredError)
     said = str(refused)
-    what = f"the insert lock of destination {lock.destination_id} is held by somebody else"
+    what = f"the insert lock of destination {lock.destination_id} is held by another connection"
     assert re.match(rf"{what}; waited \d+\.\d s\. ", said)
     assert "Try again later" in said
     assert insert_lock_name(lock.advisory_id) in said
@@ -66,7 +66,7 @@ def test_without_time_left_nobody_waits_and_a_free_lock_is_had(database: Databas
         with table_insert_lock("volume"):
             waiting = other.submit(lambda: _in_no_time("volume"))
             assert isinstance(waiting.result(PATIENCE_S), LockNotAcquiredError)
-        assert lock_of("volume").epoch == 2
+        assert lock_of("volume").fencing_token == 2
 
 
 def _in_no_time(destination: str) -> object:
@@ -90,9 +90,9 @@ def test_the_connection_lives_five_seconds_longer_than_the_invocation(
 
 
 def test_whoever_has_the_lock_does_not_wait_for_himself(database: Database) -> None:
-    with table_insert_lock("volume"), pytest.raises(RuntimeError, match="locked once"):
+    with table_insert_lock("volume"), pytest.raises(RuntimeError, match="lock a destination once"):
         lock_of("volume")
-    assert lock_of("volume").epoch == 2
+    assert lock_of("volume").fencing_token == 2
 
 
 def test_several_destinations_are_locked_in_the_order_of_their_names(database: Database) -> None:
@@ -103,7 +103,7 @@ def test_several_destinations_are_locked_in_the_order_of_their_names(database: D
 
 
 def test_without_an_order_two_who_want_two_destinations_wait_in_vain(database: Database) -> None:
-    """The naive twin: each lock has a connection of its own, so no server sees the circle."""
+    """The negative control: each lock has a connection of its own, so no server sees the circle."""
     both = barrier(2)
 
     def crossing(first: str, second: str) -> str:
@@ -114,7 +114,7 @@ def test_without_an_order_two_who_want_two_destinations_wait_in_vain(database: D
         return str(taken)
 
     refused = together(lambda: crossing("a", "b"), lambda: crossing("b", "a"))
-    assert all("held by somebody else" in each for each in refused)
+    assert all("held by another connection" in each for each in refused)
 
 
 def _taken(name: str, timeout_s: int) -> None:
@@ -135,7 +135,7 @@ def test_a_circle_of_locks_is_no_deadlock_of_rows(database: Database) -> None:
     tried = together(outcome(lambda: crossing("a", "b")), outcome(lambda: crossing("b", "a")))
     refused = [each for each in tried if each is not None]
     assert [type(each) for each in refused] == [LockNotAcquiredError]
-    assert "in a circle" in str(refused[0])
+    assert "would deadlock" in str(refused[0])
 
 
 def test_a_wait_that_is_broken_off_is_no_lock_and_the_unit_is_repeated(
@@ -147,7 +147,7 @@ def test_a_wait_that_is_broken_off_is_no_lock_and_the_unit_is_repeated(
         until_queueing(database)
         database.query("KILL QUERY :waiting", waiting=database.scalar(WAITING))
         assert holder(database, lock) is not None
-    assert waiting.result(PATIENCE_S).epoch == lock.epoch + 1
+    assert waiting.result(PATIENCE_S).fencing_token == lock.fencing_token + 1
 
 
 def test_whoever_broke_off_waiting_has_no_lock(database: Database, other: ThreadPoolExecutor) -> None:
@@ -157,7 +157,7 @@ def test_whoever_broke_off_waiting_has_no_lock(database: Database, other: Thread
         database.query("KILL QUERY :waiting", waiting=database.scalar(WAITING))
         refused = waiting.result(PATIENCE_S)
     assert isinstance(refused, Exception)
-    assert "the server broke off waiting" in str(refused) or error_number(refused) == 1317
+    assert "the server stopped waiting" in str(refused) or error_number(refused) == 1317
 
 
 def test_whoever_is_disconnected_while_waiting_asks_again(database: Database, other: ThreadPoolExecutor) -> None:
@@ -166,4 +166,4 @@ def test_whoever_is_disconnected_while_waiting_asks_again(database: Database, ot
         until_queueing(database)
         database.query("KILL :waiting", waiting=database.scalar(WAITING))
         until_queueing(database)
-    assert waiting.result(PATIENCE_S).epoch == lock.epoch + 1
+    assert waiting.result(PATIENCE_S).fencing_token == lock.fencing_token + 1

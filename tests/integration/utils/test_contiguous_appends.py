@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy.orm import Session
 
-from shell.utils.advisory_lock import exclusive_connection, next_positions, table_insert_lock
-from shell.utils.db_session import engine, session
-from shell.utils.replaying import attempt_number, retry_on_db_conflict
+from shell.db.retry import attempt_number, retry_on_db_conflict
+from shell.db.session import engine, session
+from shell.utils.advisory_lock import allocate_positions, exclusive_connection, table_insert_lock
 from tests.support.appending import (
     ROWS,
     STATEMENTS,
@@ -76,7 +76,7 @@ def test_without_the_lock_batches_mix_and_positions_repeat(appends: Database, sh
 def test_a_batch_that_is_rolled_back_gives_its_positions_back(appends: Database) -> None:
     ours = append("volume", 1).destination_id
     with table_insert_lock("volume") as lock, Session(engine()) as transaction:
-        insert(transaction, ours, 2, next_positions(transaction, lock, ROWS))
+        insert(transaction, ours, 2, allocate_positions(transaction, lock, ROWS))
         transaction.rollback()
     append("volume", 3)
     ids = [row.id for row in appends.query("SELECT id FROM toy_appends ORDER BY id")]
@@ -88,7 +88,7 @@ def test_all_who_mint_a_destination_at_once_get_one_id(appends: Database) -> Non
     with appenders(WORKERS) as workers:
         locks = workers.at_once(lock_of, *[("new",)] * WORKERS)
     assert len({(lock.destination_id, lock.advisory_id) for lock in locks}) == 1
-    assert sorted(lock.epoch for lock in locks) == list(range(1, WORKERS + 1))
+    assert sorted(lock.fencing_token for lock in locks) == list(range(1, WORKERS + 1))
     assert appends.scalar("SELECT COUNT(*) FROM insert_destinations") == 1
 
 
@@ -103,7 +103,7 @@ def test_a_killed_holder_frees_the_lock_and_leaves_nothing(appends: Database) ->
 
 def test_another_destination_is_appended_to_meanwhile(appends: Database, other: ThreadPoolExecutor) -> None:
     with table_insert_lock("a") as lock, session() as transaction:
-        insert(transaction, lock.destination_id, 1, next_positions(transaction, lock, ROWS))
+        insert(transaction, lock.destination_id, 1, allocate_positions(transaction, lock, ROWS))
         theirs = other.submit(append, "b", 2).result(PATIENCE_S)
         assert positions(appends, theirs.destination_id) == list(range(BATCH)), "b is committed while a is held"
     assert positions(appends, lock.destination_id) == list(range(ROWS))
@@ -112,14 +112,14 @@ def test_another_destination_is_appended_to_meanwhile(appends: Database, other: 
 def test_the_lock_is_held_until_the_commit_is_done(appends: Database) -> None:
     with table_insert_lock("volume") as lock:
         with session() as transaction:
-            insert(transaction, lock.destination_id, 1, next_positions(transaction, lock, ROWS))
+            insert(transaction, lock.destination_id, 1, allocate_positions(transaction, lock, ROWS))
         assert positions(appends, lock.destination_id) == list(range(ROWS))
         assert holder(appends, lock) is not None
     assert holder(appends, lock) is None
 
 
 def test_a_lock_that_is_released_before_the_commit_gives_positions_twice(appends: Database) -> None:
-    """The naive twin."""
+    """The negative control."""
     with Session(engine()) as one, Session(engine()) as two:
         for batch, transaction in enumerate((one, two), 1):
             with exclusive_connection("naive", 0):
@@ -130,9 +130,9 @@ def test_a_lock_that_is_released_before_the_commit_gives_positions_twice(appends
 
 
 def test_whoever_releases_before_the_commit_is_stopped(appends: Database) -> None:
-    wrong_way_round = pytest.raises(RuntimeError, match="before the COMMIT")
+    wrong_way_round = pytest.raises(RuntimeError, match="before COMMIT")
     with wrong_way_round, session() as transaction, table_insert_lock("volume") as lock:
-        insert(transaction, lock.destination_id, 1, next_positions(transaction, lock, ROWS))
+        insert(transaction, lock.destination_id, 1, allocate_positions(transaction, lock, ROWS))
     assert positions(appends, lock.destination_id) == []
 
 
@@ -143,7 +143,7 @@ def test_whoever_lost_the_lock_to_another_repeats_its_unit(appends: Database, ot
             if attempt_number() == 1:
                 kill_holder(appends, lock)
                 other.submit(append, "volume", 2).result(PATIENCE_S)
-            first = next_positions(transaction, lock, 2 * ROWS)
+            first = allocate_positions(transaction, lock, 2 * ROWS)
             insert(transaction, lock.destination_id, 1, first)
             insert(transaction, lock.destination_id, 1, first + ROWS)
             return attempt_number()
@@ -157,14 +157,14 @@ def test_whoever_lost_the_lock_to_another_repeats_its_unit(appends: Database, ot
 def test_whoever_lost_the_lock_half_way_is_waited_for(appends: Database, other: ThreadPoolExecutor) -> None:
     with table_insert_lock("volume") as lock:
         with session() as transaction:
-            first = next_positions(transaction, lock, 2 * ROWS)
+            first = allocate_positions(transaction, lock, 2 * ROWS)
             insert(transaction, lock.destination_id, 1, first)
             kill_holder(appends, lock)
             next_one = other.submit(append, "volume", 2)
             appends.until_waiting(1)
             assert holder(appends, lock) is not None, "the next one has the lock, and waits for the row"
             insert(transaction, lock.destination_id, 1, first + ROWS)
-        assert next_one.result(PATIENCE_S).epoch == lock.epoch + 1
+        assert next_one.result(PATIENCE_S).fencing_token == lock.fencing_token + 1
     ours = lock.destination_id
     assert runs(appends, "id", ours) == runs(appends, "position", ours) == 2
 
@@ -172,7 +172,7 @@ def test_whoever_lost_the_lock_half_way_is_waited_for(appends: Database, other: 
 def test_whoever_asks_for_no_positions_mixes_when_the_lock_is_lost(
     appends: Database, other: ThreadPoolExecutor
 ) -> None:
-    """The naive twin: it rests on the lock alone."""
+    """The negative control: it rests on the lock alone."""
     with table_insert_lock("volume") as lock, session() as transaction:
         ours = lock.destination_id
         insert(transaction, ours, 1, free_position(transaction, ours))

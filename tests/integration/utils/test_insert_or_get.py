@@ -12,10 +12,10 @@ from sqlalchemy.exc import IntegrityError, NoResultFound, PendingRollbackError
 from sqlalchemy.orm import Session
 
 from core.errors import ConflictError
-from shell.tables.names import Custodians
-from shell.utils.db_errors import DbErrorClass, classify, duplicate_key
+from shell.db.errors import DbErrorClass, classify, find_duplicate_key_name
+from shell.db.session import session
+from shell.tables.custodians_tags import Custodians
 from shell.utils.db_helpers import insert_or_get, retry_on_db_conflict
-from shell.utils.db_session import session
 from shell.utils.named_rows import find_named
 from tests.support.database import Database, People, Step, barrier, connection_id, outcome, together, transaction
 
@@ -27,7 +27,7 @@ def person(caller: Session, email: str, badge: str) -> tuple[People, bool]:
 
 
 def check_then_insert(caller: Session, email: str, met: Step) -> bool:
-    """The naive twin: nobody keeps the row from appearing after the look."""
+    """The negative control: nobody keeps the row from appearing after the look."""
     if caller.scalars(select(People).filter_by(email=email)).one_or_none():
         return False
     met()
@@ -134,8 +134,8 @@ def test_a_duplicate_of_another_unique_key_is_raised(database: Database) -> None
     database.query("INSERT INTO toy_people (email, badge) VALUES ('somebody', 'taken')")
     with session() as caller, pytest.raises(IntegrityError) as raised:
         person(caller, "me", "taken")
-    assert classify(raised.value) is DbErrorClass.DUPLICATE, "the naive twin reads by e-mail, and finds nobody"
-    assert duplicate_key(raised.value) == "uq_people_badge"
+    assert classify(raised.value) is DbErrorClass.DUPLICATE, "the negative control reads by e-mail, and finds nobody"
+    assert find_duplicate_key_name(raised.value) == "uq_people_badge"
     assert database.query("SELECT id FROM toy_people WHERE email = 'me'") == []
 
 
@@ -156,7 +156,7 @@ def test_a_row_that_vanished_after_the_duplicate_is_inserted_after_all(database:
 def test_a_row_that_keeps_vanishing_is_a_conflict_not_an_endless_loop(database: Database) -> None:
     with session() as caller:
         conflicts = duplicates_that_are_gone(caller, 100)
-        with pytest.raises(ConflictError, match="appeared and vanished 5 times"):
+        with pytest.raises(ConflictError, match="created and deleted by others 5 times"):
             person(caller, "e", "mine")
     assert len(conflicts) == 5
 
@@ -175,7 +175,7 @@ def duplicates_that_are_gone(caller: Session, times: int) -> list[str]:
 
 
 def insert_then_lock(caller: Session, met: Step) -> None:
-    """A naive twin that reads what it collided with once, and takes its absence for impossible."""
+    """A negative control that reads what it collided with once, and takes its absence for impossible."""
     with suppress(IntegrityError), caller.begin_nested():
         met()
         raise IntegrityError("INSERT", {}, pymysql.err.IntegrityError(1062, "Duplicate entry"))
@@ -198,7 +198,7 @@ def test_what_else_was_pending_is_written_before_and_blamed_for_itself(database:
         naive.add(People(email="e", badge="unrelated"))
         with pytest.raises(IntegrityError), naive.begin_nested():
             naive.add(People(email="mine", badge="mine"))
-        # The naive twin takes it for a duplicate of its own, looks for that, and hides the first error by another.
+        # The negative control takes it for a duplicate of its own, looks for that, and hides the first error.
         with pytest.raises(PendingRollbackError):
             naive.scalars(select(People).filter_by(email="mine")).one_or_none()
 

@@ -10,9 +10,11 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
 from core.errors import InvalidInputError
-from shell.custodian_ops import create_custodian_exhibits, insert_or_get_custodian, link_custodians
-from shell.taggings_ops import create_np_taggings, create_taggings, link_tags
-from shell.utils.db_session import engine, session
+from shell.custodian_ops import create_custodian_exhibits, insert_or_get_custodian
+from shell.db.session import engine, session
+from shell.imports.chunks.exhibit_store import insert_links
+from shell.tables.name_kinds import CUSTODIANS, TAGS
+from shell.taggings_ops import create_np_taggings, create_taggings
 from tests.support.database import Accounts, Database, barrier, outcome, together, transaction
 
 Pairs = Sequence[tuple[int, int]]
@@ -40,7 +42,7 @@ def naive_link(caller: Session, pairs: Pairs, met: Callable[[], object]) -> None
     for exhibit, custodian in pairs:
         caller.execute(text("SELECT id FROM exhibits WHERE id = :id FOR UPDATE"), {"id": exhibit})
         met()
-        link_custodians(caller, [(exhibit, custodian)], "u")
+        insert_links(caller, CUSTODIANS, [(exhibit, custodian)], "u")
 
 
 CROSSWISE: tuple[Pairs, Pairs] = ([(1, 1), (2, 2), (3, 3), (4, 4)], [(4, 4), (3, 3), (2, 2), (1, 1)])
@@ -82,7 +84,10 @@ def test_callers_that_lock_as_it_comes_deadlock(exhibits: Database) -> None:
 
 @pytest.mark.parametrize(
     ("pairs", "message"),
-    [([(1, 1), (98, 1), (99, 1)], "no such exhibits: 98, 99"), ([(1, 97)], "no such custodians: 97")],
+    [
+        ([(1, 1), (98, 1), (99, 1)], "exhibits with these ids do not exist: 98, 99"),
+        ([(1, 97)], "custodians with these ids do not exist: 97"),
+    ],
 )
 def test_unknown_ids_are_named_and_nothing_is_linked(exhibits: Database, pairs: Pairs, message: str) -> None:
     with session() as caller:
@@ -218,9 +223,9 @@ def test_a_conflict_inside_the_callers_transaction_is_raised_to_its_owner(
 def test_a_hot_custodian_or_tag_does_not_make_importers_wait(exhibits: Database) -> None:
     with exhibits.environments(2) as (one, two), Session(one) as left, Session(two) as right:
         right.execute(text("SET SESSION innodb_lock_wait_timeout = 1"))
-        link_custodians(left, [(1, 1)], "u")
-        link_tags(left, [(1, 1)], "u")
-        link_custodians(right, [(2, 1)], "u")
-        link_tags(right, [(2, 1)], "u")
+        insert_links(left, CUSTODIANS, [(1, 1)], "u")
+        insert_links(left, TAGS, [(1, 1)], "u")
+        insert_links(right, CUSTODIANS, [(2, 1)], "u")
+        insert_links(right, TAGS, [(2, 1)], "u")
         with pytest.raises(OperationalError, match="1205"):
             create_custodian_exhibits(right, [(3, 1)], "u")

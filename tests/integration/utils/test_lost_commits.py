@@ -10,8 +10,8 @@ from sqlalchemy import make_url
 from sqlalchemy.orm import Session
 
 from core.errors import CommitOutcomeUnknownError
-from core.idempotency import Answer
-from shell.utils.db_session import session
+from core.idempotency import KeyedResponse
+from shell.db.session import session
 from shell.utils.idempotency import once_per_key
 from tests.support.commit_proxy import CommitProxy, Loss, between_application_and_database
 from tests.support.effects import Effects, asking, effect
@@ -37,7 +37,7 @@ def test_the_claims_commit_is_lost(effects: Effects, proxy: CommitProxy, loss: L
 def test_the_effects_commit_is_lost(effects: Effects, proxy: CommitProxy, loss: Loss) -> None:
     attempts: list[int] = []
 
-    def losing(transaction: Session) -> Answer:
+    def losing(transaction: Session) -> KeyedResponse:
         if not attempts:
             proxy.lose_next(loss)
         attempts.append(1)
@@ -63,7 +63,7 @@ def test_many_requests_that_lose_commits_have_one_effect_each(
 
 
 def test_without_the_claim_a_lost_answer_doubles_the_effect(effects: Effects, proxy: CommitProxy) -> None:
-    """The naive twin: the transaction is simply made again."""
+    """The negative control: the transaction is simply made again."""
     for loss in (Loss.ANSWER, Loss.NONE):
         proxy.lose_next(loss)
         with suppress(CommitOutcomeUnknownError), session() as transaction:

@@ -10,13 +10,13 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.errors import BusyError, InvalidInputError, KeyReusedError
-from core.idempotency import Answer
-from shell.utils.db_session import session
+from core.idempotency import KeyedResponse
+from shell.db.session import session
 from shell.utils.idempotency import once_per_key
 from tests.support.effects import Effects, asking, dies_inside, effect
 
 
-def failing(_transaction: Session) -> Answer:
+def failing(_transaction: Session) -> KeyedResponse:
     raise InvalidInputError("no such thing")
 
 
@@ -115,7 +115,7 @@ def test_a_late_owner_rolls_back(effects: Effects) -> None:
 
 
 def test_a_late_owner_that_completes_by_key_alone_doubles_the_effect(effects: Effects) -> None:
-    """The naive twin: what the fence of owner and attempt is for."""
+    """The negative control: what the fence of owner and attempt is for."""
 
     def overtaken() -> None:
         effects.let_leases_lapse()
@@ -128,7 +128,7 @@ def test_a_late_owner_that_completes_by_key_alone_doubles_the_effect(effects: Ef
 
 
 def test_a_late_owner_that_fails_takes_nothing_from_its_successor(effects: Effects) -> None:
-    def overtaken(_transaction: Session) -> Answer:
+    def overtaken(_transaction: Session) -> KeyedResponse:
         effects.let_leases_lapse()
         once_per_key(asking(), effect())
         raise InvalidInputError("too late")
@@ -141,7 +141,7 @@ def test_a_late_owner_that_fails_takes_nothing_from_its_successor(effects: Effec
 def test_an_effect_that_is_replayed_is_made_once(effects: Effects) -> None:
     attempts: list[int] = []
 
-    def disturbed(transaction: Session) -> Answer:
+    def disturbed(transaction: Session) -> KeyedResponse:
         attempts.append(1)
         answer = effect()(transaction)
         if len(attempts) == 1:
@@ -155,7 +155,7 @@ def test_an_effect_that_is_replayed_is_made_once(effects: Effects) -> None:
 class ConflictOnce(BusyError):
     """A conflict that is worth a replay."""
 
-    replayable = True
+    retryable = True
 
     def __init__(self) -> None:
         super().__init__(retry_after_s=1)

@@ -11,8 +11,7 @@ from redis import Redis
 
 from shell.utils import redis_client
 from shell.utils.redis_client import RedisUnavailableError
-from shell.utils.secrets_manager import forget_secrets
-from tests.support.caches import forget_redis
+from tests.support.caches import forget_redis, forget_secrets
 from tests.support.redis_server import RedisServer
 from tests.support.world import World
 
@@ -42,7 +41,7 @@ def test_the_password_comes_from_the_secret(
 ) -> None:
     arn = boto3.client("secretsmanager").create_secret(Name=f"cache-{PASSWORD[:8]}", SecretString=PASSWORD)["ARN"]
     given(monkeypatch, arn)
-    assert redis_client.ask(ping) is True
+    assert redis_client.execute(ping) is True
 
 
 @pytest.mark.parametrize("arn", ["", "arn:aws:secretsmanager:us-east-1:123456789012:secret:nowhere-abcdef"])
@@ -51,5 +50,5 @@ def test_without_the_password_there_is_no_redis(
 ) -> None:
     given(monkeypatch, arn)
     with pytest.raises(RedisUnavailableError) as told:
-        redis_client.ask(ping)
+        redis_client.execute(ping)
     assert PASSWORD not in str(told.value)

@@ -8,24 +8,24 @@ from typing import Any
 import pytest
 
 from core.errors import QueueUnavailableError
-from shell.utils import aws
-from shell.utils.queues import LONGEST_VISIBILITY_S, postpone, send_all
+from shell.aws import clients
+from shell.aws.sqs import LONGEST_VISIBILITY_S, postpone, send_messages
 from tests.support.database import until
 from tests.support.world import World
 
 
 def receive(queue_url: str) -> list[Any]:
-    return aws.sqs().receive_message(QueueUrl=queue_url).get("Messages", [])
+    return clients.sqs().receive_message(QueueUrl=queue_url).get("Messages", [])
 
 
 @pytest.fixture
 def queue_url(world: World) -> str:
     """An empty queue, whose messages come back after half a minute."""
-    return aws.sqs().create_queue(QueueName=f"{world.bucket}-{secrets.token_hex(4)}")["QueueUrl"]
+    return clients.sqs().create_queue(QueueName=f"{world.bucket}-{secrets.token_hex(4)}")["QueueUrl"]
 
 
 def test_a_postponed_message_comes_back_then_and_not_before(queue_url: str) -> None:
-    send_all(queue_url, [{"a": 1}])
+    send_messages(queue_url, [{"a": 1}])
     (message,) = receive(queue_url)
     postpone(queue_url, message["ReceiptHandle"], 1)
     assert receive(queue_url) == []
@@ -34,7 +34,7 @@ def test_a_postponed_message_comes_back_then_and_not_before(queue_url: str) -> N
 
 @pytest.mark.parametrize("seconds", [LONGEST_VISIBILITY_S + 1, 10**9])
 def test_nothing_is_postponed_for_longer_than_sqs_allows(queue_url: str, seconds: int) -> None:
-    send_all(queue_url, [{"a": 1}])
+    send_messages(queue_url, [{"a": 1}])
     (message,) = receive(queue_url)
     postpone(queue_url, message["ReceiptHandle"], seconds)
     assert receive(queue_url) == []

@@ -11,7 +11,7 @@ import pytest
 from redis import Redis
 
 from local.errors import ProcessFailedError
-from local.redis_server import PrivateRedis
+from local.services.redis import PrivateRedis
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
 from tests.support.caches import forget_redis
 
@@ -46,7 +46,7 @@ def test_the_semaphore_works_on_it(private: PrivateRedis, monkeypatch: pytest.Mo
         with with_semaphore_lock("key") as first, with_semaphore_lock("key") as second:
             assert (first.outcome, second.outcome) == (SemaphoreOutcome.ACQUIRED, SemaphoreOutcome.SKIPPED)
         with with_semaphore_lock("key") as third:
-            assert third.fence > first.fence
+            assert third.fencing_token > first.fencing_token
     finally:
         monkeypatch.undo()
         forget_redis()

@@ -1,4 +1,4 @@
-"""A slot's end, its owner, its fence: by the server's clock, never by the client's."""
+"""A slot's end, its owner, its fencing token: by the server's clock, never by the client's."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from shell.invocation import MARGIN_S, invocation_deadline
+from shell.db import session
+from shell.deadline import MARGIN_S, invocation_deadline
 from shell.settings import settings
-from shell.utils import db_session
 from shell.utils.semaphore import with_semaphore_lock
-from shell.utils.semaphore_backends import Claim, Grant, MySqlBackend
+from shell.utils.semaphore_backends import Grant, MySqlBackend, SlotRequest
 from tests.support.commit_proxy import CommitProxy, Loss, commit_proxy
 from tests.support.database import until
 from tests.support.log import Log
@@ -31,11 +31,11 @@ from tests.support.world import World
 SKEWS = [(0, 60), (-60, 0), (0, -60), (60, 0)]
 
 
-def claim(*, limit: int = 1) -> Claim:
-    return Claim("tests", b"n" * 32, secrets.token_bytes(16), limit)
+def claim(*, limit: int = 1) -> SlotRequest:
+    return SlotRequest("tests", b"n" * 32, secrets.token_bytes(16), limit)
 
 
-def granted(store: Store, mine: Claim, ttl_s: float) -> Grant:
+def granted(store: Store, mine: SlotRequest, ttl_s: float) -> Grant:
     """What comes of a claim where the store can tell."""
     grant = store.backend.acquire(mine, ttl_s)
     assert grant is not None
@@ -118,7 +118,7 @@ def test_asking_again_with_the_same_token_is_no_second_contender(store: Store) -
     mine = claim()
     first, again = granted(store, mine, 10), granted(store, mine, 600)
     assert not granted(store, claim(), 10).granted
-    assert (first.granted, again.granted, again.fence > first.fence) == (True, True, True)
+    assert (first.granted, again.granted, again.fencing_token > first.fencing_token) == (True, True, True)
     assert store.holders() == 1
     assert store.seconds_left() <= 10
 
@@ -140,37 +140,37 @@ def test_who_is_refused_hears_of_the_holder_who_must_leave_for_it(store: Store) 
         assert seconds - 5 < refused.free_in_s <= seconds
 
 
-def fence() -> int:
+def fencing_token() -> int:
     """Of a holder who comes and goes."""
     with with_semaphore_lock("key") as slot:
         assert slot
-        return slot.fence
+        return slot.fencing_token
 
 
 def test_fences_grow_even_if_the_server_forgets_everything(store: Store) -> None:
-    before = [fence() for _ in range(5)]
+    before = [fencing_token() for _ in range(5)]
     store.forget()
-    fences = [*before, *(fence() for _ in range(5))]
+    fences = [*before, *(fencing_token() for _ in range(5))]
     assert fences == sorted(set(fences))
     assert fences[0] > 1_700_000_000_000_000
 
 
 def test_fences_grow_even_if_the_servers_clock_goes_back(store: Store) -> None:
-    ahead = fence() + 10**12
+    ahead = fencing_token() + 10**12
     store.set_fence(ahead)
-    assert [fence(), fence()] == [ahead + 1, ahead + 2]
+    assert [fencing_token(), fencing_token()] == [ahead + 1, ahead + 2]
 
 
 def test_counted_fences_begin_again_when_redis_forgets(naive_client: Redis) -> None:
-    before = naive_client.incrby("fence", 100)
+    before = naive_client.incrby("fencing_token", 100)
     naive_client.flushall()
-    assert naive_client.incr("fence") == 1 < before
+    assert naive_client.incr("fencing_token") == 1 < before
 
 
 @pytest.mark.usefixtures("store")
 def test_who_is_skipped_has_no_fence() -> None:
     with with_semaphore_lock("key"), with_semaphore_lock("key") as skipped:
-        assert skipped.fence == 0
+        assert skipped.fencing_token == 0
 
 
 @pytest.fixture
@@ -179,12 +179,12 @@ def proxy(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[CommitProxy
     with commit_proxy(world.engine.url) as (made, through), monkeypatch.context() as patch:
         patch.setenv("DATABASE_URL", through.render_as_string(hide_password=False))
         settings.cache_clear()
-        db_session.engine.cache_clear()
-        assert fence()
+        session.engine.cache_clear()
+        assert fencing_token()
         yield made
-        db_session.engine().dispose()
+        session.engine().dispose()
     settings.cache_clear()
-    db_session.engine.cache_clear()
+    session.engine.cache_clear()
 
 
 @pytest.mark.parametrize("loss", [Loss.ANSWER, Loss.REQUEST, Loss.SIGHT])

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from core.import_options import parse_options
-from core.load_file.chunk import SourceRecord, read_chunk
+from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.dialect import Opening, read_opening
 from core.load_file.layout import Layout
-from core.load_file.splitting import Chunk, Splitter
+from core.load_file.options import parse_options
+from core.load_file.splitter import Chunk, Splitter
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def read_file(
     splitter = Splitter(opening, chunk_rows)
     chunks = [chunk for block in blocks_between(data, cuts) for chunk in splitter.feed(block)]
     chunks += splitter.finish()
-    return Reading(data, opening, splitter.layout(given.date_order), chunks, splitter)
+    return Reading(data, opening, splitter.build_layout(given.date_order), chunks, splitter)
 
 
 def blocks_between(data: bytes, cuts: Iterable[int]) -> Iterator[bytes]:

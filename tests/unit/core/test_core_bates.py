@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.bates import MAX_DIGITS, PREFIX, BatesFormat, NumberRange, page_count, ranges
 from core.errors import InvalidInputError, SequenceExhaustedError
+from core.productions.bates import MAX_DIGITS, PREFIX, BatesFormat, NumberRange, parse_page_count, split_numbers
 
 DIGITS = st.integers(1, MAX_DIGITS)
 PREFIXES = st.from_regex(re.compile(PREFIX), fullmatch=True).filter(lambda prefix: len(prefix) <= 64)
 
 
 def test_a_number_has_all_its_digits() -> None:
-    assert BatesFormat("ACME", 7).number(12) == "ACME0000012"
-    assert BatesFormat("A-", 1).number(9) == "A-9"
+    assert BatesFormat("ACME", 7).format_number(12) == "ACME0000012"
+    assert BatesFormat("A-", 1).format_number(9) == "A-9"
     assert BatesFormat("A", MAX_DIGITS).last == 999_999_999_999
 
 
@@ -28,14 +28,14 @@ def test_no_two_numbers_are_written_alike(
     one, other = BatesFormat(prefix, digits), BatesFormat(other_prefix, other_digits)
     first, second = data.draw(st.integers(1, one.last)), data.draw(st.integers(1, other.last))
     same = (prefix, first) == (other_prefix, second) and digits == other_digits
-    assert (one.number(first) == other.number(second)) == same
+    assert (one.format_number(first) == other.format_number(second)) == same
 
 
 @given(DIGITS, st.data())
 def test_numbers_are_in_the_order_of_their_texts(digits: int, data: st.DataObject) -> None:
     form = BatesFormat("ACME", digits)
     first, second = (data.draw(st.integers(1, form.last)) for _ in range(2))
-    assert (first < second) == (form.number(first) < form.number(second))
+    assert (first < second) == (form.format_number(first) < form.format_number(second))
 
 
 def test_the_last_number_is_given_out_and_none_after_it() -> None:
@@ -49,7 +49,7 @@ def test_the_last_number_is_given_out_and_none_after_it() -> None:
 
 @given(st.integers(1, 1000), st.lists(st.integers(1, 50)))
 def test_ranges_follow_each_other_without_gaps(first: int, sizes: list[int]) -> None:
-    found = list(ranges(first, sizes))
+    found = list(split_numbers(first, sizes))
     numbers = [number for each in found for number in range(each.first, each.last + 1)]
     assert numbers == list(range(first, first + sum(sizes)))
     assert [each.last - each.first + 1 for each in found] == sizes
@@ -57,17 +57,17 @@ def test_ranges_follow_each_other_without_gaps(first: int, sizes: list[int]) -> 
 
 @pytest.mark.parametrize("column", ["Pages", "Page Count", "PGCOUNT", "PAGE_COUNT", "Num Pages", "number of pages"])
 def test_a_page_count_goes_by_many_names(column: str) -> None:
-    assert page_count(7, {"Author": "7", column: " 12 "}) == 12
+    assert parse_page_count(7, {"Author": "7", column: " 12 "}) == 12
 
 
 @pytest.mark.parametrize("said", [{}, {"Pages": ""}, {"Pages": "  "}, {"Pages": None}, {"Page": "3"}])
 def test_a_document_of_which_nothing_is_said_takes_one_number(said: dict[str, str | None]) -> None:
-    assert page_count(7, said) == 1
+    assert parse_page_count(7, said) == 1
 
 
 @pytest.mark.parametrize(("text", "count"), [("1", 1), ("0012", 12), ("100000", 100_000), ("00100000", 100_000)])
 def test_a_page_count_may_have_zeros_before_it(text: str, count: int) -> None:
-    assert page_count(7, {"Pages": text}) == count
+    assert parse_page_count(7, {"Pages": text}) == count
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,6 @@ def test_a_page_count_may_have_zeros_before_it(text: str, count: int) -> None:
 )
 def test_rubbish_names_the_exhibit_and_not_the_rubbish(text: str) -> None:
     with pytest.raises(InvalidInputError) as error:
-        page_count(7, {"Pages": text})
+        parse_page_count(7, {"Pages": text})
     assert "exhibit 7" in str(error.value)
     assert text not in str(error.value).replace("1 to 100000", "").replace("exhibit 7", "")

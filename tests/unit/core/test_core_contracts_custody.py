@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from core.contracts.common import MAX_ID
-from core.contracts.custody import NewPeriod, NewTransfer, Revision
+from core.contracts.custody import NewPeriod, NewTransfer, PeriodPatch
 
 M = TypeVar("M", bound=BaseModel)
 BEGIN, END = "2026-11-21T15:00:00Z", "2026-11-21T17:00:00Z"
@@ -71,7 +71,7 @@ def test_what_could_not_be_recorded_exactly_is_refused_by_its_place(member: str,
 
 @pytest.mark.parametrize("member", ["version", "tenantId", "custodian"])
 def test_no_body_has_a_member_that_is_not_known(member: str) -> None:
-    bodies: list[tuple[type[BaseModel], dict[str, object]]] = [(Revision, {"note": "x"}), (NewTransfer, TRANSFER)]
+    bodies: list[tuple[type[BaseModel], dict[str, object]]] = [(PeriodPatch, {"note": "x"}), (NewTransfer, TRANSFER)]
     for model, fields in bodies:
         assert refused(model, {**fields, member: 1}) == [((member,), "extra_forbidden")]
 
@@ -88,7 +88,7 @@ NOTES = ["x", " x ", "two\r\nlines\ttabbed", "\u2028", "x" * 1_000, "👍" * 1_0
 def test_a_note_is_taken_as_it_is(note: str) -> None:
     """Its length is counted in characters, as its column counts them."""
     assert taken(NewPeriod, {**PERIOD, "note": note}).note == note
-    assert taken(Revision, {"note": note}).note == note
+    assert taken(PeriodPatch, {"note": note}).note == note
     assert taken(NewTransfer, {**TRANSFER, "note": note}).note == note
 
 
@@ -118,12 +118,12 @@ REVISIONS: list[tuple[dict[str, Any], set[str]]] = [
 
 @pytest.mark.parametrize(("fields", "named"), REVISIONS)
 def test_a_member_left_out_is_not_one_that_is_null(fields: dict[str, Any], named: set[str]) -> None:
-    assert taken(Revision, fields).model_fields_set == named
+    assert taken(PeriodPatch, fields).model_fields_set == named
 
 
 @pytest.mark.parametrize("fields", [{}, {"begin": None}, {"begin": None, "end": END}])
 def test_a_revision_changes_something_and_leaves_a_begin(fields: dict[str, Any]) -> None:
-    assert refused(Revision, fields) == [((), "value_error")]
+    assert refused(PeriodPatch, fields) == [((), "value_error")]
 
 
 SAME = [each for each in STRANGE if each[0] in ("custodianId", "end", "note")]
@@ -131,7 +131,7 @@ SAME = [each for each in STRANGE if each[0] in ("custodianId", "end", "note")]
 
 @pytest.mark.parametrize(("member", "value"), [*SAME, *(("begin", value) for value in NO_MOMENTS), ("deviceId", 100)])
 def test_a_revision_takes_what_a_period_does(member: str, value: object) -> None:
-    assert [place for place, _ in refused(Revision, {member: value})] == [(member,)]
+    assert [place for place, _ in refused(PeriodPatch, {member: value})] == [(member,)]
 
 
 def test_a_transfer_says_to_whom_even_if_that_is_not_known() -> None:

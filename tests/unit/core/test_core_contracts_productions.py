@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from core.bates import Numbering
 from core.contracts.common import MAX_ID
 from core.contracts.productions import NewProduction
-from core.field_mapping import SYNONYMS, map_columns
-from core.volume import HEADER
+from core.load_file.field_mapping import SYNONYMS, map_columns
+from core.productions.bates import Numbering
+from core.productions.volume import HEADER
 
 ASKED: dict[str, Any] = {"case": "Case", "volume": "VOL001", "prefix": "ACME", "digits": 7, "query": {}}
 

@@ -12,8 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.custody import STILL_HELD, Span, conflicts_with, conflicts_within, envelopes, given_end, kept_end
-from core.moments import FIRST_YEAR, LAST_YEAR, MOMENT, parse_moment, written
+from core.custody import (
+    STILL_HELD,
+    Span,
+    find_conflicts_with,
+    find_conflicts_within,
+    find_envelopes,
+    to_open_end,
+    to_stored_end,
+)
+from core.timestamps import FIRST_YEAR, LAST_YEAR, TIMESTAMP_PATTERN, format_timestamp, parse_timestamp
 
 THREE = datetime(2026, 11, 21, 15)
 MOMENTS = [
@@ -36,7 +44,7 @@ MOMENTS = [
 
 @pytest.mark.parametrize(("text", "moment"), MOMENTS)
 def test_a_moment_is_the_instant_that_its_offset_makes_it(text: str, moment: datetime) -> None:
-    assert parse_moment(text) == moment
+    assert parse_timestamp(text) == moment
 
 
 NO_FORM = [
@@ -58,32 +66,32 @@ NO_YEAR = ["9999-01-01T00:00Z", "9998-12-31T23:30-01:00", "0999-12-31T23:59:59Z"
 
 @pytest.mark.parametrize("text", NO_FORM)
 def test_what_is_not_written_as_a_moment_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"^write a moment as 2026-11-21T15:00:00Z or "):
-        parse_moment(text)
+    with pytest.raises(ValueError, match=r"^send an ISO 8601 timestamp with an offset, such as "):
+        parse_timestamp(text)
 
 
 @pytest.mark.parametrize("text", NO_MOMENT)
 def test_a_moment_that_no_calendar_has_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"^there is no such moment; write "):
-        parse_moment(text)
+    with pytest.raises(ValueError, match=r"^this date does not exist; send "):
+        parse_timestamp(text)
 
 
 @pytest.mark.parametrize("text", NO_YEAR)
 def test_a_year_that_cannot_be_recorded_is_refused_by_what_it_is_in_utc(text: str) -> None:
-    with pytest.raises(ValueError, match=r"^moments from the year 1000 to 9998 \(UTC\)"):
-        parse_moment(text)
+    with pytest.raises(ValueError, match=r"^send a timestamp between the years 1000 and 9998 \(UTC\)"):
+        parse_timestamp(text)
 
 
 @pytest.mark.parametrize(("text", "is_told"), [("2026-11-21T15:00 01:00", True), ("2026-11-21T15:00", False)])
 def test_a_plus_that_became_a_space_is_told(text: str, is_told: bool) -> None:
-    with pytest.raises(ValueError, match="write a moment") as refused:
-        parse_moment(text)
+    with pytest.raises(ValueError, match="send an ISO 8601 timestamp") as refused:
+        parse_timestamp(text)
     assert ("%2B" in str(refused.value)) == is_told
 
 
 def test_the_hour_that_the_clocks_show_twice_is_two_hours() -> None:
-    summer, winter = parse_moment("2026-10-25T02:30+02:00"), parse_moment("2026-10-25T02:30+01:00")
-    assert (written(summer), written(winter)) == ("2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z")
+    summer, winter = parse_timestamp("2026-10-25T02:30+02:00"), parse_timestamp("2026-10-25T02:30+01:00")
+    assert (format_timestamp(summer), format_timestamp(winter)) == ("2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z")
 
 
 RECORDABLE = st.datetimes(datetime(FIRST_YEAR, 1, 2), datetime(LAST_YEAR, 12, 30))
@@ -93,21 +101,21 @@ RECORDABLE = st.datetimes(datetime(FIRST_YEAR, 1, 2), datetime(LAST_YEAR, 12, 30
 @given(RECORDABLE, st.integers(-1_439, 1_439))
 def test_every_moment_is_read_back_to_the_microsecond_from_any_offset(moment: datetime, minutes: int) -> None:
     there = moment.replace(tzinfo=UTC).astimezone(timezone(timedelta(minutes=minutes)))
-    assert parse_moment(there.isoformat()) == moment
-    assert parse_moment(written(moment)) == moment
+    assert parse_timestamp(there.isoformat()) == moment
+    assert parse_timestamp(format_timestamp(moment)) == moment
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.from_regex(MOMENT, fullmatch=True) | st.text(max_size=30))
+@given(st.from_regex(TIMESTAMP_PATTERN, fullmatch=True) | st.text(max_size=30))
 def test_a_text_gives_a_moment_that_can_be_recorded_or_a_value_error(text: str) -> None:
     with suppress(ValueError):
-        assert FIRST_YEAR <= parse_moment(text).year <= LAST_YEAR
+        assert FIRST_YEAR <= parse_timestamp(text).year <= LAST_YEAR
 
 
 def test_a_device_that_is_still_held_ends_after_every_moment() -> None:
-    assert (kept_end(None), given_end(STILL_HELD)) == (STILL_HELD, None)
-    assert kept_end(THREE) == given_end(THREE) == THREE
-    assert parse_moment(f"{LAST_YEAR}-12-31T23:59:59.999999Z") < STILL_HELD
+    assert (to_stored_end(None), to_open_end(STILL_HELD)) == (STILL_HELD, None)
+    assert to_stored_end(THREE) == to_open_end(THREE) == THREE
+    assert parse_timestamp(f"{LAST_YEAR}-12-31T23:59:59.999999Z") < STILL_HELD
 
 
 GAPS, LENGTHS = (st.integers(least, 4).map(lambda days: timedelta(days=days)) for least in (0, 1))
@@ -145,7 +153,7 @@ def overlap(a: Span, b: Span) -> bool:
 @settings(max_examples=200, deadline=None)
 @given(requests())
 def test_each_pair_of_elements_that_overlap_is_found_once(wanted: list[Span]) -> None:
-    found = list(conflicts_within(wanted))
+    found = list(find_conflicts_within(wanted))
     pairs = Counter(frozenset((each.element, each.other.id)) for each in found)
     assert pairs == Counter(frozenset((a.id, b.id)) for a, b in combinations(wanted, 2) if overlap(a, b))
     assert all(wanted[each.other.id] == each.other and not each.is_recorded for each in found)
@@ -155,7 +163,7 @@ def test_each_pair_of_elements_that_overlap_is_found_once(wanted: list[Span]) ->
 @settings(max_examples=200, deadline=None)
 @given(requests(), tables())
 def test_each_recorded_period_that_an_element_overlaps_is_found_once(wanted: list[Span], kept: list[Span]) -> None:
-    found = list(conflicts_with(wanted, kept))
+    found = list(find_conflicts_with(wanted, kept))
     pairs = Counter((each.element, each.other) for each in found)
     assert pairs == Counter((a.id, b) for a, b in product(wanted, kept) if overlap(a, b))
     assert all(each.is_recorded for each in found)
@@ -164,12 +172,12 @@ def test_each_recorded_period_that_an_element_overlaps_is_found_once(wanted: lis
 @settings(max_examples=100, deadline=None)
 @given(requests(), tables())
 def test_nothing_outside_of_the_envelopes_overlaps(wanted: list[Span], kept: list[Span]) -> None:
-    around = envelopes(wanted)
+    around = find_envelopes(wanted)
     for device, (begin, end) in around.items():
         ours = [each for each in wanted if each.device_id == device]
         assert (begin, end) == (min(each.begin for each in ours), max(each.end for each in ours))
     near = [each for each in kept if any(overlap(each, Span(0, device, *edges)) for device, edges in around.items())]
-    assert Counter(conflicts_with(wanted, near)) == Counter(conflicts_with(wanted, kept))
+    assert Counter(find_conflicts_with(wanted, near)) == Counter(find_conflicts_with(wanted, kept))
 
 
 def days(number: int, first: int, last: int) -> Span:
@@ -178,7 +186,7 @@ def days(number: int, first: int, last: int) -> Span:
 
 def test_touching_and_separate_periods_are_no_conflict() -> None:
     spans = [days(0, 0, 2), days(1, 2, 4), days(2, 6, 7), days(3, 0, 9)._replace(device_id=2)]
-    assert list(conflicts_within(spans)) == list(conflicts_with(spans[:1], spans[1:])) == []
+    assert list(find_conflicts_within(spans)) == list(find_conflicts_with(spans[:1], spans[1:])) == []
 
 
 def naive_conflicts(spans: Sequence[Span]) -> list[tuple[int, int]]:
@@ -188,5 +196,5 @@ def naive_conflicts(spans: Sequence[Span]) -> list[tuple[int, int]]:
 
 def test_comparing_neighbours_alone_misses_what_a_long_period_holds() -> None:
     spans = [days(0, 0, 9), days(1, 1, 2), days(2, 3, 4)]
-    assert [(each.element, each.other.id) for each in conflicts_within(spans)] == [(1, 0), (2, 0)]
+    assert [(each.element, each.other.id) for each in find_conflicts_within(spans)] == [(1, 0), (2, 0)]
     assert naive_conflicts(spans) == [(1, 0)]

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.dates import EVIDENCE_CHARACTERS, DateOrder, is_zero, order_of, parse_date, parse_written_date
+from core.load_file.dates import (
+    DATE_PREFIX_CHARACTERS,
+    DateOrder,
+    detect_date_order,
+    is_zero_date,
+    match_date_patterns,
+    parse_date,
+)
 from tests.unit.core.reading import read_file
 
 DATES = [
@@ -78,13 +85,13 @@ def test_a_day_that_only_the_other_order_has_is_no_date() -> None:
 
 @pytest.mark.parametrize("text", ["00/00/0000", "0/0/00", "00000000", "0000-00-00", "00/00/0000 00:00:00", "0.0.0"])
 def test_zero_dates_are_blanks_and_not_mistakes(text: str) -> None:
-    assert is_zero(text)
+    assert is_zero_date(text)
     assert parse_date(text, "MDY") is None
 
 
 @pytest.mark.parametrize("text", ["", "0", "01/00/0000", "00/00/2001", "10/10/2000", "0000000"])
 def test_other_texts_are_no_zero_dates(text: str) -> None:
-    assert not is_zero(text)
+    assert not is_zero_date(text)
 
 
 def written_iso(moment: datetime) -> str:
@@ -153,9 +160,9 @@ ORDERS = [
 
 @pytest.mark.parametrize(("cells", "expected"), ORDERS)
 def test_the_order_is_what_all_cells_agree_on(cells: list[str], expected: DateOrder | None) -> None:
-    beginnings = [cell[:EVIDENCE_CHARACTERS] for cell in cells]
+    beginnings = [cell[:DATE_PREFIX_CHARACTERS] for cell in cells]
     for arranged in permutations(beginnings):
-        assert order_of(arranged) is expected
+        assert detect_date_order(arranged) is expected
 
 
 @pytest.mark.parametrize(("first", "order"), [("21/05/2001", "DMY"), ("05/21/2001", "MDY"), ("21.5.2001", "DMY")])
@@ -186,10 +193,10 @@ WRITTEN = st.tuples(SMALL, MARKS, SMALL, MARKS, YEARS, st.just("") | CLOCKS.map(
 @settings(max_examples=400, deadline=None)
 @given(WRITTEN, st.sampled_from(["MDY", "DMY"]))
 def test_a_date_in_numbers_is_what_the_forms_make_of_it(text: str, order: str) -> None:
-    assert parse_date(text, order) == parse_written_date(text, order)
+    assert parse_date(text, order) == match_date_patterns(text, order)
 
 
 def test_every_date_is_what_the_forms_make_of_it() -> None:
     for text in (*(text for text, _, _ in DATES), *NO_DATES):
         for order in ("MDY", "DMY"):
-            assert parse_date(text, order) == parse_written_date(text.strip(), order)
+            assert parse_date(text, order) == match_date_patterns(text.strip(), order)

@@ -96,18 +96,18 @@ def opened(text: str, options: dict[str, Any] | None = None) -> Reading:
 def test_a_trailing_delimiter_of_the_header_makes_no_column() -> None:
     reading = opened("DOCID,Title,\n1,a,\n2,b\n3,c,d\n4,,\n")
     assert reading.layout.names == ("DOCID", "Title")
-    fits = [reading.layout.grammar.fits(cells or []) for cells in reading.cells]
+    fits = [reading.layout.grammar.has_expected_cells(cells or []) for cells in reading.cells]
     assert fits == [True, True, False, True]
 
 
 def test_a_row_that_lacks_a_cell_before_its_trailing_delimiter_does_not_fit() -> None:
     reading = opened("DOCID,Title,Note,\n1,only a note,\n2,a,b,\n")
-    assert [reading.layout.grammar.fits(cells or []) for cells in reading.cells] == [False, True]
+    assert [reading.layout.grammar.has_expected_cells(cells or []) for cells in reading.cells] == [False, True]
 
 
 def test_a_trailing_delimiter_of_rows_alone_is_a_wrong_number_of_cells() -> None:
     reading = opened("DOCID,Title\n1,a,\n")
-    assert not reading.layout.grammar.fits(reading.cells[0] or [])
+    assert not reading.layout.grammar.has_expected_cells(reading.cells[0] or [])
 
 
 def test_a_header_with_a_line_end_in_a_name_is_one_record() -> None:
@@ -133,7 +133,7 @@ def test_a_long_text_in_the_first_row_of_a_headerless_file_is_read() -> None:
 def test_a_header_whose_quoting_is_damaged_is_refused_and_swallows_no_row(header: str) -> None:
     error = refusal(header)
     assert error.code == "NOT_DELIMITED"
-    assert "mend it" in str(error)
+    assert "Close or double the qualifier" in str(error)
 
 
 def test_a_first_line_that_is_no_header_is_refused_with_what_to_do() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.load_file import encoding as enc
-from core.rows import parse_row
+from core.load_file.rows import parse_row
 from tests.unit.core.reading import every, read_file
 
 THORN_HEADER = "þControl Numberþ\x14þTitleþ\r\n"
@@ -43,12 +43,12 @@ def test_a_bad_byte_in_a_utf_8_thorn_file_costs_its_row_and_not_the_file() -> No
     data = thorn_file("utf-8", b"caf\xc3\xa9", b"caf\xe9", b"tea")
     reading = read_file(data)
     assert reading.layout.encoding == "utf-8"
-    problems = [[problem.code for problem in parse_row(r, reading.layout).problems] for r in reading.records]
-    assert problems == [[], ["UNDECODABLE_BYTES"], []]
+    errors = [[problem.code for problem in parse_row(r, reading.layout).errors] for r in reading.records]
+    assert errors == [[], ["UNDECODABLE_BYTES"], []]
 
 
 def test_strict_utf_8_else_cp1252_would_lose_the_whole_thorn_file() -> None:
-    """The naive twin: one bad byte, and the thorns themselves become two characters."""
+    """The negative control: one bad byte, and the thorns themselves become two characters."""
     data = thorn_file("utf-8", b"caf\xc3\xa9", b"caf\xe9", b"tea")
     with pytest.raises(UnicodeDecodeError):
         data.decode("utf-8")
@@ -62,7 +62,7 @@ def test_bytes_that_cp1252_does_not_have_cost_their_row(byte: bytes) -> None:
     reading = read_file(thorn_file("cp1252", b"caf\xe9", b"x" + byte))
     first, second = (parse_row(record, reading.layout) for record in reading.records)
     assert first.values["title"] == "café"
-    (problem,) = second.problems
+    (problem,) = second.errors
     assert (problem.code, problem.column) == ("UNDECODABLE_BYTES", "Title")
     assert f"0x{byte.hex().upper()}" in problem.message
 
@@ -108,7 +108,7 @@ def test_line_ends_are_counted_in_code_units_and_not_in_bytes() -> None:
     title = "\u0a41\u0100\u0a0a\u010a"
     for encoding, bom in (("utf-16-le", codecs.BOM_UTF16_LE), ("utf-16-be", codecs.BOM_UTF16_BE)):
         data = bom + f"Control Number,Title\n1,{title}\n2,x\n".encode(encoding)
-        assert data.count("\n".encode(encoding)) + data.count(b"\n\n") > 3, "the naive twin counts too many"
+        assert data.count("\n".encode(encoding)) + data.count(b"\n\n") > 3, "the negative control counts too many"
         reading = read_file(data, cuts=every(1, data))
         assert [(r.line_no, r.cells) for r in reading.records] == [(2, ["1", title]), (3, ["2", "x"])]
 
@@ -117,7 +117,7 @@ def test_an_odd_last_byte_of_utf_16_damages_the_last_row_alone() -> None:
     data = ("\ufeff" + HEADER + "1,a\n2,b").encode("utf-16-le") + b"\x41"
     reading = read_file(data, cuts=every(3, data))
     rows = [parse_row(record, reading.layout) for record in reading.records]
-    assert [len(row.problems) for row in rows] == [0, 1]
+    assert [len(row.errors) for row in rows] == [0, 1]
     assert sum(record.byte_len for record in reading.records) == len(data) - reading.layout.body_start
 
 
@@ -126,14 +126,14 @@ NAMES = {"UTF-8": "utf-8", "utf_8_sig": "utf-8", "Windows-1252": "cp1252", "ISO-
 
 @pytest.mark.parametrize("name", [*NAMES, "UTF16-LE", "utf-16be", "latin-1"])
 def test_encodings_go_by_the_names_that_people_use(name: str) -> None:
-    found = enc.named(name)
+    found = enc.find_encoding(name)
     assert found in enc.SUPPORTED
     assert found == NAMES.get(name, found)
 
 
 @pytest.mark.parametrize("name", ["", "utf-7", "ebcdic", "utf-32", "shift_jis"])
 def test_other_encodings_are_not_known(name: str) -> None:
-    assert enc.named(name) is None
+    assert enc.find_encoding(name) is None
 
 
 ENCODINGS = st.sampled_from([*enc.SUPPORTED, enc.BYTEWISE])
@@ -142,7 +142,7 @@ ENCODINGS = st.sampled_from([*enc.SUPPORTED, enc.BYTEWISE])
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=60), ENCODINGS)
 def test_sizes_of_lines_add_up_to_the_bytes_whatever_they_are(raw: bytes, encoding: str) -> None:
-    lines = enc.lines(raw, encoding)
+    lines = enc.split_lines(raw, encoding)
     assert sum(lines.sizes) == len(raw)
     assert len(lines.sizes) == len(lines.texts)
     assert all(line.endswith("\n") for line in lines.texts[:-1])
@@ -156,7 +156,7 @@ def test_sizes_of_lines_add_up_to_the_bytes_whatever_they_are(raw: bytes, encodi
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=60), ENCODINGS)
 def test_what_stands_behind_the_last_line_end_has_none(raw: bytes, encoding: str) -> None:
-    end = enc.end_of_last_line(raw, encoding)
+    end = enc.find_last_line_end(raw, encoding)
     assert "\n" not in enc.decode(raw[end:], encoding)
     assert end == 0 or enc.decode(raw[:end], encoding).endswith("\n")
 
@@ -170,12 +170,12 @@ def test_undecodable_bytes_are_always_seen(raw: bytes) -> None:
     except UnicodeDecodeError:
         is_valid = False
     text = enc.decode(raw, "utf-8")
-    assert enc.is_damaged(text) != is_valid
-    assert is_valid or enc.damaged_bytes(text).startswith("0x")
-    assert not enc.is_damaged(enc.readable(text))
+    assert enc.has_surrogates(text) != is_valid
+    assert is_valid or enc.describe_undecoded_bytes(text).startswith("0x")
+    assert not enc.has_surrogates(enc.replace_surrogates(text))
 
 
 def test_an_unpaired_surrogate_of_utf_16_is_named() -> None:
     text = enc.decode(b"\x00\xd8x\x00", "utf-16-le")
-    assert enc.is_damaged(text)
-    assert enc.damaged_bytes(text) == "an unpaired surrogate"
+    assert enc.has_surrogates(text)
+    assert enc.describe_undecoded_bytes(text) == "an unpaired surrogate"

@@ -5,24 +5,24 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.families import Family, Member, families
+from core.productions.families import Family, FamilyMember, find_families
 
 
-def members(*pairs: tuple[str, str | None]) -> list[Member]:
+def members(*pairs: tuple[str, str | None]) -> list[FamilyMember]:
     """Documents and their parents, each of two numbers."""
     return [
-        Member(number, parent, f"B{place * 2:03}", f"B{place * 2 + 1:03}")
+        FamilyMember(number, parent, f"B{place * 2:03}", f"B{place * 2 + 1:03}")
         for place, (number, parent) in enumerate(pairs)
     ]
 
 
 def test_a_document_alone_has_no_family() -> None:
-    assert families(members(("A", None), ("B", "elsewhere"), ("C", "C"), ("D", ""))) == {}
-    assert families([]) == {}
+    assert find_families(members(("A", None), ("B", "elsewhere"), ("C", "C"), ("D", ""))) == {}
+    assert find_families([]) == {}
 
 
 def test_a_family_goes_from_its_first_to_its_last_number() -> None:
-    found = families(members(("A", None), ("A.1", "A"), ("A.2", "A"), ("B", None)))
+    found = find_families(members(("A", None), ("A.1", "A"), ("A.2", "A"), ("B", None)))
     assert found == {
         "A": Family("B000", "B005", ""),
         "A.1": Family("B000", "B005", "B000"),
@@ -31,23 +31,23 @@ def test_a_family_goes_from_its_first_to_its_last_number() -> None:
 
 
 def test_grandchildren_belong_to_their_grandparents() -> None:
-    found = families(members(("A", None), ("A.1", "A"), ("A.1.1", "A.1")))
+    found = find_families(members(("A", None), ("A.1", "A"), ("A.1.1", "A.1")))
     assert {(each.begin, each.end) for each in found.values()} == {("B000", "B005")}
     assert [found[number].parent for number in ("A", "A.1", "A.1.1")] == ["", "B000", "B002"]
 
 
 def test_a_child_may_stand_before_its_parent() -> None:
-    found = families(members(("A", "Z"), ("Z", None)))
+    found = find_families(members(("A", "Z"), ("Z", None)))
     assert found == {"A": Family("B000", "B003", "B002"), "Z": Family("B000", "B003", "")}
 
 
 def test_children_of_a_parent_that_is_not_produced_are_strangers() -> None:
-    assert families(members(("A.1", "A"), ("A.2", "A"))) == {}
-    assert families(members(("A.1", "A"), ("A.1.1", "A.1")))["A.1"].parent == ""
+    assert find_families(members(("A.1", "A"), ("A.2", "A"))) == {}
+    assert find_families(members(("A.1", "A"), ("A.1.1", "A.1")))["A.1"].parent == ""
 
 
 def test_a_circle_is_one_family() -> None:
-    found = families(members(("A", "C"), ("B", "A"), ("C", "B"), ("D", "C"), ("E", None)))
+    found = find_families(members(("A", "C"), ("B", "A"), ("C", "B"), ("D", "C"), ("E", None)))
     assert {number: family.parent for number, family in found.items()} == {
         "A": "B004",
         "B": "B000",
@@ -59,7 +59,7 @@ def test_a_circle_is_one_family() -> None:
 
 def test_a_long_chain_is_one_family() -> None:
     chain = members(*((f"{number:06}", f"{number + 1:06}") for number in range(20_000)))
-    assert len({(each.begin, each.end) for each in families(chain).values()}) == 1
+    assert len({(each.begin, each.end) for each in find_families(chain).values()}) == 1
 
 
 NUMBERS = [f"D{number}" for number in range(8)]
@@ -68,7 +68,7 @@ NUMBERS = [f"D{number}" for number in range(8)]
 @given(st.lists(st.sampled_from([*NUMBERS, "not here", None]), min_size=8, max_size=8))
 def test_families_are_what_is_joined_by_parents(parents: list[str | None]) -> None:
     everybody = members(*zip(NUMBERS, parents, strict=True))
-    found = families(everybody)
+    found = find_families(everybody)
     for member in everybody:
         kin = _kin(member.control_number, dict(zip(NUMBERS, parents, strict=True)))
         if len(kin) == 1:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import FileRefusedError
-from core.field_mapping import SYNONYMS, column_names, map_columns, normalised
+from core.load_file.field_mapping import SYNONYMS, map_columns, name_columns, normalise_name
 from samples.columns import _ID_NAMES, _NAMES, IdStyle, Role
 
 IDS = {
@@ -33,7 +33,7 @@ OTHERS = {
 
 
 def mapped(names: Sequence[str], given_columns: Mapping[str, str] | None = None) -> tuple[str | None, ...]:
-    return map_columns(column_names(names), given_columns or {})
+    return map_columns(name_columns(names), given_columns or {})
 
 
 def refusal(names: Sequence[str], given_columns: Mapping[str, str]) -> FileRefusedError:
@@ -66,7 +66,7 @@ def test_every_name_that_samples_use_is_recognised() -> None:
 def test_no_name_means_two_fields() -> None:
     names = [name for synonyms in SYNONYMS.values() for name in synonyms]
     assert len(names) == len(set(names))
-    assert all(name == normalised(name) for name in names)
+    assert all(name == normalise_name(name) for name in names)
 
 
 def test_the_id_is_the_control_number_before_the_document_id_before_the_first_bates_number() -> None:
@@ -129,7 +129,7 @@ def test_a_file_without_an_id_is_refused_with_its_names_and_what_to_write() -> N
 
 def test_blank_and_repeated_names_become_distinct_ones() -> None:
     names = ["", "Note", " ", "Note", "Note", "Column 3", "Note (2)"]
-    assert column_names(names) == (
+    assert name_columns(names) == (
         *("Column 1", "Note", "Column 3", "Note (2)", "Note (3)", "Column 3 (2)", "Note (2) (2)"),
     )
 
@@ -137,7 +137,7 @@ def test_blank_and_repeated_names_become_distinct_ones() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from(["", " ", "a", "a (2)", "A", "Column 1", "Column 2", "Column 2 (2)"]), max_size=9))
 def test_names_are_always_distinct_and_never_blank(cells: list[str]) -> None:
-    names = column_names(cells)
+    names = name_columns(cells)
     assert len(set(names)) == len(names) == len(cells)
     assert all(names)
     assert all(name.startswith(cell.strip()) for name, cell in zip(names, cells, strict=True))

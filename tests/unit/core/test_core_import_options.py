@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import FileRefusedError
-from core.field_mapping import FIELDS
-from core.import_options import NO_QUALIFIER, ImportOptions, parse_options
+from core.load_file.field_mapping import FIELDS
+from core.load_file.options import NO_CHARACTER, ImportOptions, parse_options
 
 GOOD: list[tuple[dict[str, Any], ImportOptions]] = [
     ({}, ImportOptions()),
@@ -23,7 +23,7 @@ GOOD: list[tuple[dict[str, Any], ImportOptions]] = [
     ({"delimiter": "\\t"}, ImportOptions(delimiter="\t")),
     ({"delimiter": "|"}, ImportOptions(delimiter="|")),
     ({"qualifier": "254"}, ImportOptions(qualifier="þ")),
-    ({"qualifier": "None"}, ImportOptions(qualifier=NO_QUALIFIER)),
+    ({"qualifier": "None"}, ImportOptions(qualifier=NO_CHARACTER)),
     ({"qualifier": "quote"}, ImportOptions(qualifier='"')),
     ({"newline": "®"}, ImportOptions(newline="®")),
     ({"newline": "none"}, ImportOptions(newline="")),

@@ -8,27 +8,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.import_progress import UNKNOWN, pace
+from core.imports.progress import UNKNOWN_PACE, compute_pace
 
 ROWS = st.integers(min_value=1, max_value=10**10)
 
 
 def test_half_done_in_a_minute_takes_another_minute() -> None:
-    assert pace(300, 60.0, 300) == (5.0, 60.0)
+    assert compute_pace(300, 60.0, 300) == (5.0, 60.0)
 
 
 def test_an_import_with_every_row_settled_has_no_time_left() -> None:
-    assert pace(10, 4.0, 0) == (2.5, 0.0)
+    assert compute_pace(10, 4.0, 0) == (2.5, 0.0)
 
 
 @pytest.mark.parametrize(("rows", "seconds"), [(0, 10.0), (10, 0.0), (10, -1.0), (0, 0.0)])
 def test_without_rows_or_time_nothing_is_told(rows: int, seconds: float) -> None:
-    assert pace(rows, seconds, 100) == UNKNOWN
+    assert compute_pace(rows, seconds, 100) == UNKNOWN_PACE
 
 
 @given(ROWS, st.floats(min_value=1e-6, max_value=1e9), st.integers(min_value=-5, max_value=10**10))
 def test_what_is_told_is_a_finite_number_and_never_negative(rows: int, seconds: float, left: int) -> None:
-    told = pace(rows, seconds, left)
+    told = compute_pace(rows, seconds, left)
     assert told.rows_per_second is not None
     assert told.seconds_left is not None
     assert told.rows_per_second > 0

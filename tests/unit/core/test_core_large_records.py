@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.import_options import ImportOptions
 from core.load_file.dialect import read_opening
 from core.load_file.grammar import MAX_RECORD_BYTES
-from core.load_file.splitting import Chunk, Splitter
+from core.load_file.options import ImportOptions
+from core.load_file.splitter import Chunk, Splitter
 
 HEADER = b"Control Number,Title,Note\n"
 BLOCK = 1_000_000

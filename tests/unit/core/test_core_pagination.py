@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvalidInputError
-from core.paging import decode_cursor, encode_cursor, page_of
+from core.pagination import decode_cursor, encode_cursor, paginate
 
 NUMBERS = st.integers(min_value=0, max_value=2**63 - 1)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=50)
@@ -34,7 +34,7 @@ def test_a_cursor_needs_no_quoting_in_an_address(values: list[int | str]) -> Non
 
 @given(st.text())
 def test_what_is_no_cursor_is_an_invalid_input_and_nothing_worse(text: str) -> None:
-    with pytest.raises(InvalidInputError, match="`next` of the previous page"):
+    with pytest.raises(InvalidInputError, match="`next` from the previous page"):
         decode_cursor(text, (int, int, int, str))
 
 
@@ -63,6 +63,6 @@ def test_a_cursor_that_was_changed_on_its_way_is_refused(change: Any) -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
 def test_a_page_ends_the_list_unless_there_is_one_row_too_many(count: int) -> None:
-    page, following = page_of(["a", "b", "c"][:count], 2, lambda row: (row, 7))
+    page, following = paginate(["a", "b", "c"][:count], 2, lambda row: (row, 7))
     assert page == ["a", "b"][:count]
     assert following == (encode_cursor("b", 7) if count == 3 else None)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.load_file.encoding import Lines
-from core.load_file.grammar import Grammar, Reading
-from core.load_file.records import read_records
+from core.load_file.grammar import Grammar, LineCursor
+from core.load_file.record_reader import read_records
 from samples.dialects import DIALECTS, Dialect, Quoting, render
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
@@ -46,7 +46,7 @@ def test_an_unclosed_quote_costs_one_record_in_every_dialect(dialect: Dialect, q
 
 @pytest.mark.parametrize(("dialect", "quoting"), QUOTED, ids=lambda value: getattr(value, "name", value))
 def test_a_lenient_reader_swallows_the_neighbour_that_ours_keeps(dialect: Dialect, quoting: Quoting) -> None:
-    """The naive twin: the csv module's own idea of an unclosed quote."""
+    """The negative control: the csv module's own idea of an unclosed quote."""
     header = render(["Control Number", "Title", "Note"], dialect, Quoting.ALL)
     rows = [["1", "first", "a"], ["2", "second", "b"], ["3", "third", "c"]]
     unclosed = [None, 2 if quoting is Quoting.ALL else 1, None]
@@ -114,7 +114,7 @@ def test_a_bare_carriage_return_is_data() -> None:
 @pytest.mark.parametrize("mark", ["\x85", "\u2028", "\u2029", "\v", "\f", "\x1c", "\x1d", "\x1e"])
 def test_lines_end_at_lf_alone(mark: str) -> None:
     text = f"1,a{mark}b,c\n"
-    assert len(text.splitlines()) == 2, "the naive twin cuts the record"
+    assert len(text.splitlines()) == 2, "the negative control cuts the record"
     assert cells_of(text.rstrip("\n")) == [["1", f"a{mark}b", "c"]]
 
 
@@ -190,8 +190,8 @@ def test_four_times_the_damaged_text_takes_no_more_than_eight_times_as_long(line
 
 
 def test_reading_a_part_says_from_where_to_go_on() -> None:
-    reading = Reading()
+    cursor = LineCursor()
     texts = ["1,a,b\n", '2,"open\n']
-    part = list(read_records(Lines(texts, []), GRAMMAR, at_end=False, reading=reading))
+    part = list(read_records(Lines(texts, []), GRAMMAR, at_end=False, cursor=cursor))
     assert [record.cells for record in part] == [["1", "a", "b"]]
-    assert reading.consumed == 1
+    assert cursor.consumed == 1

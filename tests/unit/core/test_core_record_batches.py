@@ -1,25 +1,27 @@
-"""Records that are read many at a time are those that are read one by one, whatever the file and its blocks."""
+"""Records read in batches are the records read one by one, for every file and every division into blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import core.load_file.splitting as splitting
-from core.import_options import parse_options
+import core.load_file.record_stream as record_stream
+import core.load_file.splitter as splitting
 from core.load_file import encoding as enc
 from core.load_file.dialect import read_opening
-from core.load_file.grammar import SURPLUS_CELLS, Grammar, Reading
-from core.load_file.plain_lines import one_a_line
-from core.load_file.records import read_records
-from core.load_file.runs import LocatedRun, read_run
-from core.load_file.splitting import Splitter
-from core.load_file.streaming import RecordStream
+from core.load_file.grammar import SURPLUS_CELLS, Grammar, LineCursor
+from core.load_file.options import parse_options
+from core.load_file.record_batches import LocatedBatch, RecordBatch, read_batch
+from core.load_file.record_reader import read_records
+from core.load_file.record_stream import RecordStream
+from core.load_file.single_line_records import read_single_line_records
+from core.load_file.splitter import Splitter
 from samples.dialects import DIALECTS
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
@@ -59,22 +61,22 @@ DAMAGED = st.lists(PIECES, max_size=25).map(lambda pieces: CONTROL + b"".join(pi
 Outcome = dict[str, Any]
 
 
-def outcome(
-    data: bytes, options: dict[str, Any] | None, cuts: range, limits: tuple[int, int, int], *, in_runs: bool
-) -> Outcome:
-    """Everything that a pass over a file says."""
+def outcome(data: bytes, options: dict[str, Any] | None, cuts: range, limits: tuple[int, int, int]) -> Outcome:
+    """Everything that a pass over a file finds."""
     given_options = parse_options(options or {})
     opening = read_opening(data, given_options, whole=True)
-    splitter = Splitter(opening, *limits, in_runs=in_runs)
+    splitter = Splitter(opening, *limits)
     chunks = [chunk for block in blocks_between(data, cuts) for chunk in splitter.feed(block)]
     chunks += splitter.finish()
-    said = {"chunks": chunks, "ids": splitter.ids, "rows": splitter.rows_seen, "sha256": splitter.sha256}
-    return {**said, "layout": splitter.layout(None), "order": splitter.date_order, "dates": splitter._dates}
+    found = {"chunks": chunks, "ids": splitter.ids, "rows": splitter.rows_seen, "sha256": splitter.sha256}
+    return {**found, "layout": splitter.build_layout(None), "order": splitter.date_order, "dates": splitter._dates}
 
 
 def assert_same(data: bytes, options: dict[str, Any] | None, step: int, limits: tuple[int, int, int]) -> None:
     cuts = every(step, data)
-    assert outcome(data, options, cuts, limits, in_runs=True) == outcome(data, options, cuts, limits, in_runs=False)
+    batched = outcome(data, options, cuts, limits)
+    with patch.object(record_stream, "read_batch", return_value=RecordBatch([0], [], [], [])):
+        assert batched == outcome(data, options, cuts, limits)
 
 
 LIMITS = st.tuples(st.integers(1, 9), st.sampled_from([30, 200, 16_000_000]), st.sampled_from([1, 40, 300, 4_000_000]))
@@ -110,19 +112,24 @@ def test_every_dialect_comes_to_the_same(dialect: Any, encoding: str, trailing: 
 
 @pytest.mark.parametrize("known", [3, 5, 7, 100])
 def test_dates_are_kept_up_to_the_same_one(known: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(splitting, "MAX_DATE_BEGINNINGS", known)
+    monkeypatch.setattr(splitting, "MAX_DATE_PREFIXES", known)
     data = CONTROL + b"".join(b"%d,a,%d/2/2020\n" % (row, row * 7 % 12) for row in range(60))
     assert_same(data, {}, 100, (1_000, 16_000_000, 4_000_000))
 
 
 def ends(text: bytes) -> Iterator[int]:
-    """The line behind each record of a run."""
-    return iter(read_run(enc.lines(text, "utf-8"), GRAMMAR, (0, 2)).bounds[1:])
+    """Return the line after each record of a batch."""
+    return iter(read_batch(enc.split_lines(text, "utf-8"), GRAMMAR, (0, 2)).bounds[1:])
 
 
-def test_sound_lines_are_all_in_a_run() -> None:
-    run = read_run(enc.lines(b'1,a,b\n2,"c\r\nd",e\r\n3,f,g\n', "utf-8"), GRAMMAR, (0, 2))
-    assert (run.bounds, run.first_lines, run.ones, run.others) == ([0, 1, 3, 4], [0, 1, 3], ["1", "2", "3"], [*"beg"])
+def test_sound_lines_are_all_in_a_batch() -> None:
+    batch = read_batch(enc.split_lines(b'1,a,b\n2,"c\r\nd",e\r\n3,f,g\n', "utf-8"), GRAMMAR, (0, 2))
+    assert (batch.bounds, batch.first_lines, batch.ids, batch.dates) == (
+        [0, 1, 3, 4],
+        [0, 1, 3],
+        ["1", "2", "3"],
+        [*"beg"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +137,7 @@ def test_sound_lines_are_all_in_a_run() -> None:
     [b"\n", b"\r\n", b'2,"open,x\n', b'2,"a"b,c\n', b'2,"a\nb"' + b",x" * (SURPLUS_CELLS + 2) + b"\n"],
     ids=["blank", "blank CRLF", "not closed", "damaged", "over several lines with surplus cells"],
 )
-def test_a_run_ends_before_what_is_not_sound(second: bytes) -> None:
+def test_a_batch_ends_before_a_record_that_is_not_sound(second: bytes) -> None:
     assert list(ends(b"1,a,b\n" + second + b"3,c,d\n")) == [1]
 
 
@@ -138,17 +145,17 @@ def test_lines_with_a_bare_cr_are_not_read() -> None:
     assert list(ends(b"1,a,b\n2,c\rd,e\n")) == list(ends(b"1,a,b\r\r\n")) == []
 
 
-def test_a_row_with_another_number_of_cells_is_a_record_of_which_nothing_is_picked() -> None:
-    run = read_run(enc.lines(b"1,a\n2,b,c\n3,d,e,f\n", "utf-8"), GRAMMAR, (0, 2))
-    assert (run.bounds, run.first_lines, run.ones) == ([0, 1, 2, 3], [1], ["2"])
+def test_a_row_with_another_number_of_cells_is_a_record_without_an_id() -> None:
+    batch = read_batch(enc.split_lines(b"1,a\n2,b,c\n3,d,e,f\n", "utf-8"), GRAMMAR, (0, 2))
+    assert (batch.bounds, batch.first_lines, batch.ids) == ([0, 1, 2, 3], [1], ["2"])
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(PIECES, max_size=12).map(b"".join))
-def test_a_run_is_what_the_records_begin_with(raw: bytes) -> None:
-    lines = enc.lines(raw, "utf-8")
-    bounds = read_run(lines, GRAMMAR, (0, 2)).bounds
-    records = list(read_records(lines, GRAMMAR, at_end=True, reading=Reading()))
+def test_a_batch_has_the_first_records(raw: bytes) -> None:
+    lines = enc.split_lines(raw, "utf-8")
+    bounds = read_batch(lines, GRAMMAR, (0, 2)).bounds
+    records = list(read_records(lines, GRAMMAR, at_end=True, cursor=LineCursor()))
     found = [(record.first, record.first + record.lines) for record in records[: len(bounds) - 1]]
     assert found == list(pairwise(bounds))
 
@@ -158,23 +165,23 @@ def test_a_chunk_may_be_exactly_as_large_as_chunks_may(most: int) -> None:
     assert_same(CONTROL + b"1,a,b\n2,cc,d\n" * 9, {}, 1_000, (1_000, 16_000_000, most))
 
 
-def test_a_run_behind_many_blank_lines_is_a_chunk_apart() -> None:
+def test_a_batch_after_many_blank_lines_starts_a_chunk() -> None:
     assert_same(CONTROL + b"1,a,b\n" + b"\n" * 100 + b"2,c,d\n3,e,f\n", {}, 10, (9, 30, 4_000_000))
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(PIECES, max_size=6).map(b"".join))
-def test_lines_that_are_a_record_each_are_read_as_the_others_are(data: bytes) -> None:
-    lines = enc.lines(data, "utf-8")
-    plain = one_a_line(lines, GRAMMAR)
-    records = list(read_records(lines, GRAMMAR, at_end=True, reading=Reading()))
+def test_the_fast_path_for_single_lines_reads_the_same_records(data: bytes) -> None:
+    lines = enc.split_lines(data, "utf-8")
+    single = read_single_line_records(lines, GRAMMAR)
+    records = list(read_records(lines, GRAMMAR, at_end=True, cursor=LineCursor()))
     alone = [record for record in records if record.lines == 1 and record.cells is not None]
-    if plain is not None:
-        assert plain == [record.cells for record in records]
-    assert (plain is not None) == (len(alone) == len(lines.texts) and not lines.bare_cr)
+    if single is not None:
+        assert single == [record.cells for record in records]
+    assert (single is not None) == (len(alone) == len(lines.texts) and not lines.bare_cr)
 
 
-def test_sound_records_come_as_one_run() -> None:
-    stream = RecordStream(GRAMMAR, "utf-8", 0, 1, picked=(0, 2))
+def test_sound_records_are_one_batch() -> None:
+    stream = RecordStream(GRAMMAR, "utf-8", 0, 1, (0, 2))
     found = list(stream.feed(b'1,a,b\n2,c,d\n3,"e\nf",g\n', at_end=True))
-    assert [type(each) for each in found] == [LocatedRun]
+    assert [type(each) for each in found] == [LocatedBatch]

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from core.dates import parse_date
-from core.load_file.chunk import SourceRecord
+from core.load_file.chunk_reader import SourceRecord
+from core.load_file.dates import parse_date
 from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
-from core.rows import KEYS, MAX_NAMES, TEXTS, Row, parse_row
+from core.load_file.rows import KEYS, MAX_NAMES, TEXTS, Row, parse_row
 from samples.generator import Generated
 from tests.unit.core.clear_samples import clear_files
 from tests.unit.core.reading import read_file
@@ -57,7 +57,7 @@ def family_layout(*fields: str | None) -> Layout:
 
 def rebuilt(row: Row, layout: Layout) -> list[str]:
     """The oracle: the cells of the file, from the row alone."""
-    originals = {loss.column: loss.original for loss in row.losses if loss.original is not None}
+    originals = {change.column: change.original for change in row.changes if change.original is not None}
     cells = []
     for name, field in zip(layout.names, layout.fields, strict=True):
         text = originals.get(name, row.properties.get(name))
@@ -77,8 +77,8 @@ def test_every_cell_of_an_accepted_row_can_be_rebuilt(generated: Generated) -> N
     reading = read_file(generated.data, generated.options)
     for record, true in zip(reading.records, generated.truth.records, strict=True):
         row = parse_row(record, reading.layout)
-        assert bool(row.problems) or row.control_number is not None
-        if not row.problems:
+        assert bool(row.errors) or row.control_number is not None
+        if not row.errors:
             assert rebuilt(row, reading.layout) == list(true.cells)
 
 
@@ -89,7 +89,7 @@ def test_what_a_row_means_is_the_truth(generated: Generated) -> None:
     decided_here = {"MISSING_ID", "WRONG_CELL_COUNT", "MALFORMED_QUOTING", "UNDECODABLE_BYTES"}
     for record, true in zip(reading.records, generated.truth.records, strict=True):
         row = parse_row(record, reading.layout)
-        assert {problem.code for problem in row.problems} == true.codes & decided_here
+        assert {problem.code for problem in row.errors} == true.codes & decided_here
         if true.imported:
             assert tuple(name.name for name in row.custodians) == true.custodians
             assert tuple(name.name for name in row.tags) == true.tags
@@ -113,15 +113,15 @@ def test_nested_tags_are_their_full_path() -> None:
 
 
 def test_more_values_than_can_be_handled_reject_the_row() -> None:
-    assert row_of(Tags=";".join(map(str, range(MAX_NAMES)))).problems == []
-    (problem,) = row_of(Tags=";".join(map(str, range(MAX_NAMES + 1)))).problems
+    assert row_of(Tags=";".join(map(str, range(MAX_NAMES)))).errors == []
+    (problem,) = row_of(Tags=";".join(map(str, range(MAX_NAMES + 1)))).errors
     assert (problem.code, problem.column) == ("TOO_MANY_VALUES", "Tags")
 
 
 @pytest.mark.parametrize("text", ["", " ", "\t\r\n\v\f"])
 def test_a_blank_id_is_a_missing_one(text: str) -> None:
     row = row_of(DOCID=text)
-    (problem,) = row.problems
+    (problem,) = row.errors
     assert (problem.code, problem.column, row.control_number) == ("MISSING_ID", "DOCID", None)
 
 
@@ -139,16 +139,16 @@ def test_other_cells_are_not_trimmed() -> None:
 
 def test_a_date_that_is_none_is_kept_and_warned_of() -> None:
     row = row_of(Date="02/30/2024")
-    (loss,) = row.losses
-    assert (loss.code, loss.column, loss.original) == ("INVALID_DATE", "Date", "02/30/2024")
-    assert "MDY" in loss.message
-    assert (row.document_date, row.properties["Date"], row.problems) == (None, "02/30/2024", [])
+    (change,) = row.changes
+    assert (change.code, change.column, change.original) == ("INVALID_DATE", "Date", "02/30/2024")
+    assert "MDY" in change.message
+    assert (row.document_date, row.properties["Date"], row.errors) == (None, "02/30/2024", [])
 
 
 @pytest.mark.parametrize("text", ["", "  ", "00/00/0000", "00000000"])
 def test_blank_and_zero_dates_are_no_dates_and_no_mistakes(text: str) -> None:
     row = row_of(Date=text)
-    assert (row.document_date, row.losses) == (None, [])
+    assert (row.document_date, row.changes) == (None, [])
 
 
 def test_a_date_is_read_in_the_order_of_the_file() -> None:
@@ -158,7 +158,7 @@ def test_a_date_is_read_in_the_order_of_the_file() -> None:
 
 def test_newline_marks_become_line_ends_in_texts_and_properties() -> None:
     row = row_of(Title="a®b", Note="®", layout=layout_of(newline="®"))
-    assert (row.values["title"], row.properties["Note"], row.losses) == ("a\nb", "\n", [])
+    assert (row.values["title"], row.properties["Note"], row.changes) == ("a\nb", "\n", [])
 
 
 def test_without_a_mark_the_sign_is_a_character() -> None:
@@ -167,8 +167,8 @@ def test_without_a_mark_the_sign_is_a_character() -> None:
 
 def test_marks_beside_real_line_ends_are_warned_of_with_the_original() -> None:
     row = row_of(Title="a®b\nc", Note="x\ny", lines=3, layout=layout_of(newline="®"))
-    (loss,) = row.losses
-    assert (loss.code, loss.column, loss.original) == ("MIXED_NEWLINES", "Title", "a®b\nc")
+    (change,) = row.changes
+    assert (change.code, change.column, change.original) == ("MIXED_NEWLINES", "Title", "a®b\nc")
     assert (row.values["title"], row.properties["Note"]) == ("a\nb\nc", "x\ny")
 
 
@@ -179,28 +179,28 @@ def test_ids_names_and_dates_keep_the_mark_as_it_is() -> None:
 
 def test_a_wrong_number_of_cells_says_how_many_there_are() -> None:
     row = parse_row(SourceRecord(2, 1, 0, 3, ["1", "a"]), layout_of())
-    (problem,) = row.problems
+    (problem,) = row.errors
     assert problem.code == "WRONG_CELL_COUNT"
     assert "2 cells" in problem.message
     assert str(len(COLUMNS)) in problem.message
 
 
 def test_damaged_quoting_names_the_qualifier() -> None:
-    (problem,) = parse_row(SourceRecord(2, 1, 0, 3, None), layout_of()).problems
+    (problem,) = parse_row(SourceRecord(2, 1, 0, 3, None), layout_of()).errors
     assert (problem.code, problem.column) == ("MALFORMED_QUOTING", None)
     assert '"' in problem.message
 
 
 def test_undecodable_bytes_name_each_column_and_the_bytes() -> None:
     row = row_of(Title="caf\udce9", Note="\udcff\udcfe")
-    found = [(problem.code, problem.column) for problem in row.problems]
+    found = [(problem.code, problem.column) for problem in row.errors]
     assert found == [("UNDECODABLE_BYTES", "Title"), ("UNDECODABLE_BYTES", "Note")]
-    assert "0xE9" in row.problems[0].message
-    assert "0xFF 0xFE" in row.problems[1].message
+    assert "0xE9" in row.errors[0].message
+    assert "0xFF 0xFE" in row.errors[1].message
 
 
 def test_a_row_that_is_damaged_and_has_no_id_says_both() -> None:
-    codes = [problem.code for problem in row_of(DOCID="", Title="\udce9").problems]
+    codes = [problem.code for problem in row_of(DOCID="", Title="\udce9").errors]
     assert codes == ["UNDECODABLE_BYTES", "MISSING_ID"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.errors import SagaStepError
-from core.saga import SagaContext, SagaEvent, SagaEventKind, SagaOrchestrator, SagaResult, SagaStep, SagaStepStatus
+from core.saga import SagaContext, SagaEvent, SagaEventKind, SagaOrchestrator, SagaResult, SagaStep
 
 Class = type[SagaOrchestrator]
 
@@ -27,7 +27,7 @@ class FakeJournal:
     told: list[SagaEvent] = field(default_factory=list)
     inside: bool = False
 
-    def checkpointed(self, name: str, work: Callable[[], SagaContext]) -> SagaContext:
+    def run_checkpointed(self, name: str, work: Callable[[], SagaContext]) -> SagaContext:
         """Do the work, or give what was kept of it."""
         if name not in self.kept:
             self.kept[name] = self._tried(name, work)
@@ -35,7 +35,7 @@ class FakeJournal:
             raise SagaStepError(name, self.kept[name])
         return dict(self.kept[name])
 
-    def tell(self, event: SagaEvent) -> None:
+    def record_event(self, event: SagaEvent) -> None:
         """Remember the event."""
         assert self.inside
         self.told.append(event)
@@ -105,7 +105,6 @@ def test_all_steps_run_part_by_part_and_their_results_are_merged() -> None:
     assert result.success
     assert result.context == {"start": 1, "a": True, "b1": True, "b2": True, "b3": True, "c": True, "d": True}
     assert list(journal.kept) == ["a", "b:1", "b:2", "b:3", "c", "d"]
-    assert set(result.statuses.values()) == {SagaStepStatus.COMPLETED}
 
 
 def test_each_step_and_each_compensation_is_given_its_key() -> None:
@@ -129,21 +128,20 @@ def test_what_was_begun_is_undone_in_reverse_also_the_step_that_failed(failing: 
     assert undone(failing) == expected
     result = run(failing)[0]
     assert (result.success, result.failed_step, result.error) == (False, failing[0], f"{failing} is broken")
-    assert result.left == ()
+    assert result.unfinished_steps == ()
 
 
 def test_every_compensation_is_tried_and_those_that_failed_are_left() -> None:
     result, effects, _ = run("c", "-b", "-a")
     assert effects.done[-2:] == ["-b", "-a"]
-    assert result.left == ("b", "a")
-    assert run("c", "-b")[0].left == ("b",)
-    assert run("c", "-b")[0].statuses["a"] is SagaStepStatus.COMPENSATED
+    assert result.unfinished_steps == ("b", "a")
+    assert run("c", "-b")[0].unfinished_steps == ("b",)
 
 
 def test_nothing_is_undone_behind_the_pivot() -> None:
     result, effects, _ = run("d")
     assert effects.done == ["a", "b1", "b2", "b3", "c", "d"]
-    assert (result.failed_step, result.left) == ("d", ("d",))
+    assert (result.failed_step, result.unfinished_steps) == ("d", ("d",))
 
 
 def test_a_pivot_that_happened_and_then_failed_is_gone_on_from() -> None:
@@ -169,16 +167,16 @@ def test_a_replay_repeats_nothing_that_was_kept(name: str) -> None:
         SagaOrchestrator("7", effects.steps(), journal).run({})
     repeated = effects.done.copy()
     result = SagaOrchestrator("7", effects.steps(), journal).run({})
-    assert result.left == ("b",)
+    assert result.unfinished_steps == ("b",)
     assert len(effects.done) <= len(run("b3", "-b")[1].done) + 1
     assert effects.done[: len(repeated)] == repeated
 
 
 def test_a_saga_that_was_begun_before_is_undone_as_a_whole() -> None:
     effects = Effects(("a",))
-    result = SagaOrchestrator("7", effects.steps(), FakeJournal()).run({}, begun=True)
+    result = SagaOrchestrator("7", effects.steps(), FakeJournal()).run({}, resumed=True)
     assert effects.done == ["a", "-b", "-a"]
-    assert result.left == ()
+    assert result.unfinished_steps == ()
 
 
 def test_what_had_failed_is_undone_up_to_the_pivot_and_what_was_decided_is_finished() -> None:
@@ -197,39 +195,32 @@ def test_a_saga_without_a_pivot_is_undone_up_to_its_end() -> None:
     assert effects.done[-2:] == ["-b", "-a"]
 
 
-def test_a_failure_is_raised_with_its_step_and_reason() -> None:
-    run()[0].raise_for_failure()
-    with pytest.raises(SagaStepError, match="b: b2 is broken") as raised:
-        run("b2")[0].raise_for_failure()
-    assert (raised.value.step, raised.value.reason) == ("b", "b2 is broken")
-
-
 class RegisteringLate(SagaOrchestrator):
     """Registers a compensation once its step is done."""
 
-    def _backward(
+    def _run_backward(
         self, context: SagaContext, registered: list[SagaStep], failed_step: str | None, error: str | None
     ) -> SagaResult:
-        return super()._backward(context, registered[:-1], failed_step, error)
+        return super()._run_backward(context, registered[:-1], failed_step, error)
 
 
 class StoppingEarly(SagaOrchestrator):
     """Undoes nothing more once a compensation has failed."""
 
-    def _compensated(self, step: SagaStep, context: SagaContext) -> bool:
-        return SagaStepStatus.FAILED not in self._undoing() and super()._compensated(step, context)
+    _has_failed = False
 
-    def _undoing(self) -> list[SagaStepStatus]:
-        return [self._statuses[step.name] for step in self._steps if step.compensate]
+    def _compensate(self, step: SagaStep, context: SagaContext) -> bool:
+        self._has_failed = self._has_failed or not super()._compensate(step, context)
+        return not self._has_failed
 
 
 class UndoingInOrder(SagaOrchestrator):
     """Undoes first what was done first."""
 
-    def _backward(
+    def _run_backward(
         self, context: SagaContext, registered: list[SagaStep], failed_step: str | None, error: str | None
     ) -> SagaResult:
-        return super()._backward(context, registered[::-1], failed_step, error)
+        return super()._run_backward(context, registered[::-1], failed_step, error)
 
 
 @pytest.mark.parametrize(

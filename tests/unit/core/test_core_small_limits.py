@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.load_file.chunk import SourceRecord, read_chunk
+from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.dialect import Dialect, Opening
 from core.load_file.encoding import BYTEWISE
 from core.load_file.grammar import Grammar
-from core.load_file.splitting import Chunk, Splitter
+from core.load_file.splitter import Chunk, Splitter
 from tests.unit.core.reading import blocks_between, every
 
 NO_LIMIT = 10**6
@@ -43,7 +43,7 @@ class Split:
 
     def records(self, chunk: Chunk) -> list[SourceRecord]:
         """The records of a chunk that is read on its own."""
-        layout = replace(self.splitter.layout(None), encoding=self.view)
+        layout = replace(self.splitter.build_layout(None), encoding=self.view)
         raw = self.raw[chunk.byte_start : chunk.byte_end]
         return list(read_chunk(raw, layout, chunk.first_line, chunk.byte_start))
 

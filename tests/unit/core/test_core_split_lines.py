@@ -21,15 +21,15 @@ BYTES = st.lists(
 @pytest.mark.parametrize("encoding", [*enc.SUPPORTED, enc.BYTEWISE])
 @given(raw=BYTES)
 def test_lines_are_the_text_cut_behind_every_lf(encoding: str, raw: bytes) -> None:
-    text, lines = enc.decode(raw, encoding), enc.lines(raw, encoding)
+    text, lines = enc.decode(raw, encoding), enc.split_lines(raw, encoding)
     assert lines.texts == re.findall(r"[^\n]*\n|[^\n]+\Z", text)
     assert lines.bare_cr == (re.search(r"\r(?!\n)", text) is not None)
     ends = [sum(lines.sizes[:count]) for count in range(len(lines.sizes) + 1)]
     pieces = [raw[start:end] for start, end in pairwise(ends)]
     assert b"".join(pieces) == raw
     assert [enc.decode(piece, encoding) for piece in pieces] == lines.texts
-    assert lines.behind(2).texts == lines.texts[2:]
-    assert lines.behind(2).sizes == lines.sizes[2:]
+    assert lines.slice_from(2).texts == lines.texts[2:]
+    assert lines.slice_from(2).sizes == lines.sizes[2:]
 
 
 @given(st.lists(BYTES, max_size=3))

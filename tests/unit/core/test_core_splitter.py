@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
-from core.load_file.splitting import MAX_CHUNK_BYTES
-from core.rows import parse_row
+from core.load_file.rows import parse_row
+from core.load_file.splitter import MAX_CHUNK_BYTES
 from samples.columns import Role
 from samples.dialects import DIALECTS, ENCODINGS, Dialect, Quoting
 from samples.generator import Generated, generate

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from core.contracts.exhibits import NewCustodian
 from core.contracts.imports import NewImport
 from core.errors import UploadRefusedError
-from core.uploads import Upload, parse_upload
+from core.imports.uploads import Upload, build_options_key, parse_upload
 
 
 def record(key: str = "imports/acme/Smith+v.+Jones/u1/a+b.dat", **changes: Any) -> dict[str, Any]:
@@ -31,11 +31,13 @@ def test_a_key_says_tenant_case_upload_and_file() -> None:
         *("acme", "Smith v. Jones", "u1", "a b.dat"),
     )
     assert (found.bucket, found.key, found.size) == ("drop", "imports/acme/Smith v. Jones/u1/a b.dat", 5)
-    assert found.options_key == "options/acme/Smith v. Jones/u1.json"
+    assert build_options_key(found.key) == "options/acme/Smith v. Jones/u1.json"
 
 
 def test_options_lie_under_their_tenant_and_case() -> None:
-    assert upload("imports/beta/Smith+v.+Jones/u1/x.dat").options_key == "options/beta/Smith v. Jones/u1.json"
+    assert (
+        build_options_key(upload("imports/beta/Smith+v.+Jones/u1/x.dat").key) == "options/beta/Smith v. Jones/u1.json"
+    )
 
 
 @pytest.mark.parametrize("name", [".", "..", "a/b"])

@@ -7,21 +7,21 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from core.errors import InvalidInputError
-from core.load_file.signatures import _BINARY_SHARE, _CONTROLS
-from core.volume import (
+from core.load_file.file_signatures import _BINARY_SHARE, _CONTROLS
+from core.productions.volume import (
     BOM,
     HEADER,
     FileKind,
-    as_link,
-    dat_line,
-    file_path,
-    image_path,
-    is_ambiguous,
-    load_file_path,
-    opt_line,
-    source_key,
-    values_of,
-    volume_folder,
+    build_file_path,
+    build_load_file_path,
+    build_volume_folder,
+    find_image_path,
+    format_dat_line,
+    format_link,
+    format_opt_line,
+    get_property_values,
+    has_newline_mark,
+    resolve_source_key,
 )
 from tests.support.volumes import read_dat, read_opt
 from tests.unit.core.reading import read_file
@@ -40,21 +40,21 @@ def as_read(cell: str, marks: bool) -> str:
 
 def dat(rows: list[list[str]], marks: bool) -> bytes:
     """A DAT of the rows, an id before each."""
-    header = dat_line(("Begin Bates", *(f"Column {place}" for place in range(len(rows[0])))), marks=marks)
-    lines = [dat_line((f"A{number}", *row), marks=marks) for number, row in enumerate(rows)]
+    header = format_dat_line(("Begin Bates", *(f"Column {place}" for place in range(len(rows[0])))), marks=marks)
+    lines = [format_dat_line((f"A{number}", *row), marks=marks) for number, row in enumerate(rows)]
     return (BOM + header + "".join(lines)).encode()
 
 
 @given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=5))
 def test_a_strict_reader_gets_the_cells(rows: list[list[str]]) -> None:
-    marks = not is_ambiguous(cell for row in rows for cell in row)
+    marks = not has_newline_mark(cell for row in rows for cell in row)
     found = read_dat(dat(rows, marks), marks)
     assert [list(record.values())[1:] for record in found] == [[as_read(cell, marks) for cell in row] for row in rows]
 
 
 @given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=5))
 def test_our_own_reader_gets_the_same(rows: list[list[str]]) -> None:
-    marks = not is_ambiguous(cell for row in rows for cell in row)
+    marks = not has_newline_mark(cell for row in rows for cell in row)
     written = dat(rows, marks)
     # A file of little else but control characters is refused as binary.
     assume(len(written.translate(None, _CONTROLS)) >= (1 - _BINARY_SHARE) * len(written))
@@ -66,7 +66,7 @@ def test_our_own_reader_gets_the_same(rows: list[list[str]]) -> None:
 
 def test_every_column_of_ours_is_taken_for_what_it_is() -> None:
     fields = read_file(
-        (BOM + dat_line(HEADER, marks=True) + dat_line(["A"] * len(HEADER), marks=True)).encode()
+        (BOM + format_dat_line(HEADER, marks=True) + format_dat_line(["A"] * len(HEADER), marks=True)).encode()
     ).layout.fields
     assert fields == (
         *("bates_begin", "bates_end", "family_begin", None, "parent_control_number", "custodians", "title"),
@@ -95,7 +95,7 @@ def test_every_column_of_ours_is_taken_for_what_it_is() -> None:
     ],
 )
 def test_a_path_means_an_object_of_the_case(path: str, key: str) -> None:
-    assert source_key("acme", "Smith v. Jones", path) == f"files/acme/Smith v. Jones/{key}"
+    assert resolve_source_key("acme", "Smith v. Jones", path) == f"files/acme/Smith v. Jones/{key}"
 
 
 @pytest.mark.parametrize(
@@ -103,13 +103,13 @@ def test_a_path_means_an_object_of_the_case(path: str, key: str) -> None:
 )
 def test_no_path_leads_out_of_the_case(path: str) -> None:
     with pytest.raises(InvalidInputError):
-        source_key("acme", "Smith v. Jones", path)
+        resolve_source_key("acme", "Smith v. Jones", path)
 
 
 @pytest.mark.parametrize(("tenant", "case"), [("acme", ".."), ("acme", "."), ("..", "Case")])
 def test_no_name_leads_out_of_the_tenants_files(tenant: str, case: str) -> None:
     with pytest.raises(InvalidInputError):
-        source_key(tenant, case, "beta/Case/x.tif")
+        resolve_source_key(tenant, case, "beta/Case/x.tif")
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,10 @@ def test_no_name_leads_out_of_the_tenants_files(tenant: str, case: str) -> None:
 )
 def test_a_key_is_as_long_as_s3_takes(path: str, fits: bool) -> None:
     if fits:
-        assert len(source_key("t", "ca", path).encode()) <= 1_024
+        assert len(resolve_source_key("t", "ca", path).encode()) <= 1_024
     else:
         with pytest.raises(InvalidInputError, match="too long"):
-            source_key("t", "ca", path)
+            resolve_source_key("t", "ca", path)
 
 
 @given(
@@ -129,7 +129,7 @@ def test_a_key_is_as_long_as_s3_takes(path: str, fits: bool) -> None:
 )
 def test_whatever_a_path_is_its_object_is_one_of_the_case(path: str) -> None:
     try:
-        key = source_key("t", "c", path)
+        key = resolve_source_key("t", "c", path)
     except InvalidInputError:
         return
     head, *parts = key.split("/")[2:]
@@ -156,17 +156,19 @@ def test_whatever_a_path_is_its_object_is_one_of_the_case(path: str) -> None:
     ],
 )
 def test_a_file_keeps_its_extension_if_that_is_one(source: str, extension: str) -> None:
-    assert file_path(FileKind.NATIVE, 0, "A1", source) == f"NATIVES/0001/A1{extension}"
+    assert build_file_path(FileKind.NATIVE, 0, "A1", source) == f"NATIVES/0001/A1{extension}"
 
 
 def test_places_within_a_volume() -> None:
-    assert file_path(FileKind.TEXT, 199, "A1", "x.txt") == "TEXT/0200/A1.txt"
-    assert volume_folder(7, "VOL001") + load_file_path("VOL001", "dat") == "productions/7/VOL001/DATA/VOL001.dat"
-    assert as_link("VOL001", "IMAGES/0001/A1.tif") == r"VOL001\IMAGES\0001\A1.tif"
+    assert build_file_path(FileKind.TEXT, 199, "A1", "x.txt") == "TEXT/0200/A1.txt"
+    assert build_volume_folder(7, "VOL001") == "productions/7/VOL001/"
+    assert build_load_file_path("VOL001", "dat") == "DATA/VOL001.dat"
+    assert format_link("VOL001", "IMAGES/0001/A1.tif") == r"VOL001\IMAGES\0001\A1.tif"
 
 
 def test_an_opt_has_a_line_a_document() -> None:
-    lines = opt_line("A1", "VOL001", "IMAGES/0001/A1.tif", 3) + opt_line("A4", "VOL001", "IMAGES/0001/A4.pdf", None)
+    paths = [("A1", "IMAGES/0001/A1.tif", 3), ("A4", "IMAGES/0001/A4.pdf", None)]
+    lines = "".join(format_opt_line(bates, "VOL001", path, pages) for bates, path, pages in paths)
     assert read_opt(lines.encode()) == [
         ["A1", "VOL001", r"VOL001\IMAGES\0001\A1.tif", "Y", "", "", "3"],
         ["A4", "VOL001", r"VOL001\IMAGES\0001\A4.pdf", "Y", "", "", ""],
@@ -174,14 +176,14 @@ def test_an_opt_has_a_line_a_document() -> None:
 
 
 def test_an_image_is_where_a_column_says() -> None:
-    assert image_path({"TIFF_PATH": " i/a.tif ", "Image Path": "b"}) == "i/a.tif"
-    assert image_path({"TIFFPATH": "  ", "PDF Path": None, "image file": "b.jpg"}) == "b.jpg"
-    assert image_path({"Title": "x", "Images": "7"}) is None
+    assert find_image_path({"TIFF_PATH": " i/a.tif ", "Image Path": "b"}) == "i/a.tif"
+    assert find_image_path({"TIFFPATH": "  ", "PDF Path": None, "image file": "b.jpg"}) == "b.jpg"
+    assert find_image_path({"Title": "x", "Images": "7"}) is None
 
 
 def test_a_column_is_found_under_its_name_however_it_is_spelled() -> None:
     said = {"FROM": "ada", "From": "bob", "E-Mail To": "eve", "Nil": None, "#": "1", "Empty": ""}
-    assert values_of(said, ["From", "FROM", "from", "EMAIL_TO", "Nil", "nil", "Cc", "Empty"]) == [
+    assert get_property_values(said, ["From", "FROM", "from", "EMAIL_TO", "Nil", "nil", "Cc", "Empty"]) == [
         *("bob", "ada", "ada", "eve", "", "", "", ""),
     ]
-    assert values_of(said, ["#", "§"]) == ["1", ""]
+    assert get_property_values(said, ["#", "§"]) == ["1", ""]

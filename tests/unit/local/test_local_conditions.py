@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from local.conditions import settled
 from local.errors import TemplateError
-from local.intrinsics import load_document
+from local.template.conditions import apply_conditions
+from local.template.intrinsics import load_document
 
 PARAMETERS = {"Kind": "", "Size": 2, "AWS::Region": "us-east-1"}
 
@@ -20,7 +20,7 @@ def after(tmp_path: Path) -> Any:
 
     def read(text: str) -> dict[str, Any]:
         (tmp_path / "t.yaml").write_text(text, encoding="utf-8")
-        return settled(load_document(tmp_path / "t.yaml"), PARAMETERS)
+        return apply_conditions(load_document(tmp_path / "t.yaml"), PARAMETERS)
 
     return read
 

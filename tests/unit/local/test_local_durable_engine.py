@@ -16,14 +16,14 @@ from aws_durable_execution_sdk_python.lambda_service import OperationAction, Ope
 from aws_durable_execution_sdk_python_testing.execution import Execution
 from aws_durable_execution_sdk_python_testing.executor import Executor
 
-from local.activity import Activity
-from local.durable import DurableExecutions, NameTakenError, Started
-from local.durable_engine import ScaledClock, WakingExecutor, log_to, unlog
-from local.invocation import InvocationFailed
+from local.lambda_runtime.activity import Activity
+from local.lambda_runtime.durable_engine import ScaledClock, WakingExecutor, attach_log_file, detach_log_file
+from local.lambda_runtime.durable_executions import DurableExecutions, ExecutionAlreadyStartedError, StartedExecution
+from local.lambda_runtime.invocation import InvocationFailedError
+from local.template.model import DurableConfig, Function
 from local.time_scale import TimeScale
-from local.wiring import Durable, Function
 
-SAGA = Function("Saga", "saga.handler", 60, 128, {}, alias="live", durable=Durable(3600, 7))
+SAGA = Function("Saga", "saga.handler", 60, 128, {}, alias="live", durable=DurableConfig(3600, 7))
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def succeed(function: str, payload: object) -> dict[str, str]:
     return {"Status": "SUCCEEDED", "Result": "1"}
 
 
-class Meeting(dict[Any, Started]):
+class Meeting(dict[Any, StartedExecution]):
     """Whoever has looked up a name waits for another who does, if one can, for so many seconds."""
 
     def __init__(self, patience: float) -> None:
@@ -77,7 +77,7 @@ def test_without_the_lock_two_callers_of_one_name_start_two(tmp_path: Path) -> N
 def test_a_name_belongs_to_one_payload(tmp_path: Path) -> None:
     with engine(tmp_path, succeed) as (executions, _):
         executions.start(SAGA, "live", "one", "{}")
-        with pytest.raises(NameTakenError):
+        with pytest.raises(ExecutionAlreadyStartedError):
             executions.start(SAGA, "live", "one", "[]")
 
 
@@ -85,12 +85,12 @@ def test_an_execution_is_under_way_until_it_has_ended(tmp_path: Path) -> None:
     go_on = threading.Event()
     with engine(tmp_path, lambda *_: go_on.wait(10) and succeed("", "")) as (executions, activity):
         started = executions.start(SAGA, "live", "one", "{}")
-        assert (executions.under_way(), activity.at_rest()) == (["one"], None)
+        assert (executions.list_running(), activity.count_if_idle()) == (["one"], None)
         go_on.set()
         started.closed.result(10)
-        while activity.at_rest() is None:
+        while activity.count_if_idle() is None:
             activity.wait(0.1)
-        assert (executions.under_way(), executions.statuses("Saga")) == ([], {"one": "SUCCEEDED"})
+        assert (executions.list_running(), executions.get_statuses("Saga")) == ([], {"one": "SUCCEEDED"})
 
 
 def test_an_invocation_that_fails_is_tried_five_times(tmp_path: Path) -> None:
@@ -98,11 +98,11 @@ def test_an_invocation_that_fails_is_tried_five_times(tmp_path: Path) -> None:
 
     def fail(function: str, payload: object) -> None:
         calls.append(function)
-        raise InvocationFailed(function, "Runtime.ExitError", "it died", tmp_path)
+        raise InvocationFailedError(function, "Runtime.ExitError", "it died", tmp_path)
 
     with engine(tmp_path, fail) as (executions, activity):
         executions.start(SAGA, "live", "one", "{}").closed.result(10)
-        assert (calls, executions.statuses("Saga")) == (["Saga"] * 5, {"one": "FAILED"})
+        assert (calls, executions.get_statuses("Saga")) == (["Saga"] * 5, {"one": "FAILED"})
         assert len(activity.failures()) == 5 + 1
 
 
@@ -177,9 +177,9 @@ def test_a_clock_that_is_not_scaled_is_the_real_one() -> None:
 
 def test_what_the_engine_warns_of_goes_to_its_file_alone(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     engine = logging.getLogger("aws_durable_execution_sdk_python_testing.executor")
-    handler = log_to(tmp_path / "durable.log")
+    handler = attach_log_file(tmp_path / "durable.log")
     engine.warning("told")
-    unlog(handler)
+    detach_log_file(handler)
     engine.warning("too late")
     assert "told" in (tmp_path / "durable.log").read_text()
     assert capfd.readouterr() == ("", "")

@@ -11,9 +11,15 @@ from typing import Any
 
 import pytest
 
-from local.api_events import HttpRequest, MalformedAnswerError, answer_of, event_of, plain_answer
-from local.api_routes import Match
-from local.wiring import ApiRoute
+from local.gateway.events import (
+    HttpRequest,
+    MalformedResponseError,
+    build_event,
+    build_gateway_response,
+    build_response,
+)
+from local.gateway.routing import RouteMatch
+from local.template.model import ApiRoute
 
 # The sample of AWS's page on payload format 2.0, without client certificate and stage variables.
 DOCUMENTED: dict[str, Any] = {
@@ -72,7 +78,7 @@ def request(**changes: Any) -> HttpRequest:
 def event(claims: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
     asked = request(**changes)
     route = ApiRoute("Function", asked.method, "/my/{parameter1}")
-    return event_of(asked, Match(route, {"parameter1": "path"}), claims or {}, "id", MOMENT)
+    return build_event(asked, RouteMatch(route, {"parameter1": "path"}), claims or {}, "id", MOMENT)
 
 
 def test_the_event_is_the_documented_one() -> None:
@@ -139,7 +145,7 @@ def test_a_body_is_text_where_it_says_so_and_base64_elsewhere(
 
 
 def test_an_answer_is_taken_as_it_is() -> None:
-    made = answer_of(
+    made = build_response(
         {
             "statusCode": 201,
             "headers": {"Content-Type": "application/json", "ETag": '"3"', "Retry-After": 5, "Content-Length": "999"},
@@ -156,14 +162,14 @@ def test_an_answer_is_taken_as_it_is() -> None:
 
 
 def test_a_base64_answer_is_decoded() -> None:
-    made = answer_of({"statusCode": "200", "body": "AAE=", "isBase64Encoded": True})
+    made = build_response({"statusCode": "200", "body": "AAE=", "isBase64Encoded": True})
     assert (made.status, made.body) == (200, b"\x00\x01")
     assert made.headers == [("content-type", "text/plain;charset=UTF-8")]
 
 
 @pytest.mark.parametrize("result", [{"message": "hello"}, "hello", None, [1], 7])
 def test_an_answer_without_a_status_is_the_body_of_a_200(result: Any) -> None:
-    made = answer_of(result)
+    made = build_response(result)
     assert (made.status, json.loads(made.body)) == (200, result)
     assert made.headers == [("content-type", "application/json")]
 
@@ -184,8 +190,8 @@ def test_an_answer_without_a_status_is_the_body_of_a_200(result: Any) -> None:
     ],
 )
 def test_nonsense_is_refused(result: Any) -> None:
-    with pytest.raises(MalformedAnswerError):
-        answer_of(result)
+    with pytest.raises(MalformedResponseError):
+        build_response(result)
 
 
 @pytest.mark.parametrize(
@@ -199,4 +205,4 @@ def test_nonsense_is_refused(result: Any) -> None:
     ],
 )
 def test_the_gateways_own_words_are_those_of_aws(status: HTTPStatus, message: str) -> None:
-    assert plain_answer(status).body == f'{{"message":"{message}"}}'.encode()
+    assert build_gateway_response(status).body == f'{{"message":"{message}"}}'.encode()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from local.errors import TemplateError
-from local.intrinsics import load_document, resolve, target_of
+from local.template.intrinsics import get_referenced_id, load_document, resolve
 
 
 def lookup(name: str, attribute: str | None) -> str:
@@ -43,9 +43,9 @@ def test_a_function_that_is_not_understood_is_refused_when_it_is_needed(tmp_path
 
 
 def test_only_a_reference_has_a_target() -> None:
-    assert target_of({"Fn::GetAtt": ["Queue", "Arn"]}) == "Queue"
+    assert get_referenced_id({"Fn::GetAtt": ["Queue", "Arn"]}) == "Queue"
     with pytest.raises(TemplateError):
-        target_of("arn:aws:sqs:us-east-1:1:Queue")
+        get_referenced_id("arn:aws:sqs:us-east-1:1:Queue")
 
 
 @pytest.mark.parametrize("text", ["- no mapping", "{unclosed"])

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from moto.sqs import models
 
-from local.delivery import AsReceived, Repeated
-from local.faithful_moto import FaithfulQueue, scaled_clock, with_version
-from local.pump import COUNTS
-from local.sqs_events import failed_ids, sqs_event
+from local.event_sources.delivery import InOrderDelivery
+from local.event_sources.poller import COUNTS
+from local.event_sources.sqs_events import build_sqs_event, find_failed_ids
+from local.services.moto_patches import ReliableQueue, add_version, build_scaled_clock
+from local.template.model import EventSource
 from local.time_scale import TimeScale
-from local.wiring import EventSource
+from tests.support.deliveries import RepeatedDelivery
 
 SOURCE = EventSource("Function", "Queue", 2, None, True)
 
@@ -39,7 +40,7 @@ SOURCE = EventSource("Function", "Queue", 2, None, True)
     ],
 )
 def test_an_answer_is_read_as_lambda_reads_it(answer: Any, failed: str) -> None:
-    assert failed_ids(answer, ["a", "b", "c"]) == set(failed)
+    assert find_failed_ids(answer, ["a", "b", "c"]) == set(failed)
 
 
 def test_binary_attributes_travel_as_base64() -> None:
@@ -50,19 +51,19 @@ def test_binary_attributes_travel_as_base64() -> None:
         "MD5OfBody": "m",
         "MessageAttributes": {"raw": {"DataType": "Binary", "BinaryValue": b"\x00\xff"}},
     }
-    (record,) = sqs_event([message], "arn:aws:sqs:us-east-1:1:Queue")["Records"]
+    (record,) = build_sqs_event([message], "arn:aws:sqs:us-east-1:1:Queue")["Records"]
     assert record["messageAttributes"]["raw"]["binaryValue"] == "AP8="
 
 
 def test_messages_are_delivered_as_they_came_in_batches() -> None:
     messages = [{"MessageId": str(n)} for n in range(5)]
-    batches = AsReceived().batches(SOURCE, messages)
+    batches = InOrderDelivery().make_batches(SOURCE, messages)
     assert [[message["MessageId"] for message in batch] for batch in batches] == [["0", "1"], ["2", "3"], ["4"]]
 
 
 def test_repeated_delivery_brings_every_message_as_often_as_asked_and_never_twice_in_a_batch() -> None:
     messages = [{"MessageId": str(n)} for n in range(20)]
-    batches = Repeated(copies=3, seed=1).batches(SOURCE, messages)
+    batches = RepeatedDelivery(copies=3, seed=1).make_batches(SOURCE, messages)
     ids = [message["MessageId"] for batch in batches for message in batch]
     assert Counter(ids) == {str(n): 3 for n in range(20)}
     assert ids != [str(n) for n in range(20)] * 3
@@ -71,17 +72,17 @@ def test_repeated_delivery_brings_every_message_as_often_as_asked_and_never_twic
 
 def test_waits_shrink_with_the_scale_and_work_keeps_its_time() -> None:
     scale = TimeScale(0.001, shortest_timeout=5)
-    assert scale.wait(360) == pytest.approx(0.36)
-    assert scale.timeout(60) == 5
-    assert scale.timeout(3) == 3
-    assert TimeScale(0.5, shortest_timeout=5).timeout(900) == 450
-    assert TimeScale(0.05, shortest_timeout=math.inf).timeout(900) == 900
+    assert scale.scale_wait(360) == pytest.approx(0.36)
+    assert scale.scale_timeout(60) == 5
+    assert scale.scale_timeout(3) == 3
+    assert TimeScale(0.5, shortest_timeout=5).scale_timeout(900) == 450
+    assert TimeScale(0.05, shortest_timeout=math.inf).scale_timeout(900) == 900
 
 
 def test_a_message_stays_hidden_for_as_long_as_its_consumer_may_take() -> None:
-    assert TimeScale().visibility(360, 60) == 360
+    assert TimeScale().scale_visibility(360, 60) == 360
     scale = TimeScale(0.001, shortest_timeout=5)
-    assert scale.wait(scale.visibility(360, 60)) == pytest.approx(scale.timeout(60))
+    assert scale.scale_wait(scale.scale_visibility(360, 60)) == pytest.approx(scale.scale_timeout(60))
 
 
 @pytest.mark.parametrize("factor", [0, -1, 2])
@@ -92,7 +93,7 @@ def test_a_scale_that_stops_or_stretches_time_is_refused(factor: float) -> None:
 
 def test_a_scaled_clock_starts_now_and_runs_faster() -> None:
     times = iter([1000.0, 1000.0, 1002.0])
-    clock = scaled_clock(0.01, lambda: next(times))
+    clock = build_scaled_clock(0.01, lambda: next(times))
     assert (clock(), clock()) == (1000.0, 1200.0)
 
 
@@ -113,7 +114,7 @@ class _WhileRead(list[models.Message]):
             self.sender.join(timeout=0.3)
 
 
-@pytest.mark.parametrize(("kind", "kept"), [(models.Queue, False), (FaithfulQueue, True)])
+@pytest.mark.parametrize(("kind", "kept"), [(models.Queue, False), (ReliableQueue, True)])
 def test_a_message_sent_while_another_is_deleted_is_kept(kind: type[models.Queue], kept: bool) -> None:
     queue = kind("Queue", "us-east-1", "123456789012")
     first, late = models.Message("first", "{}"), models.Message("late", "{}")
@@ -142,7 +143,7 @@ class _Meanwhile(float):
         return self.looks > 1
 
 
-@pytest.mark.parametrize(("kind", "counted"), [(models.Queue, 0), (FaithfulQueue, 1)])
+@pytest.mark.parametrize(("kind", "counted"), [(models.Queue, 0), (ReliableQueue, 1)])
 def test_a_message_that_becomes_visible_meanwhile_is_counted_once(kind: type[models.Queue], counted: int) -> None:
     queue = kind("Queue", "us-east-1", "123456789012")
     message = models.Message("late", "{}")
@@ -152,7 +153,7 @@ def test_a_message_that_becomes_visible_meanwhile_is_counted_once(kind: type[mod
     assert sum(told[name] for name in COUNTS) == counted
 
 
-@pytest.mark.parametrize(("kind", "waits"), [(models.Queue, False), (FaithfulQueue, True)])
+@pytest.mark.parametrize(("kind", "waits"), [(models.Queue, False), (ReliableQueue, True)])
 def test_counting_waits_for_whoever_holds_the_queue(kind: type[models.Queue], waits: bool) -> None:
     """As while a message moves to the dead-letter queue, and is in neither queue for a moment."""
     queue = kind("Queue", "us-east-1", "123456789012")
@@ -176,7 +177,7 @@ def test_an_announced_object_has_its_version_only_where_the_bucket_has_versions(
         def __init__(self, **values: Any) -> None:
             self.__dict__ |= values
 
-    complete = with_version(lambda *_: {"Records": [{"s3": {"object": {}}}]})
+    complete = add_version(lambda *_: {"Records": [{"s3": {"object": {}}}]})
     key = Thing(version_id="v1")
     plain, versioned = (
         complete("event", Thing(is_versioned=flag), key, "id")["Records"][0]["s3"]["object"] for flag in (False, True)

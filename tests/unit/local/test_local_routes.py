@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from local.api_routes import api_route, find_route
 from local.errors import TemplateError
-from local.wiring import ApiRoute
+from local.gateway.routing import find_route
+from local.template.model import ApiRoute
+from local.template.routes import parse_api_route
 
 ROUTES = [
     ApiRoute("F", method, path)
@@ -55,7 +56,7 @@ def test_what_no_route_names_is_not_found(method: str, path: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"ApiId": None}, "open to everybody"),
+        ({"ApiId": None}, "open to the public"),
         ({"ApiId": {"Ref": "Other"}}, "Other"),
         ({"ApiId": "abc"}, "reference"),
         ({"Method": "ANY"}, "ANY"),
@@ -72,9 +73,9 @@ def test_a_route_that_would_be_open_or_different_is_refused(changes: dict[str, A
     properties = {"ApiId": {"Ref": "Api"}, "Method": "get", "Path": "/things/{id}"} | changes
     given = {name: value for name, value in properties.items() if value is not None}
     with pytest.raises(TemplateError, match=named):
-        api_route("Worker", "Worker.Route", given, ["Api"])
+        parse_api_route("Worker", "Worker.Route", given, ["Api"])
 
 
 def test_a_method_may_be_written_small() -> None:
     properties = {"ApiId": {"Ref": "Api"}, "Method": "get", "Path": "/things/{id}"}
-    assert api_route("Worker", "Worker.Route", properties, ["Api"]) == ApiRoute("Worker", "GET", "/things/{id}")
+    assert parse_api_route("Worker", "Worker.Route", properties, ["Api"]) == ApiRoute("Worker", "GET", "/things/{id}")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from local import sam_local
-from local.intrinsics import load_document
-from local.stack import DEFAULT_TEMPLATE
+from local.cli import sam_local
+from local.stack.options import DEFAULT_TEMPLATE
+from local.template.intrinsics import load_document
 
 BUILD = Path("/build")
 VARIABLES = {"ImportChunkFunction": {"DATABASE_URL": "mysql://host.docker.internal", "CHUNK_ROWS": "7"}}
@@ -17,7 +17,7 @@ VARIABLES = {"ImportChunkFunction": {"DATABASE_URL": "mysql://host.docker.intern
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, Any]:
-    return sam_local.naming_all(load_document(DEFAULT_TEMPLATE), VARIABLES, BUILD)
+    return sam_local.build_template(load_document(DEFAULT_TEMPLATE), VARIABLES, BUILD)
 
 
 def properties(template: dict[str, Any], name: str) -> dict[str, Any]:
@@ -63,8 +63,8 @@ def test_the_rest_of_the_template_stays(written: dict[str, Any]) -> None:
     ],
 )
 def test_this_machine_is_called_as_a_container_calls_it(value: str, seen: str) -> None:
-    assert sam_local._seen_from_docker({"NAME": value})["NAME"] == seen
+    assert sam_local._rewrite_addresses({"NAME": value})["NAME"] == seen
 
 
 def test_nobodys_session_reaches_the_container() -> None:
-    assert sam_local._seen_from_docker({"NO_PROXY": "127.0.0.1"}) == {"AWS_SESSION_TOKEN": ""}
+    assert sam_local._rewrite_addresses({"NO_PROXY": "127.0.0.1"}) == {"AWS_SESSION_TOKEN": ""}

@@ -7,12 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from local.database import SETTINGS
 from local.errors import TemplateError
-from local.intrinsics import load_document
-from local.stack import DEFAULT_TEMPLATE
-from local.template import Template
-from local.wiring import ApiRoute, Durable, EventSource, Notification, Redrive, before_dead_letters
+from local.services.mysql import SETTINGS
+from local.stack.options import DEFAULT_TEMPLATE
+from local.template.intrinsics import load_document
+from local.template.model import (
+    ApiRoute,
+    DurableConfig,
+    EventSource,
+    Notification,
+    RedrivePolicy,
+    sort_dead_letter_queues_last,
+)
+from local.template.reader import Template
 
 ENDPOINT = "http://127.0.0.1:1"
 
@@ -99,7 +106,7 @@ def test_defaults_of_lambda_and_sqs_hold_where_the_template_is_silent(write: Wri
         ("CodeUri: code/", "CodeUri: nowhere/", "nowhere"),
         ("Handler: worker.handler", "ImageUri: image", "ImageUri"),
         ("ApiId: !Ref Api", "ApiId: !Ref Other", "Other"),
-        ("ApiId: !Ref Api, ", "", "open to everybody"),
+        ("ApiId: !Ref Api, ", "", "open to the public"),
         ("Method: GET", "Auth: {Authorizer: NONE}, Method: GET", "Auth"),
         ("Type: HttpApi", "Type: Api", "type Api"),
         (
@@ -151,11 +158,11 @@ def test_where_the_deployed_database_is_stays_out_of_the_environment(ours: Templ
 
 def test_our_own_wiring_is_understood(ours: Template) -> None:
     assert EventSource("ImportChunkFunction", "ImportChunksQueue", 1, 8, True) in ours.event_sources
-    assert ours.queues["ImportChunksQueue"].redrive == Redrive("ImportChunksDeadLetterQueue", 5)
+    assert ours.queues["ImportChunksQueue"].redrive == RedrivePolicy("ImportChunksDeadLetterQueue", 5)
     assert ours.buckets["EvidenceBucket"].notifications == (
         Notification("s3:ObjectCreated:*", "ImportRequestsQueue", "imports/"),
     )
-    assert [schedule.every for schedule in ours.schedules] == [60.0, 300.0, 3600.0]
+    assert [schedule.period for schedule in ours.schedules] == [60.0, 300.0, 3600.0]
     assert ApiRoute("ImportsApiFunction", "GET", "/imports/{importId}") in ours.routes
     assert ours.on_deploy == ("MigrateDatabaseFunction",)
     assert {root.name for root in ours.import_roots} >= {"functions", "shared"}
@@ -171,7 +178,7 @@ def test_the_private_server_has_the_settings_of_the_deployed_cluster() -> None:
 
 def test_a_durable_function_has_its_times_and_its_alias(write: Write) -> None:
     template = Template.load(write(DURABLE))
-    assert (template.functions["Saga"].durable, template.durable_functions()) == (Durable(3600, 7), ("Saga",))
+    assert (template.functions["Saga"].durable, template.durable_functions()) == (DurableConfig(3600, 7), ("Saga",))
     alias = "arn:aws:lambda:us-east-1:123456789012:function:Saga:live"
     assert template.environment("Saga", ENDPOINT) == {"SAGA": alias}
 
@@ -206,6 +213,6 @@ def test_queues_are_put_before_their_dead_letter_queues_however_they_come() -> N
     moves = [(queue.logical_id, queue.redrive.dead_letter_queue) for queue in queues if queue.redrive]
     assert moves
     for given in (queues, queues[::-1]):
-        order = before_dead_letters(given)
+        order = sort_dead_letter_queues_last(given)
         assert sorted(order) == sorted(queue.logical_id for queue in queues)
         assert all(order.index(queue) < order.index(dead) for queue, dead in moves)

@@ -15,9 +15,9 @@ from typing import Any
 import jwt
 import pytest
 
-from local.stack import DEFAULT_TEMPLATE
-from local.template import Template
-from local.tokens import InvalidTokenError, Tokens, kept_secret
+from local.gateway.tokens import InvalidTokenError, Tokens, read_or_create_secret
+from local.stack.options import DEFAULT_TEMPLATE
+from local.template.reader import Template
 
 SECRET = "s" * 64
 OURS = Tokens(SECRET, "https://issuer", "audience", "custom:tenant_id")
@@ -80,10 +80,10 @@ def test_a_token_ends_to_the_second() -> None:
 
 def test_only_its_owner_can_read_the_secret(tmp_path: Path) -> None:
     path = tmp_path / "state" / "secret"
-    secret = kept_secret(path)
+    secret = read_or_create_secret(path)
     assert len(secret) == 64
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert kept_secret(path) == secret
+    assert read_or_create_secret(path) == secret
 
 
 def test_commands_that_start_together_agree_on_the_secret(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_commands_that_start_together_agree_on_the_secret(tmp_path: Path) -> Non
 
     def ask(_: int) -> str:
         start.wait()
-        return kept_secret(tmp_path / "secret")
+        return read_or_create_secret(tmp_path / "secret")
 
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(ask, range(8)))) == 1
@@ -101,5 +101,5 @@ def test_commands_that_start_together_agree_on_the_secret(tmp_path: Path) -> Non
 def test_the_tenant_stands_where_the_functions_of_the_template_look(tmp_path: Path) -> None:
     template = Template.load(DEFAULT_TEMPLATE)
     looked_for = template.environment("ImportsApiFunction", "http://127.0.0.1:1")["TENANT_CLAIM"]
-    tokens = Tokens.of(tmp_path, template)
+    tokens = Tokens.load(tmp_path, template)
     assert tokens.check(tokens.issue("acme", "ada"))[looked_for] == "acme"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from local import cli
+from local.cli import main
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_wrong_usage_exits_with_2_and_says_so_on_standard_error(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     try:
-        code: Any = cli.main(arguments)
+        code: Any = main.main(arguments)
     except SystemExit as left:
         code = left.code
     said = capsys.readouterr()
@@ -59,7 +59,7 @@ def test_a_number_that_is_none_is_told_what_was_wanted(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        cli.main(["serve", *arguments])
+        main.main(["serve", *arguments])
     assert said in capsys.readouterr().err
 
 
@@ -67,17 +67,17 @@ def test_a_number_that_is_none_is_told_what_was_wanted(
     ("command", "said"),
     [
         ("serve", ("Authorization: Bearer", "an hour", "DATABASE_URL", "SQS")),
-        ("token", ("Authorization: Bearer", "an hour", "the user whose name changes are recorded under")),
+        ("token", ("Authorization: Bearer", "an hour", "user that changes are recorded under")),
         ("database-url", ("is started", "exhibit-ingest stop", "DATABASE_URL")),
-        ("stop", ("database-url", "What was imported stays")),
-        ("reset", ("all that was imported", "reports")),
+        ("stop", ("database-url", "Imported documents are kept")),
+        ("reset", ("all imported documents", "reports")),
     ],
 )
 def test_every_command_says_what_it_does(
     command: str, said: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        cli.main([command, "--help"])
+        main.main([command, "--help"])
     printed = capsys.readouterr().out
     assert [words for words in said if words not in printed] == []
 
@@ -87,13 +87,13 @@ def test_a_database_url_that_cannot_be_used_is_wrong_usage(
     url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", url)
-    assert cli.main(["database-url"]) == 2
+    assert main.main(["database-url"]) == 2
     assert "mysql+pymysql://" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["import", "--help"]])
 def test_help_teaches_by_example(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
-        cli.main(arguments)
+        main.main(arguments)
     assert left.value.code == 0
     assert "exhibit-ingest import production.dat --case" in capsys.readouterr().out

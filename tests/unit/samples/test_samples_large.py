@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from samples.demo import FILE_NAME, SPEC, demo_file, describe, main
+from samples.demo import FILE_NAME, SPEC, demo_file, describe, write_demo
 from samples.dialects import COMMA, Quoting
 from samples.large import write_large
 from samples.spec import Fault, FaultKind, Spec, SpecError
@@ -76,9 +76,6 @@ def test_the_demo_tells_what_happens_to_each_planted_row() -> None:
     assert told == {record.first_line for record in truth.records if record.codes or record.warnings}
 
 
-def test_the_demo_command_writes_the_file_and_says_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(tmp_path / "new")]) == 0
-    path = tmp_path / "new" / FILE_NAME
-    assert capsys.readouterr().out == f"{path}\n"
-    assert path.read_bytes() == demo_file().data
-    assert main([]) == 2
+def test_the_demo_file_is_written_to_a_new_folder(tmp_path: Path) -> None:
+    path = write_demo(tmp_path / "new")
+    assert (path.name, path.read_bytes()) == (FILE_NAME, demo_file().data)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.import_options import ImportOptions, parse_options
-from core.load_file.chunk import SourceRecord, read_chunk
+from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.dialect import read_opening
 from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
-from core.load_file.splitting import Splitter
-from core.rows import MAX_NAMES, parse_row
+from core.load_file.options import ImportOptions, parse_options
+from core.load_file.rows import MAX_NAMES, parse_row
+from core.load_file.splitter import Splitter
 from samples.generator import generate
 from samples.spec import Spec
 from samples.strategies import specs
-from shell.fitting_ops import FittedRow, Fitter
-from shell.plain_rows_ops import plain_rows
-from shell.utils.column_limits import ColumnLimit
+from shell.db.column_limits import ColumnLimit
+from shell.imports.chunks.coercion import RowCoercer, StorableRow
+from shell.imports.chunks.columnar_rows import columnar_rows
+from shell.settings import properties_format
 
 KEYS = ("control_number", "bates_begin", "bates_end", "parent_control_number")
 TEXTS = ("title", "file_name", "native_path", "text_path")
@@ -33,34 +34,34 @@ FIELDS = (
 BY_BATES = (None, *FIELDS[1:])
 
 
-def fitter(layout: Layout, charset: str = "utf8mb3", characters: int = 12, room: int = 2_000) -> Fitter:
+def coercer(layout: Layout, charset: str = "utf8mb3", characters: int = 12, room: int = 2_000) -> RowCoercer:
     """Of columns so short that most kinds of text can be too long for one."""
     short = ColumnLimit(characters, None, charset, f"{charset}_bin")
     exhibits = {**dict.fromkeys((*KEYS, *TEXTS), short), "document_properties": ColumnLimit(None, room, charset, "")}
-    return Fitter(layout, 7, 8, exhibits, {"custodians": {"name": short}, "tags": {"name": short}})
+    return RowCoercer(layout, 7, 8, exhibits, {"custodians": {"name": short}, "tags": {"name": short}})
 
 
-def one_by_one(records: Sequence[SourceRecord], fitter: Fitter) -> list[FittedRow]:
-    return [fitter.fit(parse_row(record, fitter.layout)) for record in records]
+def one_by_one(records: Sequence[SourceRecord], coercer: RowCoercer) -> list[StorableRow]:
+    return [coercer.coerce(parse_row(record, coercer.layout)) for record in records]
 
 
-def by_column(records: Sequence[SourceRecord], fitter: Fitter) -> tuple[list[FittedRow], int]:
+def by_column(records: Sequence[SourceRecord], coercer: RowCoercer) -> tuple[list[StorableRow], int]:
     """The rows in file order, and how many of them were plain."""
-    plain, rest = plain_rows(records, fitter)
-    rows = [*plain.fitted(with_values=True), *one_by_one(rest, fitter)]
+    plain, rest = columnar_rows(records, coercer)
+    rows = [*plain.build_rows(with_values=True), *one_by_one(rest, coercer)]
     return sorted(rows, key=lambda row: row.source.line_no), len(records) - len(rest)
 
 
-def told(row: FittedRow) -> FittedRow:
+def told(row: StorableRow) -> StorableRow:
     """The row with lists and tuples alike."""
     return row._replace(
-        custodians=list(row.custodians), tags=list(row.tags), problems=list(row.problems), losses=list(row.losses)
+        custodians=list(row.custodians), tags=list(row.tags), errors=list(row.errors), changes=list(row.changes)
     )
 
 
-def assert_alike(records: Sequence[SourceRecord], fitter: Fitter) -> int:
-    rows, plain = by_column(records, fitter)
-    assert list(map(told, rows)) == list(map(told, one_by_one(records, fitter)))
+def assert_alike(records: Sequence[SourceRecord], coercer: RowCoercer) -> int:
+    rows, plain = by_column(records, coercer)
+    assert list(map(told, rows)) == list(map(told, one_by_one(records, coercer)))
     return plain
 
 
@@ -93,13 +94,13 @@ def test_any_cells_come_out_alike(
     rows: list[list[str] | None], fields: Sequence[str | None], newline: str | None, lines: int
 ) -> None:
     for charset in ("utf8mb3", "utf8mb4"):
-        assert_alike(records(rows, lines), fitter(layout(fields, newline), charset))
+        assert_alike(records(rows, lines), coercer(layout(fields, newline), charset))
 
 
 @settings(max_examples=250, deadline=None)
 @given(ROWS, st.sets(st.sampled_from([*KEYS, *TEXTS, "document_properties", "custodians", "tags"])))
 def test_any_cells_come_out_alike_where_some_columns_were_widened(rows: list[list[str] | None], wide: set[str]) -> None:
-    narrow, widened = fitter(layout()), fitter(layout(), "utf8mb4")
+    narrow, widened = coercer(layout()), coercer(layout(), "utf8mb4")
     exhibits = {name: (widened if name in wide else narrow).exhibits[name] for name in narrow.exhibits}
     names = {name: (widened if name in wide else narrow).names[name] for name in narrow.names}
     assert_alike(records(rows), replace(narrow, exhibits=exhibits, names=names))
@@ -113,12 +114,12 @@ def test_any_load_file_comes_out_alike(spec: Spec) -> None:
     opening = read_opening(made.data, options, whole=True)
     splitter = Splitter(opening, 1_000)
     chunks = [*splitter.feed(made.data), *splitter.finish()]
-    read_by = splitter.layout(options.date_order)
+    read_by = splitter.build_layout(options.date_order)
     for chunk in chunks:
         raw = made.data[chunk.byte_start : chunk.byte_end]
         found = list(read_chunk(raw, read_by, chunk.first_line, chunk.byte_start))
         for characters in (12, 255):
-            assert_alike(found, fitter(read_by, spec.db_charset, characters))
+            assert_alike(found, coercer(read_by, spec.db_charset, characters))
 
 
 ORDINARY = ("Id 1", "Id 1", "Smith; Jones", "Lee", "Hot", "A title", "1/2/2003 4:05 PM", "Id 0", "it's", "1,5 ®")
@@ -127,7 +128,7 @@ ORDINARY = ("Id 1", "Id 1", "Smith; Jones", "Lee", "Hot", "A title", "1/2/2003 4
 @pytest.mark.parametrize("fields", [FIELDS, BY_BATES])
 def test_ordinary_rows_are_plain(fields: Sequence[str | None]) -> None:
     rows = [ORDINARY, ("Id 2", "Id 2", *[""] * 8), ("Id 3", "Id 3", "", "", "", "é", "", "Id 3", "ünïcödé", "\u20ac")]
-    assert assert_alike(records(rows), fitter(layout(fields))) == len(rows)
+    assert assert_alike(records(rows), coercer(layout(fields))) == len(rows)
 
 
 @pytest.mark.parametrize(
@@ -140,22 +141,22 @@ def test_ordinary_rows_are_plain(fields: Sequence[str | None]) -> None:
 def test_a_row_of_which_something_is_to_be_said_is_left_to_the_other_way(column: int, cell: str) -> None:
     row = list(ORDINARY)
     row[column] = cell
-    assert assert_alike(records([ORDINARY, row]), fitter(layout())) == 1
+    assert assert_alike(records([ORDINARY, row]), coercer(layout())) == 1
 
 
 def test_a_mark_in_a_record_of_several_lines_is_left_to_the_other_way() -> None:
-    assert assert_alike(records([ORDINARY], line_count=2), fitter(layout())) == 0
+    assert assert_alike(records([ORDINARY], line_count=2), coercer(layout())) == 0
 
 
 def test_lines_that_end_with_a_delimiter_more_are_read_without_it() -> None:
     spare = replace(layout(), grammar=Grammar(",", '"', len(NAMES), spare_cell=True))
     rows = [(*ORDINARY, ""), ORDINARY, ("Id 3", *ORDINARY[1:], "")]
-    assert assert_alike(records(rows), fitter(spare)) == len(rows)
+    assert assert_alike(records(rows), coercer(spare)) == len(rows)
 
 
 def test_properties_that_may_not_fit_are_left_to_the_other_way() -> None:
     large = SourceRecord(1, 1, 0, 200, ["Id 1", *[""] * 7, "x" * 130, ""])
-    assert assert_alike([large], fitter(layout())) == 0
+    assert assert_alike([large], coercer(layout())) == 0
 
 
 GROWING = ("\x01", "\x7f", "'", '"', "\\", "\x85", "\u2028", "\ufeff", "\u20ac", "\U0001f600", "\x01\x7f")
@@ -163,16 +164,26 @@ ENCODED = [(cell, cell.encode("utf-16-le")) for cell in GROWING] + [(cell, cell.
 ENCODED += [(cell, cell.encode("cp1252")) for cell in ("\x01", "\x7f", "'", '"', "\\", "\u20ac", "\x01\x7f")]
 
 
+@pytest.fixture(params=["json", "yaml"])
+def written_as(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The value of PROPERTIES_FORMAT."""
+    monkeypatch.setenv("PROPERTIES_FORMAT", request.param)
+    properties_format.cache_clear()
+    yield request.param
+    monkeypatch.undo()
+    properties_format.cache_clear()
+
+
 @pytest.mark.parametrize("room", [2_000, 65_535])
 @pytest.mark.parametrize(("cell", "raw"), ENCODED)
-def test_plain_properties_fit_whatever_becomes_of_a_byte(cell: str, raw: bytes, room: int) -> None:
+def test_plain_properties_fit_whatever_becomes_of_a_byte(cell: str, raw: bytes, room: int, written_as: str) -> None:
     """The longest cell that is plain still fits: the stored form is written once, and not measured."""
-    fit, plain = fitter(layout(), "utf8mb4", room=room), False
-    for times in range(1, room, max(1, room // 300)):
+    fit, plain = coercer(layout(), "utf8mb4", room=room), False
+    for times in range(1, room, max(1, room // 100)):
         # One character that YAML cannot print puts all of them into double quotes.
         text = cell * times + "\x7f"
         record = SourceRecord(1, 1, 0, times * len(raw) + 10, ["Id 1", *[""] * 7, text, ""])
-        rows = list(plain_rows([record], fit)[0].fitted(with_values=True))
+        rows = list(columnar_rows([record], fit)[0].build_rows(with_values=True))
         assert not rows or len(rows[0].values[10].encode()) <= room, times
         plain = plain or bool(rows)
     assert plain, "short ones are"
@@ -180,5 +191,5 @@ def test_plain_properties_fit_whatever_becomes_of_a_byte(cell: str, raw: bytes, 
 
 def test_nothing_is_plain_under_a_header_that_the_database_cannot_hold() -> None:
     wide = replace(layout(), names=(*NAMES[:-1], "\U0001f600"))
-    assert assert_alike(records([ORDINARY]), fitter(wide)) == 0
-    assert assert_alike(records([ORDINARY]), fitter(wide, "utf8mb4")) == 1
+    assert assert_alike(records([ORDINARY]), coercer(wide)) == 0
+    assert assert_alike(records([ORDINARY]), coercer(wide, "utf8mb4")) == 1

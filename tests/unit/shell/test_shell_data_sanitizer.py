@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InvalidInputError
-from shell.utils.column_limits import ColumnLimit
-from shell.utils.data_sanitizer import fit_text, remove_four_byte_characters, utf8_length
-from shell.utils.keys import refuse_unstorable, unstorable
+from shell.db.column_limits import ColumnLimit
+from shell.utils.data_sanitizer import coerce_text, remove_four_byte_characters, utf8_length
+from shell.utils.key_validation import key_error, validate_key
 
 FAMILY = "👨\u200d👩\u200d👧\u200d👦"
 FLAGS = "🇩🇪🇫🇷"
@@ -27,7 +27,7 @@ def text_column(octets: int, charset: str = "utf8mb4") -> ColumnLimit:
 
 
 def fitted(value: str, limit: ColumnLimit) -> str:
-    return fit_text(value, limit)[0]
+    return coerce_text(value, limit)[0]
 
 
 def test_varchar_counts_characters_and_text_counts_bytes() -> None:
@@ -38,7 +38,7 @@ def test_varchar_counts_characters_and_text_counts_bytes() -> None:
 
 
 def test_cutting_by_length_would_overflow_a_text_column() -> None:
-    """The naive twin: as many characters as the column has bytes."""
+    """The negative control: as many characters as the column has bytes."""
     value = "é" * 70_000
     assert utf8_length(value[:65_535]) > 65_535
     assert utf8_length(fitted(value, text_column(65_535))) == 65_534
@@ -53,7 +53,7 @@ def test_a_cut_never_splits_what_a_reader_sees_as_one(cluster: str) -> None:
 
 
 def test_cutting_code_points_would_split_a_family() -> None:
-    """The naive twin: a slice leaves a smaller family, of which nobody wrote."""
+    """The negative control: a slice leaves a smaller family, of which nobody wrote."""
     assert ("x" + FAMILY)[:4] == "x👨\u200d👩"
     assert fitted("x" + FAMILY, varchar(4)) == "x"
 
@@ -73,29 +73,29 @@ def test_a_cluster_that_alone_is_longer_than_the_column_is_cut_all_the_same() ->
 
 def test_utf8mb3_loses_what_it_cannot_hold_and_utf8mb4_does_not() -> None:
     value = "a😀b𝒳c日"
-    assert fit_text(value, varchar(50)) == (value, [])
-    clean, losses = fit_text(value, varchar(50, "utf8mb3"))
+    assert coerce_text(value, varchar(50)) == (value, [])
+    clean, changes = coerce_text(value, varchar(50, "utf8mb3"))
     assert clean == "abc日"
-    assert [(loss.code, loss.stored_bytes) for loss in losses] == [("CHARACTERS_REMOVED", 6)]
-    assert "2 character" in losses[0].message
+    assert [(change.code, change.stored_bytes) for change in changes] == [("CHARACTERS_REMOVED", 6)]
+    assert "2 character" in changes[0].message
 
 
 def test_what_fits_once_it_was_cleaned_is_not_cut() -> None:
-    clean, losses = fit_text("abc😀", varchar(3, "utf8mb3"))
-    assert (clean, [loss.code for loss in losses]) == ("abc", ["CHARACTERS_REMOVED"])
+    clean, changes = coerce_text("abc😀", varchar(3, "utf8mb3"))
+    assert (clean, [change.code for change in changes]) == ("abc", ["CHARACTERS_REMOVED"])
 
 
 def test_a_value_may_be_cleaned_and_cut_and_both_are_told() -> None:
-    clean, losses = fit_text("😀abcdef", varchar(3, "utf8mb3"))
+    clean, changes = coerce_text("😀abcdef", varchar(3, "utf8mb3"))
     assert clean == "abc"
-    assert [loss.code for loss in losses] == ["CHARACTERS_REMOVED", "VALUE_TRUNCATED"]
-    assert losses[-1].stored_bytes == 3
+    assert [change.code for change in changes] == ["CHARACTERS_REMOVED", "VALUE_TRUNCATED"]
+    assert changes[-1].stored_bytes == 3
 
 
 def test_messages_hold_lengths_and_not_the_value() -> None:
-    _, losses = fit_text("secret " * 9 + "😀", varchar(5, "utf8mb3"))
-    assert losses
-    assert not any("secret" in loss.message for loss in losses)
+    _, changes = coerce_text("secret " * 9 + "😀", varchar(5, "utf8mb3"))
+    assert changes
+    assert not any("secret" in change.message for change in changes)
 
 
 LIMITS = st.builds(varchar, st.integers(1, 12), st.sampled_from(["utf8mb3", "utf8mb4"])) | st.builds(
@@ -108,13 +108,13 @@ VALUES = st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=20)
 @settings(max_examples=300, deadline=None)
 @given(VALUES, LIMITS)
 def test_what_comes_back_fits_and_is_a_beginning_of_the_value(value: str, limit: ColumnLimit) -> None:
-    found, losses = fit_text(value, limit)
+    found, changes = coerce_text(value, limit)
     cleaned = value if limit.takes_four_bytes else remove_four_byte_characters(value)[0]
     assert cleaned.startswith(found)
     assert len(found) <= (limit.characters or len(found))
     assert utf8_length(found) <= (limit.bytes or utf8_length(found))
     assert limit.takes_four_bytes or all(ord(character) < 0x10000 for character in found)
-    assert bool(losses) == (found != value)
+    assert bool(changes) == (found != value)
 
 
 @settings(max_examples=300, deadline=None)
@@ -131,7 +131,7 @@ def test_no_more_is_cut_than_must_be(value: str, limit: ColumnLimit) -> None:
 
 
 def test_a_key_is_refused_and_never_changed() -> None:
-    too_long, wide = unstorable("x" * 256, varchar(255)), unstorable("A😀", varchar(255, "utf8mb3"))
+    too_long, wide = key_error("x" * 256, varchar(255)), key_error("A😀", varchar(255, "utf8mb3"))
     assert too_long is not None
     assert wide is not None
     assert (too_long[0], wide[0]) == ("KEY_TOO_LONG", "KEY_NOT_STORABLE")
@@ -140,11 +140,11 @@ def test_a_key_is_refused_and_never_changed() -> None:
 
 
 def test_a_key_that_fits_is_taken_as_it_is() -> None:
-    assert unstorable("é" * 255, varchar(255, "utf8mb3")) is None
-    assert unstorable("😀" * 255, varchar(255)) is None
-    refuse_unstorable("A", varchar(1))
+    assert key_error("é" * 255, varchar(255, "utf8mb3")) is None
+    assert key_error("😀" * 255, varchar(255)) is None
+    validate_key("A", varchar(1))
 
 
 def test_refusing_a_key_names_the_code() -> None:
     with pytest.raises(InvalidInputError, match="KEY_TOO_LONG"):
-        refuse_unstorable("AB", varchar(1))
+        validate_key("AB", varchar(1))

@@ -9,15 +9,15 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm.exc import StaleDataError
 
 from core.errors import CommitOutcomeUnknownError, ConflictError
-from shell.utils.db_errors import (
+from shell.db.errors import (
     NUMBERS,
     RETRYABLE,
     DbErrorClass,
-    breaks_connection,
-    chain,
     classify,
-    duplicate_key,
     error_number,
+    find_duplicate_key_name,
+    is_connection_broken,
+    walk_chain,
 )
 
 # Copied from the design, not from the code.
@@ -84,7 +84,7 @@ def test_no_number_has_two_classes() -> None:
 
 
 def test_the_first_argument_of_a_sqlalchemy_error_is_no_number() -> None:
-    """The naive twin: `error.args[0] == 1213` is never true."""
+    """The negative control: `error.args[0] == 1213` is never true."""
     error = wrapped(1213, "Deadlock found")
     assert error.args[0] != 1213
     assert error_number(error) == 1213
@@ -153,7 +153,7 @@ OTHER_OPTIONS = [
 @pytest.mark.parametrize("message", READ_ONLY)
 def test_a_server_that_turned_read_only_is_a_failover(message: str) -> None:
     assert classify(wrapped(1290, message)) is DbErrorClass.FAILOVER
-    assert breaks_connection(wrapped(1290, message))
+    assert is_connection_broken(wrapped(1290, message))
 
 
 @pytest.mark.parametrize("message", OTHER_OPTIONS)
@@ -173,7 +173,7 @@ def test_errors_without_a_number_have_their_class() -> None:
 def test_an_answer_that_is_out_of_step_breaks_the_connection() -> None:
     error = pymysql.err.InternalError("Packet sequence number wrong - got 3 expected 1")
     assert classify(error) is DbErrorClass.CONNECTION
-    assert breaks_connection(DBAPIError("SELECT 1", {}, error))
+    assert is_connection_broken(DBAPIError("SELECT 1", {}, error))
 
 
 def test_an_unknown_commit_is_never_simply_tried_again() -> None:
@@ -182,13 +182,13 @@ def test_an_unknown_commit_is_never_simply_tried_again() -> None:
 
 @pytest.mark.parametrize(("number", "breaks"), [(2013, True), (0, True), (1836, True), (1213, False), (1040, False)])
 def test_a_connection_is_given_up_where_it_is_lost_or_read_only(number: int, breaks: bool) -> None:
-    assert breaks_connection(wrapped(number)) is breaks
+    assert is_connection_broken(wrapped(number)) is breaks
 
 
 def test_a_chain_that_turns_in_a_circle_ends() -> None:
     one, other = BusinessError("one"), BusinessError("other")
     one.__cause__, other.__context__ = other, one
-    assert list(chain(one)) == [one, other]
+    assert list(walk_chain(one)) == [one, other]
 
 
 DUPLICATES = [
@@ -204,16 +204,16 @@ DUPLICATES = [
 @pytest.mark.parametrize(("message", "key"), DUPLICATES)
 def test_the_key_that_a_duplicate_hit_is_named_alike_by_both_servers(message: str, key: str | None) -> None:
     raised = pymysql.err.IntegrityError(1062, message)
-    assert duplicate_key(raised) == key
-    assert duplicate_key(IntegrityError("INSERT", {}, raised)) == key
+    assert find_duplicate_key_name(raised) == key
+    assert find_duplicate_key_name(IntegrityError("INSERT", {}, raised)) == key
 
 
 def test_a_duplicate_behind_another_error_is_found() -> None:
     error = BusinessError("wrapped")
     error.__cause__ = IntegrityError("INSERT", {}, pymysql.err.IntegrityError(1062, "x for key 'uq_a'"))
-    assert duplicate_key(error) == "uq_a"
+    assert find_duplicate_key_name(error) == "uq_a"
 
 
 def test_another_error_hit_no_key() -> None:
-    assert duplicate_key(wrapped(1406, "Data too long for key 'x'")) is None
-    assert duplicate_key(BusinessError("for key 'x'")) is None
+    assert find_duplicate_key_name(wrapped(1406, "Data too long for key 'x'")) is None
+    assert find_duplicate_key_name(BusinessError("for key 'x'")) is None

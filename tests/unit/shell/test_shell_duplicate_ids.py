@@ -10,15 +10,15 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shell.utils.spilled_keys import HELD_CHARACTERS, PARTS, SpilledKeys
+from shell.imports.duplicate_ids import MAX_BUFFERED_CHARACTERS, PARTITIONS, SpilledIds
 
 Keys = list[tuple[str, int]]
 
 
 @contextmanager
-def spilled(*batches: Keys) -> Iterator[SpilledKeys]:
+def spilled(*batches: Keys) -> Iterator[SpilledIds]:
     with tempfile.TemporaryDirectory() as folder:
-        keys = SpilledKeys(folder)
+        keys = SpilledIds(folder)
         for batch in batches:
             keys.add(batch)
         yield keys
@@ -27,7 +27,7 @@ def spilled(*batches: Keys) -> Iterator[SpilledKeys]:
 
 def repeats(*batches: Keys, at_most: int = 1000) -> list[tuple[int, int]]:
     with spilled(*batches) as keys:
-        return sorted(pair for found in keys.repeats(at_most) for pair in found)
+        return sorted(pair for found in keys.find_repeats(at_most) for pair in found)
 
 
 def oracle(keys: Keys) -> list[tuple[int, int]]:
@@ -49,7 +49,7 @@ def test_repeats_are_those_that_a_dictionary_finds(names: list[str], batch: int)
 def test_more_keys_than_parts_are_told_apart() -> None:
     keys = [(f"EXH{number % 4_000:07d}", number) for number in range(10_000)]
     found = repeats(keys)
-    assert len(keys) > 4 * PARTS
+    assert len(keys) > 4 * PARTITIONS
     assert found == oracle(keys)
 
 
@@ -63,14 +63,14 @@ def test_keys_are_compared_exactly() -> None:
 
 def test_lists_of_repeats_are_as_long_as_asked_for() -> None:
     with spilled([("A", line) for line in range(1, 12)]) as keys:
-        assert [len(found) for found in keys.repeats(4)] == [4, 4, 2]
+        assert [len(found) for found in keys.find_repeats(4)] == [4, 4, 2]
 
 
 def test_repeats_may_be_asked_for_again_and_between_additions() -> None:
     with spilled([("A", 1), ("A", 2)]) as keys:
-        assert list(keys.repeats(9)) == list(keys.repeats(9)) == [[(2, 1)]]
+        assert list(keys.find_repeats(9)) == list(keys.find_repeats(9)) == [[(2, 1)]]
         keys.add([("A", 3)])
-        assert list(keys.repeats(9)) == [[(2, 1), (3, 1)]]
+        assert list(keys.find_repeats(9)) == [[(2, 1), (3, 1)]]
 
 
 def test_without_repeats_there_are_no_lists() -> None:
@@ -86,17 +86,17 @@ def test_lines_beyond_four_thousand_million_are_kept() -> None:
 def test_what_waits_in_memory_and_what_is_on_disk_are_one(names: list[str], held: int, batch: int) -> None:
     keys = [(name, 10 + 3 * at) for at, name in enumerate(names)]
     with tempfile.TemporaryDirectory() as folder:
-        spilled_keys = SpilledKeys(folder, held=held)
+        spilled_keys = SpilledIds(folder, max_buffered=held)
         for at in range(0, len(keys), batch):
             spilled_keys.add(keys[at : at + batch])
-        found = sorted(pair for pairs in spilled_keys.repeats(3) for pair in pairs)
+        found = sorted(pair for pairs in spilled_keys.find_repeats(3) for pair in pairs)
         spilled_keys.close()
     assert found == oracle(keys)
 
 
 def test_files_are_made_when_more_keys_wait_than_may() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        keys = SpilledKeys(folder, held=10)
+        keys = SpilledIds(folder, max_buffered=10)
         keys.add([(f"A{line}", line) for line in range(10)])
         assert list(Path(folder).iterdir()) == []
         keys.add([("A10", 10)])
@@ -105,12 +105,12 @@ def test_files_are_made_when_more_keys_wait_than_may() -> None:
 
 
 def test_long_keys_do_not_wait_in_memory(tmp_path: Path) -> None:
-    keys = SpilledKeys(str(tmp_path))
+    keys = SpilledIds(str(tmp_path))
     long = "x" * 100_000
     for line in range(1, 101):
         keys.add([(f"{line % 50} {long}", line)])
-        assert sum(len(key) for key, _ in keys._waiting) <= HELD_CHARACTERS
-    assert sorted(pair for some in keys.repeats(1_000) for pair in some) == [
+        assert sum(len(key) for key, _ in keys._buffer) <= MAX_BUFFERED_CHARACTERS
+    assert sorted(pair for some in keys.find_repeats(1_000) for pair in some) == [
         (line, line - 50) for line in range(51, 101)
     ]
     keys.close()

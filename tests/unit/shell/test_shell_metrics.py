@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-PROGRAM = "from shell.observability import count_now; count_now(RowsImported=3, RowsRejected=0)"
+PROGRAM = "from shell.observability import emit_counts; emit_counts(RowsImported=3, RowsRejected=0)"
 
 
 def emitted(service: str) -> list[dict[str, object]]:

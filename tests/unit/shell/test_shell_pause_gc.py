@@ -6,17 +6,17 @@ import gc
 
 import pytest
 
-from shell.utils.collecting import collection_paused
+from shell.imports.chunks.importer import pause_gc
 
 
 def test_collection_pauses_for_the_block_alone() -> None:
-    with collection_paused():
+    with pause_gc():
         assert not gc.isenabled()
     assert gc.isenabled()
 
 
 def test_collection_goes_on_after_an_error() -> None:
-    with pytest.raises(ValueError, match="broken"), collection_paused():
+    with pytest.raises(ValueError, match="broken"), pause_gc():
         raise ValueError("broken")
     assert gc.isenabled()
 
@@ -24,7 +24,7 @@ def test_collection_goes_on_after_an_error() -> None:
 def test_who_switched_it_off_finds_it_off() -> None:
     gc.disable()
     try:
-        with collection_paused():
+        with pause_gc():
             pass
         assert not gc.isenabled()
     finally:

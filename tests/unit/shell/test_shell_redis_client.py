@@ -14,11 +14,11 @@ from redis.connection import SSLConnection
 
 from core.errors import SettingsError
 from shell.observability import logger
-from shell.utils.redis_client import REST_S, Outage, RedisUnavailableError, ask, configured
+from shell.utils.redis_client import OPEN_S, CircuitBreaker, RedisUnavailableError, execute, is_configured
 from tests.support.caches import forget_redis
 
 VARIABLES = (
-    *("BUCKET", "IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "OUTBOX_NUDGE_QUEUE_URL"),
+    *("BUCKET", "IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "OUTBOX_WAKE_QUEUE_URL"),
     "EVENTS_TOPIC_ARN",
 )
 NOWHERE = "redis://user:pass%40word@127.0.0.1:1/0"
@@ -78,59 +78,59 @@ def connection_of(client: Redis) -> SSLConnection:
 
 def test_it_is_configured_where_there_is_a_url(use: Use) -> None:
     use(None)
-    assert not configured()
+    assert not is_configured()
     use(NOWHERE)
-    assert configured()
+    assert is_configured()
 
 
 def test_an_answer_is_handed_on_and_nobody_connects_for_nothing(use: Use) -> None:
     use(NOWHERE)
-    assert ask(lambda _: 7) == 7
+    assert execute(lambda _: 7) == 7
 
 
 @pytest.mark.parametrize("error", UNREACHABLE + REFUSALS, ids=lambda error: type(error).__name__)
 def test_whatever_redis_does_wrong_is_one_error(use: Use, error: Exception) -> None:
     use(NOWHERE)
     with pytest.raises(RedisUnavailableError) as raised:
-        ask(failing(error))
-    assert raised.value.asked
+        execute(failing(error))
+    assert raised.value.attempted
     assert raised.value.__cause__ is error
 
 
 def test_an_error_of_the_callers_own_stays_what_it_is(use: Use) -> None:
     use(NOWHERE)
     with pytest.raises(ZeroDivisionError):
-        ask(lambda _: 1 // 0)
+        execute(lambda _: 1 // 0)
 
 
 @pytest.mark.parametrize("error", UNREACHABLE, ids=lambda error: type(error).__name__)
 def test_after_an_unreachable_redis_nobody_asks_but_who_insists(use: Use, error: Exception) -> None:
     use(NOWHERE)
     with pytest.raises(RedisUnavailableError):
-        ask(failing(error))
+        execute(failing(error))
     with pytest.raises(RedisUnavailableError) as raised:
-        ask(lambda _: 7)
-    assert not raised.value.asked
-    assert ask(lambda _: 7, even_if_resting=True) == 7
-    assert ask(lambda _: 8) == 8
+        execute(lambda _: 7)
+    assert not raised.value.attempted
+    assert execute(lambda _: 7, even_if_open=True) == 7
+    assert execute(lambda _: 8) == 8
 
 
 @pytest.mark.parametrize("error", REFUSALS, ids=lambda error: type(error).__name__)
 def test_after_a_refusal_the_next_one_may_ask(use: Use, error: Exception) -> None:
     use(NOWHERE)
     with pytest.raises(RedisUnavailableError):
-        ask(failing(error))
-    assert ask(lambda _: 7) == 7
+        execute(failing(error))
+    assert execute(lambda _: 7) == 7
 
 
 def test_an_outage_is_waited_out_by_a_clock_that_never_goes_back() -> None:
     now = [100.0]
-    outage = Outage(lambda: now[0])
-    outage.failed(redis.exceptions.ConnectionError())
-    now[0] += REST_S - 0.01
-    assert outage.resting()
+    breaker = CircuitBreaker(lambda: now[0])
+    breaker.record_failure(redis.exceptions.ConnectionError())
+    now[0] += OPEN_S - 0.01
+    assert breaker.is_open()
     now[0] += 0.02
-    assert not outage.resting()
+    assert not breaker.is_open()
 
 
 def test_one_outage_is_one_line_and_holds_nothing_that_was_asked(use: Use, written: io.StringIO) -> None:
@@ -138,11 +138,11 @@ def test_one_outage_is_one_line_and_holds_nothing_that_was_asked(use: Use, writt
     secret = redis.exceptions.ResponseError("WRONGTYPE 'Smith v. Jones'")
     for _ in range(2):
         with pytest.raises(RedisUnavailableError):
-            ask(failing(secret))
+            execute(failing(secret))
     assert written.getvalue().count("Redis is not available") == 1
-    assert ask(lambda _: 7) == 7
+    assert execute(lambda _: 7) == 7
     with pytest.raises(RedisUnavailableError):
-        ask(failing(secret))
+        execute(failing(secret))
     assert written.getvalue().count("Redis is not available") == 2
     assert not any(word in written.getvalue() for word in ("Smith", "word", "127.0.0.1"))
 
@@ -150,7 +150,7 @@ def test_one_outage_is_one_line_and_holds_nothing_that_was_asked(use: Use, writt
 def test_a_server_that_is_not_there_is_found_out_and_not_named(use: Use, written: io.StringIO) -> None:
     use(NOWHERE)
     with pytest.raises(RedisUnavailableError) as raised:
-        ask(lambda client: client.get("Smith"))
+        execute(lambda client: client.get("Smith"))
     assert str(raised.value) == "Redis is not available"
     assert "Smith" not in written.getvalue()
 
@@ -159,21 +159,21 @@ def test_a_server_that_is_not_there_is_found_out_and_not_named(use: Use, written
 def test_a_malformed_url_is_named_by_its_variable_alone(use: Use, url: str) -> None:
     use(url)
     with pytest.raises(SettingsError, match="REDIS_URL") as raised:
-        ask(lambda _: 7)
+        execute(lambda _: 7)
     assert "secret" not in str(raised.value)
     assert raised.value.__suppress_context__
 
 
 def test_a_url_with_two_s_speaks_tls_and_checks_who_answers(use: Use) -> None:
     use("rediss://host:6379")
-    connection = ask(connection_of)
+    connection = execute(connection_of)
     assert connection.cert_reqs is ssl.CERT_REQUIRED
     assert connection.check_hostname
 
 
 def test_patience_is_half_a_second_and_one_more_attempt_on_a_dead_connection(use: Use) -> None:
     use("rediss://host:6379")
-    connection = ask(connection_of)
+    connection = execute(connection_of)
     assert (connection.socket_connect_timeout, connection.socket_timeout) == (0.5, 0.5)
     assert connection.retry.get_retries() == 1
     tried: list[int] = []

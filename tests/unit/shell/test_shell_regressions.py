@@ -8,17 +8,22 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-import yaml
 
-from core.import_options import ImportOptions, parse_options
+from core.codes import WarningCode
+from core.imports.report_files import build_reload_options
 from core.load_file.dialect import read_opening
 from core.load_file.layout import Layout
-from core.load_file.splitting import Splitter
-from core.reasons import WarningCode
-from core.reporting import reload_options
-from shell.utils.column_limits import ColumnLimit
+from core.load_file.options import ImportOptions, parse_options
+from core.load_file.splitter import Splitter
+from shell.db.column_limits import ColumnLimit
 from shell.utils.data_sanitizer import utf8_length
-from shell.utils.document_properties import TEXT_COLUMN_BYTES, Properties, fit_properties, load, store
+from shell.utils.document_properties import (
+    TEXT_COLUMN_BYTES,
+    Properties,
+    coerce_properties,
+    parse_properties,
+    serialize_properties,
+)
 
 COLUMN = ColumnLimit(None, TEXT_COLUMN_BYTES, "utf8mb4", "utf8mb4_general_ci")
 FILLINGS = ["x", "é", "'", '"', "\\", "\n", "\u2028", "x'\"\\é "]
@@ -26,11 +31,11 @@ FILLINGS = ["x", "é", "'", '"', "\\", "\n", "\u2028", "x'\"\\é "]
 
 def dropped_of(properties: Properties) -> tuple[dict[str, str | None], list[str]]:
     """What is stored of the properties, and the names of those that were dropped, in the order of the account."""
-    stored, losses = fit_properties(properties, COLUMN)
+    stored, changes = coerce_properties(properties, COLUMN)
     assert stored is not None
     assert utf8_length(stored) <= TEXT_COLUMN_BYTES
-    assert {loss.code for loss in losses} <= {WarningCode.PROPERTY_DROPPED}
-    return load(stored), [loss.name for loss in losses]
+    assert {change.code for change in changes} <= {WarningCode.PROPERTY_DROPPED}
+    return parse_properties(stored), [change.name for change in changes]
 
 
 def test_five_thousand_entries_that_do_not_fit_take_no_time() -> None:
@@ -50,7 +55,7 @@ def test_no_entry_is_dropped_that_would_have_fitted(filling: str, count: int) ->
     last = dropped[-1]
     with_it = {name: value for name, value in properties.items() if name in kept or name == last}
     assert len(kept) == count - len(dropped)
-    assert utf8_length(store(with_it)) > TEXT_COLUMN_BYTES
+    assert utf8_length(serialize_properties(with_it)) > TEXT_COLUMN_BYTES
 
 
 def test_the_largest_entries_are_dropped_first_and_of_equal_ones_the_last_by_name() -> None:
@@ -62,11 +67,11 @@ def test_the_largest_entries_are_dropped_first_and_of_equal_ones_the_last_by_nam
     assert dropped == ["largest", "d"]
 
 
-def test_what_is_left_is_a_yaml_scalar_that_holds_json() -> None:
+def test_what_is_left_is_json() -> None:
     properties = {f"é '{number}\"": 'it\'s "so"\\\n é' * 100 for number in range(200)} | {"none": None}
-    stored, losses = fit_properties(properties, COLUMN)
-    read = json.loads(yaml.safe_load(stored or ""))
-    gone = {loss.name for loss in losses}
+    stored, changes = coerce_properties(properties, COLUMN)
+    read = json.loads(stored or "")
+    gone = {change.name for change in changes}
     assert gone
     assert read == {name: value for name, value in properties.items() if name not in gone}
 
@@ -77,12 +82,12 @@ def layout_of(data: bytes, options: dict[str, Any] | None = None) -> Layout:
     splitter = Splitter(read_opening(data, given, whole=True), 1000)
     for _ in (*splitter.feed(data), *splitter.finish()):
         pass
-    return splitter.layout(given.date_order)
+    return splitter.build_layout(given.date_order)
 
 
 def fields_again(rows: Iterable[bytes], layout: Layout) -> tuple[ImportOptions, tuple[str | None, ...]]:
     """The options to load rows of a file again, and the fields that its columns have then."""
-    options = parse_options(json.loads(json.dumps(reload_options(layout))))
+    options = parse_options(json.loads(json.dumps(build_reload_options(layout))))
     return options, read_opening(b"".join(rows), options, whole=True).fields
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.errors import BusyError, ChunkBusyError, ImportBusyError
-from shell.invocation import sqs_handler
+from shell.lambda_handlers import sqs_handler
 from shell.observability import logger
 from tests.support.world import Context, sqs_event
 

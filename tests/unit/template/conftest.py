@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from local.conditions import settled
-from local.template import PSEUDO_PARAMETERS
+from local.template.conditions import apply_conditions
+from local.template.reader import PSEUDO_PARAMETERS
 from tools.check_template import transform
 
 ROOT = Path(__file__).parents[3]
@@ -100,7 +100,7 @@ def transformed() -> dict[str, Any]:
 def deployed_with(transformed: dict[str, Any], parameters: Mapping[str, str]) -> Deployed:
     """What is made where those parameters are given and the others are left alone."""
     defaults = {name: each.get("Default", "") for name, each in transformed["Parameters"].items()}
-    left = settled(copy.deepcopy(transformed), {**defaults, **PSEUDO_PARAMETERS, **parameters})
+    left = apply_conditions(copy.deepcopy(transformed), {**defaults, **PSEUDO_PARAMETERS, **parameters})
     return Deployed(left["Resources"], left["Outputs"])
 
 

@@ -18,7 +18,7 @@ def emitted() -> set[str]:
     return {
         str(name)
         for node in calls
-        if isinstance(node, ast.Call) and called(node) in ("add_metric", "count_now")
+        if isinstance(node, ast.Call) and called(node) in ("add_metric", "emit_counts")
         for name in (
             *(ast.unparse(argument).strip("'") for argument in node.args),
             *(each.arg for each in node.keywords),
@@ -65,9 +65,9 @@ def test_the_dashboard_is_json_and_shows_what_is_emitted(deployed: Deployed) -> 
         "RowsImported",
         "RowsRejected",
         "RowWarnings",
-        "TransactionsReplayed",
+        "TransactionsRetried",
         "Deadlocks",
-        "ChunksGivenUp",
+        "ChunksFailed",
     } <= shown
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests.unit.template.conftest import OTHER_ISSUER, ROOT, Deployed, deployed_with
-from tools.check_template import open_routes
+from tools.check_template import list_open_routes
 
 
 def test_no_route_is_open(deployed: Deployed) -> None:
-    assert list(open_routes({"Resources": deployed.resources})) == []
+    assert list(list_open_routes({"Resources": deployed.resources})) == []
     (api,) = deployed.of_type("AWS::ApiGatewayV2::Api").values()
     (scheme,) = api["Body"]["components"]["securitySchemes"].values()
     assert scheme["x-amazon-apigateway-authorizer"]["jwtConfiguration"].keys() == {"issuer", "audience"}

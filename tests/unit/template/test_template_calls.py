@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from local.stack import DEFAULT_TEMPLATE
-from local.template import Template
+from local.stack.options import DEFAULT_TEMPLATE
+from local.template.reader import Template
 from tests.support.permissions import Roles
 from tests.support.reaching import Sources, calls_in, never_made
 from tests.unit.template.conftest import ROOT, Deployed
@@ -88,9 +88,9 @@ def test_a_call_that_is_not_allowed_is_found(plain: Deployed) -> None:
     ("written", "call"),
     [
         ("s3().put_object(Body=b'')", "s3.put_object"),
-        ("functions().get_durable_execution()['Status']", "lambda.get_durable_execution"),
+        ("lambda_client().get_durable_execution()['Status']", "lambda.get_durable_execution"),
         ("sqs().get_paginator('list_queues').paginate()", "sqs.list_queues"),
-        ("_signed('get_object', Key=key)", "s3.get_object"),
+        ("_presign('get_object', Key=key)", "s3.get_object"),
         ("parameters.SecretsProvider(boto_config=soon)", "secretsmanager.get_secret_value"),
     ],
 )
@@ -100,7 +100,7 @@ def test_a_call_is_known_however_it_is_written(written: str, call: str) -> None:
 
 def test_no_client_is_used_in_a_way_in_which_its_calls_would_be_missed(sources: Sources) -> None:
     # The client that signs addresses, for which the operations that it signs count.
-    assert sources.kept_clients() == ["shell.utils.presigning: _signer(s3())"]
+    assert sources.kept_clients() == ["shell.aws.presigned_urls: _signing_client(s3())"]
 
 
 def test_a_client_that_is_kept_in_a_variable_is_found(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tools.check_template import open_routes
+from tools.check_template import list_open_routes
 
 
 def transformed(**operation: Any) -> dict[str, Any]:
-    """What SAM makes of an API with one route, as far as `open_routes` looks."""
+    """What SAM makes of an API with one route, as far as `list_open_routes` looks."""
     schemes = {"Token": {"x-amazon-apigateway-authorizer": {"type": "jwt"}}, "Iam": {"type": "apiKey"}}
     document = {"components": {"securitySchemes": schemes}, "paths": {"/things": {"get": operation}}}
     return {"Resources": {"Api": {"Type": "AWS::ApiGatewayV2::Api", "Properties": {"Body": document}}}}
@@ -30,8 +30,8 @@ def transformed(**operation: Any) -> dict[str, Any]:
     ],
 )
 def test_an_open_route_is_found(document: dict[str, Any]) -> None:
-    assert len(list(open_routes(document))) == 1
+    assert len(list(list_open_routes(document))) == 1
 
 
 def test_a_route_that_asks_for_a_token_passes() -> None:
-    assert list(open_routes(transformed(security=[{"Token": []}]))) == []
+    assert list(list_open_routes(transformed(security=[{"Token": []}]))) == []

@@ -112,5 +112,5 @@ def test_only_the_tables_of_the_key_say_all_and_mean_the_key_itself(plain: Deplo
     (policy,) = [key["KeyPolicy"] for key in plain.of_type("AWS::KMS::Key").values()]
     for statement in policy["Statement"]:
         wild = statement["Action"] == "kms:*"
-        assert wild == (statement["Sid"] == "TheAccountDecides")
+        assert wild == (statement["Sid"] == "AccountRootAccess")
         assert wild or "Condition" in statement, f"{statement['Sid']} is for anybody's service"

@@ -14,7 +14,7 @@ def test_every_queue_has_its_consumer(deployed: Deployed) -> None:
         ("ImportRequestsDeadLetterQueue", "SettleFailedImportFunction"),
         ("ImportChunksQueue", "ImportChunkFunction"),
         ("ImportChunksDeadLetterQueue", "SettleFailedChunkFunction"),
-        ("OutboxNudgeQueue", "PublishOutboxFunction"),
+        ("OutboxWakeQueue", "PublishOutboxFunction"),
         ("ImportReportsQueue", "WriteImportReportFunction"),
         ("ProductionRequestsQueue", "StartProductionFunction"),
     }

@@ -1,7 +1,8 @@
-"""Rows of a load file as the database can hold them, one row at a time.
+"""Coerce the rows of a load file to the columns of the database, one row at a time.
 
-Guaranteed: keys and names are stored as they are or the row is rejected; other texts are cut with an account of it.
-`shell.plain_rows_ops` does the same, many times as fast, for rows that nothing has to be said about.
+Guaranteed: a key or name is stored unchanged, or its row is rejected; any other text that does not fit its column is
+shortened, with a `ValueChange`.
+`shell.imports.chunks.columnar_rows` is the fast path: it gives the same result for rows without errors or changes.
 """
 
 from __future__ import annotations
@@ -12,16 +13,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from core.field_mapping import id_field
-from core.load_file.chunk import SourceRecord
+from core.load_file.chunk_reader import SourceRecord
+from core.load_file.field_mapping import get_id_field
 from core.load_file.layout import Layout
-from core.rows import KEYS, TEXTS, Loss, Name, Problem, Row
-from shell.utils.column_limits import Limits, column_limits
-from shell.utils.data_sanitizer import fit_text
-from shell.utils.document_properties import fit_properties
-from shell.utils.keys import unstorable
+from core.load_file.rows import KEYS, TEXTS, Name, Row, RowError, ValueChange
+from shell.db.column_limits import Limits, column_limits
+from shell.tables.name_kinds import CUSTODIANS, NAME_KINDS, NameKind
+from shell.utils.data_sanitizer import coerce_text
+from shell.utils.document_properties import coerce_properties
+from shell.utils.key_validation import key_error
 
-# What a row is stored as. An exhibit has a version too, which begins at 1.
+# The columns of `exhibits` that an import sets. Versions start at the column's default, 1.
 COLUMNS = (
     *("case_id", "control_number", "bates_begin", "bates_end", "parent_control_number"),
     *("title", "file_name", "native_path", "text_path", "document_date", "document_properties"),
@@ -29,83 +31,93 @@ COLUMNS = (
 )
 
 
-class FittedRow(NamedTuple):
-    """A row as the database can hold it.
+class StorableRow(NamedTuple):
+    """A row in the form in which the database stores it.
 
-    `values` are in the order of COLUMNS; none if the row is rejected, or if nobody will want them: the case holds it.
+    `values` are in the order of COLUMNS. They are empty for a rejected row, and where the case already holds all the
+    rows that were converted together.
     """
 
     source: SourceRecord
     control_number: str | None
     custodians: Sequence[Name] = ()
     tags: Sequence[Name] = ()
-    problems: Sequence[Problem] = ()
-    losses: Sequence[Loss] = ()
+    errors: Sequence[RowError] = ()
+    changes: Sequence[ValueChange] = ()
     row_hash: bytes = b""
     values: tuple[Any, ...] = ()
 
+    def get_names(self, kind: NameKind) -> Sequence[Name]:
+        """Return the row's custodians or tags."""
+        return self.custodians if kind is CUSTODIANS else self.tags
+
 
 @dataclass
-class Fitter:
-    """Makes the rows of one import fit; keys that do not fit are problems, other texts are cut with a loss."""
+class RowCoercer:
+    """A converter of the rows of one import.
+
+    `exhibits` are the limits of that table's columns, `names` those of the custodians' and tags' columns, by table.
+    """
 
     layout: Layout
     case_id: int
     import_id: int
     exhibits: Limits = field(default_factory=lambda: column_limits("exhibits"))
     names: Mapping[str, Limits] = field(
-        default_factory=lambda: {"custodians": column_limits("custodians"), "tags": column_limits("tags")}
+        default_factory=lambda: {kind.table: column_limits(kind.table) for kind in NAME_KINDS}
     )
 
-    def fit(self, row: Row) -> FittedRow:
-        """The row as it is stored; adds to the row's problems and losses."""
+    def coerce(self, row: Row) -> StorableRow:
+        """Return the row as it is stored; adds to the row's errors and changes."""
         self._check_keys(row)
         self._check_names(row, "custodians", row.custodians)
         self._check_names(row, "tags", row.tags)
-        if row.problems:
-            return FittedRow(row.source, row.control_number, problems=row.problems)
-        texts = [self._text(row, field_name) for field_name in TEXTS]
+        if row.errors:
+            return StorableRow(row.source, row.control_number, errors=row.errors)
+        texts = [self._coerce_text(row, field_name) for field_name in TEXTS]
         keys = [row.values.get(key) for key in KEYS[1:]]
-        content = [row.control_number, *keys, *texts, row.document_date, self._properties(row)]
-        # What the file says, not what is left of it here, and whatever the order of its columns.
-        said = [row.control_number, sorted(row.values.items()), row.document_date, sorted(row.properties.items())]
-        digest = hashlib.sha256(json.dumps(said, default=str).encode()).digest()
+        content = [row.control_number, *keys, *texts, row.document_date, self._coerce_properties(row)]
+        # The hash covers the file's values, before truncation, and is independent of the order of the columns.
+        hashed = [row.control_number, sorted(row.values.items()), row.document_date, sorted(row.properties.items())]
+        digest = hashlib.sha256(json.dumps(hashed, default=str).encode()).digest()
         values = (self.case_id, *content, digest, self.import_id, row.source.line_no, row.source.line_count)
-        return FittedRow(row.source, row.control_number, row.custodians, row.tags, (), row.losses, digest, values)
+        return StorableRow(row.source, row.control_number, row.custodians, row.tags, (), row.changes, digest, values)
 
     def _check_keys(self, row: Row) -> None:
         values = {"control_number": row.control_number, **row.values}
-        # By column: where the begin Bates is the id as well, one cell is one problem.
-        for column, key in {self._column(key): key for key in KEYS if values.get(key)}.items():
-            reason = unstorable(str(values[key]), self.exhibits[key])
-            if reason:
-                row.problems.append(Problem(reason[0], column, reason[1]))
+        # By column: a begin Bates that is also the id is one cell and gets one error.
+        for column, key in {self._find_column(key): key for key in KEYS if values.get(key)}.items():
+            error = key_error(str(values[key]), self.exhibits[key])
+            if error:
+                row.errors.append(RowError(error[0], column, error[1]))
 
     def _check_names(self, row: Row, table: str, names: Iterable[Name]) -> None:
         for name in names:
-            reason = unstorable(name.name, self.names[table]["name"])
-            if reason:
-                row.problems.append(Problem(reason[0], name.column, reason[1]))
+            error = key_error(name.name, self.names[table]["name"])
+            if error:
+                row.errors.append(RowError(error[0], name.column, error[1]))
 
-    def _text(self, row: Row, field_name: str) -> str | None:
+    def _coerce_text(self, row: Row, field_name: str) -> str | None:
         value = row.values.get(field_name)
         if value is None:
             return None
-        fitted, losses = fit_text(value, self.exhibits[field_name])
-        column = self._column(field_name)
-        row.losses += [Loss(loss.code, column, loss.message, value, loss.stored_bytes) for loss in losses]
-        return fitted
-
-    def _properties(self, row: Row) -> str | None:
-        stored, losses = fit_properties(row.properties, self.exhibits["document_properties"])
-        row.losses += [
-            Loss(loss.code, loss.name, loss.message, row.properties.get(loss.name), loss.stored_bytes)
-            for loss in losses
+        stored, changes = coerce_text(value, self.exhibits[field_name])
+        column = self._find_column(field_name)
+        row.changes += [
+            ValueChange(change.code, column, change.message, value, change.stored_bytes) for change in changes
         ]
         return stored
 
-    def _column(self, field_name: str) -> str | None:
+    def _coerce_properties(self, row: Row) -> str | None:
+        stored, changes = coerce_properties(row.properties, self.exhibits["document_properties"])
+        row.changes += [
+            ValueChange(change.code, change.name, change.message, row.properties.get(change.name), change.stored_bytes)
+            for change in changes
+        ]
+        return stored
+
+    def _find_column(self, field_name: str) -> str | None:
         if field_name == "control_number":
-            field_name = id_field(self.layout.fields)
-        columns = self.layout.columns_of(field_name) or self.layout.columns_of("family_begin")
+            field_name = get_id_field(self.layout.fields)
+        columns = self.layout.find_columns(field_name) or self.layout.find_columns("family_begin")
         return self.layout.names[columns[0]] if columns else None

@@ -1,26 +1,27 @@
-"""Exhibits of a case: what it already holds, what is added, and what they are linked to.
+"""Read and insert the exhibits of a case and their links to custodians and tags, a chunk at a time.
 
-Where a statement has a thousand values they are literals of `shell.utils.literals`.
+Guaranteed: existing exhibits and links stay unchanged.
+Statements with a thousand values contain them as literals of `shell.db.sql_literals`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from shell.fitting_ops import COLUMNS, FittedRow
-from shell.utils.bulk_insert import Inserted, insert_bisecting, insert_missing
-from shell.utils.literals import list_literal
-from shell.utils.packed_rows import BETWEEN_VALUES, packed, packed_rows
+from shell.db.bulk_insert import InsertResult, insert_bisecting, insert_missing
+from shell.db.group_concat import BETWEEN_VALUES, select_packed, select_packed_rows
+from shell.db.sql_literals import format_in_list
+from shell.imports.chunks.coercion import COLUMNS, StorableRow
+from shell.tables.name_kinds import NameKind
 
 _CONTROL_NUMBER, _IMPORT_ID, _LINE_NO = map(COLUMNS.index, ("control_number", "import_id", "line_no"))
-_LINKS = {"custodians": ("custodian_exhibits", "custodian_id"), "tags": ("taggings", "tag_id")}
 
 
 class StoredExhibit(NamedTuple):
-    """What the case holds under a control number."""
+    """An exhibit of the case, as an import compares it; `row_hash` is None after a user changed the exhibit."""
 
     id: int
     import_id: int
@@ -28,21 +29,21 @@ class StoredExhibit(NamedTuple):
     row_hash: bytes | None
 
 
-class Added(NamedTuple):
-    """What became of new rows: the ids of exhibits by line where they are known, and who was refused, by which error.
+class InsertedExhibits(NamedTuple):
+    """The ids of inserted exhibits by line, as far as they are known, and the refused rows with the error number.
 
-    A row that is in neither has to be looked up: the case may have held it.
+    A row in neither may have existed before and has to be looked up.
     """
 
     ids: Mapping[int, int]
-    refused: Sequence[tuple[FittedRow, int | None]]
+    refused: Sequence[tuple[StorableRow, int | None]]
 
 
 def may_hold(transaction: Session, case_id: int, control_numbers: Sequence[str]) -> bool:
-    """Whether the case has any exhibit between the lowest and the highest of them: in a new case it has none.
+    """Return whether the case has an exhibit between the lowest and the highest number; a new case has none.
 
-    A False that is wrong, where the server orders numbers otherwise than Python does, costs time and nothing else: who
-    inserts finds out.
+    Where the server orders numbers differently from Python a False may be wrong. That costs only time, because
+    `insert_exhibits` leaves existing exhibits unchanged.
     """
     if not control_numbers:
         return False
@@ -52,61 +53,73 @@ def may_hold(transaction: Session, case_id: int, control_numbers: Sequence[str])
     return found.first() is not None
 
 
-def stored_exhibits(transaction: Session, case_id: int, control_numbers: Sequence[str]) -> dict[str, StoredExhibit]:
-    """What the case holds under these control numbers, by control number."""
+def find_exhibits(transaction: Session, case_id: int, control_numbers: Sequence[str]) -> dict[str, StoredExhibit]:
+    """Return the case's exhibits with these control numbers, by control number."""
     if not control_numbers:
         return {}
-    # Where a user changed the exhibit it has no hash.
     columns = "HEX(CONVERT(control_number USING utf8mb4)), id, import_id, line_no, COALESCE(HEX(row_hash), '')"
-    rows = f"FROM exhibits WHERE case_id = {case_id} AND control_number IN ({list_literal(control_numbers)})"
-    found = packed_rows(transaction, columns, rows)
+    rows = f"FROM exhibits WHERE case_id = {case_id} AND control_number IN ({format_in_list(control_numbers)})"
+    found = select_packed_rows(transaction, columns, rows)
     return {
         bytes.fromhex(number).decode(): StoredExhibit(int(i), int(of), int(line), bytes.fromhex(digest) or None)
         for number, i, of, line, digest in found
     }
 
 
-def insert_exhibits(transaction: Session, rows: Sequence[FittedRow]) -> Added:
-    """Insert what the case does not hold yet.
+def insert_exhibits(transaction: Session, rows: Sequence[StorableRow]) -> InsertedExhibits:
+    """Insert the rows that the case does not hold yet.
 
-    The first attempt is one statement a megabyte; only after an error that blames a value are rows tried apart.
+    The first attempt is one statement per megabyte. Only after an error that blames a value are the rows bisected.
     """
-    done: list[Inserted] = []
-    by_line = {fitted.source.line_no: fitted for fitted in rows}
+    done: list[InsertResult] = []
+    by_line = {row.source.line_no: row for row in rows}
 
     def insert(values: Sequence[tuple[Any, ...]]) -> None:
         done.extend(insert_missing(transaction, "exhibits", COLUMNS, values, key=_CONTROL_NUMBER + 1))
 
-    refused = insert_bisecting(transaction, insert, [fitted.values for fitted in rows])
-    ids = {} if refused or not rows else _generated(transaction, rows, done)
-    return Added(ids, [(by_line[values[_LINE_NO]], number) for values, number in refused])
+    refused = insert_bisecting(transaction, insert, [row.values for row in rows])
+    ids = {} if refused or not rows else _find_generated_ids(transaction, rows, done)
+    return InsertedExhibits(ids, [(by_line[values[_LINE_NO]], number) for values, number in refused])
 
 
-def _generated(transaction: Session, rows: Sequence[FittedRow], done: Sequence[Inserted]) -> dict[int, int]:
-    """The exhibits' ids by line, if the server gave them in the order of the rows; else none.
+def _find_generated_ids(
+    transaction: Session, rows: Sequence[StorableRow], done: Sequence[InsertResult]
+) -> dict[int, int]:
+    """Return the exhibits' ids by line if the server generated them in the order of the rows, else an empty dict.
 
-    It does where all rows were new and ids grow by one, which is asked here and not assumed.
+    It does so if all rows were new and ids increase by one; the ids are read back to verify it.
     """
-    # In the order in which `insert_missing` inserted them: all are of one case.
-    lines = [fitted.source.line_no for fitted in sorted(rows, key=lambda fitted: str(fitted.control_number))]
-    given = [first + place for first, count, _ in done for place in range(count)]
-    if len(given) != len(lines):
-        # A first attempt that failed half-way was made again in parts.
+    # The order in which `insert_missing` inserted them: all are of one case.
+    lines = [row.source.line_no for row in sorted(rows, key=lambda row: str(row.control_number))]
+    generated = [first + offset for first, count, _ in done for offset in range(count)]
+    if len(generated) != len(lines):
+        # A first attempt that failed midway was repeated in parts.
         return {}
     import_id = rows[0].values[_IMPORT_ID]
     ranges = " OR ".join(f"id BETWEEN {first} AND {first + count - 1}" for first, count, _ in done)
-    stored = packed_rows(transaction, "id, line_no", f"FROM exhibits WHERE import_id = {import_id} AND ({ranges})")
-    expected = dict(zip(lines, given, strict=True))
+    stored = select_packed_rows(
+        transaction, "id, line_no", f"FROM exhibits WHERE import_id = {import_id} AND ({ranges})"
+    )
+    expected = dict(zip(lines, generated, strict=True))
     return expected if {int(line): int(i) for i, line in stored} == expected else {}
 
 
-def missing_links(transaction: Session, links: Mapping[str, Collection[tuple[int, int]]]) -> set[int]:
-    """The exhibits that lack a link; `links` are pairs of an exhibit's id and that of a custodian or tag, by kind."""
-    lacking: set[int] = set()
-    for kind, (table, column) in _LINKS.items():
-        wanted = {f"{exhibit_id}{BETWEEN_VALUES}{name_id}": exhibit_id for exhibit_id, name_id in links[kind]}
-        if wanted:
-            rows = f"FROM {table} WHERE exhibit_id IN ({list_literal(list(set(wanted.values())))})"
-            stored = packed(transaction, f"exhibit_id, {column}", rows)
-            lacking |= {wanted[link] for link in wanted.keys() - set(stored)}
-    return lacking
+def insert_links(transaction: Session, kind: NameKind, links: Iterable[tuple[int, int]], user_id: str) -> None:
+    """Link exhibits to custodians or tags; `links` are pairs of exhibit id and name id.
+
+    Locks no custodian and no tag: a lock on a name that is on every row would serialize the chunks.
+    """
+    rows = [(exhibit_id, name_id, user_id) for exhibit_id, name_id in links]
+    insert_missing(transaction, kind.link_table, kind.link_columns, rows, key=2)
+
+
+def find_incomplete(transaction: Session, links: Mapping[NameKind, Collection[tuple[int, int]]]) -> set[int]:
+    """Return the ids of the exhibits that lack one of the `links`: by kind, pairs of exhibit id and name id."""
+    incomplete: set[int] = set()
+    for kind, pairs in links.items():
+        expected = {f"{exhibit_id}{BETWEEN_VALUES}{name_id}": exhibit_id for exhibit_id, name_id in pairs}
+        if expected:
+            rows = f"FROM {kind.link_table} WHERE exhibit_id IN ({format_in_list(list(set(expected.values())))})"
+            stored = select_packed(transaction, f"exhibit_id, {kind.key_column}", rows)
+            incomplete |= {expected[link] for link in expected.keys() - set(stored)}
+    return incomplete

@@ -1,7 +1,7 @@
-"""Chunks that could not be imported: one more try, then their rows count as rejected, so that the import finishes.
+"""Handle chunks from the dead-letter queue: retry once, then count their rows as rejected, so that the import ends.
 
-Guaranteed: a chunk is given up only after it was sent back once, and never while a worker holds it; its bytes go into
-the rejected-rows file. Messages that come twice change nothing.
+Guaranteed: a chunk is marked failed only after it was sent back once, and never while a worker holds it; its bytes go
+into the rejected-rows file. A message that is delivered twice has no further effect.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import Any
 from sqlalchemy import ColumnElement, select, text
 from sqlalchemy.orm import Session
 
+from core.codes import Rejection
 from core.errors import ChunkBusyError, ImportNotRunningError
-from core.reasons import Rejection
 from core.statuses import ChunkStatus
-from shell.completion_ops import REJECTION_COLUMNS, Counts, settle_chunk
-from shell.observability import count_now, logger
-from shell.outbox_ops import nudge_publisher
+from shell.aws.sqs import send_messages
+from shell.db.bulk_insert import insert_new
+from shell.db.session import session
+from shell.imports.completion import ChunkOutcome, Counts, RejectionRow, complete_chunk
+from shell.observability import emit_counts, logger
+from shell.outbox.writer import wake_relay
 from shell.settings import settings
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
-from shell.utils.bulk_insert import insert_new
-from shell.utils.db_helpers import repeating_is_harmless, retry_on_db_conflict
-from shell.utils.db_session import session
-from shell.utils.queues import send_all
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 _NOTE_REDRIVE = text(
     "UPDATE import_chunks SET redrives = redrives + 1 "
@@ -32,67 +32,72 @@ _NOTE_REDRIVE = text(
 
 
 def settle_failed_chunk(message: dict[str, Any]) -> None:
-    """Send the chunk back if this is its first visit (it may have been an outage), else give it up."""
+    """Send the chunk back the first time, in case of an outage, and mark it failed the second time.
+
+    Raises ChunkBusyError while a worker holds the chunk.
+    """
     import_id, chunk_no = int(message["import_id"]), int(message["chunk_no"])
-    # The visit is known by the message, not by the row: a message that comes twice is still a first visit.
+    # The redrive count is the message's, not the row's: a message that is delivered twice is still a first one.
     if int(message.get("redrive", 0)) == 0:
         again = {**message, "redrive": 1}
-        # First in the database: while that is down nothing is sent, and the message stays where it is.
+        # The database first: while it is down nothing is sent, and the message stays in the queue.
         _note_redrive(import_id, chunk_no)
-        send_all(settings().import_chunks_queue_url, [again], delay_s=settings().redrive_delay_seconds)
+        send_messages(settings().import_chunks_queue_url, [again], delay_s=settings().redrive_delay_seconds)
         return
-    if _give_up(import_id, chunk_no, message.get("generation")):
-        logger.error("chunk given up", extra={"import_id": import_id, "chunk_no": chunk_no})
-        count_now(ChunksGivenUp=1)
-        nudge_publisher()
+    if _fail_chunk(import_id, chunk_no, message.get("generation")):
+        logger.error("chunk failed in every attempt", extra={"import_id": import_id, "chunk_no": chunk_no})
+        emit_counts(ChunksFailed=1)
+        wake_relay()
 
 
-@retry_on_db_conflict(resolve=repeating_is_harmless)
+@retry_on_db_conflict(resolve=rerun_if_unknown)
 def _note_redrive(import_id: int, chunk_no: int) -> None:
     with session() as transaction:
         transaction.execute(_NOTE_REDRIVE, {"import_id": import_id, "chunk_no": chunk_no})
 
 
-def _given_up(import_id: int, chunk_no: int, _generation: int | None) -> bool | None:
-    """After an unknown COMMIT: whether it took effect, by the chunk's row; waits for a COMMIT that is under way."""
+def _is_failed(import_id: int, chunk_no: int, _generation: int | None) -> bool | None:
+    """Return True if the chunk is failed, else None; wait for a COMMIT that is under way."""
     with session() as locking:
-        status = locking.scalar(select(ImportChunks.status).where(*_named(import_id, chunk_no)).with_for_update())
+        status = locking.scalar(select(ImportChunks.status).where(*_is_chunk(import_id, chunk_no)).with_for_update())
     return True if status == ChunkStatus.FAILED else None
 
 
-@retry_on_db_conflict(resolve=_given_up)
-def _give_up(import_id: int, chunk_no: int, generation: int | None) -> bool:
-    """Mark the chunk failed; False if it is settled already, the import is not running, or it was retried since."""
+@retry_on_db_conflict(resolve=_is_failed)
+def _fail_chunk(import_id: int, chunk_no: int, generation: int | None) -> bool:
+    """Mark the chunk failed; return False if it is not pending, or its import is not running or was retried."""
     try:
         with session() as transaction:
-            chunk = _locked(transaction, import_id, chunk_no)
+            chunk = _lock_chunk(transaction, import_id, chunk_no)
             if chunk is None or chunk.status != ChunkStatus.PENDING:
                 return False
-            the_import = transaction.get_one(Imports, import_id)
-            insert_new(transaction, "import_rejections", (*REJECTION_COLUMNS, "row_count"), [_rejection(chunk)])
+            import_record = transaction.get_one(Imports, import_id)
+            insert_new(transaction, "import_rejections", RejectionRow._fields, [_build_rejection(chunk)])
             counts = Counts(0, 0, 0, rejected=chunk.row_count, warnings=0)
-            settle_chunk(transaction, the_import, chunk_no, ChunkStatus.FAILED, counts, generation)
+            complete_chunk(transaction, import_record, chunk_no, ChunkOutcome(ChunkStatus.FAILED, counts), generation)
     except ImportNotRunningError:
         return False
     return True
 
 
-def _locked(transaction: Session, import_id: int, chunk_no: int) -> ImportChunks | None:
-    wanted = select(ImportChunks).where(*_named(import_id, chunk_no))
-    chunk = transaction.scalars(wanted.with_for_update(skip_locked=True)).one_or_none()
-    if chunk is None and transaction.scalars(wanted).one_or_none() is not None:
+def _lock_chunk(transaction: Session, import_id: int, chunk_no: int) -> ImportChunks | None:
+    query = select(ImportChunks).where(*_is_chunk(import_id, chunk_no))
+    chunk = transaction.scalars(query.with_for_update(skip_locked=True)).one_or_none()
+    if chunk is None and transaction.scalars(query).one_or_none() is not None:
         raise ChunkBusyError()
     return chunk
 
 
-def _named(import_id: int, chunk_no: int) -> tuple[ColumnElement[bool], ...]:
+def _is_chunk(import_id: int, chunk_no: int) -> tuple[ColumnElement[bool], ...]:
     return ImportChunks.import_id == import_id, ImportChunks.chunk_no == chunk_no
 
 
-def _rejection(chunk: ImportChunks) -> tuple[Any, ...]:
+def _build_rejection(chunk: ImportChunks) -> RejectionRow:
     message = (
-        f"lines {chunk.first_line} to {chunk.last_line} could not be imported in any attempt; "
-        "they are in the rejected-rows file: load that again, and if it fails again ask the operator for the log"
+        f"lines {chunk.first_line} to {chunk.last_line} could not be imported in any attempt; import the "
+        "rejected-rows file, which has them, and if it fails again ask the operator for the log"
     )
-    place = (chunk.import_id, chunk.first_line, 0, chunk.chunk_no, None, Rejection.CHUNK_FAILED.value, message, None)
-    return (*place, chunk.byte_start, chunk.byte_end - chunk.byte_start, chunk.row_count)
+    return RejectionRow(
+        *(chunk.import_id, chunk.first_line, 0, chunk.chunk_no, None, Rejection.CHUNK_FAILED.value, message, None),
+        *(chunk.byte_start, chunk.byte_end - chunk.byte_start, chunk.row_count),
+    )

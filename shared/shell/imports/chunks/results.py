@@ -1,6 +1,6 @@
-"""What a chunk's rows leave behind beside exhibits: rejections, warnings, where names were seen, and events.
+"""Write the results of a chunk's rows: rejections, warnings and name occurrences.
 
-Guaranteed: nothing here depends on what other chunks have done so far; events have counts and never content.
+Guaranteed: the results are independent of what other chunks have written so far; events contain counts, never content.
 """
 
 from __future__ import annotations
@@ -12,104 +12,97 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from core.codes import WarningCode
 from core.events import Event, rows_changed
-from core.load_file.encoding import readable
-from core.reasons import WarningCode
-from core.rows import Loss, Name, Problem
-from shell.completion_ops import REJECTION_COLUMNS, Counts
-from shell.fitting_ops import FittedRow
-from shell.outbox_ops import append_events
+from core.load_file.encoding import replace_surrogates
+from core.load_file.rows import RowError, ValueChange
+from core.statuses import ChunkStatus
+from shell.db.bulk_insert import insert_new
+from shell.imports.chunks.coercion import StorableRow
+from shell.imports.completion import ChunkOutcome, Counts, RejectionRow, WarningRow
 from shell.tables.chunks import ImportChunks
-from shell.utils.bulk_insert import insert_new
+from shell.tables.name_kinds import NAME_KINDS
 
 MAX_ORIGINAL_BYTES = 1024
-KINDS = ("custodians", "tags")
-WARNING_COLUMNS = (
-    *("import_id", "line_no", "seq", "chunk_no", "column_name", "code", "message", "control_number"),
-    *("original", "original_bytes", "stored_bytes", "byte_start", "byte_len"),
-)
+MAX_COLUMN_CHARACTERS, MAX_MESSAGE_CHARACTERS = 255, 1000
 NAME_COLUMNS = ("import_id", "chunk_no", "seq", "kind", "name", "line_no", "column_name")
 
 
 @dataclass
-class Outcome:
-    """What became of the rows in one attempt, with the ids of their exhibits or the reasons."""
+class RowResults:
+    """The rows of a chunk by their result in one attempt, with the ids of their exhibits or the errors."""
 
-    inserted: list[tuple[FittedRow, int]] = field(default_factory=list)
-    unchanged: list[tuple[FittedRow, int]] = field(default_factory=list)
-    rejected: list[tuple[FittedRow, Sequence[Problem]]] = field(default_factory=list)
+    inserted: list[tuple[StorableRow, int]] = field(default_factory=list)
+    unchanged: list[tuple[StorableRow, int]] = field(default_factory=list)
+    rejected: list[tuple[StorableRow, Sequence[RowError]]] = field(default_factory=list)
 
-    def accepted(self) -> list[FittedRow]:
-        """The rows that the case holds now, in the order of the file."""
+    def list_accepted(self) -> list[StorableRow]:
+        """Return the rows that the case holds now, in the order of the file."""
         rows = [row for row, _ in (*self.inserted, *self.unchanged)]
         return sorted(rows, key=lambda row: row.source.line_no)
 
 
-def names_of(row: FittedRow, kind: str) -> Sequence[Name]:
-    """The row's custodians or tags."""
-    return row.custodians if kind == "custodians" else row.tags
+def write_results(transaction: Session, chunk: ImportChunks, results: RowResults) -> ChunkOutcome:
+    """Write the rejections, warnings and name occurrences; return the chunk's outcome with its counts and events."""
+    rows = results.list_accepted()
+    warnings = [_build_warning(chunk, row, seq, change) for row in rows for seq, change in enumerate(row.changes)]
+    rejections = list(_build_rejections(chunk, results.rejected))
+    insert_new(transaction, "import_rejections", RejectionRow._fields, rejections)
+    insert_new(transaction, "import_warnings", WarningRow._fields, warnings)
+    insert_new(transaction, "import_name_occurrences", NAME_COLUMNS, list(_build_occurrences(chunk, rows)))
+    counts = Counts(len(results.inserted), len(results.unchanged), 0, len(results.rejected), len(warnings))
+    return ChunkOutcome(ChunkStatus.DONE, counts, list(_build_events(chunk, rows)))
 
 
-def write_findings(transaction: Session, chunk: ImportChunks, outcome: Outcome) -> Counts:
-    """Write all of it; returns how many rows and warnings there are of each kind."""
-    rows, place = outcome.accepted(), (chunk.import_id, chunk.chunk_no)
-    insert_new(transaction, "import_rejections", REJECTION_COLUMNS, list(_rejections(place, outcome.rejected)))
-    warnings = [_warning(place, row, seq, loss) for row in rows for seq, loss in enumerate(row.losses)]
-    insert_new(transaction, "import_warnings", WARNING_COLUMNS, warnings)
-    insert_new(transaction, "import_names", NAME_COLUMNS, list(_sightings(place, rows)))
-    append_events(transaction, list(_events(place, rows)))
-    return Counts(len(outcome.inserted), len(outcome.unchanged), 0, len(outcome.rejected), len(warnings))
+def _build_rejections(
+    chunk: ImportChunks, rejected: Sequence[tuple[StorableRow, Sequence[RowError]]]
+) -> Iterator[RejectionRow]:
+    import_id, chunk_no = chunk.import_id, chunk.chunk_no
+    for row, errors in rejected:
+        source, control_number = row.source, _clean(row.control_number)
+        for seq, error in enumerate(errors):
+            what = (_clean(error.column), error.code.value, error.message[:MAX_MESSAGE_CHARACTERS], control_number)
+            yield RejectionRow(import_id, source.line_no, seq, chunk_no, *what, source.byte_start, source.byte_len)
 
 
-Place = tuple[int, int]
-
-
-def _rejections(place: Place, rejected: Sequence[tuple[FittedRow, Sequence[Problem]]]) -> Iterator[tuple[Any, ...]]:
-    import_id, chunk_no = place
-    for row, problems in rejected:
-        source = row.source
-        for seq, problem in enumerate(problems):
-            what = (_shown(problem.column), problem.code.value, problem.message[:1000], _shown(row.control_number))
-            yield (import_id, source.line_no, seq, chunk_no, *what, source.byte_start, source.byte_len)
-
-
-def _warning(place: Place, row: FittedRow, seq: int, loss: Loss) -> tuple[Any, ...]:
-    source, (import_id, chunk_no) = row.source, place
-    original = None if loss.original is None else loss.original.encode("utf-8", "surrogatepass")
+def _build_warning(chunk: ImportChunks, row: StorableRow, seq: int, change: ValueChange) -> WarningRow:
+    source = row.source
+    original = None if change.original is None else change.original.encode("utf-8", "surrogatepass")
     kept = original if original is not None and len(original) <= MAX_ORIGINAL_BYTES else None
-    return (
-        *(import_id, source.line_no, seq, chunk_no),
-        *(_shown(loss.column), loss.code.value, loss.message[:1000], row.control_number),
-        *(kept, None if original is None else len(original), loss.stored_bytes),
+    return WarningRow(
+        *(chunk.import_id, source.line_no, seq, chunk.chunk_no),
+        *(_clean(change.column), change.code.value, change.message[:MAX_MESSAGE_CHARACTERS], row.control_number),
+        *(kept, None if original is None else len(original), change.stored_bytes),
         *(source.byte_start, source.byte_len),
     )
 
 
-def _sightings(place: Place, rows: Sequence[FittedRow]) -> Iterator[tuple[Any, ...]]:
-    """Every spelling of the chunk, with the lowest line that has it."""
+def _build_occurrences(chunk: ImportChunks, rows: Sequence[StorableRow]) -> Iterator[tuple[Any, ...]]:
+    """Yield every spelling of a name in the chunk, with the lowest line that has it."""
     seq = 0
-    for kind in KINDS:
+    for kind in NAME_KINDS:
         seen: set[str] = set()
         for row in rows:
-            for name in names_of(row, kind):
+            for name in row.get_names(kind):
                 if name.name not in seen:
                     seen.add(name.name)
-                    yield (*place, seq, kind, name.name, row.source.line_no, _shown(name.column))
+                    where = (row.source.line_no, _clean(name.column))
+                    yield (chunk.import_id, chunk.chunk_no, seq, kind.table, name.name, *where)
                     seq += 1
 
 
-def _events(place: Place, rows: Sequence[FittedRow]) -> Iterator[Event]:
-    """One event a kind of warning."""
+def _build_events(chunk: ImportChunks, rows: Sequence[StorableRow]) -> Iterator[Event]:
+    """Yield one event per warning code."""
     count: Counter[WarningCode] = Counter()
     first: dict[WarningCode, int] = {}
     for row in rows:
-        for loss in row.losses:
-            count[loss.code] += 1
-            first.setdefault(loss.code, row.source.line_no)
+        for change in row.changes:
+            count[change.code] += 1
+            first.setdefault(change.code, row.source.line_no)
     for code in sorted(count):
-        yield rows_changed(*place, code, count[code], first[code])
+        yield rows_changed(chunk.import_id, chunk.chunk_no, code, count[code], first[code])
 
 
-def _shown(text: str | None) -> str | None:
-    """A text for a report's column: short, and without what cannot be encoded."""
-    return None if text is None else readable(text[:255])
+def _clean(text: str | None) -> str | None:
+    """Return the text as a report's column stores it: at most 255 characters, without surrogates."""
+    return None if text is None else replace_surrogates(text[:MAX_COLUMN_CHARACTERS])

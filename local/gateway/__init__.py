@@ -1,0 +1,1 @@
+"""Serve the HTTP API as API Gateway does: tokens, routes and events."""

@@ -1,0 +1,1 @@
+"""Run handlers as Lambda does: AWS's runtime client, timeouts and durable executions."""

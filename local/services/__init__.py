@@ -1,0 +1,1 @@
+"""Start and stop the private servers: MySQL, Redis, and moto for AWS."""

@@ -1,0 +1,40 @@
+"""The options of a local stack, and the default paths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from local.event_sources.delivery import Delivery, InOrderDelivery
+from local.lambda_runtime.worker import RUNTIME_CLIENT
+from local.time_scale import TimeScale
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DEFAULT_TEMPLATE = REPOSITORY / "template.yaml"
+
+
+@dataclass(frozen=True)
+class StackOptions:
+    """How a local stack runs the application.
+
+    `workers` is the limit per function. `database_url` must name a schema, which is created if it is missing; without
+    it a private server in the state directory is used, and `keep_database` leaves that server running. `environment`
+    overrides the template's variables. `api_port` 0 means any free port. `artifact` is the output folder of
+    `make lambda`: the functions then run from the build, under AWS's runtime interface emulator, and the built template
+    replaces `template`. Without `poll_events` no queue is polled and no schedule runs, so functions run only when they
+    are invoked. `delivery` decides how messages are delivered. `runtime_module` replaces AWS's runtime client for
+    handlers that run from source, and must run it in the end.
+    """
+
+    workers: int = 2
+    time_scale: TimeScale = field(default_factory=TimeScale)
+    database_url: str | None = None
+    template: Path = DEFAULT_TEMPLATE
+    environment: Mapping[str, str] = field(default_factory=dict)
+    keep_database: bool = False
+    api_port: int = 0
+    artifact: Path | None = None
+    poll_events: bool = True
+    delivery: Delivery = field(default_factory=InOrderDelivery)
+    runtime_module: str = RUNTIME_CLIENT

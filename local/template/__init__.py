@@ -1,0 +1,1 @@
+"""Read template.yaml: resources, conditions, intrinsic functions and routes."""

@@ -1,0 +1,1 @@
+"""Rules of an import: upload keys, spelling of names, progress, report files."""

@@ -1,0 +1,1 @@
+"""Migrate the schema, delete what has expired, and prepare a restored database."""

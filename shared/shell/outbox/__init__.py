@@ -1,0 +1,1 @@
+"""Publish each committed event at least once, in order per aggregate."""
