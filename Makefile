@@ -20,7 +20,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo local openapi test test-full torture bench bench-scale check format build lambda clean lock
+.PHONY: help setup demo local openapi test test-slow test-full torture bench bench-scale check format build lambda clean lock
 
 DEV := .venv/.installed
 SAM := .venv-sam/.installed
@@ -46,10 +46,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:
 	@echo 'make demo       set up, import a generated load file and show the result of its faulty rows'
 	@echo 'make local      serve the HTTP API on this machine until Ctrl-C; options: SERVE_ARGS="--port 8701"'
-	@echo 'make test       run unit and integration tests and a sample of the fault-injection tests;'
-	@echo '                TESTS=path::name runs only these, PYTEST_ARGS=... adds options,'
-	@echo '                DATABASE_URL=mysql+pymysql://... uses that server'
-	@echo 'make test-full  run the same tests with the full number of race repetitions'
+	@echo 'make test       run the quick tests, under five minutes; TESTS=path::name runs only these,'
+	@echo '                PYTEST_ARGS=... adds options, DATABASE_URL=mysql+pymysql://... uses that server'
+	@echo 'make test-slow  run the tests with the mark `slow`: long races, whole stacks, fault injection, benchmarks'
+	@echo 'make test-full  run both with the full number of race repetitions and random examples'
 	@echo 'make torture    run the whole application under injected faults, SEEDS=20 seeds, about 20 seconds each;'
 	@echo '                the last line is the number of seeds that passed, and what was lost, duplicated or misplaced'
 	@echo 'make bench      compare imports with other methods, under five minutes; BENCH=import_rate (split_rate,'
@@ -76,13 +76,18 @@ local: $(DEV)
 openapi: $(DEV)
 	@.venv/bin/python -m tools.openapi
 
+PYTEST = RACE_COUNTS='$(RACE_COUNTS)' .venv/bin/python -m pytest -q -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
+
 test: $(DEV)
-	@echo 'Running $(TESTS) with $(RACE_COUNTS) race counts.'
-	@RACE_COUNTS='$(RACE_COUNTS)' .venv/bin/python -m pytest -q -n $(WORKERS) $(PYTEST_ARGS) $(TESTS)
-	@echo 'Passed with $(RACE_COUNTS) race counts.'
+	@echo 'Running the quick tests of $(TESTS).'
+	@$(PYTEST) -m 'not slow' $(TESTS)
+
+test-slow: $(DEV)
+	@echo 'Running the slow tests of $(TESTS) with $(RACE_COUNTS) race counts.'
+	@$(PYTEST) -m slow $(TESTS)
 
 test-full: RACE_COUNTS := full
-test-full: test
+test-full: test test-slow
 
 torture: $(DEV)
 	@.venv/bin/python -m tests.torture --first $(FIRST) --seeds $(SEEDS) $(TORTURE_ARGS)
@@ -122,7 +127,7 @@ build: $(DEV) $(SAM)
 lambda: $(DEV) $(SAM)
 	@.venv/bin/python -m tools.build_here
 	@echo 'Testing the build: every event, the demo, a production; a minute or two.'
-	@.venv/bin/python -m pytest -q -n $(WORKERS) --dist loadfile $(PYTEST_ARGS) tests/artifact
+	@$(PYTEST) tests/artifact
 
 clean:
 	rm -rf .venv .venv-sam .venv-checkov .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis

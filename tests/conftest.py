@@ -1,9 +1,8 @@
 """Servers and a clean world for the tests that ask for them; nothing is skipped for want of a database,
 and three tests for want of a redis-server.
 
-The database is DATABASE_URL's server if that is set (any MySQL 8 or MariaDB 10.6 and newer, with a schema of the tests'
-own beside the one it names), else a private one that lives as long as the run. Two xdist workers share the server and
-have a schema each.
+The database is DATABASE_URL's server if that is set (any MySQL 8 or MariaDB 10.6 and newer, with schemas of the tests'
+own beside the one it names), else a private one for each worker that lives as long as the run.
 """
 
 from __future__ import annotations
@@ -17,11 +16,12 @@ from multiprocessing.forkserver import ensure_running
 import pytest
 from hypothesis import settings
 from redis import Redis
-from sqlalchemy import URL, text
+from sqlalchemy import URL
 
-from local.services.mysql import temporary_server
+from local.errors import LocalError
 from tests.support import servers
 from tests.support.caches import forget_caches, forget_redis
+from tests.support.emptying import empty_tables
 from tests.support.redis_server import private_redis
 from tests.support.servers import RUN, SERVER
 from tests.support.world import World
@@ -29,29 +29,36 @@ from tests.support.world import World
 # Before any test imports them, in whichever folder.
 pytest.register_assert_rewrite("tests.support.checks", "tests.support.rebuild")
 
-# In milliseconds. At the default of 200 an example fails because the machine stood still for a moment.
-settings.register_profile("patient", deadline=5_000)
-settings.load_profile("patient")
+# No deadline: an example would fail because the machine stood still for a moment.
+# The quick examples are the same in every run: a run is red for a change, never by chance.
+settings.register_profile("quick", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile("thorough", deadline=None, max_examples=300)
+settings.load_profile("thorough" if os.environ.get("RACE_COUNTS") == "full" else "quick")
 
 _servers = ExitStack()
 SLOW_S = 5.0
-TABLES = (
-    *("custody_changes", "custody_periods", "devices"),
-    *("custodian_exhibits", "taggings", "exhibits", "custodians", "tags", "import_name_occurrences", "import_warnings"),
-    *("import_rejections", "import_duplicates", "import_chunks", "imports", "cases", "outbox_events"),
-    *("idempotency_keys", "semaphore_holders", "semaphores", "insert_destinations"),
-    *("production_documents", "production_steps", "productions", "bates_sequences"),
-)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start the database server once, in the process that starts the workers."""
-    if hasattr(config, "workerinput") or os.environ.get(SERVER):
+    """Start this worker's database server; raises UsageError with one line of advice where there is none."""
+    if not needs_database(config):
         return
-    os.environ[RUN] = secrets.token_hex(4)
+    worker: str | None = getattr(config, "workerinput", {}).get("workerid")
+    try:
+        if worker is None:
+            os.environ[RUN] = secrets.token_hex(4)
+            servers.prepare_database(_servers)
+        if worker or not config.getoption("numprocesses", None):
+            servers.start_database(_servers, worker or "master")
+    except LocalError as error:
+        _servers.close()
+        raise pytest.UsageError(str(error)) from error
+
+
+def needs_database(config: pytest.Config) -> bool:
+    """Whether tests other than unit tests are to run."""
     only_units = bool(config.args) and all("unit" in argument for argument in config.args)
-    if not only_units and not config.option.collectonly:
-        os.environ[SERVER] = os.environ.get("DATABASE_URL") or _servers.enter_context(temporary_server())
+    return not only_units and not config.option.collectonly
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -150,17 +157,9 @@ def migrated(environment: dict[str, str]) -> dict[str, str]:
 
 
 @pytest.fixture
-def world(migrated: dict[str, str]) -> Iterator[World]:
+def world(migrated: dict[str, str]) -> World:
     """A world whose tables and queues are empty."""
     made = World(migrated["BUCKET"], migrated)
-    empty_tables(made)
+    empty_tables(made.engine)
     made.chunk_messages()
-    yield made
-    made.engine.dispose()
-
-
-def empty_tables(world: World) -> None:
-    """DELETE, which on small tables is ten times faster than TRUNCATE."""
-    with world.engine.begin() as connection:
-        for table in TABLES:
-            connection.execute(text(f"DELETE FROM {table}"))
+    return made

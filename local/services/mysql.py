@@ -16,7 +16,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,15 @@ _ATTEMPTS = 3
 class PrivateServer:
     """The server of one directory. With `outlive` it keeps running when this process ends, otherwise it ends too."""
 
-    def __init__(self, directory: Path, *, outlive: bool = False, binaries: Binaries | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        outlive: bool = False,
+        binaries: Binaries | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        self._given_options = options or {}
         self._directory = directory.resolve()
         self._data = self._directory / "data"
         self._state = self._directory / "server.json"
@@ -71,7 +79,7 @@ class PrivateServer:
         if running and self._await_ready(running):
             return self.url()
         binaries = self._binaries or find_or_install()
-        self._initialize(binaries)
+        self.initialize(binaries)
         try:
             for _ in range(_ATTEMPTS):
                 if self._await_ready(self._launch(binaries)):
@@ -114,10 +122,14 @@ class PrivateServer:
             self._processes = None
         self._remove_runtime_files()
 
+    def initialize(self, binaries: Binaries | None = None) -> Path:
+        """Create the data directory unless it exists; return it, to be copied while no server uses it."""
+        if not self._data.exists():
+            self._initialize(binaries or self._binaries or find_or_install())
+        return self._data
+
     def _initialize(self, binaries: Binaries) -> None:
-        """Initialize the data directory under another name and rename it, so that an incomplete one is never used."""
-        if self._data.exists():
-            return
+        """Initialize the data directory under another name and rename it."""
         self._directory.mkdir(parents=True, exist_ok=True)
         fresh = self._directory / "data.new"
         shutil.rmtree(fresh, ignore_errors=True)
@@ -169,7 +181,9 @@ class PrivateServer:
             "innodb-buffer-pool-size": "256M",
             "innodb-use-native-aio": "0",
         }
-        return [f"--{name}={value}" for name, value in (options | SETTINGS).items()] + ["--skip-name-resolve"]
+        return [f"--{name}={value}" for name, value in (options | SETTINGS | dict(self._given_options)).items()] + [
+            "--skip-name-resolve"
+        ]
 
     def _mysql_options(self) -> list[str]:
         """Return options for MySQL only: it creates no root user for 127.0.0.1, and replication is off."""
@@ -270,11 +284,16 @@ def _without_spaces(directory: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def temporary_server() -> Iterator[str]:
-    """Start a private server for the block and yield its URL, without a schema; its data is deleted at the end."""
+def temporary_server(options: Mapping[str, str] | None = None, initialized: Path | None = None) -> Iterator[str]:
+    """Start a private server for the block and yield its URL, without a schema; its data is deleted at the end.
+
+    Begins with a copy of the data directory `initialized`, which no running server uses, instead of a new one.
+    """
     directory = Path(tempfile.mkdtemp(prefix="exhibit-ingest-"))
-    server = PrivateServer(directory)
+    server = PrivateServer(directory, options=options)
     try:
+        if initialized:
+            shutil.copytree(initialized, directory / "data")
         yield server.start()
     finally:
         server.stop()

@@ -21,7 +21,7 @@ from tests.artifact import document_effects, import_effects
 from tests.artifact.import_effects import DONE, THREE
 from tests.artifact.sending import Sender
 from tests.artifact.watching import Watched
-from tests.conftest import empty_tables
+from tests.support.emptying import empty_tables
 from tests.support.productions import ask, put_documents, put_file, status_of
 from tests.support.world import World, request_messages, sqs_event, taken_from
 
@@ -213,7 +213,7 @@ def do_everything(watched: Watched, handlers: Iterable[str]) -> None:
     """Every handler's event, then everything else, each in a world without rows or messages."""
     effects = vars(import_effects) | vars(document_effects)
     for work in (*(effects[handler] for handler in handlers), *BY_BUILT_FUNCTIONS):
-        empty_tables(watched.sender.world)
+        empty_tables(watched.sender.world.engine)
         watched.sender.world.chunk_messages()
         taken_from(watched.sender.stack.queue_url("ImportReportsQueue"))
         work(watched.sender)

@@ -24,7 +24,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 R = TypeVar("R")
 Step = Callable[[], object]
-PATIENCE_S = 60
+# Long, because a machine that does other work too may not run a thread for a while; only a failure waits so long.
+PATIENCE_S = 240
 LEAST = 10**12
 
 

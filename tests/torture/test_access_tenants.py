@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.conftest import empty_tables
+from tests.support.emptying import empty_tables
 from tests.support.api import template
 from tests.support.world import World, request_messages
 from tests.torture.access_attacks import Attack, comparable
@@ -38,10 +38,10 @@ BY_UPLOADS = {"imports.upload_matching"}
 def matrix(migrated: dict[str, str]) -> Iterator[Matrix]:
     """Two tenants."""
     world = World(migrated["BUCKET"], migrated)
-    empty_tables(world)
+    empty_tables(world.engine)
     site = InProcess(world)
     yield Matrix.settled(site, world.engine)
-    empty_tables(world)
+    empty_tables(world.engine)
     claim_ids(site, 1)
     request_messages()
     world.chunk_messages()

@@ -16,7 +16,7 @@ import pytest
 
 from local.gateway.events import HttpRequest, HttpResponse
 from samples.words import build_random
-from tests.conftest import TABLES
+from shell.tables import metadata
 from tests.support.api import TOKENS, gateway
 from tests.support.cases import Matter, matter
 from tests.support.world import World
@@ -56,7 +56,7 @@ def state(world: World) -> list[Any]:
 
     A key that is free again is as good as none, and so is a semaphore that nobody holds.
     """
-    tables = ", ".join(table for table in TABLES if table not in ("idempotency_keys", "semaphores"))
+    tables = ", ".join(table for table in metadata().tables if table not in ("idempotency_keys", "semaphores"))
     keys = "SELECT id, status, status_code FROM idempotency_keys WHERE status <> 'released' ORDER BY id"
     return [tuple(row) for row in [*world.query(f"CHECKSUM TABLE {tables}"), *world.query(keys)]]
 

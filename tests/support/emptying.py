@@ -1,0 +1,21 @@
+"""Empty tables for the next test, at the cost of the tables that have rows."""
+
+from __future__ import annotations
+
+from sqlalchemy import Engine, MetaData, text
+
+from shell.tables import metadata
+
+# Where many add the same row at once: over one that was deleted and is not purged yet, an insert locks the gap before
+# it, which makes deadlocks that are the tests' own.
+MET_ON = frozenset({"devices", "bates_sequences", "insert_destinations"})
+
+
+def empty_tables(engine: Engine, *more: MetaData) -> None:
+    """Delete every row of the application's tables, and of those of `more`, in one transaction but for MET_ON."""
+    names = [table.name for each in (metadata(), *more) for table in reversed(each.sorted_tables)]
+    looks = " UNION ALL ".join(f"SELECT '{name}' FROM (SELECT 1 FROM {name} LIMIT 1) AS first_{name}" for name in names)
+    with engine.begin() as connection:
+        for name in connection.execute(text(looks)).scalars().all():
+            # DELETE is ten times faster than TRUNCATE on small tables.
+            connection.execute(text(f"{'TRUNCATE' if name in MET_ON else 'DELETE FROM'} {name}"))
