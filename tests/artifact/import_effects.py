@@ -19,7 +19,7 @@ def migrate_database(sender: Sender) -> None:
     """Of a database without tables, the schema of today; CloudFormation is told."""
     query = sender.world.query
     before = query("SELECT version_num FROM alembic_version")
-    tables = [row[0] for row in query("SHOW TABLES")]
+    tables = [row[0] for row in query("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")]
     with sender.world.engine.begin() as connection:
         connection.exec_driver_sql("SET FOREIGN_KEY_CHECKS = 0")
         connection.exec_driver_sql(f"DROP TABLE {', '.join(tables)}")

@@ -17,11 +17,14 @@ from core.load_file.field_mapping import FIELDS
 from core.load_file.options import ImportOptions
 from local.cli.main import main
 from shell.custody import period_writer
+from shell.tables import metadata
+from tools import schema_document
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 LOAD_FILES = (ROOT / "docs" / "load-files.md").read_text(encoding="utf-8")
+COSTS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8").partition("\n## What it costs\n")[2]
 
 
 @pytest.mark.parametrize("command", sorted(set(re.findall(r"exhibit-ingest (\w[\w-]+)", README)) - {"import"}))
@@ -77,3 +80,64 @@ def test_every_link_of_the_readme_leads_somewhere() -> None:
     targets = re.findall(r"\]\(([^)#]+)\)", README)
     local = [target for target in targets if "://" not in target]
     assert [target for target in local if not (ROOT / target).exists()] == []
+
+
+def test_the_schema_document_is_what_the_models_say() -> None:
+    assert schema_document.main(["--check"]) == 0, "run: python -m tools.schema_document"
+
+
+def test_every_table_of_the_schema_document_belongs_to_a_subject() -> None:
+    named = [name for names in schema_document.SUBJECTS.values() for name in names]
+    assert sorted(named) == sorted(metadata().tables)
+
+
+def test_a_schema_document_that_is_outdated_or_lacks_a_part_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = schema_document.DOCUMENT.read_text(encoding="utf-8")
+    monkeypatch.setattr(schema_document, "DOCUMENT", tmp_path / "schema.md")
+    schema_document.DOCUMENT.write_text(text.replace("The case, cases.id", "A number"), encoding="utf-8")
+    assert schema_document.main(["--check"]) == 1
+    assert "is outdated" in capsys.readouterr().err
+    assert schema_document.main([]) == 0
+    assert schema_document.DOCUMENT.read_text(encoding="utf-8") == text
+    with pytest.raises(ValueError, match="lacks the part tables"):
+        schema_document.build_document(text.replace("end of tables", ""))
+
+
+@pytest.fixture(scope="module")
+def costs() -> dict[str, list[tuple[float, float]]]:
+    """What each line of the two tables costs, from and to, in its columns."""
+    lines = re.findall(r"^\| (.*?) \| ([\d.to |*]+) \|$", COSTS, re.MULTILINE)
+    return {
+        f"{position} {name}": [figures(cell) for cell in cells.split("|")]
+        for position, (name, cells) in enumerate(lines)
+    }
+
+
+def figures(cell: str) -> tuple[float, float]:
+    least, _, most = cell.strip(" *").partition(" to ")
+    return float(least), float(most or least)
+
+
+def test_the_costs_add_up(costs: dict[str, list[tuple[float, float]]]) -> None:
+    adding: list[list[tuple[float, float]]] = []
+    totals = 0
+    for name, cells in costs.items():
+        if "together" not in name:
+            adding.append(cells)
+            continue
+        sums = [
+            (round(sum(low for low, _ in column), 2), round(sum(high for _, high in column), 2))
+            for column in zip(*adding, strict=True)
+        ]
+        assert sums == cells, name
+        adding, totals = [], totals + 1
+    assert totals == 2
+
+
+def test_the_costs_of_the_readme_are_those_of_the_calculation(costs: dict[str, list[tuple[float, float]]]) -> None:
+    [idle], [few, many] = (cells for name, cells in costs.items() if "together" in name)
+    shown = re.findall(r"^\| (?:idle|a month).* \| ([\d to]+) \|$", README, re.MULTILINE)
+    added = [(0.0, 0.0), few, many]
+    assert [figures(cell) for cell in shown] == [tuple(round(idle[0] + each) for each in some) for some in added]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import text
+from typing import Any, cast
+
+from sqlalchemy import Table, text
 from sqlalchemy.dialects.mysql import DATETIME
 from sqlalchemy.orm import DeclarativeBase
 
@@ -11,4 +13,10 @@ NOW = text("CURRENT_TIMESTAMP(6)")
 
 
 class Base(DeclarativeBase):
-    """The base class of all models."""
+    """The base class of all models; the first sentence of a model's docstring is its table's comment."""
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Map the model and set its table's comment."""
+        super().__init_subclass__(**arguments)
+        first_sentence, dot, _ = " ".join((cls.__doc__ or "").split()).partition(". ")
+        cast("Table", cls.__table__).comment = first_sentence + dot.strip()

@@ -16,12 +16,17 @@ class BatesSequences(Base):
     __tablename__ = "bates_sequences"
     __table_args__ = (UniqueConstraint("case_id", "prefix", name="uq_bates_sequences_prefix"),)
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    case_id: Mapped[int] = mapped_column(BigInteger)
-    prefix: Mapped[str] = mapped_column(String(64, collation="ascii_general_ci"))
-    digits: Mapped[int] = mapped_column(SmallInteger)
-    next_number: Mapped[int] = mapped_column(BigInteger, server_default="1")
-    version: Mapped[int] = mapped_column(Integer, server_default="1")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    case_id: Mapped[int] = mapped_column(BigInteger, comment="The case, cases.id")
+    prefix: Mapped[str] = mapped_column(
+        String(64, collation="ascii_general_ci"),
+        comment="The Bates prefix, such as SMITH; compared without letter case",
+    )
+    digits: Mapped[int] = mapped_column(SmallInteger, comment="How many digits the numbers of the prefix have")
+    next_number: Mapped[int] = mapped_column(BigInteger, server_default="1", comment="The next number to assign")
+    version: Mapped[int] = mapped_column(
+        Integer, server_default="1", comment="1 until a number was assigned; incremented by every assignment"
+    )
 
     __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own form
 
@@ -32,11 +37,11 @@ class BatesSequences(Base):
 
 
 class ProductionDocuments(Base):
-    """An exhibit's Bates numbers in a production and its position in the volume: reserved, then produced or void.
+    """An exhibit's Bates numbers in a production and its position in the volume.
 
-    Guaranteed: a Bates number, a volume position and a production's exhibit each occur once. A void row is kept, so its
-    numbers are never allocated again. `files` is a JSON object of the exhibit's file paths by kind at the time of
-    allocation: the copied files and the volume's load file both use it.
+    The numbers are reserved, then produced or void. Guaranteed: a Bates number, a volume position and a production's
+    exhibit each occur once. A void row is kept, so its numbers are never allocated again. `files` is a JSON object of
+    the exhibit's file paths by kind at the time of allocation: the copied files and the volume's load file both use it.
     """
 
     __tablename__ = "production_documents"
@@ -47,13 +52,15 @@ class ProductionDocuments(Base):
         Index("ix_production_documents_exhibit", "exhibit_id"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    production_id: Mapped[int] = mapped_column(BigInteger)
-    exhibit_id: Mapped[int] = mapped_column(BigInteger)
-    destination_id: Mapped[int] = mapped_column(BigInteger)
-    position: Mapped[int] = mapped_column(BigInteger)
-    sequence_id: Mapped[int] = mapped_column(BigInteger)
-    first_number: Mapped[int] = mapped_column(BigInteger)
-    last_number: Mapped[int] = mapped_column(BigInteger)
-    files: Mapped[str] = mapped_column(Text)
-    status: Mapped[str] = mapped_column(String(16))
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    production_id: Mapped[int] = mapped_column(BigInteger, comment="The production, productions.id")
+    exhibit_id: Mapped[int] = mapped_column(BigInteger, comment="The exhibit, exhibits.id")
+    destination_id: Mapped[int] = mapped_column(BigInteger, comment="The volume, insert_destinations.id")
+    position: Mapped[int] = mapped_column(BigInteger, comment="The position of the document in the volume, from 0")
+    sequence_id: Mapped[int] = mapped_column(BigInteger, comment="The Bates sequence, bates_sequences.id")
+    first_number: Mapped[int] = mapped_column(BigInteger, comment="The document's first Bates number, without prefix")
+    last_number: Mapped[int] = mapped_column(BigInteger, comment="The document's last Bates number, without prefix")
+    files: Mapped[str] = mapped_column(
+        Text, comment="The paths of the exhibit's files by kind when the numbers were reserved, as JSON"
+    )
+    status: Mapped[str] = mapped_column(String(16), comment="reserved, produced, or void (never used again)")

@@ -16,29 +16,55 @@ class ImportChunks(Base):
 
     __tablename__ = "import_chunks"
 
-    import_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    chunk_no: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    byte_start: Mapped[int] = mapped_column(BigInteger)
-    byte_end: Mapped[int] = mapped_column(BigInteger)
-    first_line: Mapped[int] = mapped_column(BigInteger)
-    last_line: Mapped[int] = mapped_column(BigInteger)
-    row_count: Mapped[int] = mapped_column(Integer)
-    sha256: Mapped[bytes] = mapped_column(BINARY(32))
-    status: Mapped[str] = mapped_column(String(16), server_default="pending")
-    redrives: Mapped[int] = mapped_column(SmallInteger, server_default="0")
-    imported: Mapped[int] = mapped_column(Integer, server_default="0")
-    unchanged: Mapped[int] = mapped_column(Integer, server_default="0")
-    updated: Mapped[int] = mapped_column(Integer, server_default="0")
-    rejected: Mapped[int] = mapped_column(Integer, server_default="0")
-    warnings: Mapped[int] = mapped_column(Integer, server_default="0")
-    finished_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    import_id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The import, imports.id"
+    )
+    chunk_no: Mapped[int] = mapped_column(
+        Integer, primary_key=True, autoincrement=False, comment="The number of the chunk within the file, from 1"
+    )
+    byte_start: Mapped[int] = mapped_column(BigInteger, comment="The first byte of the chunk in the file, from 0")
+    byte_end: Mapped[int] = mapped_column(BigInteger, comment="The byte after the last one of the chunk")
+    first_line: Mapped[int] = mapped_column(BigInteger, comment="The line of the chunk's first record, from 1")
+    last_line: Mapped[int] = mapped_column(BigInteger, comment="The last line of the chunk's last record")
+    row_count: Mapped[int] = mapped_column(Integer, comment="Records in the chunk")
+    sha256: Mapped[bytes] = mapped_column(BINARY(32), comment="SHA-256 of the chunk's bytes")
+    status: Mapped[str] = mapped_column(
+        String(16),
+        server_default="pending",
+        comment="pending, done (its rows are committed) or failed (in every attempt)",
+    )
+    redrives: Mapped[int] = mapped_column(
+        SmallInteger,
+        server_default="0",
+        comment="1 if the chunk came back from the dead-letter queue and was sent once more",
+    )
+    imported: Mapped[int] = mapped_column(
+        Integer, server_default="0", comment="Rows of the chunk that became a new exhibit"
+    )
+    unchanged: Mapped[int] = mapped_column(
+        Integer, server_default="0", comment="Rows that the case already held with the same values"
+    )
+    updated: Mapped[int] = mapped_column(
+        Integer, server_default="0", comment="Rows that changed an exhibit; always 0, because imports do not overlay"
+    )
+    rejected: Mapped[int] = mapped_column(
+        Integer, server_default="0", comment="Rows of the chunk that were not imported"
+    )
+    warnings: Mapped[int] = mapped_column(Integer, server_default="0", comment="Warnings about values of the chunk")
+    finished_at: Mapped[datetime | None] = mapped_column(
+        Timestamp, comment="When the chunk was done or failed (UTC); NULL while it is pending"
+    )
 
 
 class ImportDuplicates(Base):
-    """A record whose control number already occurs in an earlier record, at `first_line`, of the same file."""
+    """A record whose id already occurs in an earlier record of the same file."""
 
     __tablename__ = "import_duplicates"
 
-    import_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    line_no: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    first_line: Mapped[int] = mapped_column(BigInteger)
+    import_id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The import, imports.id"
+    )
+    line_no: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The line of the repeated record"
+    )
+    first_line: Mapped[int] = mapped_column(BigInteger, comment="The line of the first record with the same id")

@@ -10,12 +10,22 @@ from shell.tables.base import NOW, Base, Timestamp
 
 
 class _Name:
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    case_id: Mapped[int] = mapped_column(BigInteger)
-    import_id: Mapped[int | None] = mapped_column(BigInteger)
-    line_no: Mapped[int | None] = mapped_column(BigInteger)
-    created_at_gmt: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
-    version: Mapped[int] = mapped_column(Integer, server_default="1")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    case_id: Mapped[int] = mapped_column(BigInteger, comment="The case, cases.id")
+    import_id: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The import that created the row, imports.id; NULL if a request did"
+    )
+    line_no: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The lowest line with the name, whose spelling counts; NULL if a request created the row"
+    )
+    created_at_gmt: Mapped[datetime] = mapped_column(
+        Timestamp, server_default=NOW, comment="When the row was created (UTC)"
+    )
+    version: Mapped[int] = mapped_column(
+        Integer,
+        server_default="1",
+        comment="Incremented by every change; a client's change of an older version is refused",
+    )
 
     @declared_attr.directive
     def __mapper_args__(cls) -> dict[str, Any]:
@@ -31,13 +41,21 @@ class Custodians(_Name, Base):
         Index("ix_custodians_import", "import_id"),
     )
 
-    name: Mapped[str] = mapped_column(String(255))
+    name: Mapped[str] = mapped_column(
+        String(255), comment="The name; unique within the case, by the database's collation"
+    )
 
 
 class Tags(_Name, Base):
-    r"""A coding choice; the name of a nested tag is its full path, `Hot\Really Hot`. Equal names are one."""
+    r"""A coding choice of a case; names that the database collates as equal are one tag.
+
+    The name of a nested tag is its full path, `Hot\Really Hot`.
+    """
 
     __tablename__ = "tags"
     __table_args__ = (UniqueConstraint("case_id", "name", name="uq_tags_name"), Index("ix_tags_import", "import_id"))
 
-    name: Mapped[str] = mapped_column(String(500))
+    name: Mapped[str] = mapped_column(
+        String(500),
+        comment="The name, a full path for a nested tag; unique within the case, by the database's collation",
+    )

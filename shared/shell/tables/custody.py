@@ -19,19 +19,21 @@ class Devices(Base):
     __tablename__ = "devices"
     __table_args__ = (UniqueConstraint("tenant_id", "number", name="uq_devices_number"),)
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    tenant_id: Mapped[str] = mapped_column(String(64))
-    number: Mapped[int] = mapped_column(BigInteger)
-    version: Mapped[int] = mapped_column(Integer, server_default="1")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    tenant_id: Mapped[str] = mapped_column(String(64), comment="The tenant that owns the device")
+    number: Mapped[int] = mapped_column(BigInteger, comment="The tenant's own number of the device")
+    version: Mapped[int] = mapped_column(
+        Integer, server_default="1", comment="Incremented by every change of the device's custody periods"
+    )
 
     __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own form
 
 
 class CustodyPeriods(Base):
-    """A period [begin_at, end_at) in which a custodian held a device; an end in the year 9999 means that it still does.
+    """A period in which a custodian held a device; an end in the year 9999 means that it still does.
 
-    Guaranteed: no two periods of a device overlap. The overlap index finds a device's first period that ends after a
-    given begin.
+    The period is [begin_at, end_at). Guaranteed: no two periods of a device overlap. The overlap index finds a device's
+    first period that ends after a given begin.
     """
 
     __tablename__ = "custody_periods"
@@ -41,13 +43,21 @@ class CustodyPeriods(Base):
         Index("ix_custody_periods_custodian", "custodian_id"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    device_id: Mapped[int] = mapped_column(BigInteger)
-    begin_at: Mapped[datetime] = mapped_column(Timestamp)
-    end_at: Mapped[datetime] = mapped_column(Timestamp)
-    custodian_id: Mapped[int | None] = mapped_column(ForeignKey(Custodians.id))
-    note: Mapped[str | None] = mapped_column(String(1000))
-    version: Mapped[int] = mapped_column(Integer, server_default="1")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    device_id: Mapped[int] = mapped_column(BigInteger, comment="The device, devices.id")
+    begin_at: Mapped[datetime] = mapped_column(Timestamp, comment="The beginning of the period (UTC), included")
+    end_at: Mapped[datetime] = mapped_column(
+        Timestamp, comment="The end of the period (UTC), excluded; in the year 9999 while the device is still held"
+    )
+    custodian_id: Mapped[int | None] = mapped_column(
+        ForeignKey(Custodians.id), comment="The custodian who holds the device, custodians.id; NULL if none is named"
+    )
+    note: Mapped[str | None] = mapped_column(String(1000), comment="The client's note")
+    version: Mapped[int] = mapped_column(
+        Integer,
+        server_default="1",
+        comment="Incremented by every change; a client's change of an older version is refused",
+    )
 
     __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own form
 
@@ -62,14 +72,24 @@ class CustodyChanges(Base):
         Index("ix_custody_changes_custodian", "custodian_id"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    period_id: Mapped[int] = mapped_column(BigInteger)
-    version: Mapped[int] = mapped_column(Integer)
-    action: Mapped[str] = mapped_column(String(16))
-    user_id: Mapped[str] = mapped_column(String(255))
-    changed_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
-    device_id: Mapped[int] = mapped_column(BigInteger)
-    begin_at: Mapped[datetime] = mapped_column(Timestamp)
-    end_at: Mapped[datetime] = mapped_column(Timestamp)
-    custodian_id: Mapped[int | None] = mapped_column(BigInteger)
-    note: Mapped[str | None] = mapped_column(String(1000))
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    period_id: Mapped[int] = mapped_column(
+        BigInteger, comment="The period, custody_periods.id, which may have been removed since"
+    )
+    version: Mapped[int] = mapped_column(Integer, comment="The version of the period after the change")
+    action: Mapped[str] = mapped_column(String(16), comment="added, changed or removed")
+    user_id: Mapped[str] = mapped_column(String(255), comment="The user who made the change")
+    changed_at: Mapped[datetime] = mapped_column(
+        Timestamp, server_default=NOW, comment="When the change was made, by the database's clock (UTC)"
+    )
+    device_id: Mapped[int] = mapped_column(BigInteger, comment="The device, devices.id")
+    begin_at: Mapped[datetime] = mapped_column(
+        Timestamp, comment="The beginning of the period (UTC) after the change, or before its removal"
+    )
+    end_at: Mapped[datetime] = mapped_column(
+        Timestamp, comment="The end of the period (UTC) after the change, or before its removal"
+    )
+    custodian_id: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The custodian after the change, or before the removal, custodians.id"
+    )
+    note: Mapped[str | None] = mapped_column(String(1000), comment="The note after the change, or before the removal")

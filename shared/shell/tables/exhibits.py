@@ -9,7 +9,7 @@ from shell.tables.base import Base, Timestamp
 
 
 class Exhibits(Base):
-    """A document of a case with the values of its load file record; its control number is unique within the case.
+    """A document of a case, as in its load file; its control number is unique within the case.
 
     `import_id`, `line_no` and `line_count` locate the record. `row_hash` is NULL once a client has changed the row.
     """
@@ -17,22 +17,45 @@ class Exhibits(Base):
     __tablename__ = "exhibits"
     __table_args__ = (UniqueConstraint("case_id", "control_number", name="uq_exhibits_control_number"),)
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    case_id: Mapped[int] = mapped_column(BigInteger)
-    control_number: Mapped[str] = mapped_column(String(255))
-    bates_begin: Mapped[str | None] = mapped_column(String(255))
-    bates_end: Mapped[str | None] = mapped_column(String(255))
-    parent_control_number: Mapped[str | None] = mapped_column(String(255))
-    title: Mapped[str | None] = mapped_column(String(1024))
-    file_name: Mapped[str | None] = mapped_column(String(1024))
-    document_date: Mapped[datetime | None] = mapped_column(Timestamp)
-    native_path: Mapped[str | None] = mapped_column(String(1024))
-    text_path: Mapped[str | None] = mapped_column(String(1024))
-    document_properties: Mapped[str | None] = mapped_column(Text)
-    row_hash: Mapped[bytes | None] = mapped_column(BINARY(32))
-    import_id: Mapped[int] = mapped_column(BigInteger)
-    line_no: Mapped[int] = mapped_column(BigInteger)
-    line_count: Mapped[int] = mapped_column(Integer, server_default="1")
-    version: Mapped[int] = mapped_column(Integer, server_default="1")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    case_id: Mapped[int] = mapped_column(BigInteger, comment="The case, cases.id")
+    control_number: Mapped[str] = mapped_column(
+        String(255), comment="The id of the document, as in the load file but without spaces around it"
+    )
+    bates_begin: Mapped[str | None] = mapped_column(
+        String(255), comment="The first Bates number that the load file states"
+    )
+    bates_end: Mapped[str | None] = mapped_column(
+        String(255), comment="The last Bates number that the load file states"
+    )
+    parent_control_number: Mapped[str | None] = mapped_column(
+        String(255), comment="The control number of the document that this one is attached to; NULL if none"
+    )
+    title: Mapped[str | None] = mapped_column(String(1024), comment="The title or subject")
+    file_name: Mapped[str | None] = mapped_column(String(1024), comment="The original file name")
+    document_date: Mapped[datetime | None] = mapped_column(
+        Timestamp, comment="The date of the document as written, without a time zone; NULL if it is not a date"
+    )
+    native_path: Mapped[str | None] = mapped_column(
+        String(1024), comment="The path of the native file, as in the load file"
+    )
+    text_path: Mapped[str | None] = mapped_column(
+        String(1024), comment="The path of the text file, as in the load file"
+    )
+    document_properties: Mapped[str | None] = mapped_column(
+        Text,
+        comment="Other columns of the load file, and the text of dates, custodians and tags, as JSON by column name",
+    )
+    row_hash: Mapped[bytes | None] = mapped_column(
+        BINARY(32), comment="SHA-256 of the imported values; NULL once a client has changed the exhibit"
+    )
+    import_id: Mapped[int] = mapped_column(BigInteger, comment="The import that created the exhibit, imports.id")
+    line_no: Mapped[int] = mapped_column(BigInteger, comment="The first line of the record in the load file, from 1")
+    line_count: Mapped[int] = mapped_column(Integer, server_default="1", comment="How many lines the record has")
+    version: Mapped[int] = mapped_column(
+        Integer,
+        server_default="1",
+        comment="Incremented by every change; a client's change of an older version is refused",
+    )
 
     __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own form

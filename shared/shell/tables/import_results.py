@@ -8,21 +8,38 @@ from shell.tables.base import Base
 
 
 class ImportRejections(Base):
-    """A reason why a record was not imported, and the record's byte range in the source version."""
+    """A reason why a record was not imported, and where it is in the uploaded file."""
 
     __tablename__ = "import_rejections"
 
-    import_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    line_no: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    seq: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    chunk_no: Mapped[int] = mapped_column(Integer)
-    row_count: Mapped[int] = mapped_column(Integer, server_default="1")
-    column_name: Mapped[str | None] = mapped_column(String(255))
-    code: Mapped[str] = mapped_column(String(64))
-    message: Mapped[str] = mapped_column(String(1024))
-    control_number: Mapped[str | None] = mapped_column(String(255))
-    byte_start: Mapped[int] = mapped_column(BigInteger)
-    byte_len: Mapped[int] = mapped_column(BigInteger)
+    import_id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The import, imports.id"
+    )
+    line_no: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The line of the record in the file, from 1"
+    )
+    seq: Mapped[int] = mapped_column(
+        Integer, primary_key=True, autoincrement=False, comment="Distinguishes several reasons for one line"
+    )
+    chunk_no: Mapped[int] = mapped_column(Integer, comment="The chunk of the record, import_chunks.chunk_no")
+    row_count: Mapped[int] = mapped_column(
+        Integer,
+        server_default="1",
+        comment="Records that the rejection covers; more than 1 only for a chunk that failed (CHUNK_FAILED)",
+    )
+    column_name: Mapped[str | None] = mapped_column(
+        String(255),
+        comment="The column with the fault, as the header names it; NULL if the fault is in no single column",
+    )
+    code: Mapped[str] = mapped_column(
+        String(64), comment="The reason, such as MISSING_ID; docs/load-files.md lists all"
+    )
+    message: Mapped[str] = mapped_column(String(1024), comment="What is wrong and what to do about it")
+    control_number: Mapped[str | None] = mapped_column(
+        String(255), comment="The id of the record, where it could be read"
+    )
+    byte_start: Mapped[int] = mapped_column(BigInteger, comment="The first byte of the record in the file, from 0")
+    byte_len: Mapped[int] = mapped_column(BigInteger, comment="The length of the record in bytes")
 
 
 class ImportWarnings(Base):
@@ -33,19 +50,37 @@ class ImportWarnings(Base):
 
     __tablename__ = "import_warnings"
 
-    import_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    line_no: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    seq: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    chunk_no: Mapped[int] = mapped_column(Integer)
-    column_name: Mapped[str | None] = mapped_column(String(255))
-    code: Mapped[str] = mapped_column(String(64))
-    message: Mapped[str] = mapped_column(String(1024))
-    control_number: Mapped[str | None] = mapped_column(String(255))
-    original: Mapped[bytes | None] = mapped_column(BLOB)
-    original_bytes: Mapped[int | None] = mapped_column(BigInteger)
-    stored_bytes: Mapped[int | None] = mapped_column(BigInteger)
-    byte_start: Mapped[int | None] = mapped_column(BigInteger)
-    byte_len: Mapped[int | None] = mapped_column(BigInteger)
+    import_id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The import, imports.id"
+    )
+    line_no: Mapped[int] = mapped_column(
+        BigInteger,
+        primary_key=True,
+        autoincrement=False,
+        comment="The line of the record in the file, from 1; 0 for the whole file",
+    )
+    seq: Mapped[int] = mapped_column(
+        Integer, primary_key=True, autoincrement=False, comment="Distinguishes several warnings about one line"
+    )
+    chunk_no: Mapped[int] = mapped_column(Integer, comment="The chunk of the record; 0 for the whole file")
+    column_name: Mapped[str | None] = mapped_column(
+        String(255),
+        comment="The column of the value, as the header names it; NULL if the warning is about no single column",
+    )
+    code: Mapped[str] = mapped_column(
+        String(64), comment="The kind of change, such as VALUE_TRUNCATED; docs/load-files.md lists all"
+    )
+    message: Mapped[str] = mapped_column(String(1024), comment="What was changed and why")
+    control_number: Mapped[str | None] = mapped_column(String(255), comment="The id of the record")
+    original: Mapped[bytes | None] = mapped_column(
+        BLOB, comment="The original value as bytes, up to 1 KB; NULL if it is longer or there is none"
+    )
+    original_bytes: Mapped[int | None] = mapped_column(BigInteger, comment="The length of the original value in bytes")
+    stored_bytes: Mapped[int | None] = mapped_column(BigInteger, comment="The length of the stored value in bytes")
+    byte_start: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The first byte of the record in the file, where the original is not stored here"
+    )
+    byte_len: Mapped[int | None] = mapped_column(BigInteger, comment="The length of that record in bytes")
 
 
 class ImportNameOccurrences(Base):
@@ -57,10 +92,18 @@ class ImportNameOccurrences(Base):
 
     __tablename__ = "import_name_occurrences"
 
-    import_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    chunk_no: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    seq: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    kind: Mapped[str] = mapped_column(String(16))
-    name: Mapped[str] = mapped_column(String(500))
-    line_no: Mapped[int] = mapped_column(BigInteger)
-    column_name: Mapped[str | None] = mapped_column(String(255))
+    import_id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The import, imports.id"
+    )
+    chunk_no: Mapped[int] = mapped_column(
+        Integer, primary_key=True, autoincrement=False, comment="The chunk, import_chunks.chunk_no"
+    )
+    seq: Mapped[int] = mapped_column(
+        Integer, primary_key=True, autoincrement=False, comment="Numbers the occurrences of the chunk"
+    )
+    kind: Mapped[str] = mapped_column(String(16), comment="custodians or tags")
+    name: Mapped[str] = mapped_column(String(500), comment="The name as that line spells it")
+    line_no: Mapped[int] = mapped_column(BigInteger, comment="The lowest line of the chunk with that spelling")
+    column_name: Mapped[str | None] = mapped_column(
+        String(255), comment="The column of the name, as the header names it"
+    )

@@ -25,39 +25,87 @@ class Imports(Base):
         Index("ix_imports_tenant", "tenant_id"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    upload_key: Mapped[bytes] = mapped_column(BINARY(32))
-    tenant_id: Mapped[str] = mapped_column(String(64))
-    case_id: Mapped[int] = mapped_column(BigInteger)
-    bucket: Mapped[str] = mapped_column(String(63))
-    object_key: Mapped[str] = mapped_column(String(1024))
-    version_id: Mapped[str | None] = mapped_column(String(1024))
-    etag: Mapped[str | None] = mapped_column(String(255))
-    size: Mapped[int] = mapped_column(BigInteger)
-    file_name: Mapped[str] = mapped_column(String(1024))
-    user_id: Mapped[str] = mapped_column(String(255))
-    upload_id: Mapped[str | None] = mapped_column(String(64))
-    options: Mapped[str | None] = mapped_column(MEDIUMTEXT)
-    status: Mapped[str] = mapped_column(String(32))
-    failure_code: Mapped[str | None] = mapped_column(String(64))
-    failure_message: Mapped[str | None] = mapped_column(String(1024))
-    sha256: Mapped[bytes | None] = mapped_column(BINARY(32))
-    encoding: Mapped[str | None] = mapped_column(String(16))
-    delimiter: Mapped[str | None] = mapped_column(String(8))
-    qualifier: Mapped[str | None] = mapped_column(String(8))
-    date_orders: Mapped[str | None] = mapped_column(String(255))
-    layout: Mapped[str | None] = mapped_column(MEDIUMTEXT)
-    rows_seen: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    imported: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    unchanged: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    updated: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    rejected: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    warnings: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    custodians_created: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    tags_created: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    chunk_count: Mapped[int] = mapped_column(Integer, server_default="0")
-    chunks_left: Mapped[int] = mapped_column(Integer, server_default="0")
-    generation: Mapped[int] = mapped_column(Integer, server_default="1")
-    reports_generation: Mapped[int] = mapped_column(Integer, server_default="0")
-    started_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
-    finished_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    upload_key: Mapped[bytes] = mapped_column(
+        BINARY(32), comment="SHA-256 of bucket, key and version of the upload, or of upload_id until the file arrives"
+    )
+    tenant_id: Mapped[str] = mapped_column(String(64), comment="The tenant that owns the import")
+    case_id: Mapped[int] = mapped_column(BigInteger, comment="The case, cases.id")
+    bucket: Mapped[str] = mapped_column(String(63), comment="The S3 bucket of the load file")
+    object_key: Mapped[str] = mapped_column(String(1024), comment="The S3 key of the load file")
+    version_id: Mapped[str | None] = mapped_column(
+        String(1024), comment="The S3 version of the load file; NULL until it arrives, or in a bucket without versions"
+    )
+    etag: Mapped[str | None] = mapped_column(String(255), comment="The ETag of the load file in S3")
+    size: Mapped[int] = mapped_column(BigInteger, comment="The size of the load file in bytes")
+    file_name: Mapped[str] = mapped_column(String(1024), comment="The name of the load file")
+    user_id: Mapped[str] = mapped_column(
+        String(255), comment="The user who is recorded with the links that the import creates"
+    )
+    upload_id: Mapped[str | None] = mapped_column(
+        String(64),
+        comment="The upload id of an import announced with the API; NULL for a file put into the bucket directly",
+    )
+    options: Mapped[str | None] = mapped_column(
+        MEDIUMTEXT, comment="The options of an announced import, as JSON; NULL for a file put into the bucket directly"
+    )
+    status: Mapped[str] = mapped_column(
+        String(32),
+        comment="awaiting_upload, splitting, running, completed, completed_with_rejections, failed or cancelled",
+    )
+    failure_code: Mapped[str | None] = mapped_column(
+        String(64), comment="The code of why the whole file failed; NULL otherwise"
+    )
+    failure_message: Mapped[str | None] = mapped_column(
+        String(1024), comment="What is wrong with the file and what to do about it; NULL otherwise"
+    )
+    sha256: Mapped[bytes | None] = mapped_column(BINARY(32), comment="SHA-256 of the whole load file")
+    encoding: Mapped[str | None] = mapped_column(String(16), comment="The detected or requested encoding of the file")
+    delimiter: Mapped[str | None] = mapped_column(String(8), comment="The character between cells")
+    qualifier: Mapped[str | None] = mapped_column(
+        String(8), comment="The character around cells; NULL for a file without one"
+    )
+    date_orders: Mapped[str | None] = mapped_column(
+        String(255), comment="Whether dates are read day or month first, as JSON"
+    )
+    layout: Mapped[str | None] = mapped_column(
+        MEDIUMTEXT, comment="Columns, fields and format as the chunks read the file, as JSON"
+    )
+    rows_seen: Mapped[int] = mapped_column(
+        BigInteger, server_default="0", comment="Records in the file, counted when it was split"
+    )
+    imported: Mapped[int] = mapped_column(BigInteger, server_default="0", comment="Rows that became a new exhibit")
+    unchanged: Mapped[int] = mapped_column(
+        BigInteger, server_default="0", comment="Rows that the case already held with the same values"
+    )
+    updated: Mapped[int] = mapped_column(
+        BigInteger, server_default="0", comment="Rows that changed an exhibit; always 0, because imports do not overlay"
+    )
+    rejected: Mapped[int] = mapped_column(
+        BigInteger, server_default="0", comment="Rows that were not imported, see import_rejections"
+    )
+    warnings: Mapped[int] = mapped_column(BigInteger, server_default="0", comment="Rows of import_warnings")
+    custodians_created: Mapped[int] = mapped_column(
+        BigInteger, server_default="0", comment="Custodians that the import created"
+    )
+    tags_created: Mapped[int] = mapped_column(BigInteger, server_default="0", comment="Tags that the import created")
+    chunk_count: Mapped[int] = mapped_column(Integer, server_default="0", comment="Chunks of the file")
+    chunks_left: Mapped[int] = mapped_column(
+        Integer,
+        server_default="0",
+        comment="Chunks that are neither done nor failed; the last one completes the import",
+    )
+    generation: Mapped[int] = mapped_column(
+        Integer,
+        server_default="1",
+        comment="1, and one more for each retry; messages of earlier generations are ignored",
+    )
+    reports_generation: Mapped[int] = mapped_column(
+        Integer, server_default="0", comment="The generation whose report files were written; 0 for none"
+    )
+    started_at: Mapped[datetime] = mapped_column(
+        Timestamp, server_default=NOW, comment="When the import was created or last retried (UTC)"
+    )
+    finished_at: Mapped[datetime | None] = mapped_column(
+        Timestamp, comment="When it completed, failed or was cancelled (UTC); NULL before"
+    )

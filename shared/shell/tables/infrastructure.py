@@ -22,18 +22,38 @@ class OutboxEvents(Base):
         Index("ix_outbox_events_aggregate", "aggregate_type", "aggregate_id", "published"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    aggregate_type: Mapped[str] = mapped_column(String(64))
-    aggregate_id: Mapped[str] = mapped_column(String(64))
-    event_type: Mapped[str] = mapped_column(String(64))
-    payload: Mapped[str] = mapped_column(Text)
-    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
-    published: Mapped[int] = mapped_column(SmallInteger, server_default="0")
-    lease_token: Mapped[str | None] = mapped_column(String(32))
-    lease_until: Mapped[datetime | None] = mapped_column(Timestamp)
-    attempts: Mapped[int] = mapped_column(Integer, server_default="0")
-    sequence: Mapped[int | None] = mapped_column(BigInteger)
-    failures: Mapped[int] = mapped_column(Integer, server_default="0")
+    id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, comment="Surrogate key, and the eventId of the published event"
+    )
+    aggregate_type: Mapped[str] = mapped_column(
+        String(64), comment="The kind of thing that the event is about, such as import or production"
+    )
+    aggregate_id: Mapped[str] = mapped_column(String(64), comment="The id of that thing")
+    event_type: Mapped[str] = mapped_column(String(64), comment="The type of the event, such as import.completed")
+    payload: Mapped[str] = mapped_column(Text, comment="Ids, counts and codes, as JSON; never content of documents")
+    created_at: Mapped[datetime] = mapped_column(
+        Timestamp, server_default=NOW, comment="When the event was committed (UTC)"
+    )
+    published: Mapped[int] = mapped_column(
+        SmallInteger,
+        server_default="0",
+        comment="0 new, 1 published, 2 dead-lettered, 3 leased at least once and not published yet",
+    )
+    lease_token: Mapped[str | None] = mapped_column(
+        String(32), comment="The latest lease; NULL before the first and after a failure"
+    )
+    lease_until: Mapped[datetime | None] = mapped_column(
+        Timestamp, comment="When that lease, or the pause after a failure, ends (UTC)"
+    )
+    attempts: Mapped[int] = mapped_column(Integer, server_default="0", comment="How often the event was leased")
+    sequence: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The order within its aggregate, assigned at the first lease"
+    )
+    failures: Mapped[int] = mapped_column(
+        Integer,
+        server_default="0",
+        comment="How often SNS rejected the event as invalid; after 5 times it is dead-lettered",
+    )
 
 
 class OutboxState(Base):
@@ -41,8 +61,8 @@ class OutboxState(Base):
 
     __tablename__ = "outbox_state"
 
-    id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
-    last_sequence: Mapped[int] = mapped_column(BigInteger)
+    id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False, comment="Always 1")
+    last_sequence: Mapped[int] = mapped_column(BigInteger, comment="The last sequence that was assigned to an event")
 
 
 class InsertDestinations(Base):
@@ -57,11 +77,19 @@ class InsertDestinations(Base):
         UniqueConstraint("advisory_id", name="uq_insert_destinations_advisory"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    name: Mapped[str] = mapped_column(String(255))
-    advisory_id: Mapped[int] = mapped_column(BigInteger)
-    next_position: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    fencing_token: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    name: Mapped[str] = mapped_column(String(255), comment="The name of the destination")
+    advisory_id: Mapped[int] = mapped_column(
+        BigInteger, comment="A random number from which the name of its lock is built"
+    )
+    next_position: Mapped[int] = mapped_column(
+        BigInteger, server_default="0", comment="The position of the next document that is appended"
+    )
+    fencing_token: Mapped[int] = mapped_column(
+        BigInteger,
+        server_default="0",
+        comment="Incremented by every holder of the lock; only the latest holder gets positions",
+    )
 
 
 class IdempotencyKeys(Base):
@@ -73,29 +101,39 @@ class IdempotencyKeys(Base):
         Index("ix_idempotency_keys_created", "created_at"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    tenant_id: Mapped[str] = mapped_column(String(64))
-    route: Mapped[str] = mapped_column(String(128))
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    tenant_id: Mapped[str] = mapped_column(String(64), comment="The tenant that made the request")
+    route: Mapped[str] = mapped_column(String(128), comment="Method and path pattern of the request")
     # Bytes: as text, keys that differ by a space at their end would be one.
-    idempotency_key: Mapped[bytes] = mapped_column(VARBINARY(255))
-    fingerprint: Mapped[bytes] = mapped_column(BINARY(32))
-    status: Mapped[str] = mapped_column(String(16))
-    owner: Mapped[bytes] = mapped_column(BINARY(16))
-    attempt: Mapped[int] = mapped_column(Integer)
-    lease_until: Mapped[datetime] = mapped_column(Timestamp)
-    status_code: Mapped[int | None] = mapped_column(SmallInteger)
-    response_headers: Mapped[str | None] = mapped_column(Text)
-    response_body: Mapped[str | None] = mapped_column(MEDIUMTEXT)
-    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
+    idempotency_key: Mapped[bytes] = mapped_column(VARBINARY(255), comment="The Idempotency-Key header, as bytes")
+    fingerprint: Mapped[bytes] = mapped_column(
+        BINARY(32), comment="A hash of the request; another request under the same key is refused"
+    )
+    status: Mapped[str] = mapped_column(
+        String(16), comment="in_progress, completed or released (the request failed, and the key is free)"
+    )
+    owner: Mapped[bytes] = mapped_column(BINARY(16), comment="The worker that holds the claim")
+    attempt: Mapped[int] = mapped_column(Integer, comment="How often the key was claimed")
+    lease_until: Mapped[datetime] = mapped_column(
+        Timestamp, comment="When another worker may take over the claim (UTC)"
+    )
+    status_code: Mapped[int | None] = mapped_column(SmallInteger, comment="The HTTP status of the response")
+    response_headers: Mapped[str | None] = mapped_column(Text, comment="The headers of the response, as JSON")
+    response_body: Mapped[str | None] = mapped_column(MEDIUMTEXT, comment="The body of the response")
+    created_at: Mapped[datetime] = mapped_column(
+        Timestamp, server_default=NOW, comment="When the key was last claimed (UTC); retention counts from it"
+    )
 
 
 class Semaphores(Base):
-    """A semaphore, in deployments without Redis; `fencing_token` is the last one issued."""
+    """A semaphore, in deployments without Redis."""
 
     __tablename__ = "semaphores"
 
-    name: Mapped[bytes] = mapped_column(BINARY(32), primary_key=True)
-    fencing_token: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    name: Mapped[bytes] = mapped_column(BINARY(32), primary_key=True, comment="SHA-256 of the semaphore's name")
+    fencing_token: Mapped[int] = mapped_column(
+        BigInteger, server_default="0", comment="The last fencing token that was issued, which grows"
+    )
 
 
 class SemaphoreHolders(Base):
@@ -104,6 +142,6 @@ class SemaphoreHolders(Base):
     __tablename__ = "semaphore_holders"
     __table_args__ = (Index("ix_semaphore_holders_expires", "expires_at"),)
 
-    name: Mapped[bytes] = mapped_column(BINARY(32), primary_key=True)
-    token: Mapped[bytes] = mapped_column(BINARY(16), primary_key=True)
-    expires_at: Mapped[datetime] = mapped_column(Timestamp)
+    name: Mapped[bytes] = mapped_column(BINARY(32), primary_key=True, comment="The semaphore, semaphores.name")
+    token: Mapped[bytes] = mapped_column(BINARY(16), primary_key=True, comment="The holder of the slot")
+    expires_at: Mapped[datetime] = mapped_column(Timestamp, comment="When the slot expires (UTC)")

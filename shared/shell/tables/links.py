@@ -14,9 +14,13 @@ class CustodianExhibits(Base):
     __tablename__ = "custodian_exhibits"
     __table_args__ = (Index("ix_custodian_exhibits_custodian", "custodian_id"),)
 
-    exhibit_id: Mapped[int] = mapped_column(ForeignKey(Exhibits.id), primary_key=True, autoincrement=False)
-    custodian_id: Mapped[int] = mapped_column(ForeignKey(Custodians.id), primary_key=True, autoincrement=False)
-    user_id: Mapped[str] = mapped_column(String(255))
+    exhibit_id: Mapped[int] = mapped_column(
+        ForeignKey(Exhibits.id), primary_key=True, autoincrement=False, comment="The exhibit, exhibits.id"
+    )
+    custodian_id: Mapped[int] = mapped_column(
+        ForeignKey(Custodians.id), primary_key=True, autoincrement=False, comment="The custodian, custodians.id"
+    )
+    user_id: Mapped[str] = mapped_column(String(255), comment="The user who made the link")
 
 
 class Taggings(Base):
@@ -25,6 +29,10 @@ class Taggings(Base):
     __tablename__ = "taggings"
     __table_args__ = (Index("ix_taggings_tag", "tag_id"),)
 
-    exhibit_id: Mapped[int] = mapped_column(ForeignKey(Exhibits.id), primary_key=True, autoincrement=False)
-    tag_id: Mapped[int] = mapped_column(ForeignKey(Tags.id), primary_key=True, autoincrement=False)
-    user_id: Mapped[str] = mapped_column(String(255))
+    exhibit_id: Mapped[int] = mapped_column(
+        ForeignKey(Exhibits.id), primary_key=True, autoincrement=False, comment="The exhibit, exhibits.id"
+    )
+    tag_id: Mapped[int] = mapped_column(
+        ForeignKey(Tags.id), primary_key=True, autoincrement=False, comment="The tag, tags.id"
+    )
+    user_id: Mapped[str] = mapped_column(String(255), comment="The user who made the link")

@@ -10,7 +10,7 @@ from shell.tables.base import NOW, Base, Timestamp
 
 
 class Productions(Base):
-    """A set of exhibits that is produced as one volume; `selection` and `properties` are the request's JSON.
+    """A set of exhibits that is produced as one volume, with Bates numbers.
 
     While `is_open`, an execution runs, or should. `execution_arn` is that of the latest, and `resumptions` counts the
     automatic restarts since the last request by a client.
@@ -23,44 +23,84 @@ class Productions(Base):
         Index("ix_productions_open", "is_open", "updated_at"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    tenant_id: Mapped[str] = mapped_column(String(64))
-    case_id: Mapped[int] = mapped_column(BigInteger)
-    user_id: Mapped[str] = mapped_column(String(255))
-    volume: Mapped[str] = mapped_column(String(64))
-    prefix: Mapped[str] = mapped_column(String(64))
-    digits: Mapped[int] = mapped_column(SmallInteger)
-    start_at: Mapped[int | None] = mapped_column(BigInteger)
-    numbering: Mapped[str] = mapped_column(String(16))
-    selection: Mapped[str] = mapped_column(MEDIUMTEXT)
-    properties: Mapped[str] = mapped_column(MEDIUMTEXT)
-    status: Mapped[str] = mapped_column(String(16))
-    is_open: Mapped[int] = mapped_column(SmallInteger, server_default="1")
-    cancel_requested: Mapped[int] = mapped_column(SmallInteger, server_default="0")
-    generation: Mapped[int] = mapped_column(Integer, server_default="1")
-    resumptions: Mapped[int] = mapped_column(Integer, server_default="0")
-    execution_arn: Mapped[str | None] = mapped_column(String(1024))
-    failed_step: Mapped[str | None] = mapped_column(String(32))
-    reason: Mapped[str | None] = mapped_column(String(1000))
-    documents: Mapped[int | None] = mapped_column(Integer)
-    sequence_id: Mapped[int | None] = mapped_column(BigInteger)
-    first_number: Mapped[int | None] = mapped_column(BigInteger)
-    last_number: Mapped[int | None] = mapped_column(BigInteger)
-    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
-    updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
-    version: Mapped[int] = mapped_column(Integer, server_default="1")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    tenant_id: Mapped[str] = mapped_column(String(64), comment="The tenant that owns the production")
+    case_id: Mapped[int] = mapped_column(BigInteger, comment="The case, cases.id")
+    user_id: Mapped[str] = mapped_column(String(255), comment="The user who requested the production")
+    volume: Mapped[str] = mapped_column(String(64), comment="The name of the volume, such as VOL001")
+    prefix: Mapped[str] = mapped_column(String(64), comment="The Bates prefix")
+    digits: Mapped[int] = mapped_column(SmallInteger, comment="How many digits the numbers have")
+    start_at: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The first number that the request asks for; NULL to continue the prefix"
+    )
+    numbering: Mapped[str] = mapped_column(String(16), comment="document or page: the unit that gets a Bates number")
+    selection: Mapped[str] = mapped_column(MEDIUMTEXT, comment="The selected exhibits, as JSON: ids or a query")
+    properties: Mapped[str] = mapped_column(
+        MEDIUMTEXT, comment="The columns of the original load file that are handed over, as JSON"
+    )
+    status: Mapped[str] = mapped_column(
+        String(16), comment="requested, running, confirmed, cancelling, cancelled or needs_attention"
+    )
+    is_open: Mapped[int] = mapped_column(
+        SmallInteger, server_default="1", comment="1 while an execution runs or should run, else 0"
+    )
+    cancel_requested: Mapped[int] = mapped_column(
+        SmallInteger, server_default="0", comment="1 once a client has asked for the cancellation"
+    )
+    generation: Mapped[int] = mapped_column(
+        Integer, server_default="1", comment="1, and one more for each retry by a client and each automatic restart"
+    )
+    resumptions: Mapped[int] = mapped_column(
+        Integer, server_default="0", comment="Automatic restarts since the last request by a client"
+    )
+    execution_arn: Mapped[str | None] = mapped_column(
+        String(1024), comment="The latest durable execution; NULL before the first"
+    )
+    failed_step: Mapped[str | None] = mapped_column(String(32), comment="The step that failed for good; NULL otherwise")
+    reason: Mapped[str | None] = mapped_column(String(1000), comment="Why it failed; NULL otherwise")
+    documents: Mapped[int | None] = mapped_column(
+        Integer, comment="Documents of the production; NULL before numbers are reserved"
+    )
+    sequence_id: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The Bates sequence, bates_sequences.id; NULL before numbers are reserved"
+    )
+    first_number: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The first assigned number, without prefix; NULL before"
+    )
+    last_number: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The last assigned number, without prefix; NULL before"
+    )
+    created_at: Mapped[datetime] = mapped_column(
+        Timestamp, server_default=NOW, comment="When the production was requested (UTC)"
+    )
+    updated_at: Mapped[datetime] = mapped_column(
+        Timestamp,
+        server_default=NOW,
+        comment="The last sign of life (UTC); a schedule restarts a production without one",
+    )
+    version: Mapped[int] = mapped_column(
+        Integer,
+        server_default="1",
+        comment="Incremented by every change; a client's change of an older version is refused",
+    )
 
     __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own form
 
 
 class ProductionSteps(Base):
-    """The status of a production's saga step; `reason` is why it, or its compensation, failed."""
+    """The status of one step of a production's saga."""
 
     __tablename__ = "production_steps"
 
-    production_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    name: Mapped[str] = mapped_column(String(32), primary_key=True)
-    position: Mapped[int] = mapped_column(SmallInteger)
-    status: Mapped[str] = mapped_column(String(16))
-    reason: Mapped[str | None] = mapped_column(String(1000))
-    updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=NOW)
+    production_id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The production, productions.id"
+    )
+    name: Mapped[str] = mapped_column(String(32), primary_key=True, comment="begin, reserve, copy, confirm or notify")
+    position: Mapped[int] = mapped_column(SmallInteger, comment="The order of the step, from 0")
+    status: Mapped[str] = mapped_column(String(16), comment="pending, completed, failed or compensated")
+    reason: Mapped[str | None] = mapped_column(
+        String(1000), comment="Why the step or its compensation failed; NULL otherwise"
+    )
+    updated_at: Mapped[datetime] = mapped_column(
+        Timestamp, server_default=NOW, comment="When the status last changed (UTC)"
+    )

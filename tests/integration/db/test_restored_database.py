@@ -18,7 +18,9 @@ from tests.support.world import Context
 def small_ids_again(database: Database) -> Iterator[None]:
     """Other tests use this schema too."""
     yield
-    for (table,) in database.query("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"):
+    for (table,) in database.query(
+        "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'"
+    ):
         database.query(f"DELETE FROM {table} WHERE '{table}' IN ('cases', 'outbox_events')")
         database.query(f"ALTER TABLE {table} AUTO_INCREMENT = 1")
 
