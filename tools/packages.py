@@ -9,6 +9,7 @@ import ast
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -111,8 +112,13 @@ def home_of(name: str) -> str | None:
     return next((prefix for prefix in prefixes if prefix in ALLOWED), None)
 
 
-def imports(source: Source) -> Iterator[tuple[int, str]]:
+@cache
+def imports(source: Source) -> list[tuple[int, str]]:
     """Line and dotted name of everything imported; `from a import b` is a.b, because b may be a module."""
+    return list(_find_imports(source))
+
+
+def _find_imports(source: Source) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(source.text)):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)

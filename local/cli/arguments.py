@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 from typing import TypeAlias
 
-from local.gateway.server import LAST_PORT
-
 _MOST_WORKERS = 64
+_LAST_PORT = 65535
 _API_PORT = 8700
+DEFAULT_WORKERS = min(4, os.cpu_count() or 1)
 
 _DESCRIPTION = """\
 Imports litigation load files (Concordance DAT, CSV, TSV and similar formats) into MySQL on this machine. The command
@@ -156,9 +156,8 @@ def _add_workers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers",
         type=_workers,
-        default=min(4, os.cpu_count() or 1),
         metavar="N",
-        help="worker processes per function (default: %(default)s)",
+        help=f"worker processes per function (default: {DEFAULT_WORKERS})",
     )
 
 
@@ -167,7 +166,7 @@ def _workers(text: str) -> int:
 
 
 def _port(text: str) -> int:
-    return _number(text, 0, LAST_PORT, f"a number from 1 to {LAST_PORT}, or 0 for any free port")
+    return _number(text, 0, _LAST_PORT, f"a number from 1 to {_LAST_PORT}, or 0 for any free port")
 
 
 def _number(text: str, least: int, most: int, expected: str) -> int:

@@ -16,11 +16,14 @@ from rich.console import Console
 from rich.table import Table
 
 from local.cli import report_download, upload_and_wait
-from local.cli.commands import DONE, FAILED, Workspace, build_state_display
+from local.cli.arguments import DEFAULT_WORKERS
+from local.cli.exit_codes import DONE, FAILED
+from local.cli.import_session import build_state_display
 from local.cli.import_status import ImportProgress, ImportProgressReader
 from local.cli.progress import ProgressDisplay
 from local.cli.report_download import Reports
 from local.cli.summary import ImportResult, print_table
+from local.cli.workspace import Workspace
 from local.errors import LocalError
 from samples.demo import FaultyRow, describe, write_demo
 
@@ -51,7 +54,7 @@ def main() -> int:
 def _import(workspace: Workspace, file: Path) -> ImportResult:
     case = f"demo {datetime.now():%Y-%m-%d %H:%M:%S}"
     display = ProgressDisplay(Console(stderr=True, highlight=False))
-    with display, workspace.stack() as stack, ImportProgressReader(stack.database_url) as states:
+    with display, workspace.connect(DEFAULT_WORKERS) as stack, ImportProgressReader(stack.database_url) as states:
         began = time.monotonic()
         upload = upload_and_wait.upload_load_file(stack, file, "local", case, {})
         on_state = build_state_display(stack, display.add_file(file.name), display)

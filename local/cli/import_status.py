@@ -5,28 +5,31 @@ Guarantees that it only reads, in autocommit, so that every query sees the lates
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import NullPool, create_engine, text
+from pymysql import MySQLError
+
+from local.services.mysql_connection import connect
 
 _FINISHED = ("completed", "completed_with_rejections")
 _FAILED = ("failed", "cancelled")
 
-_FIND = text(
+_FIND = (
     "SELECT id, status, failure_code, failure_message, rows_seen, imported, unchanged, updated, rejected, warnings,"
     " custodians_created, tags_created, encoding, delimiter, qualifier, generation, reports_generation"
-    " FROM imports WHERE bucket = :bucket AND object_key = :object_key ORDER BY id DESC LIMIT 1"
+    " FROM imports WHERE bucket = %s AND object_key = %s ORDER BY id DESC LIMIT 1"
 )
-_COUNTS_OF_CHUNKS = text(
+_COUNTS_OF_CHUNKS = (
     "SELECT COALESCE(SUM(imported), 0) AS imported, COALESCE(SUM(unchanged), 0) AS unchanged,"
     " COALESCE(SUM(updated), 0) AS updated, COALESCE(SUM(rejected), 0) AS rejected,"
-    " COALESCE(SUM(warnings), 0) AS warnings FROM import_chunks WHERE import_id = :id"
+    " COALESCE(SUM(warnings), 0) AS warnings FROM import_chunks WHERE import_id = %s"
 )
-_UNFINISHED = text(
+_UNFINISHED = (
     "SELECT id, tenant_id, status, COUNT(*) OVER () AS total FROM imports"
-    " WHERE status IN ('awaiting_upload', 'splitting', 'running') ORDER BY id LIMIT :limit"
+    " WHERE status IN ('awaiting_upload', 'splitting', 'running') ORDER BY id LIMIT %s"
 )
 _TIMEOUT_SECONDS = 2
 
@@ -83,7 +86,8 @@ class ImportProgressReader:
     """Reader of import states, with one database connection."""
 
     def __init__(self, database_url: str) -> None:
-        self._engine = create_engine(database_url, isolation_level="AUTOCOMMIT", pool_size=1, pool_pre_ping=True)
+        self._url = database_url
+        self._connection = connect(database_url)
 
     def __enter__(self) -> Self:
         return self
@@ -91,27 +95,34 @@ class ImportProgressReader:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._engine.dispose()
+        # After an error the server may have closed it already.
+        with contextlib.suppress(MySQLError):
+            self._connection.close()
 
     def find(self, bucket: str, object_key: str) -> ImportProgress | None:
         """Return the state of an upload's import; None until start_import has registered it."""
-        with self._engine.connect() as connection:
-            row = connection.execute(_FIND, {"bucket": bucket, "object_key": object_key}).mappings().one_or_none()
-            if row is None:
+        try:
+            self._connection.ping(reconnect=False)
+        except MySQLError:
+            # The server has closed it, for example because it was idle for long.
+            self._connection = connect(self._url)
+        with self._connection.cursor() as cursor:
+            cursor.execute(_FIND, (bucket, object_key))
+            values = cursor.fetchone()
+            if values is None:
                 return None
-            values = dict(row)
             if values["status"] not in _FINISHED:
-                counts = connection.execute(_COUNTS_OF_CHUNKS, {"id": values["id"]}).mappings().one()
-                values |= {name: int(count) for name, count in counts.items()}
+                cursor.execute(_COUNTS_OF_CHUNKS, (values["id"],))
+                values |= {name: int(count) for name, count in (cursor.fetchone() or {}).items()}
             return ImportProgress(**values)
 
 
 def list_unfinished(database_url: str, limit: int) -> list[Unfinished]:
     """Return up to `limit` imports of all tenants that have not finished, by id.
 
-    Raises SQLAlchemyError when the database does not answer within 2 seconds.
+    Raises pymysql.Error when the database does not answer within 2 seconds.
     """
     timeouts = dict.fromkeys(("connect_timeout", "read_timeout", "write_timeout"), _TIMEOUT_SECONDS)
-    engine = create_engine(database_url, isolation_level="AUTOCOMMIT", poolclass=NullPool, connect_args=timeouts)
-    with engine.connect() as connection:
-        return [Unfinished(**row) for row in connection.execute(_UNFINISHED, {"limit": limit}).mappings()]
+    with connect(database_url, **timeouts) as connection, connection.cursor() as cursor:
+        cursor.execute(_UNFINISHED, (limit,))
+        return [Unfinished(**row) for row in cursor.fetchall()]

@@ -6,6 +6,8 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import os
 import signal
 import sys
@@ -14,59 +16,74 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
-
-from local.cli import commands
-from local.cli.arguments import build_parser
-from local.cli.commands import ImportRequest, Workspace
-from local.cli.import_options import import_options
+from local.cli.arguments import DEFAULT_WORKERS, build_parser
+from local.cli.exit_codes import DONE, FAILED, WRONG_USAGE
 from local.errors import LocalError, UsageError
 
-_WRONG_USAGE = 2
+# Everything else is imported when a command needs it: --help takes no time.
+if TYPE_CHECKING:
+    from local.cli.import_files import ImportRequest
+    from local.cli.workspace import Workspace
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STOPPED = (
+    "everything that it started is stopped. Rows imported so far are kept."
+    " Import the file again to get the remaining rows."
+)
 _URL_FORM = "set it in the form mysql+pymysql://user:password@host:3306/schema?charset=utf8mb4"
 
 
 def main(arguments: Sequence[str] | None = None, workspace: Workspace | None = None) -> int:
     """Run the command and return its exit code."""
     options = build_parser().parse_args(arguments)
+    # Collecting garbage at the exit would take a tenth of a second and free nothing that is needed.
+    atexit.register(gc.freeze)
     try:
-        workspace = workspace or Workspace(database_url=_check_database_url(os.environ.get("DATABASE_URL")))
         with _interrupt_on_signals():
-            return _run(options, workspace)
+            return _run(options, workspace or _open_workspace())
     except UsageError as exc:
         print(f"exhibit-ingest: error: {exc}\nFor help: exhibit-ingest {options.command} --help", file=sys.stderr)
-        return _WRONG_USAGE
+        return WRONG_USAGE
     except LocalError as exc:
         print(f"exhibit-ingest: error: {exc}", file=sys.stderr)
-        return commands.FAILED
+        return FAILED
     except _Interrupted as exc:
-        return _report_interruption(options.command, exc.signal)
+        return _report_interruption(options.command, exc)
 
 
-def _report_interruption(command: str, number: int) -> int:
+def _open_workspace() -> Workspace:
+    from local.cli.workspace import Workspace
+
+    return Workspace(database_url=_check_database_url(os.environ.get("DATABASE_URL")))
+
+
+def _report_interruption(command: str, interruption: _Interrupted) -> int:
     """Print that a signal ended the command, and return the exit code."""
+    number = interruption.signal
     if command == "serve":
         print("exhibit-ingest: stopped, with everything that it started.", file=sys.stderr)
-        return commands.DONE if number == signal.SIGINT else 128 + number
-    print(
-        "exhibit-ingest: interrupted; everything that it started is stopped. Rows imported so far are kept."
-        " Import the file again to get the remaining rows.",
-        file=sys.stderr,
-    )
+        return DONE if number == signal.SIGINT else 128 + number
+    # A command that has started nothing has noted what goes on.
+    notes: list[str] = getattr(interruption, "__notes__", [])
+    print(f"exhibit-ingest: interrupted; {' '.join(notes) or _STOPPED}", file=sys.stderr)
     return 128 + number
 
 
 def _run(options: argparse.Namespace, workspace: Workspace) -> int:
+    if options.command == "import":
+        request = _build_request(options)
+        from local.cli.import_files import import_files
+
+        return import_files(workspace, request)
+    from local.cli import commands
+
     match options.command:
-        case "import":
-            return commands.import_files(workspace, _build_request(options))
         case "database-url":
             return commands.database_url(workspace)
         case "serve":
-            return commands.serve(workspace, options.port, options.workers)
+            return commands.serve(workspace, options.port, options.workers or DEFAULT_WORKERS)
         case "token":
             for name in ("tenant", "user"):
                 _check_key_part(name, getattr(options, name))
@@ -82,6 +99,9 @@ def _build_request(options: argparse.Namespace) -> ImportRequest:
         _check_key_part(name, getattr(options, name))
     for file in options.files:
         _check_file(file)
+    from local.cli.import_files import ImportRequest
+    from local.cli.import_options import import_options
+
     return ImportRequest(
         files=options.files,
         tenant=options.tenant,
@@ -101,6 +121,9 @@ def _check_database_url(url: str | None) -> str | None:
     """Return the user's DATABASE_URL, None where it is empty or not set; raises UsageError where it cannot be used."""
     if not url:
         return None
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
     try:
         parsed = make_url(url)
     except ArgumentError as exc:

@@ -48,6 +48,10 @@ class ProgressDisplay:
         if self._console.is_terminal:
             self._progress.console.print(Text(message))
 
+    def warn(self, message: str) -> None:
+        """Print a message, on a terminal or not."""
+        self._progress.console.print(Text(message), soft_wrap=True)
+
     def add_file(self, name: str) -> FileProgress:
         """Add a line for a file and return it."""
         return FileProgress(self._progress, self._progress.add_task(name, total=None, rows="uploading"))

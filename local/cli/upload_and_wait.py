@@ -8,11 +8,13 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from local.cli.import_status import ImportProgress, ImportProgressReader
 from local.errors import ImportStalledError
-from local.stack import LocalStack
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 _POLL_SECONDS = 0.1
 _IDLE_CHECK_SECONDS = 1.0
@@ -43,7 +45,21 @@ class RunningStack(Protocol):
         """Wait until an invocation ends, at most for that many seconds."""
 
 
-def upload_load_file(stack: LocalStack, file: Path, tenant: str, case: str, options: Mapping[str, Any]) -> UploadedFile:
+class UploadTarget(Protocol):
+    """The part of a stack that an upload needs."""
+
+    @property
+    def bucket(self) -> str:
+        """Return the name of its bucket."""
+
+    @property
+    def s3(self) -> S3Client:
+        """Return a client for its S3."""
+
+
+def upload_load_file(
+    stack: UploadTarget, file: Path, tenant: str, case: str, options: Mapping[str, Any]
+) -> UploadedFile:
     """Upload a load file, after its options; raises OSError or a boto3 error."""
     upload_id = str(uuid.uuid4())
     if options:

@@ -24,10 +24,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from local.event_sources.delivery import Delivery
 from local.event_sources.sqs_events import Message, build_scheduled_event, build_sqs_event, find_failed_ids
+from local.event_sources.waiting import count_waiting
 from local.lambda_runtime.activity import Activity
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.services.aws import LocalAws
-from local.template.model import EventSource, Schedule, sort_dead_letter_queues_last
+from local.template.model import EventSource, Schedule
 from local.template.reader import ACCOUNT_ID, REGION, Template
 from local.time_scale import TimeScale
 
@@ -36,7 +37,6 @@ Invoke = Callable[[str, object], Any]
 _POLL_SECONDS = 20
 _MAX_MESSAGES = 10
 _IDLE_CHECK_SECONDS = 0.05
-COUNTS = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible", "ApproximateNumberOfMessagesDelayed")
 
 
 class EventSourceMappings:
@@ -100,11 +100,7 @@ class EventSourceMappings:
 
     def count_waiting(self) -> dict[str, int]:
         """Return the number of messages, visible or not, in each consumed queue that is not empty."""
-        consumed = {source.queue for source in self._template.event_sources}
-        # A message that moves to a dead-letter queue counted earlier would be in neither count.
-        order = sort_dead_letter_queues_last(self._template.queues.values())
-        counts = {queue: self._count(queue) for queue in order if queue in consumed}
-        return {queue: count for queue, count in counts.items() if count}
+        return count_waiting(self._template, self._aws)
 
     def wait_until_idle(self, timeout: float) -> None:
         """Wait until no work is left; raise TimeoutError with the messages that remain and the last failures."""
@@ -116,12 +112,6 @@ class EventSourceMappings:
                     f"not idle after {timeout:g} s: {self.count_waiting()}; last failures: {last or 'none'}"
                 )
             self.activity.wait(_IDLE_CHECK_SECONDS)
-
-    def _count(self, queue: str) -> int:
-        url = self._template.queue_url(queue, self._aws.endpoint)
-        # "All" returns one snapshot; attributes requested by name would be counted at different times.
-        response = self._aws.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
-        return sum(int(value) for name, value in response["Attributes"].items() if name in COUNTS)
 
     def _run_schedule(self, schedule: Schedule, period: float, invoke: Invoke) -> None:
         while not self._stopping.wait(period):

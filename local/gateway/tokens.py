@@ -15,8 +15,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import jwt
-
 from local.errors import LocalError
 from local.template.reader import Template
 
@@ -55,6 +53,9 @@ class Tokens:
         now = time.time()
         times = {"iat": int(now), "exp": int(now + lifetime_s)}
         names = {"iss": self._issuer, "aud": self._audience, "sub": user, self._tenant_claim: tenant}
+        # Imported where it is used: commands that start the API, but do not use it, must not wait for it.
+        import jwt
+
         return jwt.encode(names | times, self._secret, algorithm=_ALGORITHM)
 
     def check(self, token: str) -> dict[str, Any]:
@@ -62,6 +63,8 @@ class Tokens:
 
         The message says that a token has expired only if its signature is valid.
         """
+        import jwt
+
         if not token:
             raise InvalidTokenError("the token is missing")
         try:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 import uuid
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from local.errors import LocalError
+
+_FAILURE = re.compile(r"(\w+) failed: ([\w.]+): (.*) \(log: (.+)\)$")
 
 
 class InvocationFailedError(LocalError):
@@ -23,6 +26,12 @@ class InvocationFailedError(LocalError):
         self.message = message
         self.stack_trace: list[str] = list(stack_trace or [])
         self.log = log
+
+    @classmethod
+    def parse(cls, line: str) -> Self | None:
+        """Return the failure from a line that ends with its message, without its stack trace; None for another line."""
+        match = _FAILURE.search(line)
+        return cls(match[1], match[2], match[3], Path(match[4])) if match else None
 
 
 @dataclass

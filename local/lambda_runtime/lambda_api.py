@@ -1,4 +1,4 @@
-"""The part of Lambda's API that durable functions need, on a free port of 127.0.0.1.
+"""The part of Lambda's API that durable functions need.
 
 Guaranteed: Lambda's rules for starting an execution. A qualifier is required, an execution name belongs to one payload,
 `Event` responds at once and `RequestResponse` when the execution has ended. The testing engine's handlers serve all
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import threading
 import uuid
 from concurrent.futures import CancelledError
@@ -51,28 +52,17 @@ _IDLE_SECONDS = 60.0
 
 
 class LambdaApi:
-    """Accepts connections from its creation, and responds once `serve` is called."""
+    """Responds on a listening socket, which it closes in the end."""
 
-    def __init__(self, template: Template) -> None:
-        self._server = _Server(template)
-        self._thread: threading.Thread | None = None
-
-    @property
-    def url(self) -> str:
-        """Return the base URL, without a trailing slash."""
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    def serve(self, executions: DurableExecutions) -> None:
-        """Start to respond."""
-        self._server.connect(executions)
+    def __init__(self, template: Template, listener: socket.socket, executions: DurableExecutions) -> None:
+        self._server = _Server(template, listener, executions)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True, name="lambda-api")
         self._thread.start()
 
     def close(self) -> None:
         """Stop, and wait for the requests in progress; `DurableExecutions.release` must have been called."""
-        if self._thread:
-            self._server.shutdown()
-            self._thread.join()
+        self._server.shutdown()
+        self._thread.join()
         self._server.hang_up()
         self._server.server_close()
 
@@ -95,13 +85,11 @@ class _Server(WebServer, HangingUpServer):
     # Its threads are joined when it closes.
     daemon_threads = False
 
-    def __init__(self, template: Template) -> None:
+    def __init__(self, template: Template, listener: socket.socket, executions: DurableExecutions) -> None:
         self.template = template
-        self.executions: DurableExecutions
-        super(WebServer, self).__init__(("127.0.0.1", 0), _Handler)
-
-    def connect(self, executions: DurableExecutions) -> None:
-        """Connect the engine's handlers to a running engine."""
+        super(WebServer, self).__init__(listener.getsockname(), _Handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket = listener
         self.executions = executions
         self.executor = executions.executor
         self.router = Router()

@@ -1,7 +1,8 @@
 """One worker: a process with AWS's runtime client, and the Runtime API that it fetches invocations from.
 
 A worker handles one invocation at a time. After a timeout, or after its process died, it cannot be used again, and
-`is_alive` is False. `local.lambda_runtime.rie_worker` has the other kind of worker, which runs a built artifact.
+`is_alive` is False. Its process is forked if the function's `forks` is set, and started by itself otherwise; a handler
+cannot tell the difference. `local.lambda_runtime.rie_worker` has the other kind of worker, which runs a built artifact.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from local.errors import ProcessFailedError
 from local.lambda_runtime.build_artifact import Artifact
+from local.lambda_runtime.forking import ForkedProcess, ForkServer
 from local.lambda_runtime.invocation import Invocation, InvocationFailedError
 from local.lambda_runtime.runtime_api import RuntimeApi
 from local.services.processes import Processes, kill
@@ -28,7 +31,10 @@ INIT_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """The configuration that the workers of one function share; with an artifact, they run the built function."""
+    """The configuration that the workers of one function share; with an artifact, they run the built function.
+
+    `forks` is the server that forks their processes, None where they are started one by one.
+    """
 
     function: str
     handler: str
@@ -37,6 +43,7 @@ class WorkerSpec:
     log: Path
     artifact: Artifact | None = None
     module: str = RUNTIME_CLIENT
+    forks: ForkServer | None = None
 
 
 class Worker:
@@ -83,14 +90,17 @@ class Worker:
         self._watcher.join()
         self._release()
 
-    def _start(self, processes: Processes) -> subprocess.Popen[bytes]:
-        self._api = RuntimeApi(self._on_error)
-        return processes.start(
-            [sys.executable, "-m", self._spec.module, self._spec.handler],
-            environment=dict(self._spec.environment) | {"AWS_LAMBDA_RUNTIME_API": self._api.address},
-            directory=self._spec.directory,
-            log=self._spec.log,
-        )
+    def _start(self, processes: Processes) -> subprocess.Popen[bytes] | ForkedProcess:
+        spec, self._api = self._spec, RuntimeApi(self._on_error)
+        environment = dict(spec.environment) | {"AWS_LAMBDA_RUNTIME_API": self._api.address}
+        if spec.forks is None:
+            command = [sys.executable, "-m", spec.module, spec.handler]
+            return processes.start(command, environment=environment, directory=spec.directory, log=spec.log)
+        try:
+            return spec.forks.start(spec.module, spec.handler, environment, spec.directory, spec.log)
+        except ProcessFailedError as exc:
+            self._api.close()
+            raise self._build_failure("Runtime.ExitError", str(exc)) from exc
 
     def _handle(self, invocation: Invocation) -> bytes:
         self._api.offer(invocation)
@@ -103,7 +113,10 @@ class Worker:
 
     def _kill(self) -> None:
         """Kill the process and all processes that it started, and wait until they have ended."""
-        kill(self._process)
+        if isinstance(self._process, ForkedProcess):
+            self._process.kill()
+        else:
+            kill(self._process)
 
     def _release(self) -> None:
         """Release the resources that outlive the process."""

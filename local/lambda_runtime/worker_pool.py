@@ -2,7 +2,8 @@
 
 A function has at most the given number of workers. They start when they are needed and are reused. A worker that
 exceeds the function's timeout is killed, and one that died is replaced at the next invocation. The output of the
-workers goes to one log file per function. Event sources and the HTTP API both call `Runtime.invoke`.
+workers goes to one log file per function. Workers that run from source under AWS's runtime client are forked.
+Event sources and the HTTP API both call `Runtime.invoke`.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from local.lambda_runtime.build_artifact import Artifact
+from local.lambda_runtime.forking import FORK_LOG, ForkServer
 from local.lambda_runtime.invocation import Invocation, InvocationFailedError
 from local.lambda_runtime.rie_worker import EmulatedWorker
 from local.lambda_runtime.worker import RUNTIME_CLIENT, Worker, WorkerSpec
@@ -44,6 +46,14 @@ class _Pool:
                 return worker.run(invocation)
             finally:
                 self._release(worker)
+
+    def prepare(self) -> None:
+        """Start a worker, which then waits for its first invocation, if a slot is free and none has started yet."""
+        if not self._workers and self._slots.acquire(blocking=False):
+            try:
+                self._release(self._acquire())
+            finally:
+                self._slots.release()
 
     def pids(self, *, busy: bool) -> list[int]:
         """Return the process ids of all live workers, or of the busy ones only."""
@@ -98,7 +108,9 @@ class Runtime:
         log_directory: Path,
         artifact: Artifact | None = None,
         module: str = RUNTIME_CLIENT,
+        forks: ForkServer | None = None,
     ) -> None:
+        self._forks = forks or ForkServer(processes, template.import_roots, log_directory / FORK_LOG)
         self._template = template
         self._time_scale = time_scale
         self._log_directory = log_directory
@@ -118,6 +130,11 @@ class Runtime:
         )
         return json.loads(self._pools[function].run(invocation))
 
+    def prepare(self, functions: Iterable[str]) -> None:
+        """Start a worker of each function, so that its first invocation does not wait for its start."""
+        for function in functions:
+            self._pools[function].prepare()
+
     def pids(self, function: str) -> list[int]:
         """Return the process ids of a function's workers."""
         return self._pools[function].pids(busy=False)
@@ -130,6 +147,7 @@ class Runtime:
         """Kill all workers."""
         for pool in self._pools.values():
             pool.close()
+        self._forks.stop()
 
     def _scale_timeout(self, function: Function) -> float:
         return self._time_scale.scale_timeout(function.timeout)
@@ -139,14 +157,17 @@ class Runtime:
         variables = {"PYTHONPATH": os.pathsep.join(str(root) for root in roots)}
         if artifact:
             variables = artifact.environment(function.name, self._scale_timeout(function))
+        every = build_child_environment() | _function_variables(function) | variables | dict(environment)
+        can_fork = not artifact and self._module == RUNTIME_CLIENT and self._forks.can_start(every)
         return WorkerSpec(
             function=function.name,
             handler=function.handler,
-            environment=build_child_environment() | _function_variables(function) | variables | dict(environment),
+            environment=every,
             directory=artifact.code(function.name) if artifact else roots[0],
             log=self._log_directory / f"{function.name}.log",
             artifact=artifact,
             module=self._module,
+            forks=self._forks if can_fork else None,
         )
 
 

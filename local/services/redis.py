@@ -18,9 +18,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from redis import Redis
-from redis.exceptions import RedisError
-
 from local.errors import ProcessFailedError
 from local.services.processes import Processes, build_child_environment, tail
 
@@ -107,6 +104,10 @@ class PrivateRedis:
 
     def _is_ready(self, child: subprocess.Popen[bytes]) -> bool:
         """Return whether the server that answers is the child, not another server on the same port."""
+        # Imported here: it takes half a second, which a command without Redis must not pay.
+        from redis import Redis
+        from redis.exceptions import RedisError
+
         with Redis.from_url(self.url, socket_timeout=1, protocol=2, driver_info=None) as client:
             try:
                 process_id: Any = client.info("server")["process_id"] if self._program else client.get(_PROCESS_ID)

@@ -1,22 +1,27 @@
-"""A lock that allows one command at a time in a state directory."""
+"""The state directory: one command at a time owns it, and may publish how other commands reach what it runs.
+
+The kernel releases the locks of a process that ends, even if it is killed. So the owner of a lock lives, and a
+published file that is not locked is stale.
+"""
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from local.errors import StackBusyError
 
+ADDRESS_FILE = "serve.json"
+
 
 @contextmanager
 def lock_state_directory(directory: Path) -> Iterator[None]:
-    """Lock the directory for the block. Raises StackBusyError with the id of the process that has the lock.
-
-    The kernel releases the lock when its process ends, even if it is killed.
-    """
+    """Lock the directory for the block. Raises StackBusyError with the id of the process that has the lock."""
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / "lock").open("a+", encoding="utf-8") as lock:
         try:
@@ -32,3 +37,35 @@ def lock_state_directory(directory: Path) -> Iterator[None]:
         lock.write(str(os.getpid()))
         lock.flush()
         yield
+
+
+@contextmanager
+def publish_address(directory: Path, address: Mapping[str, str | int]) -> Iterator[None]:
+    """Publish an address for the block, in a file that only its owner can read."""
+    path = directory / ADDRESS_FILE
+    # mkstemp creates the file with mode 0600; the new name makes it visible when it is complete and locked.
+    handle, draft = tempfile.mkstemp(dir=directory, prefix=f"{ADDRESS_FILE}.")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        json.dump(address, file)
+        file.flush()
+        os.replace(draft, path)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def read_address(directory: Path) -> dict[str, str | int] | None:
+    """Return the published address; None if there is none, or if the process that published it has ended."""
+    try:
+        file = (directory / ADDRESS_FILE).open(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            address: dict[str, str | int] = json.load(file)
+            return address
+    return None

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from local.errors import LocalError
 from local.event_sources.poller import EventSourceMappings
 from local.lambda_runtime.build_artifact import Artifact
+from local.lambda_runtime.durable_host import DurableHost
+from local.lambda_runtime.forking import ForkServer
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.lambda_runtime.worker_pool import Runtime
 from local.services.aws import LocalAws
 from local.services.processes import Processes
 from local.stack.options import StackOptions
 from local.template.reader import Template
-from local.time_scale import TimeScale
-
-if TYPE_CHECKING:
-    from local.lambda_runtime.durable_executions import DurableExecutions
-    from local.lambda_runtime.lambda_api import LambdaApi
 
 
 class FunctionHost:
@@ -41,13 +38,15 @@ class FunctionHost:
         processes: Processes,
         log_directory: Path,
         artifact: Artifact | None = None,
+        forks: ForkServer | None = None,
     ) -> None:
         self._template = template
         self._aws = aws
         self._overrides = dict(environment)
-        self._lambda: LambdaApi | None = None
-        self._durable: DurableExecutions | None = None
-        self._listen()
+        self._durable: DurableHost | None = None
+        # The functions need its address when they start.
+        if template.durable_functions():
+            self._durable = DurableHost(template, options.time_scale, log_directory / "durable.log")
         self.runtime = Runtime(
             template,
             environment=self._worker_environment,
@@ -57,6 +56,7 @@ class FunctionHost:
             log_directory=log_directory,
             artifact=artifact,
             module=options.runtime_module,
+            forks=forks,
         )
         self.event_sources = EventSourceMappings(
             template,
@@ -67,14 +67,15 @@ class FunctionHost:
             delivery=options.delivery,
             log=log_directory / "failures.log",
         )
-        self._serve(options.time_scale, log_directory / "durable.log")
+        if self._durable:
+            self._durable.serve(self.runtime.invoke, self.event_sources.activity, at_once=not options.minimal)
 
     @property
     def lambda_url(self) -> str:
         """Return the Lambda API's base URL, without a trailing slash; raise LocalError if no function is durable."""
-        if self._lambda is None:
+        if self._durable is None:
             raise LocalError("the template has no durable functions")
-        return self._lambda.url
+        return self._durable.url
 
     def invoke_for_api(self, function: str, event: dict[str, Any]) -> Any:
         """Invoke a function for the HTTP API; record a failure, because the client does not see its details."""
@@ -87,7 +88,7 @@ class FunctionHost:
     def environment(self, function: str) -> dict[str, str]:
         """Return a function's variables: the template's, the addresses of the local servers, and the overrides."""
         variables = self._template.environment(function, self._aws.endpoint)
-        endpoint = {"AWS_ENDPOINT_URL_LAMBDA": self._lambda.url} if self._lambda else {}
+        endpoint = {"AWS_ENDPOINT_URL_LAMBDA": self._durable.url} if self._durable else {}
         return variables | self._aws.environment() | endpoint | self._overrides
 
     def _worker_environment(self, function: str) -> dict[str, str]:
@@ -113,23 +114,6 @@ class FunctionHost:
             self._durable.announce_stop()
         self._aws.stop()
         self.runtime.stop()
-        if self._durable and self._lambda:
-            self._durable.release()
-            self._lambda.close()
+        if self._durable:
             self._durable.stop()
         self.event_sources.join()
-
-    def _listen(self) -> None:
-        """Open the Lambda API's port, because the functions need its address when they start."""
-        if self._template.durable_functions():
-            # Imported here: it takes a quarter of a second, which other templates must not pay.
-            from local.lambda_runtime.lambda_api import LambdaApi
-
-            self._lambda = LambdaApi(self._template)
-
-    def _serve(self, time_scale: TimeScale, log: Path) -> None:
-        if self._lambda:
-            from local.lambda_runtime.durable_executions import DurableExecutions
-
-            self._durable = DurableExecutions(self.runtime.invoke, self.event_sources.activity, time_scale, log)
-            self._lambda.serve(self._durable)

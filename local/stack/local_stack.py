@@ -7,42 +7,45 @@ even if this process is killed. Only a database server that was running before, 
 from __future__ import annotations
 
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from sqlalchemy import create_engine, text
-from sqlalchemy.engine import URL, make_url
-
 from local.errors import LocalError
-from local.event_sources.poller import EventSourceMappings
-from local.gateway.server import ApiGateway, check_port_is_free
-from local.gateway.tokens import Tokens
 from local.lambda_runtime.build_artifact import Artifact
+from local.lambda_runtime.forking import FORK_LOG, ForkServer
 from local.lambda_runtime.invocation import InvocationFailedError
-from local.lambda_runtime.worker_pool import Runtime
 from local.services.aws import LocalAws
-from local.services.mysql import PrivateServer
 from local.services.processes import Processes
 from local.services.redis import PrivateRedis
 from local.services.state_lock import lock_state_directory
-from local.stack.function_host import FunctionHost
 from local.stack.options import StackOptions
 from local.template.reader import Template
 
+# The rest of the stack is imported when the servers have been started: that takes a second of processor time.
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
 
+    from local.event_sources.poller import EventSourceMappings
+    from local.gateway.server import ApiGateway
+    from local.gateway.tokens import Tokens
+    from local.lambda_runtime.worker_pool import Runtime
+    from local.services.mysql import PrivateServer
+    from local.stack.function_host import FunctionHost
+
 SCHEMA = "exhibits"
 
 
 class LocalStack:
-    """The application, running while the `with` block runs; its data, logs and secrets are in `state_dir`."""
+    """The application, running while the `with` block runs; its data, logs and secrets are in `state_dir`.
+
+    `launch` starts the servers before the block, so that the caller can work while they start; `close` must follow.
+    """
 
     def __init__(self, state_dir: Path, options: StackOptions | None = None) -> None:
         self.state_dir = state_dir.resolve()
@@ -51,29 +54,48 @@ class LocalStack:
         self._artifact = Artifact.load(self.options.artifact) if self.options.artifact else None
         self.template = Template.load(self._artifact.template if self._artifact else self.options.template)
         self._api: ApiGateway | None = None
+        self._launched = False
         self._exit = ExitStack()
         self._failed_start = ExitStack()
         self._work = ExitStack()
         self.database_url = ""
         self.redis_url = ""
         self.aws: LocalAws
+        self._processes: Processes
+        self._forks: ForkServer
+        self._database: Future[str]
         self._functions: FunctionHost
         self.runtime: Runtime
         self.event_sources: EventSourceMappings
 
     def __enter__(self) -> Self:
+        self.launch()
         try:
             self._start()
         except BaseException:
-            self._exit.close()
-            self._failed_start.close()
+            self.close()
             raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def launch(self) -> None:
+        """Start the servers without waiting for them, unless that was done; raises StackBusyError and LocalError."""
+        if not self._launched:
+            self._launched = True
+            try:
+                self._launch()
+            except BaseException:
+                self.close()
+                raise
+
+    def close(self) -> None:
+        """End everything; of a stack that did not start, the database server that `keep_database` keeps too."""
         self._exit.close()
+        self._failed_start.close()
 
     @property
     def s3(self) -> S3Client:
@@ -104,14 +126,16 @@ class LocalStack:
 
     @property
     def api_url(self) -> str:
-        """Return the API's base URL, without a trailing slash; raise LocalError if the template has no routes."""
+        """Return the API's base URL, without a trailing slash; raise LocalError if the stack has no HTTP API."""
         if self._api is None:
-            raise LocalError("the template has no routes of an HTTP API")
+            raise LocalError("the stack has no HTTP API: its template has no routes, or it runs imports only")
         return self._api.url
 
     @property
     def tokens(self) -> Tokens:
         """Return the issuer of the tokens that the API accepts."""
+        from local.gateway.tokens import Tokens
+
         return Tokens.load(self.state_dir, self.template)
 
     def queue_url(self, queue: str) -> str:
@@ -150,79 +174,96 @@ class LocalStack:
         """Return the failed invocations and executions so far, without the first `after`."""
         return self.event_sources.activity.failures(after)
 
-    def _start(self) -> None:
+    @property
+    def _serves_api(self) -> bool:
+        return bool(self.template.routes) and not self.options.minimal
+
+    def _launch(self) -> None:
         self._exit.enter_context(lock_state_directory(self.state_dir))
-        if self.template.routes:
+        if self._serves_api:
+            from local.gateway.server import check_port_is_free
+
             check_port_is_free(self.options.api_port)
         shutil.rmtree(self.log_directory, ignore_errors=True)
         self.log_directory.mkdir(parents=True)
-        processes = Processes()
-        self._exit.callback(processes.stop)
-        self.aws = LocalAws(processes, self.log_directory / "aws.log", self.options.time_scale)
-        # AWS, Redis and the database start in parallel.
+        self._processes = Processes()
+        self._exit.callback(self._processes.stop)
+        self.aws = LocalAws(self._processes, self.log_directory / "aws.log", self.options.time_scale)
         self.aws.launch()
-        with ThreadPoolExecutor(1) as executor:
-            redis = executor.submit(self._start_redis)
-            self.database_url = self._start_database()
-            self.aws.await_start()
-        self.redis_url = redis.result()
         self.aws.create_resources(self.template)
+        self._forks = ForkServer(self._processes, self.template.import_roots, self.log_directory / FORK_LOG)
+        if not self._artifact:
+            self._forks.launch()
+        # After the others, which take longer to start.
+        from local.services.mysql import PrivateServer
+
+        server = PrivateServer(self.state_dir / "database", outlive=self.options.keep_database)
+        # What a thread of it adds to the exit stack is closed before the executor, or else after it.
+        executor = self._exit.enter_context(ThreadPoolExecutor(1, thread_name_prefix="database-start"))
+        self._database = executor.submit(self._start_database, server)
+
+    def _start(self) -> None:
+        # Imported here, while the database starts, and AWS and the fork server import what they need.
+        from local.stack import schema
+        from local.stack.function_host import FunctionHost
+
+        self.redis_url = self._start_redis()
+        self.database_url = self._database.result()
+        is_current = schema.prepare_schema(self.database_url, self.options.migrations)
+        self.aws.await_start()
         self._exit.enter_context(self._work)
-        self._start_functions(processes)
-        for function in self.template.on_deploy:
+        self._start_functions(FunctionHost)
+        for function in () if is_current else self.template.on_deploy:
             self.invoke(function, {"RequestType": "Local"})
         if self.options.poll_events:
             self.event_sources.start()
-        if self.template.routes:
-            invoke = self._functions.invoke_for_api
-            self._api = ApiGateway(self.template.routes, invoke, self.tokens, self.options.api_port)
-            self._work.enter_context(self._api)
+            self.runtime.prepare(self._list_consumers())
+        if self._serves_api:
+            self._start_api()
+        self._failed_start.pop_all()
+
+    def _list_consumers(self) -> list[str]:
+        """Return the functions that the messages of an import lead to: not those of dead-letter queues."""
+        queues = self.template.queues
+        dead = {queue.redrive.dead_letter_queue for queue in queues.values() if queue.redrive}
+        return [source.function for source in self.template.event_sources if source.queue not in dead]
 
     def _start_redis(self) -> str:
         """Start Redis if a function of the template uses it; return its URL, or an empty string."""
-        if not any("REDIS_URL" in function.environment for function in self.template.functions.values()):
+        used = any("REDIS_URL" in function.environment for function in self.template.functions.values())
+        if not used or self.options.minimal:
             return ""
         redis = PrivateRedis(self.log_directory)
         self._exit.callback(redis.stop)
         return redis.start()
 
-    def _start_database(self) -> str:
-        keep = self.options.keep_database
+    def _start_database(self, server: PrivateServer) -> str:
+        """Return DATABASE_URL, or start the private server and return the URL of the application's schema on it."""
         if self.options.database_url:
-            url = make_url(self.options.database_url)
-            if not url.database:
-                raise LocalError("DATABASE_URL has no schema; write it as in mysql+pymysql://user@host:3306/exhibits")
-        else:
-            server = PrivateServer(self.state_dir / "database", outlive=keep)
-            url = make_url(server.start()).set(database=SCHEMA)
-            if server.was_started_here and not keep:
-                self._exit.callback(server.stop)
-            elif server.was_started_here:
-                self._failed_start.callback(server.stop)
-        create_schema(url)
-        return url.render_as_string(hide_password=False)
+            return self.options.database_url
+        server.start()
+        if server.was_started_here:
+            (self._failed_start if self.options.keep_database else self._exit).callback(server.stop)
+        return server.url(SCHEMA)
 
-    def _start_functions(self, processes: Processes) -> None:
+    def _start_functions(self, host: type[FunctionHost]) -> None:
         servers = {"DATABASE_URL": self.database_url} | ({"REDIS_URL": self.redis_url} if self.redis_url else {})
-        self._functions = FunctionHost(
+        self._functions = host(
             self.template,
             self.aws,
             {**servers, **self.options.environment},
             self.options,
-            processes=processes,
+            processes=self._processes,
             log_directory=self.log_directory,
             artifact=self._artifact,
+            forks=self._forks,
         )
         self.runtime, self.event_sources = self._functions.runtime, self._functions.event_sources
         self._work.callback(self._functions.stop)
 
+    def _start_api(self) -> None:
+        from local.gateway.server import ApiGateway
 
-def create_schema(url: URL) -> None:
-    """Create the schema of a URL if it is missing."""
-    engine = create_engine(url.set(database=""))
-    try:
-        with engine.begin() as connection:
-            name = engine.dialect.identifier_preparer.quote_identifier(url.database or "")
-            connection.execute(text(f"CREATE DATABASE IF NOT EXISTS {name} CHARACTER SET utf8mb4"))
-    finally:
-        engine.dispose()
+        invoke = self._functions.invoke_for_api
+        self._api = ApiGateway(self.template.routes, invoke, self.tokens, self.options.api_port)
+        self._work.enter_context(self._api)

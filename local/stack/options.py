@@ -23,8 +23,10 @@ class StackOptions:
     overrides the template's variables. `api_port` 0 means any free port. `artifact` is the output folder of
     `make lambda`: the functions then run from the build, under AWS's runtime interface emulator, and the built template
     replaces `template`. Without `poll_events` no queue is polled and no schedule runs, so functions run only when they
-    are invoked. `delivery` decides how messages are delivered. `runtime_module` replaces AWS's runtime client for
-    handlers that run from source, and must run it in the end.
+    are invoked. `minimal` starts only what an import needs: no Redis, no HTTP API, and the engine of the durable
+    functions at their first request. `migrations` is a folder of Alembic revisions: if the database is at the newest,
+    the functions that run on a deployment are not invoked. `delivery` decides how messages are delivered.
+    `runtime_module` replaces AWS's runtime client for handlers that run from source, and must run it in the end.
     """
 
     workers: int = 2
@@ -36,5 +38,7 @@ class StackOptions:
     api_port: int = 0
     artifact: Path | None = None
     poll_events: bool = True
+    minimal: bool = False
+    migrations: Path | None = None
     delivery: Delivery = field(default_factory=InOrderDelivery)
     runtime_module: str = RUNTIME_CLIENT

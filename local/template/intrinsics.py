@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -21,7 +21,14 @@ Lookup = Callable[[str, str | None], str]
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 
-class _Loader(yaml.SafeLoader):
+if TYPE_CHECKING:
+    from yaml import SafeLoader as _SafeLoader
+else:
+    # The parser in C is ten times as fast; PyYAML can be built without it.
+    _SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_SafeLoader):
     """A safe YAML loader that also reads the short forms of the intrinsic functions."""
 
 

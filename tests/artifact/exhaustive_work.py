@@ -7,7 +7,7 @@ this process, by the same code and in the function's name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from types import ModuleType
 
 import pytest
 import requests
@@ -15,36 +15,23 @@ from boto3.s3.transfer import TransferConfig
 
 from core.contracts.imports import SINGLE_PUT_BYTES
 from core.errors import StorageUnavailableError
+from local.stack.options import DEFAULT_TEMPLATE
+from local.template.reader import Template
 from shell.aws import clients, s3
 from shell.imports.upload_matching import load_current_import, split_lock
 from tests.artifact import document_effects, import_effects
 from tests.artifact.import_effects import DONE, THREE
-from tests.artifact.sending import Sender
+from tests.artifact.sending import HTTP_S, Api, Sender
 from tests.artifact.watching import Watched
 from tests.support.emptying import empty_tables
 from tests.support.productions import ask, put_documents, put_file, status_of
 from tests.support.world import World, request_messages, sqs_event, taken_from
 
 PART = 5 * 1024 * 1024
-HTTP_S = 60
+Effect = Callable[[Sender], None]
+MODULES = (import_effects, document_effects)
+HANDLERS = {name: each.handler.partition(".")[0] for name, each in Template.load(DEFAULT_TEMPLATE).functions.items()}
 REJECTED = b"Control Number,Title\r\nA-1,one\r\n,two\r\n"
-
-
-class Api:
-    """The API, as a user of the tenant calls it."""
-
-    def __init__(self, sender: Sender) -> None:
-        self._stack = sender.stack
-        self._count = 0
-
-    def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer's body."""
-        self._count += 1
-        token = self._stack.tokens.issue("tenant", "ada")
-        headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": f"call-{self._count}"}
-        reply = requests.request(method, self._stack.api_url + path, json=body, headers=headers, timeout=HTTP_S)
-        assert reply.ok, reply.text
-        return reply.json()
 
 
 def _put(method: str, url: str, body: bytes = b"") -> requests.Response:
@@ -59,7 +46,7 @@ def _key_of(world: World, import_id: int) -> str:
 
 def an_upload_by_one_put_is_imported_and_its_report_read(sender: Sender) -> None:
     """From the announcement to the report's addresses, all by what the API hands out."""
-    api, world = Api(sender), sender.world
+    api, world = Api(sender.stack), sender.world
     made = api.call("POST", "/imports", {"case": "Case", "fileName": "a.csv"})
     _put("PUT", made["upload"]["url"], REJECTED)
     notified = world.notification_of(_key_of(world, made["id"]))
@@ -73,7 +60,7 @@ def an_upload_by_one_put_is_imported_and_its_report_read(sender: Sender) -> None
 
 def an_upload_in_parts_is_completed(sender: Sender) -> None:
     """By the addresses of its parts; S3 lets the last part, here the only one, be small."""
-    made = Api(sender).call("POST", "/imports", {"case": "Case", "fileName": "b.csv", "size": SINGLE_PUT_BYTES})
+    made = Api(sender.stack).call("POST", "/imports", {"case": "Case", "fileName": "b.csv", "size": SINGLE_PUT_BYTES})
     etag = _put("PUT", made["upload"]["parts"][0]["url"], THREE).headers["ETag"]
     part = f"<Part><PartNumber>1</PartNumber><ETag>{etag}</ETag></Part>"
     body = f"<CompleteMultipartUpload>{part}</CompleteMultipartUpload>"
@@ -83,7 +70,7 @@ def an_upload_in_parts_is_completed(sender: Sender) -> None:
 
 def an_import_is_cancelled_and_retried(sender: Sender) -> None:
     """The publisher is waked, and a request sent."""
-    api, import_id = Api(sender), sender.world.start(THREE)
+    api, import_id = Api(sender.stack), sender.world.start(THREE)
     request_messages()
     api.call("POST", f"/imports/{import_id}/cancel")
     api.call("POST", f"/imports/{import_id}/retry")
@@ -165,10 +152,10 @@ def a_production_is_looked_up_that_nothing_was_heard_of(sender: Sender) -> None:
 def a_production_is_cancelled(sender: Sender) -> None:
     """Through the API."""
     put_documents(sender.world, ["A"])
-    Api(sender).call("POST", f"/productions/{ask()}/cancel")
+    Api(sender.stack).call("POST", f"/productions/{ask()}/cancel")
 
 
-BY_BUILT_FUNCTIONS: tuple[Callable[[Sender], None], ...] = (
+BY_BUILT_FUNCTIONS: tuple[Effect, ...] = (
     an_upload_by_one_put_is_imported_and_its_report_read,
     an_upload_in_parts_is_completed,
     an_import_is_cancelled_and_retried,
@@ -209,16 +196,33 @@ def copy_what_is_large(watched: Watched) -> None:
             assert copied is None
 
 
-def do_everything(watched: Watched, handlers: Iterable[str]) -> None:
-    """Every handler's event, then everything else, each in a world without rows or messages."""
-    effects = vars(import_effects) | vars(document_effects)
-    for work in (*(effects[handler] for handler in handlers), *BY_BUILT_FUNCTIONS):
-        empty_tables(watched.sender.world.engine)
-        watched.sender.world.chunk_messages()
-        taken_from(watched.sender.stack.queue_url("ImportReportsQueue"))
-        work(watched.sender)
-    failures = watched.sender.stack.failures()
-    assert not failures, failures
+def do_everything(watched: Watched, handlers: Iterable[str]) -> dict[str, Exception]:
+    """Every handler's event, then everything else; returns the handlers whose effect was not as it has to be."""
+    effects, broken = effects_in(MODULES), dict[str, Exception]()
+    for handler in handlers:
+        try:
+            _work(watched.sender, effects[handler])
+        except Exception as error:
+            broken[handler] = error
+    for work in BY_BUILT_FUNCTIONS:
+        _work(watched.sender, work)
     write_what_is_large_and_what_fails(watched, "WriteImportReportFunction", "reports/1/1/large.csv")
     write_what_is_large_and_what_fails(watched, "ProduceFunction", "productions/1/VOL001/DATA/large.dat")
     copy_what_is_large(watched)
+    return broken
+
+
+def _work(sender: Sender, work: Effect) -> None:
+    """In a world without rows or messages."""
+    failed_before = len(sender.stack.failures())
+    empty_tables(sender.world.engine)
+    sender.world.chunk_messages()
+    taken_from(sender.stack.queue_url("ImportReportsQueue"))
+    work(sender)
+    failures = sender.stack.failures(failed_before)
+    assert not failures, failures
+
+
+def effects_in(modules: Iterable[ModuleType]) -> dict[str, Effect]:
+    """What the modules say that functions must have done, by the names of their handlers."""
+    return {name: effect for module in modules for name, effect in vars(module).items() if name in HANDLERS.values()}

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_plus
+
+import requests
 
 from local.stack import LocalStack
 from local.stack.options import REPOSITORY
@@ -20,6 +23,8 @@ from shell.aws import clients
 from tests.support.world import World
 
 EVENTS = REPOSITORY / "events"
+# Nothing takes so long but what never comes.
+PATIENCE_S, HTTP_S = 300, 120
 
 
 def event_of(handler: str) -> dict[str, Any]:
@@ -61,11 +66,11 @@ class Sender:
         s3 = {**record["s3"], "bucket": bucket, "object": {**record["s3"]["object"], **stored}}
         return {"Records": [{**record, "s3": s3}]}
 
-    def until(self, condition: Callable[[], object], what: str, seconds: float = 60) -> None:
+    def until(self, condition: Callable[[], object], what: str) -> None:
         """Wait until something is so."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENCE_S
         while not condition():
-            assert time.monotonic() < deadline, f"not so after {seconds:g} s: {what}; {self.stack.failures()}"
+            assert time.monotonic() < deadline, f"not so after {PATIENCE_S} s: {what}; {self.stack.failures()}"
             time.sleep(0.05)
 
 
@@ -74,3 +79,18 @@ def _replaced(message: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
     unknown = set(known) - set(message)
     assert not unknown, f"{unknown} are not in {set(message)}"
     return {**message, **known}
+
+
+class Api:
+    """The API of a stack, as a user of the tenant calls it."""
+
+    def __init__(self, stack: LocalStack) -> None:
+        self._stack = stack
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """The answer's body."""
+        token = self._stack.tokens.issue("tenant", "ada")
+        headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": secrets.token_hex(8)}
+        reply = requests.request(method, self._stack.api_url + path, json=body, headers=headers, timeout=HTTP_S)
+        assert reply.ok, reply.text
+        return reply.json()

@@ -120,10 +120,10 @@ def test_a_process_that_ends_is_a_failure_and_another_takes_its_place(probe: Run
 @pytest.mark.slow
 def test_a_function_that_takes_too_long_is_stopped_with_all_it_started(artifact: Artifact, tmp_path: Path) -> None:
     pids = "import os, time\ndef lambda_handler(event, context):\n    time.sleep(event['s'])\n    "
-    with running(probed(artifact, tmp_path, pids + "return [os.getpid(), os.getppid()]", timeout=4)) as runtime:
+    with running(probed(artifact, tmp_path, pids + "return [os.getpid(), os.getppid()]", timeout=10)) as runtime:
         before = ask(runtime, s=0)
-        with pytest.raises(InvocationFailedError, match=r"timed out after 4\.00 seconds") as failed:
-            ask(runtime, s=60)
+        with pytest.raises(InvocationFailedError, match=r"timed out after 10\.00 seconds") as failed:
+            ask(runtime, s=600)
         assert failed.value.error_type == "Sandbox.Timedout"
         assert [pid for pid in before if psutil.pid_exists(pid)] == []
         assert ask(runtime, s=0) != before
@@ -134,7 +134,7 @@ def test_a_runtime_ends_with_its_emulator(probe: Runtime) -> None:
     runtime, emulator = map(psutil.Process, ask(probe)["pids"])
     assert emulator.name() == "aws-lambda-rie"
     emulator.kill()
-    _, alive = psutil.wait_procs([runtime], timeout=20)
+    _, alive = psutil.wait_procs([runtime], timeout=300)
     assert alive == []
 
 

@@ -1,11 +1,15 @@
-"""moto allows everything. What AWS would refuse is found here: of whatever the built functions ask AWS for, the roles
-that SAM makes of template.yaml are asked whether that function may, and of what they allow whether anybody needs it.
+"""Every built function does its work when AWS's emulator hands it the event of events/, and may do what it asks for.
+
+The work is judged by its effect alone. moto allows everything; what AWS would refuse is found here: of whatever the
+built functions ask AWS for, the roles that SAM makes of template.yaml are asked whether that function may, and of what
+they allow whether anybody needs it.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from types import ModuleType
 
 import pytest
 from sqlalchemy import URL
@@ -13,7 +17,9 @@ from sqlalchemy import URL
 from local.lambda_runtime.build_artifact import Artifact
 from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
 from local.template.reader import Template
-from tests.artifact.exhaustive_work import do_everything
+from tests.artifact import document_effects
+from tests.artifact.exhaustive_work import HANDLERS, MODULES, do_everything, effects_in
+from tests.artifact.sending import logical_id
 from tests.artifact.watching import watched
 from tests.support.aws_requests import Asked, UnknownRequestError, asked_for, methods
 from tests.support.permissions import Grant, Roles, needs
@@ -23,7 +29,6 @@ from tests.unit.template.conftest import TEMPLATE, Deployed, deployed_with, list
 from tools.check_template import transform
 
 WIRED = Template.load(DEFAULT_TEMPLATE)
-HANDLERS = {name: each.handler.partition(".")[0] for name, each in WIRED.functions.items()}
 LOAD_FILES = "arn:aws:s3:::exhibit-ingest-local-123456789012-evidence/imports/*"
 # Of an upload that S3 names no version of, as while somebody has suspended the bucket's versioning; every other is read
 # by its version.
@@ -40,11 +45,19 @@ MADE_OF = {
 
 
 @pytest.fixture(scope="module")
-def asked(artifact: Artifact, schema_url: URL, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Asked]]:
-    """All that the functions asked for when they had done everything."""
+def done(
+    artifact: Artifact, schema_url: URL, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[list[Asked], dict[str, Exception]]:
+    """All that the functions asked for when they had done everything, and the handlers that did not do their work."""
     with watched(artifact, schema_url, tmp_path_factory.mktemp("watched")) as watching:
-        do_everything(watching, HANDLERS.values())
-        yield watching.asked()
+        broken = do_everything(watching, HANDLERS.values())
+        return watching.asked(), broken
+
+
+@pytest.fixture
+def asked(done: tuple[list[Asked], dict[str, Exception]]) -> list[Asked]:
+    """All that the functions asked for."""
+    return done[0]
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +93,26 @@ def not_asked_for(asked: Iterable[Asked]) -> list[str]:
     }
     wanted = {(function, each) for function, call in reached - NOT_MADE for each in operations(call)}
     return sorted(f"{function} {operation}" for function, operation in wanted - seen)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", HANDLERS)
+def test_a_built_function_does_what_its_event_asks(
+    done: tuple[list[Asked], dict[str, Exception]], function: str
+) -> None:
+    if HANDLERS[function] in done[1]:
+        raise done[1][HANDLERS[function]]
+
+
+def without_effect(modules: Iterable[ModuleType]) -> list[str]:
+    """The template's functions of which nobody says what they must have done."""
+    return [function for function, handler in HANDLERS.items() if handler not in effects_in(modules)]
+
+
+def test_every_function_of_the_template_is_sent_its_event() -> None:
+    assert without_effect(MODULES) == []
+    assert "ImportChunkFunction" in without_effect([document_effects])
+    assert [name for name, handler in HANDLERS.items() if logical_id(handler) != name] == []
 
 
 @pytest.mark.slow

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import URL
 
 from local.cli import sam_local
-from local.stack import LocalStack
+from local.lambda_runtime.build_artifact import Artifact
+from local.stack import LocalStack, StackOptions
 from local.stack.options import REPOSITORY
 
 # SAM's own reading of both files, up to the variables that it would start a container with.
@@ -36,6 +38,16 @@ print(json.dumps({name: {
 
 
 @pytest.fixture(scope="module")
+def quiet(artifact: Artifact, schema_url: URL, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
+    """The built functions; no queue is polled and no schedule runs."""
+    at = schema_url.render_as_string(hide_password=False)
+    state = tmp_path_factory.mktemp("state")
+    options = StackOptions(workers=1, database_url=at, artifact=artifact.folder, poll_events=False)
+    with LocalStack(state, options) as stack:
+        yield stack
+
+
+@pytest.fixture(scope="module")
 def folder(quiet: LocalStack) -> Iterator[Path]:
     yield sam_local.write(quiet)
     sam_local.remove(quiet.state_dir)
@@ -47,7 +59,7 @@ def resolved(folder: Path) -> dict[str, Any]:
     """What SAM would run each function with."""
     sam = REPOSITORY / ".venv-sam" / "bin" / "python"
     command = [str(sam), "-c", RESOLVE, str(folder / sam_local.TEMPLATE), str(folder / sam_local.ENV_VARS)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 from sqlalchemy import URL, create_engine
 
 from core.productions.volume import resolve_source_key
@@ -19,6 +18,7 @@ from local.lambda_runtime.build_artifact import Artifact
 from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
 from samples.demo import write_demo
+from tests.artifact.sending import PATIENCE_S, Api
 from tests.support import servers
 from tests.support.dump import Dump, logical_dump
 
@@ -79,26 +79,13 @@ def test_the_demo_leaves_the_same_from_what_was_built_as_from_the_sources(
     assert built.failures() == []
 
 
-class Api:
-    """The API of a stack, as a user of the tenant calls it."""
-
-    def __init__(self, stack: LocalStack) -> None:
-        self._stack = stack
-
-    def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer's body."""
-        headers = {"Authorization": f"Bearer {self._stack.tokens.issue('tenant', 'ada')}", "Idempotency-Key": path}
-        reply = requests.request(method, self._stack.api_url + path, json=body, headers=headers, timeout=60)
-        assert reply.ok, reply.text
-        return reply.json()
-
-    def ended(self, production: int) -> Any:
-        """The production, once its status is an end."""
-        deadline = time.monotonic() + 90
-        while (shown := self.call("GET", f"/productions/{production}"))["status"] in ("requested", "running"):
-            assert time.monotonic() < deadline, shown
-            self._stack.wait_for_activity(0.1)
-        return shown
+def ended(stack: LocalStack, production: int) -> Any:
+    """The production, once its status is an end."""
+    deadline = time.monotonic() + PATIENCE_S
+    while (shown := Api(stack).call("GET", f"/productions/{production}"))["status"] in ("requested", "running"):
+        assert time.monotonic() < deadline, shown
+        stack.wait_for_activity(0.1)
+    return shown
 
 
 @pytest.mark.slow
@@ -111,9 +98,8 @@ def test_a_production_is_asked_for_and_made_from_what_was_built(built: LocalStac
     paths = ("N/1.doc", "T/1.txt", "N/2.doc", "T/2.txt")
     for path in paths:
         built.s3.put_object(Bucket=built.bucket, Key=resolve_source_key("tenant", CASE, path), Body=path.encode())
-    api = Api(built)
     asked = {"case": CASE, "query": {}, "volume": "VOL001", "prefix": "ACME", "digits": 7}
-    shown = api.ended(api.call("POST", "/productions", asked)["id"])
+    shown = ended(built, Api(built).call("POST", "/productions", asked)["id"])
     assert (shown["status"], shown["documents"]) == ("confirmed", 2)
     listed = built.s3.list_objects_v2(Bucket=built.bucket, Prefix=shown["folder"])["Contents"]
     made = {built.s3.get_object(Bucket=built.bucket, Key=each["Key"])["Body"].read() for each in listed}

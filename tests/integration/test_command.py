@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from local.cli.commands import Workspace
 from local.cli.main import main
+from local.cli.workspace import Workspace
 from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec
 

@@ -1,16 +1,14 @@
-"""Appending to destinations: rows with and without the lock, by this process and by others, and what came of it."""
+"""Appending to destinations: rows with and without the lock, by threads and by a process, and what came of it."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import groupby
 from multiprocessing.context import ForkServerProcess
-from multiprocessing.synchronize import Barrier, Event
+from multiprocessing.synchronize import Event
 from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Connection, Engine, event, text
@@ -32,7 +30,6 @@ from tests.support.workers import PATIENCE_S
 
 STATEMENTS, ROWS = 5, 10
 _FORKS = multiprocessing.get_context("forkserver")
-_meeting: Barrier | None = None
 _INSERT = text("INSERT INTO toy_appends (destination_id, batch, position) VALUES (:destination_id, :batch, :position)")
 _FREE = text("SELECT COALESCE(MAX(position) + 1, 0) FROM toy_appends WHERE destination_id = :id")
 
@@ -72,25 +69,21 @@ def append(destination: str, batch: int) -> InsertLock:
     return lock
 
 
-def append_all(destination: str, batches: Sequence[int]) -> float:
-    """Append batches one after the other; returns the seconds that it took."""
-    began = time.monotonic()
+def append_all(destination: str, batches: Sequence[int]) -> None:
+    """Append batches one after the other."""
     for batch in batches:
         append(destination, batch)
-    return time.monotonic() - began
 
 
-def append_all_without_lock(destination_id: int, batches: Sequence[int], meeting: bool = True) -> float:
-    """The negative control takes the first free position it sees; all callers are half-way through a batch."""
-    began = time.monotonic()
+def append_all_without_lock(destination_id: int, batches: Sequence[int], meet: Callable[[], object]) -> None:
+    """The negative control takes the first free position it sees; `meet` is called half-way through the first batch."""
     for batch in batches:
         with session() as transaction:
             first = free_position(transaction, destination_id)
             for statement in range(STATEMENTS):
                 insert(transaction, destination_id, batch, first + statement * ROWS)
-                if meeting and batch == batches[0] and statement == 0:
+                if batch == batches[0] and statement == 0:
                     meet()
-    return time.monotonic() - began
 
 
 def free_position(transaction: Session, destination_id: int) -> int:
@@ -152,45 +145,8 @@ def executed() -> Iterator[list[Executed]]:
         event.remove(Engine, "before_cursor_execute", note)
 
 
-def meet() -> None:
-    """Wait, in one of the processes, until all of them are there."""
-    if _meeting is not None:
-        _meeting.wait(PATIENCE_S)
-
-
-def _prepare(environment: Mapping[str, str], meeting: Barrier | None) -> None:
-    global _meeting
-    os.environ.update(environment)
-    _meeting = meeting
-
-
-def _met(work: Callable[..., Any], arguments: Sequence[Any]) -> Any:
-    meet()
-    return work(*arguments)
-
-
-class Appenders:
-    """Processes that do the same thing at once."""
-
-    def __init__(self, pool: ProcessPoolExecutor) -> None:
-        self._pool = pool
-
-    def at_once(self, work: Callable[..., Any], *each: Sequence[Any]) -> list[Any]:
-        """Call it with these arguments, one list for each process, when all are ready; the results in order."""
-        futures: list[Future[Any]] = [self._pool.submit(_met, work, arguments) for arguments in each]
-        return [future.result(2 * PATIENCE_S) for future in futures]
-
-
-@contextmanager
-def appenders(count: int) -> Iterator[Appenders]:
-    """So many processes for the block, each with an engine of its own."""
-    arguments = (dict(os.environ), _FORKS.Barrier(count))
-    with ProcessPoolExecutor(count, _FORKS, initializer=_prepare, initargs=arguments) as pool:
-        yield Appenders(pool)
-
-
 def _hold(environment: Mapping[str, str], destination: str, batch: int, half_way: Event) -> None:
-    _prepare(environment, None)
+    os.environ.update(environment)
     with table_insert_lock(destination) as lock, session() as transaction:
         insert(transaction, lock.destination_id, batch, allocate_positions(transaction, lock, 2 * ROWS))
         half_way.set()

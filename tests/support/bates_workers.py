@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.synchronize import Barrier
 from typing import NamedTuple
 
 from core.productions.bates import BatesFormat
 from core.saga import SagaEvent, SagaEventKind
-from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.observability import logger
 from shell.productions import steps
 from shell.productions.bates_sequences import allocate_numbers, ensure_sequence
-from shell.productions.selection import list_selected_exhibits
-from shell.productions.state import lock_production, record_step_event
-from shell.tables.productions import Productions
-from shell.utils.db_helpers import retry_on_db_conflict
+from shell.productions.state import record_step_event
 from tests.support.api_workers import _FORKS
 
 _meeting: Barrier | None = None
@@ -59,37 +55,7 @@ def _prepare(environment: Mapping[str, str], meeting: Barrier) -> None:
     _meeting = meeting
 
 
-def by_its_step(production_id: int) -> None:
-    """As the saga does, with a place in the volume."""
-    steps.reserve({steps.PRODUCTION: production_id})
-
-
-@retry_on_db_conflict
-def numbers_alone(production_id: int) -> None:
-    """Without a place in a volume, so that the sequence is all that the processes meet on."""
-    with session() as preparing:
-        production = preparing.get_one(Productions, production_id)
-        form = BatesFormat(production.prefix, production.digits)
-        ensure_sequence(preparing, production.case_id, form, 1)
-    with session() as transaction:
-        production = lock_production(transaction, production_id)
-        [exhibit] = list_selected_exhibits(transaction, production)
-        taken = allocate_numbers(transaction, production.case_id, form, exhibit.numbers)
-        row = (
-            production_id,
-            exhibit.exhibit_id,
-            -production_id,
-            0,
-            taken.sequence_id,
-            *taken.numbers,
-            "{}",
-            "reserved",
-        )
-        insert_new(transaction, "production_documents", steps._COLUMNS, [row])
-        production.documents = 1
-
-
-def _work(reserve: Callable[[int], None], case_id: int, form: BatesFormat, share: Sequence[Work]) -> Told:
+def _work(case_id: int, form: BatesFormat, share: Sequence[Work]) -> Told:
     replays = _Replays()
     logger.addHandler(replays)
     assert _meeting
@@ -97,11 +63,10 @@ def _work(reserve: Callable[[int], None], case_id: int, form: BatesFormat, share
     for each in share:
         if each.rolled_back:
             roll_back(case_id, form, 5)
-        reserve(each.production_id)
+        steps.reserve({steps.PRODUCTION: each.production_id})
         if each.voided:
-            record_step_event(
-                each.production_id, SagaEvent(SagaEventKind.FAILED, "copy", "so that its numbers are void")
-            )
+            failed = SagaEvent(SagaEventKind.FAILED, "copy", "so that its numbers are void")
+            record_step_event(each.production_id, failed)
             steps.void({steps.PRODUCTION: each.production_id})
     return Told(len(share), replays.count)
 
@@ -118,11 +83,9 @@ def roll_back(case_id: int, form: BatesFormat, count: int) -> None:
         pass
 
 
-def at_once(
-    processes: int, reserve: Callable[[int], None], case_id: int, form: BatesFormat, work: Sequence[Work]
-) -> list[Told]:
+def at_once(processes: int, case_id: int, form: BatesFormat, work: Sequence[Work]) -> list[Told]:
     """Deal the work out to so many processes, which begin together."""
     arguments = (dict(os.environ), _FORKS.Barrier(processes))
     with ProcessPoolExecutor(processes, _FORKS, initializer=_prepare, initargs=arguments) as pool:
-        shares = [pool.submit(_work, reserve, case_id, form, work[place::processes]) for place in range(processes)]
+        shares = [pool.submit(_work, case_id, form, work[place::processes]) for place in range(processes)]
         return [share.result(120) for share in shares]

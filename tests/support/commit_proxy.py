@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
 
 from sqlalchemy import URL
 
-from tests.support.tcp_proxy import HEADER, TcpProxy, application_behind, packets, pass_on, proxied
+from tests.support.tcp_proxy import HEADER, TcpProxy, application_behind, packets, pass_on
 
 COMMIT = b"\x03COMMIT"
 OUT_OF_STEP = b"\x01\0\0\x09\0"
@@ -32,12 +32,16 @@ class CommitProxy(TcpProxy):
     def __init__(self, host: str, port: int) -> None:
         self._loss = Loss.NONE
         self._before = 0
+        self._hold: Callable[[], object] = lambda: None
         self.lost = 0
         super().__init__(host, port)
 
-    def lose_next(self, loss: Loss, after: int = 0) -> None:
-        """What shall become of the next COMMIT, or of the one after so many others."""
-        self._loss, self._before = loss, after
+    def lose_next(self, loss: Loss, after: int = 0, hold: Callable[[], object] = lambda: None) -> None:
+        """What shall become of the next COMMIT, or of the one after so many others.
+
+        With `Loss.SIGHT` the server gets it when `hold` returns.
+        """
+        self._loss, self._before, self._hold = loss, after, hold
 
     def serve(self, client: socket.socket, server: socket.socket) -> None:
         """Requests here, answers in a thread of their own."""
@@ -67,6 +71,7 @@ class CommitProxy(TcpProxy):
                 client.sendall(OUT_OF_STEP)
             if loss is Loss.SIGHT:
                 client.shutdown(socket.SHUT_RDWR)
+                self._hold()
             if loss is not Loss.REQUEST:
                 server.sendall(packet)
             if loss is not Loss.NONE:
@@ -77,11 +82,4 @@ class CommitProxy(TcpProxy):
 def between_application_and_database(url: URL) -> Iterator[CommitProxy]:
     """For the block the application reaches its database through a proxy; whoever looks past it uses other engines."""
     with application_behind(CommitProxy, url) as made:
-        yield made
-
-
-@contextmanager
-def commit_proxy(url: URL) -> Iterator[tuple[CommitProxy, URL]]:
-    """A proxy, and the address of the database through it."""
-    with proxied(CommitProxy, url) as made:
         yield made

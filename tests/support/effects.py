@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
-import signal
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,7 +11,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.idempotency import KeyedRequest, KeyedResponse
-from shell.utils.idempotency import once_per_key
+from shell.utils import idempotency
 from tests.support.world import World
 
 
@@ -39,17 +37,9 @@ def effect(name: str = "thing", before: Callable[[], object] = lambda: None) -> 
     return write
 
 
-def _die_inside(environment: dict[str, str], request: KeyedRequest) -> None:
-    os.environ.update(environment)
-    once_per_key(request, effect(before=lambda: os.kill(os.getpid(), signal.SIGKILL)))
-
-
-def dies_inside(environment: dict[str, str], request: KeyedRequest) -> None:
-    """A process claims the key and is killed before its effect commits."""
-    process = multiprocessing.get_context("forkserver").Process(target=_die_inside, args=(dict(environment), request))
-    process.start()
-    process.join(30)
-    assert process.exitcode == -signal.SIGKILL
+def claim_and_die(request: KeyedRequest) -> None:
+    """Leave what is left of an owner that died inside its effect: a committed claim, and nothing else."""
+    idempotency._claim(request, secrets.token_bytes(16), idempotency.LONGEST_LEASE_S)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Units that fail with the errors of a database, and how they are replayed."""
+"""Units that fail with the errors of a database, how they are retried, and a clock that only their pauses move."""
 
 from __future__ import annotations
 
@@ -22,8 +22,25 @@ class Left(NamedTuple):
         return self.milliseconds
 
 
+class Clock:
+    """Stands in for the module `time`: it stands still except for pauses, which it records."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.pauses: list[float] = []
+
+    def monotonic(self) -> float:
+        """Return the seconds that have passed."""
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        """Let the seconds pass."""
+        self.pauses.append(seconds)
+        self.now += seconds
+
+
 def error_of(number: int) -> OperationalError:
-    return OperationalError("UPDATE", {}, pymysql.err.OperationalError(number, "told by a test"))
+    return OperationalError("UPDATE", {}, pymysql.err.OperationalError(number, "--read-only, as a test says"))
 
 
 class Failing:

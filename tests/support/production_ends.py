@@ -47,20 +47,6 @@ class Passing(Checkpoints):
         return result
 
 
-class Ending:
-    """Ends the execution at its n-th point, counted from 1; knows the points that it has come to."""
-
-    def __init__(self, at: int) -> None:
-        self._at = at
-        self.points: list[Point] = []
-
-    def __call__(self, point: Point) -> None:
-        """Count the point, or end."""
-        self.points.append(point)
-        if len(self.points) == self._at:
-            end()
-
-
 def passing_run(production_id: int, hook: Hook, steps: Sequence[SagaStep] = STEPS) -> dict[str, Any] | None:
     """Execute the production; None if the hook ended it."""
     event = {"productionId": production_id, "generation": 1}

@@ -1,7 +1,4 @@
-"""Contenders for a semaphore in processes of their own, a judge of what they do, and locks as they are often published.
-
-The judge uses a connection of its own and nothing of the application's.
-"""
+"""A judge of those who contend for a semaphore, and locks as they are often published."""
 
 from __future__ import annotations
 
@@ -10,123 +7,49 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from multiprocessing.context import ForkServerProcess
 from multiprocessing.synchronize import Barrier
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import pytest
 from redis import Redis
 
 from shell.utils import redis_client
-from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
+from shell.utils.semaphore import with_semaphore_lock
+from tests.support.caches import close_redis
 from tests.support.database import until
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["tests.support.workers", __name__])
 PATIENCE_S = 60
 
-_ENTER = """
-local inside = redis.call('INCR', 'inside')
-redis.call('SET', 'most', math.max(inside, tonumber(redis.call('GET', 'most') or '0')))
-redis.call('INCR', 'entered')
-"""
 
-
-def warm_up() -> None:
-    """Start a process that does nothing, and so what all others are forked from."""
-    process = _FORKS.Process(target=int)
-    process.start()
-    process.join(PATIENCE_S)
+def wait_for_redis(patch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Let the application wait so long for Redis; at half a second a busy machine makes any outcome UNKNOWN."""
+    for name in ("CONNECT_TIMEOUT_S", "REPLY_TIMEOUT_S"):
+        patch.setattr(redis_client, name, seconds)
+    close_redis()
 
 
 class Judge:
-    """Counts who is inside, and how many were at most."""
+    """Counts who is inside, and how many were at most, with nothing of the application's."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self._client = Redis.from_url(url)
-
-    def begin(self) -> None:
-        """Forget earlier contests."""
-        self._client.flushdb()
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = self.entered = self.most = 0
 
     @contextmanager
     def inside(self) -> Iterator[None]:
         """Somebody is inside for the block."""
-        self._client.eval(_ENTER, 0)
+        with self._lock:
+            self._inside += 1
+            self.entered += 1
+            self.most = max(self.most, self._inside)
         try:
             yield
         finally:
-            self._client.decr("inside")
-
-    def entered(self) -> int:
-        """How many were ever inside."""
-        return int(cast(Any, self._client.get("entered")) or 0)
-
-    def most(self) -> int:
-        """How many were inside at once."""
-        return int(cast(Any, self._client.get("most")) or 0)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._client.close()
-
-
-def _use(environment: Mapping[str, str]) -> None:
-    """Whoever contends on a busy machine is more patient than the application, for which half a second is UNKNOWN."""
-    os.environ.update(environment)
-    redis_client.CONNECT_TIMEOUT_S = redis_client.REPLY_TIMEOUT_S = 20.0
-
-
-def contend(environment: Mapping[str, str], judge: Judge, limit: int, *, processes: int, threads: int) -> int:
-    """Everybody wants in at once and waits for it; returns how many came out again."""
-    start = _FORKS.Barrier(processes * threads)
-    finished = _FORKS.Value("i", 0)
-    arguments = (dict(environment), judge.url, limit, threads, start, finished)
-    running = [_FORKS.Process(target=_contenders, args=arguments, daemon=True) for _ in range(processes)]
-    for process in running:
-        process.start()
-    for process in running:
-        process.join(PATIENCE_S)
-    return int(finished.value)
-
-
-def _contenders(
-    environment: Mapping[str, str], judge_url: str, limit: int, threads: int, start: Barrier, finished: Any
-) -> None:
-    _use(environment)
-    judge = Judge(judge_url)
-
-    def contender(_: int) -> None:
-        start.wait(PATIENCE_S)
-        with with_semaphore_lock("contest", 60, limit=limit, wait_s=PATIENCE_S) as slot:
-            assert slot.outcome is SemaphoreOutcome.ACQUIRED
-            with judge.inside():
-                # Nobody leaves before the house was full once: then all slots can be used.
-                until(lambda: judge.most() >= limit)
-        with finished.get_lock():
-            finished.value += 1
-
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(contender, range(threads)))
-
-
-def start_holder(environment: Mapping[str, str], judge: Judge, key: str, ttl: float) -> ForkServerProcess:
-    """A process that is inside and never leaves, to be killed."""
-    arguments = (dict(environment), judge.url, key, ttl)
-    process = _FORKS.Process(target=_hold, args=arguments, daemon=True)
-    process.start()
-    until(lambda: judge.entered() == 1)
-    return process
-
-
-def _hold(environment: Mapping[str, str], judge_url: str, key: str, ttl: float) -> None:
-    _use(environment)
-    with with_semaphore_lock(key, ttl) as slot, Judge(judge_url).inside():
-        assert slot
-        threading.Event().wait()
+            with self._lock:
+                self._inside -= 1
 
 
 def inside_after_fork(environment: Mapping[str, str]) -> int:
@@ -141,7 +64,8 @@ def inside_after_fork(environment: Mapping[str, str]) -> int:
 
 
 def _parent_and_fork(environment: Mapping[str, str], granted: Any, both_tried: Barrier) -> None:
-    _use(environment)
+    os.environ.update(environment)
+    wait_for_redis(pytest.MonkeyPatch(), 20)
     with with_semaphore_lock("warm") as slot:
         assert slot
     child = os.fork()

@@ -1,4 +1,4 @@
-"""What the database server itself says is going on: who waits, how many deadlocks, how many statements."""
+"""What the database server itself says is going on: who waits, and how many statements it was sent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ _WAITS = re.compile(r"^LOCK WAIT .*?thread id (\d+)", re.MULTILINE | re.DOTALL)
 _NOW = "LIST OF TRANSACTIONS FOR EACH SESSION"
 _OURS = text("SELECT id FROM information_schema.processlist WHERE db = DATABASE()")
 _PAUSE_S = 0.05
-_DEADLOCKS = "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_deadlocks'"
 
 
 def wait_until(happened: Callable[[], Any], what: str, within: float = 30.0) -> None:
@@ -31,20 +30,21 @@ def wait_until(happened: Callable[[], Any], what: str, within: float = 30.0) -> 
 
 def someone_waits(connection: Connection) -> bool:
     """Whether a transaction of this schema waits for a row lock."""
+    return count_waiting(connection) > 0
+
+
+def count_waiting(connection: Connection) -> int:
+    """Return how many transactions of this schema wait for a row lock."""
     connection.rollback()
     report = str(connection.execute(text("SHOW ENGINE INNODB STATUS")).one()[2])
     ours = set(connection.execute(_OURS).scalars())
-    return any(int(each) in ours for each in _WAITS.findall(report.partition(_NOW)[2]))
-
-
-def deadlocks(world: World) -> int:
-    """How many the server has seen, in all schemas."""
-    status = world.query("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'")
-    return int(status[0][1] if status else world.query(_DEADLOCKS)[0][0])
+    return sum(int(each) in ours for each in _WAITS.findall(report.partition(_NOW)[2]))
 
 
 def statements(world: World, work: Callable[[], object]) -> int:
     """How many statements the server counted for the work, asking left out."""
+    # On a new connection, which the pool does not replace for its age meanwhile.
+    world.engine.dispose()
     session_statements(world)
     number, first = session_statements(world)
     _, before = session_statements(world)
@@ -52,6 +52,18 @@ def statements(world: World, work: Callable[[], object]) -> int:
     same, after = session_statements(world)
     assert same == number, "another connection was used"
     return (after - before) - (before - first)
+
+
+def rows_read(world: World, work: Callable[[], object]) -> int:
+    """How many rows the server reads for the work, on the pooled connection."""
+
+    def handled() -> int:
+        return sum(int(value) for _, value in world.query("SHOW SESSION STATUS LIKE 'Handler_read%'"))
+
+    world.engine.dispose()
+    before = handled()
+    work()
+    return handled() - before
 
 
 def session_statements(world: World) -> tuple[int, int]:

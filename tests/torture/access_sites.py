@@ -1,4 +1,4 @@
-"""Where requests are made: the handlers of this process, or a whole local stack behind its gateway."""
+"""Requests by their places, their answers, and where they are made."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from local.gateway.events import HttpRequest
+from local.gateway.server import ApiGateway
 from shell.aws import clients
 from tests.support.api import TOKENS, gateway
 from tests.support.productions import execute
@@ -91,28 +92,8 @@ class Said:
         return json.loads(self.text) if self.text else None
 
 
-class Site(Protocol):
-    """The application, for whoever has a tenant and a user."""
-
-    def ask(self, asked: Asked, tenant: str, user: str) -> Said:
-        """Make a request under a token of the tenant."""
-        ...
-
-    def put(self, key: str, data: bytes) -> None:
-        """Put an object, and have everything done that follows from it."""
-        ...
-
-    def produce(self, production_id: int) -> None:
-        """Have a production carried out."""
-        ...
-
-    def query(self, statement: str, **values: Any) -> Sequence[Any]:
-        """Rows of a statement, past the application."""
-        ...
-
-
 @dataclass(frozen=True)
-class InProcess:
+class Site:
     """The handlers of this process, on a real database and moto's AWS."""
 
     world: World
@@ -135,15 +116,7 @@ class InProcess:
         return self.world.query(statement, **values)
 
 
-class Answers(Protocol):
-    """A gateway."""
-
-    def handle(self, request: HttpRequest) -> Any:
-        """The response to a request."""
-        ...
-
-
-def through(api: Answers, asked: Asked, authorizations: Sequence[str]) -> Said:
+def through(api: ApiGateway, asked: Asked, authorizations: Sequence[str]) -> Said:
     """A gateway's answer, without a socket."""
     fields = asked.headers(authorizations)
     found = api.handle(HttpRequest(asked.method, asked.path, asked.query, fields, asked.body, "127.0.0.1"))

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.support.cases import get_or_create_case, put_exhibits
 from tests.torture.access_document import places
 from tests.torture.access_sites import Asked, Said, Site
 
@@ -189,21 +188,6 @@ def _use_key(site: Site, tenant: Tenant, route: str) -> None:
 def _stored(route: str) -> str:
     """As the application names a route: `POST /imports/{import_id}/retry`."""
     return re.sub(r"{(\w+)}", lambda found: "{" + re.sub("([A-Z])", r"_\1", found[1]).lower() + "}", route)
-
-
-def settle_briefly(site: Site, tenant: Tenant) -> Tenant:
-    """What takes a moment where nothing is delivered: exhibits are put past the application."""
-    tenant.ids |= dict.fromkeys(("loaded", "awaiting", "cancelled"), _announce(site, tenant, tenant.case)[0])
-    numbers = [f"{tenant.mark}-{each:04}" for each in range(1, 4)]
-    tenant.ids["exhibits"] = put_exhibits(
-        site, get_or_create_case(site, tenant.case, tenant.name), numbers, title=tenant.mark
-    )
-    tenant.ids["versions"] = [1, 1, 1]
-    _hold(site, tenant)
-    produced = {"query": {}, "prefix": SHARED_PREFIX, "digits": tenant.digits}
-    tenant.ids |= dict.fromkeys(("confirmed", "requested", "stuck"), _produce(site, tenant, tenant.case, produced))
-    tenant.cursors |= dict.fromkeys(LISTS, "WzFd")
-    return tenant
 
 
 def load(site: Site, tenant: Tenant, case: str) -> int:

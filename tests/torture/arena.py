@@ -16,7 +16,7 @@ from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
 from local.template.reader import Template
 from local.time_scale import TimeScale
 from tests.support.redis_server import RedisServer, private_redis
-from tests.torture import pace, points, worker
+from tests.torture import points, worker
 from tests.torture.conductor import Conductor
 from tests.torture.subscriber import Subscriber
 from tests.torture.switches import SWITCHES
@@ -118,5 +118,5 @@ def _environment(
         "DB_DEADLOCK_RETRY_DELAY": "0.02",
         points.CONDUCTOR: conductor.address,
         worker.WITHOUT: ",".join(without),
-        pace.SHORT_LEASES: "1" if short_leases or any(SWITCHES[name].short_leases for name in without) else "",
+        worker.SHORT_LEASES: "1" if short_leases or any(SWITCHES[name].short_leases for name in without) else "",
     }

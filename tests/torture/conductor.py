@@ -19,8 +19,8 @@ from typing import Any, Self
 
 import psutil
 
-from tests.torture.actions import Action
 from tests.torture.plan import PointFault
+from tests.torture.points import Action
 
 _LOOK_S = 0.01
 

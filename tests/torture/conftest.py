@@ -1,4 +1,4 @@
-"""A server that may be tortured, and plain clients of it."""
+"""A server that may be tortured, plain clients of it, and two tenants that may be anybody's."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from pymysql.connections import Connection
 from sqlalchemy import make_url
 
 from tests.support.database import until
+from tests.support.emptying import empty_tables
+from tests.support.world import World, request_messages
+from tests.torture.access_matrix import Matrix
+from tests.torture.access_sites import Site
+from tests.torture.access_tenants import claim_ids
 from tests.torture.plain_clients import Connect
 from tests.torture.tortured_database import TorturedDatabase
 
@@ -66,3 +71,17 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
     monkeypatch.setattr(pymysql.err, "raise_mysql_exception", keep)
     return packets
+
+
+@pytest.fixture(scope="module")
+def matrix(migrated: dict[str, str]) -> Iterator[Matrix]:
+    """Two tenants with one of everything, for the tests of a module."""
+    world = World(migrated["BUCKET"], migrated)
+    empty_tables(world.engine)
+    site = Site(world)
+    yield Matrix.settled(site, world.engine)
+    empty_tables(world.engine)
+    claim_ids(site, 1)
+    request_messages()
+    world.chunk_messages()
+    world.engine.dispose()

@@ -7,7 +7,6 @@ database and moto's AWS. The last line has the figures; the exit code is 1 where
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 import tempfile
 import time
@@ -18,18 +17,15 @@ from functools import partial
 from io import StringIO
 from pathlib import Path
 
-import pytest
-
 from benchmarks.output import DONE, FAILED, run_command, run_measurement
 from shell.db.column_limits import column_limits
 from shell.db.session import engine
-from tests.support import servers
-from tests.support.caches import forget_caches
 from tests.support.world import World
 from tests.torture.counted_faults import Counted
 from tests.torture.counted_work import NARROW, TABLES, Work
 from tests.torture.faulty_proxy import Injection
 from tests.torture.tortured_database import TorturedDatabase
+from tests.torture.worlds import world_on
 
 TOLD_EVERY_S = 10.0
 CHUNK_ROWS = 8
@@ -56,39 +52,18 @@ class Outcome:
 
 
 @contextmanager
-def tortured_world(database: TorturedDatabase, aws_url: str) -> Iterator[World]:
+def tortured_world(database: TorturedDatabase) -> Iterator[World]:
     """The application in this process, before that database, whose titles are narrower than the application knows."""
-    with pytest.MonkeyPatch.context() as patch:
-        values = {
-            "DATABASE_URL": database.url,
-            "AWS_ENDPOINT_URL": aws_url,
-            "AWS_DEFAULT_REGION": "us-east-1",
-            "AWS_ACCESS_KEY_ID": "test",
-            "AWS_SECRET_ACCESS_KEY": "test",
-            "POWERTOOLS_TRACE_DISABLED": "1",
-            "CHUNK_ROWS": str(CHUNK_ROWS),
-            "DB_DEADLOCK_RETRY_DELAY": "0.002",
-        }
-        patch.delenv("REDIS_URL", raising=False)
-        for name, value in values.items():
-            patch.setenv(name, value)
-        world, names = World.create()
-        for name, value in names.items():
-            patch.setenv(name, value)
-        forget_caches()
+    with world_on(database.url, CHUNK_ROWS, DB_DEADLOCK_RETRY_DELAY="0.002") as world:
         try:
             _prepare(database)
             yield world
         finally:
             database.proxy.decide = None
             engine().dispose()
-    forget_caches()
 
 
 def _prepare(database: TorturedDatabase) -> None:
-    import migrate_database
-
-    migrate_database.lambda_handler({"RequestType": "Local"}, None)
     database.query("ALTER TABLE exhibits MODIFY title VARCHAR(1024)")
     column_limits.cache_clear()
     column_limits("exhibits")
@@ -123,18 +98,16 @@ def run(database: TorturedDatabase, world: World, faults: Counted, seed: int, *,
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
     options = _parser().parse_args(arguments)
-    logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
     return run_measurement(partial(_measure, options.seed, options.deadlocks, options.lost))
 
 
 def _measure(seed: int, deadlocks: int, lost: int) -> int:
     with (
         tempfile.TemporaryDirectory(prefix="counted-") as directory,
-        servers.aws() as aws_url,
         TorturedDatabase(Path(directory)) as database,
         # Metrics are lines on the standard output.
         redirect_stdout(StringIO()),
-        tortured_world(database, aws_url) as world,
+        tortured_world(database) as world,
     ):
         outcome = run(database, world, Counted(seed, deadlocks=deadlocks, lost=lost), seed)
     for finding in outcome.work.findings:

@@ -80,8 +80,6 @@ class FaultyProxy(TcpProxy):
         self._out = False
         self._too_many = 0
         self.injected: Counter[Injection] = Counter()
-        self.refused_logins = 0
-        self.cut_connections = 0
         super().__init__(host, port)
 
     @property
@@ -115,7 +113,6 @@ class FaultyProxy(TcpProxy):
         """End every connection that there is now, on both sides."""
         with self._lock:
             ends = list(self._ends)
-            self.cut_connections += len(ends) // 2
         for end in ends:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
@@ -161,7 +158,6 @@ class FaultyProxy(TcpProxy):
         with self._lock:
             too_many = self._too_many > 0
             self._too_many -= too_many
-            self.refused_logins += too_many
         if too_many:
             with client, suppress(OSError):
                 client.sendall(error_packet(*TOO_MANY, sequence=0))

@@ -10,7 +10,7 @@ from samples.columns import Column, Role
 from samples.oracle import Truth, is_wide
 from tests.support.rebuild import rebuilt_rows
 from tests.support.world import World
-from tests.torture.mutated_violations import demand
+from tests.torture.mutated_rows import demand
 
 _ROLES = {
     "control_number": Role.ID,

@@ -21,11 +21,11 @@ from tests.support.world import World
 from tests.torture.mutated_bounds import PROCESSOR_S, bounded, most_memory
 from tests.torture.mutated_imports import imported
 from tests.torture.mutated_parsing import parse
-from tests.torture.mutated_world import own_world
 from tests.torture.mutations import Mutated, Mutator
+from tests.torture.worlds import own_world
 
 WITHIN_S = {"parser": PROCESSOR_S, "imports": 20.0}
-SHOWN = 20
+SHOWN, CHUNK_ROWS = 20, 7
 STEP = {"parser": 5_000, "imports": 100}
 
 
@@ -78,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser, whole = Tally(given.seed), Tally(given.seed)
     through(parser, mutator, files, "parser", parsed)
     if imports:
-        with own_world(given.database_url) as world:
+        with own_world(given.database_url, CHUNK_ROWS) as world:
             through(whole, mutator, imports, "imports", lambda file: _imported(world, file))
     print(_summary(parser, whole))
     return 1 if parser.violations or whole.violations else 0

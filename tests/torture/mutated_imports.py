@@ -25,7 +25,7 @@ from shell.observability import metrics
 from tests.support.accounts import Accounts, accounts, summed_over_chunks
 from tests.support.world import World, call
 from tests.torture.mutated_cells import check_cells
-from tests.torture.mutated_violations import demand
+from tests.torture.mutated_rows import demand
 from tests.torture.mutations import Mutated
 
 # What says that the application failed, rather than the file.

@@ -6,7 +6,10 @@ limit of a few bytes. Line numbers, blank lines and the places of records are fo
 
 from __future__ import annotations
 
+import hashlib
 import random
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,9 +22,7 @@ from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions, parse_options
 from core.load_file.splitter import Chunk, Splitter
 from samples.words import build_random
-from tests.torture.mutated_bytes import Places
-from tests.torture.mutated_rows import check_ids, check_reload, check_rows
-from tests.torture.mutated_violations import ViolationError, demand
+from tests.torture.mutated_rows import check_ids, check_reload, check_rows, demand
 from tests.torture.mutations import Mutated
 
 Reader = Callable[[bytes, Layout, int, int], Iterable[SourceRecord]]
@@ -61,6 +62,30 @@ class Manner:
             block_bytes=rng.choice((7, 61, 500, 4_000, 10**6)),
             head_bytes=rng.choice((None,) * 7 + (rng.randint(1, 4_000),)),
         )
+
+
+class Places:
+    """The physical lines of a file whose characters begin behind a byte order mark of so many bytes."""
+
+    def __init__(self, data: bytes, mark_bytes: int, encoding: str) -> None:
+        self._data = data
+        line_end, carriage_return = "\n".encode(encoding), "\r".encode(encoding)
+        width = len(line_end)
+        found = (match.start() for match in re.finditer(b"(?=" + re.escape(line_end) + b")", data[mark_bytes:]))
+        self._starts = [0, *(mark_bytes + at + width for at in found if at % width == 0)]
+        self._blank = re.compile(b"(?:(?:" + re.escape(carriage_return) + b")?" + re.escape(line_end) + b")*+")
+
+    def line_of(self, place: int) -> int:
+        """The line, from 1, that a byte stands on."""
+        return bisect_right(self._starts, place)
+
+    def is_blank(self, start: int, end: int) -> bool:
+        """Whether nothing but empty lines is there; `start` begins a character."""
+        return self._blank.fullmatch(self._data, start, end) is not None
+
+    def digest(self, start: int, end: int) -> bytes:
+        """SHA-256 of the bytes."""
+        return hashlib.sha256(self._data[start:end]).digest()
 
 
 @dataclass(frozen=True)
@@ -164,6 +189,3 @@ def _check_at_once(found: Pass, by_chunk: Sequence[Sequence[SourceRecord]], read
     body = found.data[layout.body_start :]
     whole = list(reader(body, layout, layout.body_line, layout.body_start))
     demand(whole == [record for each in by_chunk for record in each], "read at once the records are others")
-
-
-__all__ = ["Manner", "Outcome", "ViolationError", "parse"]

@@ -13,10 +13,19 @@ from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_file.options import parse_options
 from core.load_file.rows import Row, parse_row
-from tests.torture.mutated_violations import ViolationError, demand
 
 # Control characters are to be a small share of a file; of the rejected rows they may be a larger one.
 _BY_THEIR_SHARE = frozenset({FileFailure.BINARY_FILE, FileFailure.UNSUPPORTED_ENCODING})
+
+
+class ViolationError(Exception):
+    """What was found instead of what is promised."""
+
+
+def demand(kept: bool, otherwise: str) -> None:
+    """Raise ViolationError unless the promise is kept; unlike `assert`, also where Python is told to optimise."""
+    if not kept:
+        raise ViolationError(otherwise)
 
 
 def check_rows(records: Sequence[SourceRecord], layout: Layout) -> list[SourceRecord]:

@@ -15,8 +15,8 @@ from samples.dialects import DIALECTS, ENCODINGS
 from samples.spec import STRUCTURAL, Fault, FaultKind, Spec, SpecError, check, supports
 from samples.strategies import quotings
 from samples.words import Alphabet
-from tests.torture.actions import CALLS, LABELS, Action
 from tests.torture.faulty_proxy import OF_COMMITS, Injection
+from tests.torture.points import CALLS, LABELS, Action
 
 T = TypeVar("T")
 AT_WORK = (

@@ -19,6 +19,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 from botocore.client import BaseClient
@@ -27,8 +28,6 @@ from pymysql.constants import CR
 from pymysql.err import OperationalError
 from sqlalchemy import Engine, event
 from sqlalchemy.engine.default import DefaultDialect
-
-from tests.torture.actions import Action
 
 CONDUCTOR = "TORTURE_CONDUCTOR"
 _CLAIM = re.compile(
@@ -62,6 +61,21 @@ _CALLS = {
 }
 _BATCHES = {"PublishBatch": ("PublishBatchRequestEntries", "Failed"), "SendMessageBatch": ("Entries", "Failed")}
 _FOREVER_S = 600.0
+# Those at which any fault may strike, each from two sides, but for `begin`; the calls are to AWS.
+LABELS = ("begin", "claim", "write", "commit", "publish", "store", "fetch", "acknowledge")
+CALLS = ("publish", "store", "fetch")
+
+
+class Action(Enum):
+    """What happens to a worker at a point; the last four at calls to AWS, LOSE also before a COMMIT."""
+
+    DIE = "SIGKILL"
+    STOP = "SIGSTOP, and SIGCONT later"
+    HANG = "it takes until its time-out"
+    FAIL = "AWS answers with an error, and did nothing"
+    THROTTLE = "AWS refuses for being asked too often"
+    LOSE = "it was done, and the answer is lost"
+    PART = "AWS takes a part of the batch"
 
 
 class Points:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 from urllib.parse import parse_qs, quote_plus, unquote, urlsplit
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,24 +47,22 @@ def upload_key(made: Any, tenant: str) -> str:
     return f"imports/{tenant}/{made['case']}/{made['uploadId']}/{made['fileName']}"
 
 
-@pytest.mark.parametrize("trick", TRICKS)
-@pytest.mark.parametrize("place", ["case", "fileName"])
-def test_an_upload_is_signed_for_ones_own_folder_or_refused(world: World, place: str, trick: str) -> None:
-    said = Client(OURS).post("/imports", {"case": "Case", "fileName": "x.csv", place: trick})
-    if said.status == 400:
-        assert world.query("SELECT * FROM imports") == []
-        return
-    assert said.status == 201
-    [row] = world.query("SELECT object_key FROM imports")
-    tenant, *rest = key_of(said.json["upload"]["url"]).split("/")
-    assert (tenant, len(rest)) == (OURS, 3)
-    assert {".", ".."}.isdisjoint(rest)
-    assert row.object_key == f"imports/{tenant}/{'/'.join(rest)}"
+def test_an_upload_is_signed_for_ones_own_folder_or_refused(world: World) -> None:
+    keys = []
+    for place, trick in product(("case", "fileName"), TRICKS):
+        said = Client(OURS).post("/imports", {"case": "Case", "fileName": "x.csv", place: trick})
+        assert said.status in (201, 400), trick
+        if said.status == 201:
+            tenant, *rest = key_of(said.json["upload"]["url"]).split("/")
+            assert (tenant, len(rest)) == (OURS, 3), trick
+            assert {".", ".."}.isdisjoint(rest), trick
+            keys.append(f"imports/{tenant}/{'/'.join(rest)}")
+    assert 0 < len(keys) < 2 * len(TRICKS)
+    assert [row.object_key for row in world.query("SELECT object_key FROM imports ORDER BY id")] == keys
 
 
-@pytest.mark.parametrize("tenant", ["..", "."])
-def test_a_tenant_that_is_a_way_up_gets_no_url(world: World, tenant: str) -> None:
-    assert announce(tenant).status == 403
+def test_a_tenant_that_is_a_way_up_gets_no_url(world: World) -> None:
+    assert [announce(tenant).status for tenant in ("..", ".")] == [403, 403]
     assert world.query("SELECT * FROM imports") == []
 
 
@@ -88,9 +86,10 @@ def test_a_file_under_ones_own_folder_never_becomes_anothers_import(world: World
     assert len(Client(OURS).get("/exhibits?case=Case").json["items"]) == 1
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
+def test_a_key_that_only_looks_like_anothers_folder_is_not_that(world: World) -> None:
+    announce(THEIRS)
+    kept = Kept.of(world.engine)
+    for key in (
         f"imports/{OURS}/../{THEIRS}/Case/u/x.csv",
         f"imports/{OURS}/../../{THEIRS}/Case/x.csv",
         f"imports/{OURS}%2F..%2F{THEIRS}/Case/u/x.csv",
@@ -104,16 +103,14 @@ def test_a_file_under_ones_own_folder_never_becomes_anothers_import(world: World
         f"imports/{THEIRS}+/Case/u/x.csv",
         f"imports/../imports/{THEIRS}/Case/x.csv",
         f"imports/{THEIRS}/Case/x.csv",
-    ],
-)
-def test_a_key_that_only_looks_like_anothers_folder_is_not_that(world: World, key: str) -> None:
-    announce(THEIRS)
-    kept = Kept.of(world.engine)
-    call(start_import.lambda_handler, _notification(world, key))
-    found = {**kept.rows, **kept.changed(world.engine)}
-    of_theirs = [row for row in rows_not_of(found, "nobody")["imports"] if row["tenant_id"] == THEIRS]
-    assert of_theirs == kept.rows["imports"]
-    assert {row["tenant_id"] for row in found["imports"]} - {THEIRS} <= {key.split("/")[1]}
+    ):
+        call(start_import.lambda_handler, _notification(world, key))
+        changed = kept.changed(world.engine)
+        found = {**kept.rows, **changed}
+        of_theirs = [row for row in rows_not_of(found, "nobody")["imports"] if row["tenant_id"] == THEIRS]
+        assert of_theirs == kept.rows["imports"], key
+        assert {row["tenant_id"] for row in found["imports"]} - {THEIRS} <= {key.split("/")[1]}, key
+        kept.put_back(world.engine, changed)
 
 
 def _notification(world: World, key: str) -> dict[str, Any]:

@@ -19,12 +19,13 @@ from tests.torture.counted_faults import Counted
 from tests.torture.findings import DOUBLED, LOST
 from tests.torture.tortured_database import TorturedDatabase
 
+pytestmark = pytest.mark.slow
 MANY = 1000
 
 
 @pytest.fixture(scope="module")
-def counted_world(tortured_server: TorturedDatabase, aws_url: str) -> Iterator[World]:
-    with tortured_world(tortured_server, aws_url) as made:
+def counted_world(tortured_server: TorturedDatabase) -> Iterator[World]:
+    with tortured_world(tortured_server) as made:
         yield made
 
 

@@ -129,9 +129,8 @@ def test_too_many_connections_is_told_instead_of_a_greeting(
         with pytest.raises(pymysql.err.OperationalError):
             connect()
     run(connect(), "SELECT 1")
-    assert told[0] == told[1] == told[2]
+    assert told == [told[0]] * 3
     assert told[0][1:3] == (1040).to_bytes(2, "little")
-    assert tortured.proxy.refused_logins == 2
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,13 @@ import pytest
 
 from tests.torture.recovery import FAULTS, ordeal, told
 
-LONGEST_S = 30.0
-
 
 @pytest.mark.slow
-def test_an_import_goes_on_after_every_fault(tmp_path: Path, race_counts: int) -> None:
-    if race_counts > 1:
-        pytest.skip("half a minute or more; `make test-full` runs it")
+def test_an_import_goes_on_after_every_fault(tmp_path: Path) -> None:
     with ordeal(tmp_path, seed=1, rows=240) as under:
         under.round()
         under.end()
     assert under.findings == []
     assert [each.fault for each in under.recovered] == list(FAULTS)
     assert all(0 < each.after_writable < each.after_fault for each in under.recovered)
-    assert max(each.after_writable for each in under.recovered) < LONGEST_S
     assert all(fault in told(under.recovered) for fault in FAULTS)

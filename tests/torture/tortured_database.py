@@ -29,7 +29,6 @@ SCHEMA, USER = "exhibits", "application"
 MYSQLD = "TORTURE_MYSQLD"
 PATIENCE_S = 60.0
 PAUSE_S = 0.02
-NO_SUCH_THREAD = 1094
 MARIADB_WAITS = "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = "
 LOCK_WAITS = {
     False: f"{MARIADB_WAITS}'INNODB_ROW_LOCK_CURRENT_WAITS'",
@@ -45,11 +44,10 @@ DEADLOCKS = {
 class TorturedDatabase:
     """The server of a directory for a `with` block; the schema is there and empty, unless the directory was used."""
 
-    def __init__(self, directory: Path, charset: str = "utf8mb4") -> None:
+    def __init__(self, directory: Path) -> None:
         program = os.environ.get(MYSQLD)
         self._directory = directory.resolve()
         self._server = PrivateServer(directory, binaries=Binaries(Path(program), None) if program else None)
-        self._charset = charset
         self._engine: Engine | None = None
         self.is_mysql = program is not None
         self.direct = ""
@@ -150,7 +148,7 @@ class TorturedDatabase:
         made = create_engine(make_url(self.direct).set(database=""), isolation_level="AUTOCOMMIT", poolclass=NullPool)
         with made.connect() as connection:
             for statement in (
-                f"CREATE DATABASE IF NOT EXISTS {SCHEMA} CHARACTER SET {self._charset}",
+                f"CREATE DATABASE IF NOT EXISTS {SCHEMA} CHARACTER SET utf8mb4",
                 f"CREATE USER IF NOT EXISTS {USER}@'%' IDENTIFIED BY ''",
                 f"GRANT ALL ON {SCHEMA}.* TO {USER}@'%'",
             ):

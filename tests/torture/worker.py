@@ -1,6 +1,9 @@
 """A worker of the test build: the application as it is, with points at which it can be met, and without what is off.
 
-Run in place of AWS's runtime client, to which it hands over; its one argument is the handler.
+Run in place of AWS's runtime client, to which it hands over; its one argument is the handler. The durations that the
+application keeps as constants are on the torture's scale: what the template says goes through the stack's time scale;
+leases and pauses stand in the code. Here an hour is some seconds, in the same order of lengths: a publisher's lease is
+longer than a call, a claim's longer than a request.
 """
 
 from __future__ import annotations
@@ -8,10 +11,23 @@ from __future__ import annotations
 import os
 import sys
 
-from tests.torture import pace, points
+from tests.torture import points
 from tests.torture.switches import turn_off
+from tests.torture.switching import instead
 
 WITHOUT = "TORTURE_WITHOUT"
+SHORT_LEASES = "TORTURE_SHORT_LEASES"
+LEASE_S = 1.0
+SCALED = {
+    "shell.outbox.leases:LEASE_S": 3,
+    "shell.outbox.leases:LONGEST_PAUSE_S": 1,
+    "shell.outbox.relay:SAFE_S": 1.0,
+    "shell.deadline:MARGIN_S": 0.5,
+    "shell.utils.idempotency:MARGIN_S": 0.5,
+    "shell.imports.start:SPLITTING_S": 4,
+    "shell.imports.failed_imports:FAILING_S": 3,
+    "shell.utils.redis_client:OPEN_S": 0.3,
+}
 
 
 def main() -> None:
@@ -19,11 +35,23 @@ def main() -> None:
     # Here, for only workers need a compiled client.
     from awslambdaric.__main__ import main as run
 
-    pace.quicken()
+    _quicken()
     for name in filter(None, os.environ.get(WITHOUT, "").split(",")):
         turn_off(name)
     points.install(points.Points(os.environ[points.CONDUCTOR], os.environ["AWS_LAMBDA_FUNCTION_NAME"]))
     run(sys.argv)
+
+
+def _quicken() -> None:
+    """Shorten them, in this process and for good.
+
+    In a run with short leases a claim of an Idempotency-Key ends while its owner may be at work, as it does where a
+    host was frozen: only the owner's fence then keeps two from the effect.
+    """
+    for place, seconds in SCALED.items():
+        instead(place, seconds)
+    if os.environ.get(SHORT_LEASES):
+        instead("shell.utils.idempotency:_lease_s", lambda: LEASE_S)
 
 
 if __name__ == "__main__":

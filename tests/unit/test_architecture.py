@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import PurePosixPath
 
 import pytest
@@ -32,16 +33,18 @@ Found = tuple[int, str]
 Rule = Callable[[Source], Iterator[Found]]
 
 
-def mentions(source: Source) -> Iterator[Found]:
+@cache
+def mentions(source: Source) -> list[Found]:
     """Line and full dotted name of what is imported and of every attribute of it that is used."""
-    yield from imports(source)
-    tree = ast.parse(source.text)
-    names = dict(full_name for node in ast.walk(tree) for full_name in bound_names(node))
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(ast.parse(source.text)))
+    names = dict(full_name for node in nodes for full_name in bound_names(node))
+    found = [*imports(source)]
+    for node in nodes:
         if isinstance(node, ast.Attribute) and (dotted := dotted_name(node)):
             first, _, rest = dotted.partition(".")
             if first in names:
-                yield node.lineno, f"{names[first]}.{rest}"
+                found.append((node.lineno, f"{names[first]}.{rest}"))
+    return found
 
 
 def bound_names(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -117,9 +120,11 @@ def only_settings_reads_the_environment(source: Source) -> Iterator[Found]:
 
 
 def nobody_edits_the_import_path(source: Source) -> Iterator[Found]:
-    for line, name in mentions(source):
-        if within(name, {"sys.path", "site.addsitedir"}):
-            yield line, f"uses {name}; import roots are set in pyproject.toml"
+    # What names neither module is not parsed.
+    if "sys" in source.text or "site" in source.text:
+        for line, name in mentions(source):
+            if within(name, {"sys.path", "site.addsitedir"}):
+                yield line, f"uses {name}; import roots are set in pyproject.toml"
 
 
 def nobody_sleeps(source: Source) -> Iterator[Found]:
@@ -170,11 +175,6 @@ def test_the_source_keeps_the_rule(rule: Rule, sources: list[Source]) -> None:
     assert violations(rule, sources) == ""
 
 
-def test_no_two_handlers_have_one_name(sources: list[Source]) -> None:
-    stems = [source.path.stem for source in sources if source.folder == "functions"]
-    assert sorted(stems) == sorted(set(stems))
-
-
 def test_the_rules_see_both_import_roots(sources: list[Source]) -> None:
     modules = {source.module for source in sources}
     assert {"core.errors", "shell.settings", "start_import", "local.cli.main", "tools.packages"} <= modules
@@ -223,11 +223,7 @@ def test_every_package_says_what_it_promises(sources: list[Source]) -> None:
         (sql_text_is_made_in_db, "shared/shell/imports/start.py", "from shell.db.sql_literals import format_in_list"),
         (core_decides_and_does_nothing, "shared/core/productions/bates.py", "import yaml"),
         (core_decides_and_does_nothing, "shared/core/productions/bates.py", "from os import path"),
-        (
-            core_decides_and_does_nothing,
-            "shared/core/productions/bates.py",
-            "from datetime import datetime as d\nd.now()",
-        ),
+        (core_decides_and_does_nothing, "shared/core/x.py", "from datetime import datetime as d\nd.now()"),
         (handlers_only_call_operations, "functions/start_import.py", "import boto3"),
         (handlers_only_call_operations, "functions/start_import.py", "from sqlalchemy.orm import Session"),
         (handlers_only_call_operations, "functions/start_import.py", "import import_chunk"),

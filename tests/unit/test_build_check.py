@@ -111,31 +111,27 @@ def test_what_is_compiled_as_lambda_loads_it_passes(compiled: Path, capsys: pyte
     told = capsys.readouterr().out
     assert "no tests, no other caches: ok" in told
     assert "Nothing is compiled" not in told
-
-
-def test_packages_that_are_seldom_loaded_need_not_be_compiled(compiled: Path) -> None:
+    # Packages that are seldom loaded need not be compiled.
     put(compiled / PACKAGES / "fast/seldom.py", "x = 2")
     assert faults_of(compiled) == []
 
 
-CHECKED, TIMED = py_compile.PycInvalidationMode.CHECKED_HASH, py_compile.PycInvalidationMode.TIMESTAMP
+def compile_as(mode: py_compile.PycInvalidationMode) -> Callable[[Path], object]:
+    return lambda build: py_compile.compile(str(build / OURS), invalidation_mode=mode)
+
+
+def move(build: Path) -> None:
+    cached(build).rename(cached(build).with_name("errors.cpython-39.pyc"))
+
+
 COMPILED: dict[str, tuple[Callable[[Path], object], str]] = {
     "by another Python": (lambda build: changed(cached(build), 0, b"\x00\x01"), "not compiled by python"),
     "cut": (lambda build: cached(build).write_bytes(b""), "not compiled by python"),
-    "looks at the hash": (
-        lambda build: py_compile.compile(str(build / OURS), invalidation_mode=CHECKED),
-        "time or the hash",
-    ),
-    "looks at the time": (
-        lambda build: py_compile.compile(str(build / OURS), invalidation_mode=TIMED),
-        "time or the hash",
-    ),
+    "looks at the hash": (compile_as(py_compile.PycInvalidationMode.CHECKED_HASH), "time or the hash"),
+    "looks at the time": (compile_as(py_compile.PycInvalidationMode.TIMESTAMP), "time or the hash"),
     "stale": (lambda build: put(build / OURS, "class Error(Exception): ..."), "not compiled from the source"),
     "without a source": (lambda build: (build / OURS).unlink(), "no compiled form of a source"),
-    "for another Python": (
-        lambda build: cached(build).rename(cached(build).with_name("errors.cpython-39.pyc")),
-        "no compiled form of a source",
-    ),
+    "for another Python": (move, "no compiled form of a source"),
     "another kind of file": (lambda build: put(cached(build).with_name("data.json")), "no compiled form of a source"),
     "a part of ours left out": (lambda build: cached(build).unlink(), "errors.py: not compiled"),
     "all packages left out": (
@@ -180,38 +176,21 @@ def test_a_size_counts_where_lambda_counts_it(
     assert len(list(check_artifact.find_oversized(parts))) == found
 
 
-@pytest.mark.parametrize(
-    "tag",
-    [
-        "py3-none-any",
-        "py2.py3-none-any",
-        "cp313-cp313-manylinux_2_17_aarch64.manylinux2014_aarch64",
-        "cp39-abi3-manylinux_2_28_aarch64",
-        "cp313-none-any",
-        "py39-none-any",
-    ],
+FITTING = (
+    *("py3-none-any", "py2.py3-none-any", "cp313-none-any", "py39-none-any", "cp39-abi3-manylinux_2_28_aarch64"),
+    "cp313-cp313-manylinux_2_17_aarch64.manylinux2014_aarch64",
 )
-def test_a_wheel_that_fits_is_taken(tag: str) -> None:
-    assert ARM.accepts(tag)
+OTHERS = (
+    *("cp313-cp313-manylinux_2_17_x86_64", "cp312-cp312-manylinux_2_17_aarch64", "cp314-abi3-manylinux_2_17_aarch64"),
+    *("cp313-cp313t-manylinux_2_17_aarch64", "cp313-cp313-linux_aarch64", "cp313-cp313-musllinux_1_2_aarch64"),
+    *("cp313-cp313-macosx_11_0_arm64", "cp313-cp313-manylinux_2_39_aarch64", "py2-none-any"),
+    "pp310-pypy310_pp73-manylinux_2_17_aarch64",
+)
 
 
-@pytest.mark.parametrize(
-    "tag",
-    [
-        "cp313-cp313-manylinux_2_17_x86_64",
-        "cp312-cp312-manylinux_2_17_aarch64",
-        "cp314-abi3-manylinux_2_17_aarch64",
-        "cp313-cp313t-manylinux_2_17_aarch64",
-        "cp313-cp313-musllinux_1_2_aarch64",
-        "cp313-cp313-macosx_11_0_arm64",
-        "cp313-cp313-linux_aarch64",
-        "cp313-cp313-manylinux_2_39_aarch64",
-        "py2-none-any",
-        "pp310-pypy310_pp73-manylinux_2_17_aarch64",
-    ],
-)
-def test_a_wheel_for_something_else_is_not_taken(tag: str) -> None:
-    assert not ARM.accepts(tag)
+@pytest.mark.parametrize(("tag", "fits"), [*((tag, True) for tag in FITTING), *((tag, False) for tag in OTHERS)])
+def test_a_wheel_is_taken_where_it_fits(tag: str, fits: bool) -> None:
+    assert ARM.accepts(tag) == fits
 
 
 @pytest.mark.parametrize("arguments", [[], ["build", "--python", "latest"], ["build", "--machine", "sparc"]])

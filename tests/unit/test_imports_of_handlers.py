@@ -6,12 +6,15 @@ the handler: later it would cost the first request what it costs the start, and 
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from benchmarks import import_timing
 from benchmarks.import_timing import ROOT, SourceTree
 
 SOURCES = SourceTree()
@@ -46,9 +49,48 @@ LOADS: dict[str, set[str]] = {
 }
 
 
-@cache
-def loaded(handler: str, sources: SourceTree = SOURCES) -> frozenset[str]:
-    return frozenset(HEAVY & sources.imported(handler).loaded)
+# One process has what all need, which takes longest; a copy of it for each handler imports the handler.
+FORKING = """
+import os, sys
+import {everywhere}
+before = sys.modules.copy()
+for program in {programs!r}:
+    if not os.fork():
+        exec(program, {{"__name__": "__main__"}})
+        sys.stdout.flush()
+        os._exit(0)
+    assert os.wait()[1] == 0, program
+print(__import__("json").dumps(sorted(before)))
+"""
+
+
+def load(handlers: Mapping[str, Path]) -> list[set[str]]:
+    """What each of the handlers in these folders loads of HEAVY; of what all need, what our own modules ask for."""
+    everywhere, programs = ", ".join(sorted(EVERYWHERE)), []
+    for handler, folder in handlers.items():
+        ours = {handler, *(path.stem for path in SOURCES.shared.iterdir())}
+        roots = [str(folder), str(SOURCES.shared)]
+        programs.append(
+            import_timing._PATH.format(roots=roots) + import_timing._RECORDED.format(ours=ours, handler=handler)
+        )
+    program = FORKING.format(everywhere=everywhere, programs=programs)
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    *answers, before = map(json.loads, done.stdout.splitlines())
+    assert HEAVY & set(before) == EVERYWHERE
+    return [asked_for(answer) | HEAVY & (set(answer["loaded"]) - set(before)) for answer in answers]
+
+
+def asked_for(answer: dict[str, dict[str, list[str]]]) -> set[str]:
+    asked = answer["requested"].items()
+    names = {*answer["requested"], *(f"{name}.{each}" for name, imported in asked for each in imported)}
+    # With the secrets comes boto3.
+    return EVERYWHERE & (names | {"boto3"} if "aws_lambda_powertools.utilities.parameters" in names else names)
+
+
+@pytest.fixture(scope="module")
+def loaded() -> dict[str, set[str]]:
+    return dict(zip(LOADS, load(dict.fromkeys(LOADS, SOURCES.functions)), strict=True))
 
 
 def test_the_table_has_every_handler() -> None:
@@ -56,14 +98,17 @@ def test_the_table_has_every_handler() -> None:
 
 
 @pytest.mark.parametrize("handler", sorted(LOADS))
-def test_a_handler_loads_what_it_uses_and_nothing_else_that_is_heavy(handler: str) -> None:
-    assert loaded(handler) == EVERYWHERE | LOADS[handler]
+def test_a_handler_loads_what_it_uses_and_nothing_else_that_is_heavy(handler: str, loaded: dict[str, set[str]]) -> None:
+    assert loaded[handler] == EVERYWHERE | LOADS[handler]
 
 
-def test_what_a_handler_does_not_use_is_found(tmp_path: Path) -> None:
-    handler = tmp_path / "purge_expired.py"
-    handler.write_text((ROOT / "functions" / handler.name).read_text("utf-8") + "import alembic\n", "utf-8")
-    assert loaded("purge_expired", SourceTree(functions=tmp_path)) == EVERYWHERE | {"alembic"}
+def test_what_a_handler_does_not_use_and_what_it_lacks_is_found(tmp_path: Path) -> None:
+    whole = (ROOT / "functions" / "purge_expired.py").read_text("utf-8")
+    (tmp_path / "purge_expired.py").write_text(f"{whole}\nimport alembic\n", "utf-8")
+    (tmp_path / "light.py").write_text("import json\nimport boto3\n", "utf-8")
+    heavier, lighter = load(dict.fromkeys(("purge_expired", "light"), tmp_path))
+    assert heavier == EVERYWHERE | {"alembic"}
+    assert lighter == {"boto3"}
 
 
 def test_what_is_asked_for_is_what_our_own_modules_import(tmp_path: Path) -> None:

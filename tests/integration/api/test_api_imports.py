@@ -32,47 +32,25 @@ def notification(world: World, announced: Reply) -> dict[str, Any]:
     return world.notification_of(key)
 
 
-def imported(world: World) -> Reply:
-    """An import that has run to its end, with its reports."""
+def test_a_file_is_uploaded_followed_and_accounted_for(world: World) -> None:
     announced = CLIENT.post("/imports", NAMES)
+    place = announced.headers["location"]
+    assert (announced.status, announced.json["status"]) == (201, "awaiting_upload")
+    assert (place, CLIENT.get(place).json["status"]) == (f"/imports/{announced.json['id']}", "awaiting_upload")
     put(announced.json["upload"]["url"], ROWS)
     world.finish(notification(world, announced))
-    return announced
-
-
-def test_an_announced_import_says_where_it_is(world: World) -> None:
-    announced = CLIENT.post("/imports", NAMES)
-    assert (announced.status, announced.json["status"]) == (201, "awaiting_upload")
-    assert announced.headers["location"] == f"/imports/{announced.json['id']}"
-    assert CLIENT.get(announced.headers["location"]).json["status"] == "awaiting_upload"
-
-
-def test_a_file_is_uploaded_followed_and_accounted_for(world: World) -> None:
-    announced = imported(world)
-    state = CLIENT.get(announced.headers["location"]).json
+    state = CLIENT.get(place).json
     assert (state["status"], state["rowsSeen"], state["failureMessage"]) == ("completed_with_rejections", 3, None)
     assert (state["imported"], state["rejected"], state["userId"]) == (1, 2, "ada")
-    rejected = CLIENT.get(f"{announced.headers['location']}/rejections").json["items"]
+    rejected = CLIENT.get(f"{place}/rejections").json["items"]
     assert [(row["line"], row["code"]) for row in rejected] == [(3, "MISSING_ID"), (4, "DUPLICATE_ID")]
-
-
-def test_the_rejected_rows_can_be_fetched_and_sent_again_as_they_were_read(world: World) -> None:
-    state = CLIENT.get(imported(world).headers["location"]).json
+    (listed,) = CLIENT.get("/imports?case=Smith%20v.%20Jones").json["items"]
+    assert "reports" not in listed, "lists hold no URLs"
     reports = state["reports"]
     assert read(reports["rejectedRows"]) == b"Control Number,Title\n,No number\nA-1,Again\n"
     assert read(reports["report"]).decode("utf-8-sig").startswith("line,column,code")
-    options = json.loads(read(reports["options"]))
-    again = CLIENT.post("/imports", {**NAMES, "options": options})
+    again = CLIENT.post("/imports", {**NAMES, "options": json.loads(read(reports["options"]))})
     assert again.status == 201, again
-
-
-def test_lists_hold_no_urls_and_nothing_of_others(world: World) -> None:
-    imported(world)
-    (listed,) = CLIENT.get("/imports?case=Smith%20v.%20Jones").json["items"]
-    assert "reports" not in listed
-    assert Client("beta").get("/imports").json["items"] == []
-    assert Client("beta").get("/imports?case=Smith%20v.%20Jones").problem == "not-found"
-    assert Client("beta").get(f"/imports/{listed['id']}").problem == "not-found"
 
 
 def test_what_is_kept_of_an_announcement_holds_no_url(world: World) -> None:

@@ -29,6 +29,7 @@ def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
 
 
+@pytest.mark.slow
 def test_it_measures_both_ways_and_finds_no_overlap() -> None:
     done = run("benchmarks.custody")
     assert done.returncode == 0, done.stderr

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import event
 
-from shell.db.session import engine
-from tests.integration.custody.support import CALLER, overlaps, wanted
-from tests.support.api import Client, Reply
+from tests.integration.custody.support import CALLER, ME, PERIODS, overlaps, statements_sent, wanted
+from tests.support.api import Reply
 from tests.support.cases import Cases, get_or_create_case
 from tests.support.watching import statements
 from tests.support.world import World
 
-PATH, INDEX = "/custody-periods", "ix_custody_periods_overlap"
-ME = Client(CALLER.tenant_id, CALLER.user_id)
+INDEX = "ix_custody_periods_overlap"
 SIZES, MOST_STATEMENTS = (1, 10, 1_000), 15
 LONG, HISTORY = 1, 10_000
-OTHERS, EACH = range(2, 2_002), 20
+OTHERS, EACH = range(2, 1_002), 10
 FIRST = datetime(2000, 1, 1, tzinfo=UTC)
-Statement = tuple[str, Any]
 
 _NUMBERS = "JSON_TABLE(:numbers, '$[*]' COLUMNS (n BIGINT PATH '$')) AS given"
 
@@ -54,15 +49,6 @@ def history(world: World) -> World:
     return world
 
 
-@pytest.fixture
-def histories(history: World) -> World:
-    """And two thousand devices with twenty each."""
-    put_devices(history, OTHERS)
-    put_history(history, f"> {LONG}", EACH)
-    history.query("ANALYZE TABLE custody_periods")
-    return history
-
-
 def span(begin: float, end: float) -> dict[str, Any]:
     """An element of the device with the long history, by the hours since its beginning."""
     edges = [(FIRST + timedelta(hours=hour)).isoformat().replace("+00:00", "Z") for hour in (begin, end)]
@@ -71,7 +57,7 @@ def span(begin: float, end: float) -> dict[str, Any]:
 
 def post(*elements: dict[str, Any], status: int = 201) -> Reply:
     """The answer, which must be of that status."""
-    reply = ME.post(PATH, list(elements))
+    reply = ME.post(PERIODS, list(elements))
     assert reply.status == status, reply
     return reply
 
@@ -80,41 +66,20 @@ def count(world: World) -> int:
     return int(world.query("SELECT COUNT(*) FROM custody_periods")[0][0])
 
 
-@contextmanager
-def sent() -> Iterator[list[Statement]]:
-    """What the application sends to the server meanwhile."""
-    found: list[Statement] = []
-    listen = (engine(), "before_cursor_execute", lambda _c, _k, sql, values, _x, _m: found.append((sql, values)))
-    event.listen(*listen)
-    try:
-        yield found
-    finally:
-        event.remove(*listen)
-
-
-def test_a_long_history_takes_what_fits(way: str, history: World) -> None:
-    for fits in (span(5_001, 5_002), span(5_003.25, 5_003.5), span(-5, 0), wanted(LONG, 9, None)):
-        post(fits)
-    assert count(history) == HISTORY + 4
-    assert overlaps(history) == []
-
-
-def test_what_is_in_the_way_in_a_long_history_is_named(way: str, history: World) -> None:
+def test_a_long_history_takes_what_fits_and_names_what_is_in_the_way(way: str, history: World) -> None:
     rows = history.query("SELECT id FROM custody_periods ORDER BY begin_at")
     for first, last in ((0, 0), (5_000, 5_002), (HISTORY - 1, HISTORY - 1)):
         refused = post(span(2 * first + 0.5, 2 * last + 1), status=409)
         told = [{**span(2 * n, 2 * n + 1), "element": 0, "periodId": rows[n][0]} for n in range(first, last + 1)]
         assert refused.json["conflicts"] == told
     assert count(history) == HISTORY
-
-
-def test_a_thousand_gaps_of_a_long_history_are_filled_at_once(way: str, history: World) -> None:
+    for fits in (span(5_005, 5_006), span(5_003.25, 5_003.5), span(-5, 0), wanted(LONG, 9, None)):
+        post(fits)
     gaps = [span(hour, hour + 1) for hour in range(19_981, 0, -20)]
-    with sent() as found:
+    with statements_sent() as found:
         items = post(*gaps).json["items"]
     assert [(each["begin"], each["end"]) for each in items] == [(each["begin"], each["end"]) for each in gaps]
-    assert (len(items), count(history)) == (1_000, HISTORY + 1_000)
-    assert overlaps(history) == []
+    assert (count(history), overlaps(history)) == (HISTORY + 4 + len(gaps), [])
     assert sum("INSERT INTO custody_periods" in sql for sql, _ in found) == 1, "at the first attempt"
 
 
@@ -139,20 +104,24 @@ def test_statements_do_not_grow_with_the_array(way: str, world: World) -> None:
     put_devices(world, range(1, 1_001))
     held_by = put_custodians(world, 1_000)
     post(wanted(1, 0, 1))
-    plain, named = [], []
+    plain, named, new = [], [], []
     for size in SIZES:
         elements = [wanted(n + 1, size, size + 1) for n in range(size)]
         plain.append(statements(world, partial(post, *elements)))
         elements = [wanted(n + 1, size + 2, size + 3, custodianId=held_by[n]) for n in range(size)]
         named.append(statements(world, partial(post, *elements)))
-    print(f"statements of a POST of {SIZES} periods, {way}: {plain}; with as many custodians: {named}")
-    assert len(set(plain)) == len(set(named)) == 1
+        # Devices are added on a second connection.
+        with statements_sent() as found:
+            post(*(wanted(10_000 * size + n, 9, 12) for n in range(size)))
+        new.append(len(found))
+    print(f"statements of a POST of {SIZES} periods, {way}: {plain}; with as many custodians: {named}; devices: {new}")
+    assert [len(set(each)) for each in (plain, named, new)] == [1, 1, 1]
     assert plain[0] < named[0] <= MOST_STATEMENTS
 
 
 @pytest.mark.parametrize("way", ["pessimistic"], indirect=True)
 def test_statements_do_not_grow_with_what_is_refused(way: str, world: World) -> None:
-    """The other way looks on a connection of its own."""
+    """The other way reads the conflicts on a separate connection."""
     put_devices(world, range(1, 1_001))
     put_history(world, "> 0", 1)
     counts = []
@@ -164,20 +133,11 @@ def test_statements_do_not_grow_with_what_is_refused(way: str, world: World) -> 
     assert counts[0] <= MOST_STATEMENTS
 
 
-def search(elements: Sequence[dict[str, Any]]) -> Statement:
+def search(elements: Sequence[dict[str, Any]]) -> tuple[str, Any]:
     """The statement in which the request looks for what overlaps, as it is sent."""
-    with sent() as found:
+    with statements_sent() as found:
         post(*elements)
     return next(each for each in found if "end_at >" in each[0])
-
-
-def test_new_devices_need_the_same_few_statements_more(way: str, world: World) -> None:
-    counts = []
-    for size in SIZES:
-        with sent() as found:
-            post(*(wanted(10_000 * size + n, 9, 12) for n in range(size)))
-        counts.append(len(found))
-    assert len(set(counts)) == 1
 
 
 def assert_off_the_index(cases: Cases, statement: str, values: Any) -> None:
@@ -188,7 +148,11 @@ def assert_off_the_index(cases: Cases, statement: str, values: Any) -> None:
     assert [(row.type, row.key, row.key_len) for row in read] == [("range", INDEX, "16")]
 
 
-def test_what_overlaps_is_looked_for_off_the_index(way: str, cases: Cases, histories: World) -> None:
+def test_what_overlaps_is_looked_for_off_the_index(way: str, cases: Cases, history: World) -> None:
+    """Of one device, and of a thousand more of which each has periods too."""
+    put_devices(history, OTHERS)
+    put_history(history, f"> {LONG}", EACH)
+    history.query("ANALYZE TABLE custody_periods")
     for devices in (1, 1_000):
         statement, values = search([wanted(n, devices, devices + 1) for n in (LONG, *OTHERS)[:devices]])
         assert_off_the_index(cases, statement, values)
@@ -205,8 +169,7 @@ def entries_read(cases: Cases, statement: str, values: Any) -> int:
         return int(connection.exec_driver_sql(asked).one()[1]) - before
 
 
-@pytest.mark.parametrize("way", ["pessimistic"], indirect=True)
-def test_what_comes_after_a_long_history_is_recorded_without_reading_it(way: str, cases: Cases, history: World) -> None:
+def test_what_comes_after_a_long_history_is_recorded_without_reading_it(cases: Cases, history: World) -> None:
     statement, values = search([wanted(LONG, 9, 12)])
     assert entries_read(cases, statement, values) <= 1
     query = cases.database.query

@@ -1,4 +1,4 @@
-"""Clients who record, change, remove and hand on custody at once: one wins, and the others are told by what.
+"""Clients who record, change, remove and transfer custody at once: one wins, and the others are told by what.
 
 Under both ways of locking, and with clients that go different ones.
 """
@@ -6,71 +6,58 @@ Under both ways of locking, and with clients that go different ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
-from random import Random
-from typing import Any
 
 import pytest
 from sqlalchemy import Engine, event, text
 
 from core.contracts.custody import CustodyPeriod, NewTransfer, PeriodPatch
 from core.custody import Span, to_stored_end
-from core.errors import OverlapError, StaleVersionError, TransactionConflictError, WrongStateError
+from core.errors import NotFoundError, OverlapError, StaleVersionError, TransactionConflictError, WrongStateError
 from shell.custody import device_locks
-from shell.custody.commands import add_periods, patch_period, transfer
+from shell.custody.commands import add_periods, patch_period, remove_period, transfer
 from shell.settings import settings
 from tests.integration.custody.racing import (
-    CLIENTS,
-    GOING,
-    Mix,
-    Race,
     Request,
-    assert_answers_are_true,
-    assert_every_change_is_recorded,
-    at_once,
     clients,
-    recorded_rows,
-    won_and_lost,
+    going,
+    overtaking,
 )
-from tests.integration.custody.support import CALLER, add, at, overlaps, periods, wanted
+from tests.integration.custody.support import CALLER, WAYS, add, at, overlaps, periods, wanted
 from tests.support.cases import Cases
-from tests.support.database import Database, outcome, replayed, transaction
-
-DEVICES, ROUNDS = 400, 100
-Pair = Callable[..., tuple[Any, Exception]]
+from tests.support.database import PATIENCE_S, Database, outcome, replayed, transaction
 
 
-def test_whoever_wins_nothing_overlaps(way: str, counting: Cases, race_counts: int) -> None:
-    race = Race(counting.database)
-    deadlocks = race.run(DEVICES // race_counts)
-    print(f"{way}: {race.told()}, {deadlocks} deadlocks")
-    assert overlaps(counting.database) == []
-    assert_answers_are_true(race)
-    assert deadlocks == 0 or way == "optimistic"
-
-
-@pytest.fixture
-def different_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every other client of a race locks, and those between compare versions."""
-    monkeypatch.setattr(device_locks, "settings", lambda: replace(settings(), custody_locking=GOING.get()))
-
-
-@pytest.mark.usefixtures("different_ways")
-def test_nothing_overlaps_where_clients_go_different_ways(counting: Cases, race_counts: int) -> None:
-    race = Race(counting.database)
-    deadlocks = race.run(DEVICES // race_counts)
-    print(f"mixed: {race.told()}, {deadlocks} deadlocks")
-    assert overlaps(counting.database) == []
-    assert_answers_are_true(race)
+@contextmanager
+def held(cases: Cases, number: int) -> Iterator[None]:
+    """While a transaction holds the row of a device; raises at once where another one does."""
+    device = cases.database.scalar("SELECT id FROM devices WHERE number = :n", n=number)
+    lock = text("SELECT id FROM devices FORCE INDEX (PRIMARY) WHERE id = :id FOR UPDATE NOWAIT")
+    with cases.database.environments(1) as (holder,), transaction(holder) as opened:
+        opened.execute(lock, {"id": device})
+        yield
 
 
 def test_whoever_records_waits_for_nobody_on_another_device(way: str, counting: Cases) -> None:
     add(wanted(1, 9, 10), wanted(2, 9, 10))
-    mine = counting.database.scalar("SELECT id FROM devices WHERE number = 1")
-    with counting.database.environments(2) as (one, two), transaction(one) as holder:
-        holder.execute(text("SELECT id FROM devices FORCE INDEX (PRIMARY) WHERE id = :id FOR UPDATE"), {"id": mine})
-        event.listen(two, "begin", lambda begun: begun.exec_driver_sql("SET SESSION innodb_lock_wait_timeout = 1"))
-        assert replayed(two, add_periods, CALLER, periods(wanted(2, 10, 11))).items, way
+    with held(counting, 1), counting.database.environments(1) as (client,):
+        event.listen(client, "begin", lambda begun: begun.exec_driver_sql("SET SESSION innodb_lock_wait_timeout = 1"))
+        assert replayed(client, add_periods, CALLER, periods(wanted(2, 10, 11))).items, way
+
+
+def test_devices_are_locked_in_the_order_of_their_numbers(way: str, counting: Cases) -> None:
+    """Whoever waits for the first one holds none of the others, so that no two wait for each other."""
+    add(wanted(2, 9, 10), wanted(1, 9, 10))
+    elements = periods(wanted(2, 10, 11), wanted(1, 10, 11))
+    with ThreadPoolExecutor(1) as pool, counting.database.environments(1) as (client,):
+        with held(counting, 1):
+            waiting = pool.submit(replayed, client, add_periods, CALLER, elements)
+            counting.database.until_waiting(1)
+            with held(counting, 2):
+                pass
+        assert len(waiting.result(PATIENCE_S).items) == 2
 
 
 def recording(device: int, begin: float, end: float | None) -> Request:
@@ -83,97 +70,51 @@ def changing(period: CustodyPeriod, **change: str) -> Request:
     return lambda on: replayed(on, patch_period, CALLER, period.id, versions, revision)
 
 
-def handing_on(device: int, hour: float, **more: Any) -> Request:
-    body = NewTransfer.model_validate({"deviceId": device, "at": at(hour), "custodianId": None, **more})
+def removing(period: CustodyPeriod) -> Request:
+    return lambda on: replayed(on, remove_period, CALLER, period.id, frozenset({period.version}))
+
+
+def handing_on(held: CustodyPeriod, hour: float, end: float | None) -> Request:
+    until = None if end is None else at(end)
+    named = {"deviceId": held.device_id, "fromPeriodId": held.id, "custodianId": None}
+    body = NewTransfer.model_validate({**named, "at": at(hour), "end": until})
     return lambda on: replayed(on, transfer, CALLER, body).begun
 
 
-def assert_names(lost: Exception, won: CustodyPeriod) -> None:
-    """The one who lost is told of the winner's period, and of nothing else."""
-    assert isinstance(lost, OverlapError), lost
-    theirs = Span(won.id, won.device_id, won.begin, to_stored_end(won.end))
-    assert [(each.element, each.other, each.is_recorded) for each in lost.conflicts] == [(0, theirs, True)]
+Pair = Callable[[CustodyPeriod, CustodyPeriod], list[Request]]
+# Two requests for a device that is held from 9 to 12 and from 13 to 14, and what the second one is refused with.
+PAIRS: dict[str, tuple[Pair, type[Exception]]] = {
+    "the same hour": (lambda a, _: [recording(a.device_id, 15, 17), recording(a.device_id, 16, 18)], OverlapError),
+    "one gap": (lambda a, b: [changing(a, end=at(12.75)), changing(b, begin=at(12.5))], OverlapError),
+    "one version": (lambda a, _: [changing(a, end=at(12.5)), changing(a, note="Sealed")], StaleVersionError),
+    "removed": (lambda a, _: [removing(a), changing(a, note="Sealed")], NotFoundError),
+    "one timestamp": (lambda a, _: [handing_on(a, 10, 12)] * 2, WrongStateError),
+    "what the first ended": (lambda a, _: [handing_on(a, hour, 12) for hour in (10, 11)], WrongStateError),
+    "what the first began": (lambda a, _: [handing_on(a, hour, 12) for hour in (11, 10)], OverlapError),
+    "recorded": (lambda a, b: [recording(a.device_id, 15, None), handing_on(b, 13.5, None)], OverlapError),
+    "handed on": (lambda a, b: [handing_on(b, 13.5, None), recording(a.device_id, 15, None)], OverlapError),
+}
 
 
-@pytest.fixture
-def pair(way: str, counting: Cases) -> Iterator[Pair]:
-    """Two clients at once: what the one who won got, and the other's error."""
+@pytest.mark.parametrize("first_way", WAYS)
+@pytest.mark.parametrize("late_way", WAYS)
+def test_of_two_at_once_one_wins_and_the_other_is_told_by_what(first_way: str, late_way: str, counting: Cases) -> None:
     with clients(counting.database, 2) as engines:
-        yield lambda *requests: won_and_lost(at_once(engines, *requests))
-    assert overlaps(counting.database) == [], way
-
-
-@pytest.fixture
-def devices(race_counts: int) -> range:
-    """One for each round."""
-    return range(1, ROUNDS // race_counts + 1)
-
-
-def test_of_two_who_want_the_same_hour_one_is_told_of_the_other(pair: Pair, devices: range) -> None:
-    for device in devices:
-        won, lost = pair(recording(device, 15, 17), recording(device, 16, 18))
-        assert_names(lost, won)
-
-
-def test_of_two_who_extend_periods_into_one_gap_one_wins(pair: Pair, devices: range) -> None:
-    before = add(*(wanted(device, 9, 10) for device in devices)).items
-    after = add(*(wanted(device, 13, 14) for device in devices)).items
-    for earlier, later in zip(before, after, strict=True):
-        won, lost = pair(changing(earlier, end=at(12)), changing(later, begin=at(11)))
-        assert_names(lost, won)
-
-
-def test_of_two_changes_of_one_version_one_is_stale(pair: Pair, devices: range) -> None:
-    for period in add(*(wanted(device, 9, 10) for device in devices)).items:
-        won, lost = pair(changing(period, end=at(12)), changing(period, note="Sealed"))
-        assert isinstance(lost, StaleVersionError), lost
-        assert lost.current_version == won.version == 2
-
-
-def test_of_two_who_hand_on_at_one_moment_one_comes_too_late(pair: Pair, devices: range) -> None:
-    for held in add(*(wanted(device, 9, None) for device in devices)).items:
-        lost = pair(*[handing_on(held.device_id, 10)] * 2)[1]
-        assert isinstance(lost, WrongStateError), lost
-
-
-def test_of_two_who_hand_on_what_one_period_holds_one_wins(pair: Pair, devices: range) -> None:
-    """At 10:00 or at 11:00: after the first the period is over at 11:00, after the second another one is in the way."""
-    for held in add(*(wanted(device, 9, None) for device in devices)).items:
-        won, lost = pair(*(handing_on(held.device_id, hour, fromPeriodId=held.id) for hour in (10, 11)))
-        if won.begin.hour == 10:
-            assert isinstance(lost, WrongStateError), lost
-        else:
+        for device, (name, (pair, refusal)) in enumerate(PAIRS.items(), 1):
+            first, late = pair(*add(wanted(device, 9, 12), wanted(device, 13, 14)).items)
+            won, lost = overtaking(counting.database, engines, going(first_way, first), going(late_way, late))
+            assert type(lost) is refusal, (name, lost)
             assert_names(lost, won)
+    assert overlaps(counting.database) == []
 
 
-def test_of_who_records_and_who_hands_on_one_has_the_future(pair: Pair, devices: range) -> None:
-    add(*(wanted(device, 9, 12) for device in devices))
-    for device in devices:
-        won, lost = pair(recording(device, 13, None), handing_on(device, 11))
-        assert_names(lost, won)
-
-
-def played(database: Database, rounds: int) -> int:
-    """How many deadlocks there were while everything was done at once."""
-    mix, chosen, before = Mix(database), Random(7), database.deadlocks()
-    with clients(database, CLIENTS) as engines:
-        for _ in range(rounds):
-            mix.play(engines, chosen)
-    deadlocks = database.deadlocks() - before
-    print(f"{mix.told()}, {deadlocks} deadlocks")
-    assert overlaps(database) == []
-    assert_every_change_is_recorded(mix)
-    return deadlocks
-
-
-def test_whatever_is_done_at_once_every_change_is_recorded(way: str, counting: Cases, race_counts: int) -> None:
-    deadlocks = played(counting.database, ROUNDS // race_counts)
-    assert deadlocks == 0 or way == "optimistic"
-
-
-@pytest.mark.usefixtures("different_ways")
-def test_whatever_is_done_at_once_in_different_ways_is_recorded(counting: Cases, race_counts: int) -> None:
-    played(counting.database, ROUNDS // race_counts)
+def assert_names(lost: Exception, won: CustodyPeriod) -> None:
+    """The one who lost is told of the winner's period and of nothing else, or of its version."""
+    if isinstance(lost, OverlapError):
+        theirs = Span(won.id, won.device_id, won.begin, to_stored_end(won.end))
+        assert [(each.element, each.other, each.is_recorded) for each in lost.conflicts] == [(0, theirs, True)]
+    if isinstance(lost, StaleVersionError):
+        assert lost.current_version == won.version == 2
 
 
 class Rival:
@@ -195,7 +136,7 @@ class Rival:
 
 @pytest.fixture
 def outrun(counting: Cases, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Engine, Rival]]:
-    """An optimistic client of a device that there is, and somebody who is always faster."""
+    """An optimistic client of a device that there is, and a rival who is always faster."""
     monkeypatch.setattr(device_locks, "settings", lambda: replace(settings(), custody_locking="optimistic"))
     add(wanted(1, 9, 10))
     with counting.database.environments(1) as (client,):
@@ -204,9 +145,9 @@ def outrun(counting: Cases, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[E
 
 def test_who_was_outrun_twice_locks_and_succeeds(counting: Cases, outrun: tuple[Engine, Rival]) -> None:
     client, rival = outrun
-    made = recording(1, 15, 17)(client)
+    assert recording(1, 15, 17)(client).version == 1
     assert rival.was_first == [True, True, False]
-    assert made.id in recorded_rows(counting.database)
+    assert counting.database.scalar("SELECT COUNT(*) FROM custody_periods") == 2
 
 
 def test_who_never_locks_is_outrun_until_he_gives_up(
@@ -217,4 +158,4 @@ def test_who_never_locks_is_outrun_until_he_gives_up(
     with pytest.raises(TransactionConflictError):
         recording(1, 15, 17)(client)
     assert rival.was_first == [True, True, True]
-    assert len(recorded_rows(counting.database)) == 1
+    assert counting.database.scalar("SELECT COUNT(*) FROM custody_periods") == 1

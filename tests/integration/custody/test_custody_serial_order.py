@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
-from functools import partial
-from itertools import chain
+from itertools import chain, cycle
 from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 
-from shell.custody import commands
+from shell.custody import commands, device_locks
 from shell.custody.period_writer import check_overlaps
-from shell.db import retry
 from tests.integration.custody.oracle import (
     Add,
     Change,
@@ -29,11 +25,12 @@ from tests.integration.custody.oracle import (
     batches,
     recorded,
 )
+from tests.integration.custody.racing import at_once, clients, going
+from tests.integration.custody.support import WAYS, overlaps
 from tests.integration.custody.test_custody_oracle import SETTINGS, Clients
 from tests.support.cases import Cases
-from tests.support.database import barrier, together
+from tests.support.database import barrier
 
-EXAMPLES = 300 if os.environ.get("RACE_COUNTS") == "full" else 24
 APART = [Add("first", [Element(1, 0, 1, None), Element(1, 3, 4, None)])]
 RECORDING = [Add("one", [Element(1, 1, 2, None)]), Add("other", [Element(1, 1, 3, None)])]
 GROWING = [
@@ -44,30 +41,23 @@ Script = Sequence[Request]
 History = Sequence[tuple[Request, Outcome]]
 
 
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who is replayed meets the others again, and nobody waits for it."""
-    monkeypatch.setattr(retry, "STALE_DELAY_S", 0.005)
-
-
 @pytest.fixture
-def engines(cases: Cases) -> Iterator[list[Engine]]:
+def engines(counting: Cases) -> Iterator[list[Engine]]:
     """One for each client."""
-    with cases.database.environments(4) as made:
+    with clients(counting.database, 4) as made:
         yield made
 
 
-def at_once(clients: Clients, engines: Sequence[Engine], scripts: Sequence[Script]) -> list[History]:
-    """What each client asked and was answered."""
-    meeting = barrier(len(scripts))
+def answers_at_once(asking: Clients, engines: Sequence[Engine], ways: Sequence[str], *scripts: Script) -> list[History]:
+    """What each client asked and was answered; their ways of locking alternate."""
 
-    def work(on: Engine, script: Script) -> list[Any]:
-        meeting.wait()
-        return [clients.ask(on, each) for each in script]
+    def work(script: Script) -> Callable[[Engine], list[Any]]:
+        return lambda on: [asking.ask(on, each) for each in script]
 
-    answered = together(*(partial(work, *each) for each in zip(engines, scripts, strict=False)))
+    requests = [going(way, work(script)) for way, script in zip(cycle(ways), scripts)]
+    answered = at_once(engines[: len(scripts)], *requests)
     return [
-        [(request, clients.said(each)) for request, each in zip(script, mine, strict=True)]
+        [(request, asking.said(each)) for request, each in zip(script, mine, strict=True)]
         for script, mine in zip(scripts, answered, strict=True)
     ]
 
@@ -98,7 +88,7 @@ def test_only_an_order_that_gives_the_answers_and_the_rows_will_do() -> None:
 def test_the_order_often_decides() -> None:
     decides: list[bool] = []
 
-    @settings(SETTINGS, max_examples=40, phases=[Phase.generate])
+    @settings(derandomize=True, max_examples=40, phases=[Phase.generate])
     @given(batch=batches())
     def count(batch: tuple[Script, list[Script]]) -> None:
         first, scripts = batch
@@ -109,17 +99,20 @@ def test_the_order_often_decides() -> None:
     assert sum(decides) > len(decides) / 4
 
 
-@settings(SETTINGS, max_examples=EXAMPLES, phases=[Phase.generate])
+@pytest.mark.slow
+@pytest.mark.parametrize("ways", [*((way,) for way in WAYS), WAYS], ids=" and ".join)
+@settings(SETTINGS, phases=[Phase.generate])
 @given(batch=batches())
 def test_all_at_once_is_answered_and_recorded_as_one_after_the_other(
-    way: str, cases: Cases, engines: list[Engine], batch: tuple[Script, list[Script]]
+    ways: Sequence[str], counting: Cases, engines: list[Engine], batch: tuple[Script, list[Script]]
 ) -> None:
     first, scripts = batch
-    clients = Clients(cases)
+    asking, deadlocks = Clients(counting), counting.database.deadlocks()
     for each in first:
-        clients.ask(engines[0], each)
-    histories = at_once(clients, engines, scripts)
-    assert in_some_order(recorded(first), histories, clients.recorded()), histories
+        asking.ask(engines[0], each)
+    histories = answers_at_once(asking, engines, ways, *scripts)
+    assert in_some_order(recorded(first), histories, asking.recorded()), histories
+    assert "optimistic" in ways or counting.database.deadlocks() == deadlocks
 
 
 def meeting_after(write: Callable[..., Any]) -> Callable[..., Any]:
@@ -134,37 +127,42 @@ def meeting_after(write: Callable[..., Any]) -> Callable[..., Any]:
     return written
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("requests", "write"), [(RECORDING, "insert_periods"), (GROWING, "_write_and_record")])
-def test_devices_that_nobody_holds_give_what_no_order_does(
+def test_versions_that_nobody_compares_or_locks_give_what_no_order_does(
     way: str,
-    cases: Cases,
+    counting: Cases,
     engines: list[Engine],
     requests: list[Request],
     write: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    clients = Clients(cases)
-    clients.ask(engines[0], APART[0])
-    monkeypatch.setattr(commands, "exclusive_devices", lambda *_: nullcontext())
+    """Versions are raised and not compared, and devices are read and not locked."""
+    asking = Clients(counting)
+    asking.ask(engines[0], APART[0])
+    naive = str(device_locks._INCREMENT_VERSIONS).partition("WHERE")[0]
+    monkeypatch.setattr(device_locks, "_INCREMENT_VERSIONS", text(naive))
+    monkeypatch.setattr(device_locks, "_lock_versions", device_locks._read_versions)
     monkeypatch.setattr(commands, write, meeting_after(getattr(commands, write)))
-    histories = at_once(clients, engines, [[each] for each in requests])
+    histories = answers_at_once(asking, engines, [way], *([each] for each in requests))
     assert [outcome.kind for history in histories for _, outcome in history] == ["ok", "ok"]
-    assert not in_some_order(recorded(APART), histories, clients.recorded())
+    assert not in_some_order(recorded(APART), histories, asking.recorded())
+    assert len(overlaps(counting.database)) == 1
 
 
-@pytest.mark.parametrize("way", ["optimistic"], indirect=True)
 def test_what_is_refused_is_refused_by_what_was_so_at_one_moment(
-    way: str, cases: Cases, engines: list[Engine], monkeypatch: pytest.MonkeyPatch
+    counting: Cases, engines: list[Engine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clients, looked = Clients(cases), check_overlaps
-    clients.ask(engines[0], Add("first", [Element(1, 8, None, None)]))
+    asking, looked = Clients(counting), check_overlaps
+    asking.ask(engines[0], Add("first", [Element(1, 8, None, None)]))
 
     def looking_late(*arguments: Any, **named: Any) -> None:
         monkeypatch.setattr(commands, "check_overlaps", looked)
-        clients.ask(engines[1], Transfer("other", 1, 10, None, None, None))
+        asking.ask(engines[1], Transfer("other", 1, 10, None, None, None))
         looked(*arguments, **named)
 
     monkeypatch.setattr(commands, "check_overlaps", looking_late)
     # As it was read, it would overlap what the transfer began; as it is now, it would not.
-    refusal = clients.ask(engines[0], Change("one", ("first", 0), frozenset({1}), {"begin": 5}))
-    assert clients.said(refusal) == Outcome("stale", 2)
+    change = Change("one", ("first", 0), frozenset({1}), {"begin": 5})
+    [[(_, outcome)]] = answers_at_once(asking, engines, ["optimistic"], [change])
+    assert outcome == Outcome("stale", 2)

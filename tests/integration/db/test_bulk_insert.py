@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -25,63 +24,51 @@ from shell.db.sql_literals import format_row_literals
 from shell.utils.db_helpers import retry_on_db_conflict
 from tests.support.database import LEAST, Database, barrier, outcome, together, transaction
 
-THREADS, KEYS, ROWS = 8, 400, 40
 ACCOUNTS = "toy_accounts"
 EXHIBIT = ("case_id", "control_number", "import_id", "line_no")
 PERSON = ("email", "badge")
 ODKU = "INSERT INTO exhibits (case_id, control_number, import_id, line_no) VALUES (%s, %s, %s, %s)"
 ODKU += " ON DUPLICATE KEY UPDATE id = id"
 
-Insert = Callable[[Session, list[Row]], None]
+Insert = Callable[[Session, list[str]], object]
 
 
 def ours(caller: Session, rows: list[Row]) -> None:
     insert_missing(caller, "exhibits", EXHIBIT, rows, key=2)
 
 
-def unsorted(caller: Session, rows: list[Row]) -> None:
-    caller.connection().exec_driver_sql(ODKU, rows)
+def exhibits(caller: Session, names: list[str]) -> None:
+    ours(caller, [(1, name, 1, 1) for name in names])
 
 
-def race(engines: Sequence[Engine], insert: Insert, commits: int) -> None:
-    """Every thread commits that often, each time other rows in another order; deadlocks are ignored."""
-    meeting = barrier(len(engines))
-
-    def work(engine: Engine, seed: int) -> None:
-        chosen = random.Random(seed)
-        engine.connect().close()
-        meeting.wait()
-        for _ in range(commits):
-            rows: list[Row] = [(1, f"key {number:04}", 1, 1) for number in chosen.sample(range(KEYS), ROWS)]
-            with Session(engine) as caller:
-                outcome(partial(insert, caller, rows))()
-                caller.commit()
-
-    together(*(partial(work, engine, seed) for seed, engine in enumerate(engines)))
+def unsorted(caller: Session, names: list[str]) -> None:
+    caller.connection().exec_driver_sql(ODKU, [(1, name, 1, 1) for name in names])
 
 
-def test_sorted_rows_do_not_deadlock(database: Database, race_counts: int) -> None:
+def custodians(caller: Session, names: list[str]) -> None:
+    insert_missing(caller, "custodians", ("case_id", "name"), [(1, name) for name in names], key=2)
+
+
+@pytest.mark.parametrize(
+    ("insert", "first", "second", "deadlocks"),
+    [
+        (exhibits, ["a", "m", "z"], ["z", "m", "a"], 0),
+        # The negative control: rows as they come.
+        (unsorted, ["a", "m", "z"], ["z", "m", "a"], 1),
+        # 'A' and 'a' are one name for the database, but stand on different sides of 'Z' for Python: it is retried.
+        (custodians, ["A", "m", "z"], ["a", "Z"], 1),
+    ],
+)
+def test_sorted_rows_do_not_deadlock_and_names_that_python_sorts_otherwise_are_retried(
+    database: Database, insert: Insert, first: list[str], second: list[str], deadlocks: int
+) -> None:
     before = database.deadlocks()
-    with database.environments(THREADS) as engines:
-        race(engines, ours, max(20, 60 // race_counts))
-    assert database.deadlocks() - before == 0
 
-
-def test_rows_as_they_come_deadlock(database: Database) -> None:
-    before = database.deadlocks()
-    with database.environments(THREADS) as engines:
-        race(engines, unsorted, 20)
-    assert database.deadlocks() - before > 0
-
-
-def test_names_sorted_by_code_point_may_still_meet_crosswise_and_are_replayed(database: Database) -> None:
-    """'A' and 'a' are one name for the database, but stand on different sides of 'Z' for Python."""
-
-    def naming(engine: Engine, waiting: int, names: Sequence[str]) -> Callable[[], None]:
+    def naming(engine: Engine, waiting: int, names: list[str]) -> Callable[[], None]:
         @retry_on_db_conflict
         def unit() -> None:
             with transaction(engine) as caller:
-                insert_missing(caller, "custodians", ("case_id", "name"), [(1, name) for name in names], key=2)
+                insert(caller, names)
 
         def when_others_wait() -> None:
             database.until_waiting(waiting)
@@ -90,14 +77,15 @@ def test_names_sorted_by_code_point_may_still_meet_crosswise_and_are_replayed(da
         return when_others_wait
 
     with database.environments(3) as (one, two, three), Session(three) as between:
-        between.execute(text("INSERT INTO custodians (case_id, name) VALUES (1, 'm')"))
+        insert(between, ["m"])
 
         def let_them_go_on() -> None:
             database.until_waiting(2)
             between.commit()
 
-        together(naming(one, 0, ["A", "m", "z"]), naming(two, 1, ["a", "Z"]), let_them_go_on)
-    assert database.scalar("SELECT COUNT(*) FROM custodians") == 3
+        together(naming(one, 0, first), naming(two, 1, second), let_them_go_on)
+    assert database.deadlocks() - before == deadlocks
+    assert database.scalar("SELECT (SELECT COUNT(*) FROM exhibits) + (SELECT COUNT(*) FROM custodians)") == 3
 
 
 def test_what_is_there_already_is_left_as_it_is(database: Database) -> None:
@@ -120,11 +108,17 @@ def test_two_rows_of_one_key_are_no_error(database: Database) -> None:
     )
 
 
-def test_a_thousand_rows_are_one_statement(database: Database) -> None:
+@pytest.mark.parametrize(("rows", "path", "least", "most"), [(1000, "", 1, 1), (40, "x" * 60_000, 2, 4)])
+def test_a_thousand_rows_are_one_statement_and_more_than_a_megabyte_are_several(
+    database: Database, rows: int, path: str, least: int, most: int
+) -> None:
+    columns = ("aggregate_type", "aggregate_id", "event_type", "payload")
     with session() as caller:
         before = inserts(caller)
-        ours(caller, [(1, f"{number}", 1, 1) for number in range(1000)])
-        assert inserts(caller) - before == 1
+        insert_missing(caller, "outbox_events", columns, [("a", str(number), "a", path) for number in range(rows)])
+        assert least <= inserts(caller) - before <= most
+    assert rows * len(path) / least < int(database.scalar("SELECT @@max_allowed_packet"))
+    assert database.scalar("SELECT COUNT(*) FROM outbox_events") == rows
 
 
 def inserts(caller: Session) -> int:
@@ -153,20 +147,13 @@ def test_a_value_that_does_not_fit_is_an_error_and_is_not_stored(database: Datab
     assert database.query("SELECT id FROM exhibits") == []
 
 
-def test_the_row_count_does_not_tell_what_was_new(database: Database) -> None:
+def test_neither_the_row_count_nor_the_ids_tell_what_was_new(database: Database) -> None:
     with session() as caller:
-        connection = caller.connection()
-        counts = [connection.exec_driver_sql(ODKU, (1, "a", 1, 1)).rowcount for _ in range(2)]
-    assert counts == [1, 1], "a naive `created = rowcount == 1` is true both times"
-
-
-def test_rows_that_are_there_already_use_up_numbers(database: Database) -> None:
-    with session() as caller:
-        for _ in range(4):
-            ours(caller, [(1, "a", 1, 1), (1, "b", 1, 1), (1, "c", 1, 1)])
-        ours(caller, [(1, "d", 1, 1)])
+        counts = [caller.connection().exec_driver_sql(ODKU, (1, "a", 1, 1)).rowcount for _ in range(4)]
+        ours(caller, [(1, "b", 1, 1)])
     ids = [row.id for row in database.query("SELECT id FROM exhibits ORDER BY id")]
-    assert ids[3] - ids[2] > 1, "ids are neither contiguous nor a count"
+    assert counts == [1] * 4, "a naive `created = rowcount == 1` is always true"
+    assert ids[1] - ids[0] > 1, "rows that are there already use up ids"
     kinds = database.query(
         "SELECT DISTINCT DATA_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() "
         "AND EXTRA LIKE '%auto_increment%' AND TABLE_NAME NOT LIKE 'toy%'"
@@ -174,21 +161,22 @@ def test_rows_that_are_there_already_use_up_numbers(database: Database) -> None:
     assert [str(kind[0]).lower() for kind in kinds] == ["bigint"], "so they must have room"
 
 
-@pytest.mark.parametrize("bad", [set(), {0}, {37}, {99}, {3, 4, 50, 98}, set(range(100))])
-def test_bisecting_finds_the_refused_rows_and_keeps_the_others(database: Database, bad: set[int]) -> None:
-    rows: list[Row] = [(number, "x" * 11 if number in bad else "fine") for number in range(100)]
+TOO_LONG = ("x" * 11, 1406)
+LONE = ("lone \ud800", None)
+
+
+@pytest.mark.parametrize(
+    "bad", [{}, {37: LONE}, {3: TOO_LONG, 4: LONE, 50: TOO_LONG, 99: TOO_LONG}, dict.fromkeys(range(100), TOO_LONG)]
+)
+def test_bisecting_finds_the_refused_rows_and_keeps_the_others(
+    database: Database, bad: dict[int, tuple[str, int | None]]
+) -> None:
+    """Also those that the driver cannot encode."""
+    rows: list[Row] = [(number, bad[number][0] if number in bad else "fine") for number in range(100)]
     with session() as caller:
         refused = insert_bisecting(caller, lambda some: insert_new(caller, ACCOUNTS, ("id", "note"), some), rows)
-    assert [(row[0], number) for row, number in refused] == [(number, 1406) for number in sorted(bad)]
+    assert refused == [((number, value), error) for number, (value, error) in bad.items()]
     assert len(database.balances()) == 100 - len(bad)
-
-
-def test_bisecting_reports_what_the_driver_cannot_encode(database: Database) -> None:
-    rows: list[Row] = [(1, "fine"), (2, "lone \ud800")]
-    with session() as caller:
-        refused = insert_bisecting(caller, lambda some: insert_new(caller, ACCOUNTS, ("id", "note"), some), rows)
-    assert refused == [((2, "lone \ud800"), None)]
-    assert len(database.balances()) == 1
 
 
 def test_bisecting_does_not_swallow_a_deadlock(database: Database) -> None:

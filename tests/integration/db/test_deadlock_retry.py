@@ -5,17 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-import pymysql
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
 
-from core.errors import TransactionConflictError
 from shell.db.errors import DbErrorClass, classify
 from shell.db.session import engine, session
 from shell.utils.db_helpers import retry_on_db_conflict
 from tests.support.database import Accounts, Database, Step, barrier, outcome, pay, together
+from tests.support.failing import error_of
 
 
 def transfer(first: int, second: int, amount: int, met: Step) -> None:
@@ -40,32 +39,35 @@ def crossing(unit: Callable[[int, int, int, Step], None]) -> list[Exception | No
     )
 
 
-@pytest.mark.slow
-def test_two_transactions_that_deadlock_both_finish_and_money_is_kept(database: Database, race_counts: int) -> None:
-    races = 1000 // race_counts
+def transfer_in_savepoint(first: int, second: int, amount: int, met: Step) -> None:
+    with session() as transaction:
+        pay(transaction, first, -amount)
+        met()
+        with transaction.begin_nested():
+            pay(transaction, second, amount)
+
+
+@pytest.mark.parametrize("unit", [transfer, transfer_in_savepoint])
+def test_two_transactions_that_deadlock_both_finish_and_money_is_kept(
+    database: Database, unit: Callable[[int, int, int, Step], None]
+) -> None:
+    races = 3
     database.accounts(0, 0)
     before = database.deadlocks()
     for _ in range(races):
-        assert crossing(retry_on_db_conflict(transfer)) == [None, None]
+        assert crossing(retry_on_db_conflict(unit)) == [None, None]
     assert database.balances() == [-7 * races, 7 * races]
     assert database.deadlocks() - before == races
 
 
-def test_without_replay_the_victim_is_lost(database: Database) -> None:
-    database.accounts(0, 0)
-    ended = crossing(transfer)
-    assert [type(error) for error in ended].count(OperationalError) == 1
-    assert sum(database.balances()) == 0
-    assert database.balances() in ([-10, 10], [3, -3])
-
-
-def test_the_number_stands_in_the_drivers_error_not_in_sqlalchemys(database: Database) -> None:
+def test_without_a_retry_the_victim_is_lost_and_the_number_stands_in_the_drivers_error(database: Database) -> None:
     database.accounts(0, 0)
     (error,) = (each for each in crossing(transfer) if isinstance(each, DBAPIError))
     assert error.args[0] != 1213, "the naive test is never true"
     assert error.orig is not None
     assert error.orig.args[0] == 1213
     assert classify(error) is DbErrorClass.TRANSACTION
+    assert database.balances() in ([-10, 10], [3, -3])
 
 
 def deadlock_as_victim(victim: Session, other: Session, inner: Callable[[Session], None]) -> None:
@@ -88,91 +90,36 @@ def in_savepoint(session: Session) -> None:
         pay(session, 2, 100)
 
 
-def test_a_deadlock_inside_a_savepoint_says_1305_and_is_a_conflict_all_the_same(database: Database) -> None:
+def test_a_deadlock_inside_a_savepoint_says_1305_and_going_on_after_it_commits_half(database: Database) -> None:
     database.accounts(0, 0)
     with database.environments(2) as (one, two), Session(one) as victim, Session(two) as other:
         with pytest.raises(OperationalError) as raised:
             deadlock_as_victim(victim, other, in_savepoint)
         other.rollback()
+        victim.execute(text("INSERT INTO toy_payments (reference) VALUES (999)"))
+        victim.commit()
     assert raised.value.orig is not None
     assert raised.value.orig.args[0] == 1305, "a classifier of 1213 alone calls it permanent"
     assert classify(raised.value) is DbErrorClass.TRANSACTION
+    assert database.balances() == [0, 0], "the naive transaction's first update is gone"
+    assert database.scalar("SELECT COUNT(*) FROM toy_payments WHERE reference = 999") == 1, "its last one is not"
 
 
-def test_going_on_after_such_a_savepoint_commits_half(database: Database) -> None:
-    database.accounts(0, 0)
-    with database.environments(2) as (one, two), Session(one) as victim, Session(two) as other:
-        with pytest.raises(OperationalError):
-            deadlock_as_victim(victim, other, in_savepoint)
-        other.rollback()
-        victim.execute(text("INSERT INTO toy_payments (reference) VALUES (999)"))
-        victim.commit()
-    assert database.balances() == [0, 0], "the first update is gone"
-    assert database.scalar("SELECT COUNT(*) FROM toy_payments WHERE reference = 999") == 1, "the last one is not"
-
-
-def transfer_in_savepoint(first: int, second: int, amount: int, met: Step) -> None:
-    with session() as transaction:
-        pay(transaction, first, -amount)
-        met()
-        with transaction.begin_nested():
-            pay(transaction, second, amount)
-
-
-def test_a_deadlock_inside_a_savepoint_is_replayed_as_a_whole(database: Database, race_counts: int) -> None:
-    races = 200 // race_counts
-    database.accounts(0, 0)
-    before = database.deadlocks()
-    for _ in range(races):
-        assert crossing(retry_on_db_conflict(transfer_in_savepoint)) == [None, None]
-    assert database.balances() == [-7 * races, 7 * races]
-    assert database.deadlocks() - before == races
-
-
-def test_a_replay_inside_a_replay_does_not_multiply_attempts(database: Database) -> None:
-    tries: list[str] = []
-
-    @retry_on_db_conflict
-    def inner() -> None:
-        tries.append("inner")
-        raise deadlock_error()
-
-    @retry_on_db_conflict
-    def outer() -> None:
-        tries.append("outer")
-        inner()
-
-    with pytest.raises(TransactionConflictError, match="outer failed in 5 attempts; the last conflict was error 1213"):
-        outer()
-    assert tries == ["outer", "inner"] * 5
-
-
-def test_every_attempt_reads_anew(database: Database) -> None:
+def test_every_attempt_reads_anew_for_row_objects_of_the_first_are_stale(database: Database) -> None:
     database.accounts(1, 0)
     seen: list[int] = []
+    with Session(engine(), expire_on_commit=False) as reading:
+        kept = reading.get_one(Accounts, 1)
 
     @retry_on_db_conflict
     def unit() -> None:
         with session() as transaction:
-            found = transaction.execute(text("SELECT balance FROM toy_accounts WHERE id = 1")).scalar_one()
-            seen.append(found)
+            seen.append(transaction.execute(text("SELECT balance FROM toy_accounts WHERE id = 1")).scalar_one())
+            transaction.merge(kept, load=False)
             if len(seen) == 1:
                 database.query("UPDATE toy_accounts SET balance = 2 WHERE id = 1")
-                raise deadlock_error()
+                raise error_of(1213)
 
     unit()
     assert seen == [1, 2]
-
-
-def test_row_objects_of_the_first_attempt_are_stale_in_the_second(database: Database) -> None:
-    database.accounts(1, 0)
-    with Session(engine(), expire_on_commit=False) as reading:
-        kept = reading.get_one(Accounts, 1)
-    database.query("UPDATE toy_accounts SET balance = 2 WHERE id = 1")
-    with session() as transaction:
-        transaction.merge(kept, load=False)
-        assert kept.balance == 1, "the naive unit decides by what is no longer so"
-
-
-def deadlock_error() -> OperationalError:
-    return OperationalError("UPDATE", {}, pymysql.err.OperationalError(1213, "Deadlock found when trying to get lock"))
+    assert kept.balance == 1, "a unit that was given this decides by what is no longer so"

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import URL, Engine, create_engine, event, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
-from tenacity import Retrying, stop_after_attempt, wait_random_exponential
+from tenacity import Retrying, stop_after_attempt
 
 from core.errors import CommitOutcomeUnknownError
 from local.services.mysql import temporary_server
@@ -23,12 +23,8 @@ from tests.support.database import Database, connection_id, pay
 Switch = Callable[[bool], None]
 
 
-def writes(engine: Engine, times: int) -> list[tuple[int, int | None]]:
-    """The connection and the error's number of so many tries to write."""
-    return [one_write(engine) for _ in range(times)]
-
-
 def one_write(engine: Engine) -> tuple[int, int | None]:
+    """The connection of a try to write, and the error's number."""
     with Session(engine) as caller:
         used = connection_id(caller)
         try:
@@ -39,23 +35,17 @@ def one_write(engine: Engine) -> tuple[int, int | None]:
         return used, None
 
 
-def test_a_session_that_may_only_read_is_not_used_again(database: Database) -> None:
-    database.accounts(0)
-    with database.environments(1) as (ours,):
-        make_read_only(ours)
-        first, second = writes(ours, 2)
-    assert [first[1], second[1]] == [1792, None]
-    assert first[0] != second[0]
-
-
-def test_a_plain_pool_hands_it_out_again_and_again(database: Database) -> None:
+def test_a_session_that_may_only_read_is_not_used_again_and_by_a_plain_pool_it_is(database: Database) -> None:
     database.accounts(0)
     plain = create_engine(database.url, pool_size=1, pool_pre_ping=True)
-    make_read_only(plain)
-    tried = writes(plain, 3)
+    with database.environments(1) as (ours,):
+        for each in (ours, plain):
+            make_read_only(each)
+        (first, second), naive = [one_write(ours) for _ in range(2)], [one_write(plain) for _ in range(2)]
     plain.dispose()
-    assert [number for _, number in tried] == [1792] * 3
-    assert len({used for used, _ in tried}) == 1
+    assert [first[1], second[1]] == [1792, None]
+    assert first[0] != second[0]
+    assert naive == [(naive[0][0], 1792)] * 2
 
 
 def make_read_only(engine: Engine) -> None:
@@ -150,13 +140,16 @@ class Logins:
             self._read_only(False)
 
 
-REFUSED = 12
-
-
-def test_a_unit_outlives_a_failover(demoted_server: tuple[URL, Engine], read_only: Switch) -> None:
+def test_a_unit_outlives_a_failover_and_by_the_attempts_against_a_deadlock_it_would_not(
+    demoted_server: tuple[URL, Engine], read_only: Switch
+) -> None:
+    refused = 12
     ours = session.engine.__wrapped__(demoted_server[0])
-    connected = Logins(ours, read_only, REFUSED)
+    connected = Logins(ours, read_only, refused)
     read_only(True)
+    five = Retrying(stop=stop_after_attempt(5), reraise=True)
+    with pytest.raises(OperationalError, match="1836"):
+        five(lambda: ours.connect().close())
 
     @retry_on_db_conflict
     def unit() -> None:
@@ -166,17 +159,7 @@ def test_a_unit_outlives_a_failover(demoted_server: tuple[URL, Engine], read_onl
 
     unit()
     ours.dispose()
-    assert connected.count == REFUSED + 1
-
-
-def test_as_many_attempts_as_for_a_deadlock_do_not(demoted_server: tuple[URL, Engine], read_only: Switch) -> None:
-    """The negative control: five attempts at the default 0.2 s end within three seconds; a failover takes thirty."""
-    ours = session.engine.__wrapped__(demoted_server[0])
-    Logins(ours, read_only, REFUSED)
-    read_only(True)
-    five = Retrying(wait=wait_random_exponential(0.002), stop=stop_after_attempt(5), reraise=True)
-    with pytest.raises(OperationalError, match="1836"):
-        five(lambda: ours.connect().close())
+    assert connected.count == refused + 1
 
 
 def test_a_server_that_turns_read_only_before_the_commit_leaves_the_outcome_open(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,7 +13,7 @@ from sqlalchemy.orm import Session
 from shell.db.errors import DbErrorClass, classify, error_number
 from shell.db.session import session
 from shell.utils.db_helpers import retry_on_db_conflict
-from tests.support.database import Database, connection_id, pay, together, until
+from tests.support.database import Database, connection_id, outcome, pay, together, until
 
 IMPATIENT = text("SET SESSION innodb_lock_wait_timeout = 1")
 PATIENT = text("SET SESSION innodb_lock_wait_timeout = 10")
@@ -88,14 +87,11 @@ def test_a_query_that_was_killed_leaves_its_transaction_alive(database: Database
     with held(database, 2), database.environments(1) as (one,), Session(one) as naive:
         naive_id = connection_id(naive)
         pay(naive, 1, -10)
-        kill = threading.Thread(target=kill_when_waiting, args=(database, naive_id))
-        kill.start()
-        with pytest.raises(OperationalError) as raised:
-            pay(naive, 2, 10)
-        kill.join()
+        raised, _ = together(outcome(lambda: pay(naive, 2, 10)), lambda: kill_when_waiting(database, naive_id))
         naive.commit()
-    assert classify(raised.value) is DbErrorClass.TRANSACTION
-    assert error_number(raised.value) == 1317
+    assert isinstance(raised, OperationalError)
+    assert classify(raised) is DbErrorClass.TRANSACTION
+    assert error_number(raised) == 1317
     assert database.balances() == [-10, 0], "the naive transaction that goes on is half a one"
 
 

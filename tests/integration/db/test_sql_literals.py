@@ -42,7 +42,7 @@ TEXT = st.sampled_from((*HOSTILE, *(200 * text for text in HOSTILE))) | st.text(
     st.characters(exclude_categories=["Cs"]), max_size=20
 )
 VALUES = st.none() | TEXT | st.integers(-(2**63), 2**63 - 1) | st.binary(max_size=40)
-SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

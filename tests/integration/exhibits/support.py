@@ -1,4 +1,4 @@
-"""What the tests of exhibits, custodians and taggings do again and again: two callers, requests."""
+"""What the tests of exhibits, custodians and taggings do again and again: a caller, requests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from core.caller import Caller
 from core.contracts.exhibits import TaggingRequest
 
 CALLER = Caller(tenant_id="tenant", user_id="reviewer")
-STRANGER = Caller(tenant_id="other", user_id="reviewer")
 
 
 def tagging(exhibit_ids: list[int], *tags: str) -> TaggingRequest:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -54,10 +53,10 @@ def test_a_custodian_and_a_case_that_there_are_not_are_made(cases: Cases) -> Non
     assert cases.database.query("SELECT tenant_id, name FROM cases") == [("tenant", "Smith v. Jones")]
 
 
-@pytest.mark.parametrize("spelling", ["Åsa Lind", "ASA LIND", "asa lind", "Ása Lind"])
-def test_one_that_is_there_is_given_in_its_own_spelling(cases: Cases, spelling: str) -> None:
+def test_one_that_is_there_is_given_in_its_own_spelling(cases: Cases) -> None:
     first = given("Åsa Lind")
-    assert given(spelling) == first == {"id": first["id"], "name": "Åsa Lind"}
+    for spelling in ("Åsa Lind", "ASA LIND", "asa lind", "Ása Lind"):
+        assert given(spelling) == first == {"id": first["id"], "name": "Åsa Lind"}
     assert cases.database.scalar("SELECT COUNT(*) FROM custodians") == 1
 
 
@@ -75,22 +74,18 @@ def test_a_repetition_is_answered_as_the_first(cases: Cases) -> None:
     assert cases.database.scalar("SELECT COUNT(*) FROM custodians") == 1
 
 
-@pytest.mark.parametrize("name", ["👍", "x" * 256, "", " Lab", "Lab ", "L\0b", "L\nb", None, 5])
-def test_a_name_that_cannot_be_stored_is_refused_and_makes_nothing(cases: Cases, name: Any) -> None:
-    reply = asked_for(name)
-    assert (reply.status, reply.problem) == (400, "invalid-request")
+def test_a_name_that_cannot_be_stored_is_refused_and_makes_nothing(cases: Cases) -> None:
+    names: list[tuple[Any, Any]] = [(name, "Case") for name in ("👍", "x" * 256, "", " Lab", "L\0b", None, 5)]
+    names += [("Lab", case) for case in ("x" * 256, "", " Case", "Case/2", None)]
+    for name, case in names:
+        reply = asked_for(name, case)
+        assert (reply.status, reply.problem) == (400, "invalid-request"), (name, case)
     assert cases.database.query("SELECT name FROM cases UNION ALL SELECT name FROM custodians") == []
-
-
-@pytest.mark.parametrize("case", ["x" * 256, "", " Case", "Case/2", None])
-def test_a_name_that_no_case_can_have_is_refused(cases: Cases, case: Any) -> None:
-    assert asked_for("Lab", case).status == 400
-    assert cases.database.query("SELECT name FROM cases") == []
 
 
 def test_two_who_ask_at_once_get_the_same_and_do_not_deadlock(counting: Cases, race_counts: int) -> None:
     counting.case("Case")
-    before, rounds, meeting = counting.database.deadlocks(), 300 // race_counts, barrier(2)
+    before, rounds, meeting = counting.database.deadlocks(), 60 // race_counts, barrier(2)
 
     def ask(at: Engine) -> list[int]:
         ids = []
@@ -127,10 +122,13 @@ def test_two_who_insert_first_and_look_then_deadlock(counting: Cases) -> None:
 
 
 def test_one_who_was_asked_for_stays_when_the_import_that_saw_him_first_ends(cases: Cases) -> None:
-    lab, clerk = (seen_by_an_import(cases, name) for name in ("Lab", "Clerk"))
-    assert given("LAB") == {"id": lab, "name": "Lab"}
+    lab, linked, _ = (seen_by_an_import(cases, name) for name in ("Lab", "Linked", "Clerk"))
+    link = "INSERT INTO custodian_exhibits (exhibit_id, custodian_id, user_id) VALUES (:exhibit, :linked, 'u')"
+    cases.database.query(link, exhibit=cases.exhibit("A-1"), linked=linked)
+    assert (given("LAB"), given("Linked")["id"]) == ({"id": lab, "name": "Lab"}, linked)
     done(delete_unused_names, Imports(id=AN_IMPORT))
-    assert cases.database.query("SELECT id FROM custodians") == [(lab,)], f"{clerk} was asked for by nobody"
+    kept = cases.database.query("SELECT id, import_id, line_no FROM custodians ORDER BY id")
+    assert kept == [(lab, None, None), (linked, AN_IMPORT, 3)], "the clerk was asked for by nobody"
 
 
 def test_one_who_is_asked_for_while_that_import_ends_stays(counting: Cases) -> None:
@@ -144,14 +142,6 @@ def test_one_who_is_asked_for_while_that_import_ends_stays(counting: Cases) -> N
 
         together(lambda: replayed(two, delete_unused_names, Imports(id=AN_IMPORT)), commit)
     assert counting.database.query("SELECT id FROM custodians") == [(lab,)]
-
-
-def test_where_a_name_was_seen_first_is_kept_while_something_is_linked_to_it(cases: Cases) -> None:
-    lab = seen_by_an_import(cases, "Lab")
-    link = "INSERT INTO custodian_exhibits (exhibit_id, custodian_id, user_id) VALUES (:exhibit, :lab, 'u')"
-    cases.database.query(link, exhibit=cases.exhibit("A-1"), lab=lab)
-    assert given("Lab")["id"] == lab
-    assert cases.database.query("SELECT import_id, line_no FROM custodians") == [(AN_IMPORT, 3)]
 
 
 def test_the_event_asks_for_a_custodian(world: World) -> None:

@@ -22,7 +22,7 @@ from tests.support.database import barrier, done, outcome, replayed, together, t
 
 def test_overlapping_requests_in_opposite_orders_do_not_deadlock(counting: Cases, race_counts: int) -> None:
     ids = counting.exhibits(60)
-    before, rounds, meeting = counting.database.deadlocks(), 150 // race_counts, barrier(2)
+    before, rounds, meeting = counting.database.deadlocks(), 60 // race_counts, barrier(2)
 
     def work(at: Engine, wanted: Sequence[int], tags: Sequence[int]) -> None:
         for number in range(rounds):
@@ -37,7 +37,7 @@ def test_overlapping_requests_in_opposite_orders_do_not_deadlock(counting: Cases
 
 def test_new_tags_on_exhibits_of_ones_own_do_not_deadlock(counting: Cases, race_counts: int) -> None:
     ids = counting.exhibits(20)
-    before, rounds, meeting = counting.database.deadlocks(), 150 // race_counts, barrier(2)
+    before, rounds, meeting = counting.database.deadlocks(), 60 // race_counts, barrier(2)
 
     def work(at: Engine, wanted: list[int], step: int) -> None:
         for number in range(rounds):
@@ -53,7 +53,7 @@ def test_new_tags_on_exhibits_of_ones_own_do_not_deadlock(counting: Cases, race_
 
 def test_adding_removing_and_custodians_do_not_deadlock_each_other(counting: Cases, race_counts: int) -> None:
     ids = counting.exhibits(10)
-    before, rounds, meeting = counting.database.deadlocks(), 150 // race_counts, barrier(3)
+    before, rounds, meeting = counting.database.deadlocks(), 60 // race_counts, barrier(3)
 
     def work(at: Engine, number: int) -> None:
         for turn in range(rounds):

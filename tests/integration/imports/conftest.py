@@ -8,9 +8,10 @@ import pytest
 from sqlalchemy import Connection, create_engine
 from sqlalchemy.pool import NullPool
 
+from shell.aws import clients
 from shell.settings import settings
-from tests.support.workers import Workers, running, start_alone
-from tests.support.world import World, request_messages
+from tests.support.workers import Workers, running
+from tests.support.world import World
 
 Chunks = Callable[[int], None]
 
@@ -29,23 +30,18 @@ def chunk_rows(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Chunks
 
 
 @pytest.fixture(autouse=True)
-def _no_requests(world: World) -> None:
-    """None is left of another test."""
-    request_messages()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _processes_start_quickly(migrated: dict[str, str]) -> None:
-    """What all processes are forked from is started before a test's time is taken."""
-    start_alone(migrated, "start_import", {}).join(timeout=60)
+def _no_messages(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Empty the queues, also of messages that are delayed: they would arrive during another test."""
+    # Else moto, like SQS, purges a queue once a minute.
+    monkeypatch.setenv("MOTO_SQS_ENFORCE_STRICT_QUEUE_PURGE_BEHAVIOUR", "false")
+    for queue in (settings().import_requests_queue_url, settings().import_chunks_queue_url):
+        clients.sqs().purge_queue(QueueUrl=queue)
 
 
 @pytest.fixture(scope="session")
 def workers(migrated: dict[str, str]) -> Iterator[Workers]:
-    """Four processes that run handlers, and have started before a test's time is taken."""
+    """Four processes that run handlers."""
     with running(migrated, 4) as made:
-        made.at_once("start_import", [{}] * made.count)
-        made.at_once("import_chunk", [{}] * made.count)
         yield made
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from multiprocessing.context import ForkServerProcess
 from typing import Any, TypeVar
 from urllib.parse import quote_plus
+
+from sqlalchemy import create_engine
+from sqlalchemy.pool import NullPool
 
 import import_chunk
 import start_import
@@ -17,6 +21,8 @@ from shell.db.session import session
 from shell.imports.commands import cancel_import, retry_import
 from shell.imports.queries import get_import
 from shell.imports.uploads import create_import
+from tests.support.watching import count_waiting, wait_until
+from tests.support.workers import Workers, start_alone
 from tests.support.world import Message, World, call, request_messages
 
 T = TypeVar("T")
@@ -73,6 +79,32 @@ def finish(world: World) -> None:
     for message in request_messages():
         assert start(message)
     run_chunks(world)
+
+
+def deliver_all(workers: Workers, messages: Sequence[Message]) -> None:
+    """Hand out chunks to several processes until all are acknowledged, as the queue would."""
+    pending = list(messages)
+    while pending:
+        done = workers.deliver("import_chunk", pending)
+        pending = [message for message, succeeded in zip(pending, done, strict=True) if not succeeded]
+
+
+def waiting(world: World) -> int:
+    """Return how many transactions of this schema wait for a row lock; the server says so."""
+    with create_engine(world.engine.url, poolclass=NullPool).connect() as watching:
+        return count_waiting(watching)
+
+
+def until_waiting(world: World, transactions: int = 1) -> None:
+    """Return once so many transactions of this schema wait for a row lock."""
+    wait_until(lambda: waiting(world) >= transactions, f"the wait of {transactions} for a row lock")
+
+
+def start_blocked(world: World, handler: str, message: Message) -> ForkServerProcess:
+    """Start a process that handles one message, and return it once it waits for a row lock."""
+    worker = start_alone(world.environment, handler, message)
+    until_waiting(world)
+    return worker
 
 
 def cancel(import_id: int, caller: Caller = CALLER) -> ImportState:

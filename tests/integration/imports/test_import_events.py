@@ -46,25 +46,23 @@ def with_body(function: str, body: str) -> dict[str, Any]:
     return event
 
 
-@pytest.mark.parametrize("function", [path.stem for path in sorted(EVENTS.glob("*.json"))])
-def test_an_event_from_a_queue_is_whole(function: str) -> None:
-    for record in event_of(function).get("Records", []):
+def test_an_event_from_a_queue_is_whole() -> None:
+    events = [event_of(path.stem) for path in EVENTS.glob("*.json")]
+    records = [record for event in events for record in event.get("Records", [])]
+    assert len(records) >= len(FROM_QUEUES)
+    for record in records:
         digest = hashlib.md5(record["body"].encode(), usedforsecurity=False).hexdigest()
         assert digest == record["md5OfBody"]
         assert {"messageId", "receiptHandle", "attributes", "eventSourceARN", "awsRegion"} <= set(record)
 
 
-@pytest.mark.parametrize("function", ["import_chunk", "settle_failed_chunk", "write_import_report", "publish_outbox"])
-def test_what_the_database_does_not_know_is_acknowledged(world: World, function: str) -> None:
-    assert invoke(function, event_of(function))["batchItemFailures"] == []
-    assert world.query("SELECT COUNT(*) FROM import_rejections")[0][0] == 0
-    assert world.query("SELECT COUNT(*) FROM outbox_events")[0][0] == 0
-
-
-def test_an_unknown_chunk_on_its_first_visit_is_sent_back_and_then_forgotten(world: World) -> None:
-    body = json.dumps({"import_id": 987_654, "chunk_no": 3, "redrive": 0})
-    assert invoke("settle_failed_chunk", with_body("settle_failed_chunk", body))["batchItemFailures"] == []
-    assert invoke("import_chunk", with_body("import_chunk", body))["batchItemFailures"] == []
+def test_what_the_database_does_not_know_is_acknowledged(world: World) -> None:
+    for function in ("import_chunk", "settle_failed_chunk", "write_import_report", "publish_outbox"):
+        assert invoke(function, event_of(function))["batchItemFailures"] == [], function
+    first_visit = json.dumps({"import_id": 987_654, "chunk_no": 3, "redrive": 0})
+    for function in ("settle_failed_chunk", "import_chunk"):
+        assert invoke(function, with_body(function, first_visit))["batchItemFailures"] == [], function
+    assert world.query("SELECT import_id FROM import_rejections UNION ALL SELECT id FROM outbox_events") == []
 
 
 def test_an_announced_object_that_is_not_there_is_a_failed_import(world: World) -> None:
@@ -76,15 +74,15 @@ def test_an_announced_object_that_is_not_there_is_a_failed_import(world: World) 
     assert world.query(found) == [("Smith v. Müller", "production_001.dat", 1_048_576, "SOURCE_GONE")]
 
 
-@pytest.mark.parametrize("body", MALFORMED)
 @pytest.mark.parametrize("function", FROM_QUEUES)
-def test_a_body_that_makes_no_sense_goes_to_the_dead_letter_queue(world: World, function: str, body: str) -> None:
+def test_a_body_that_makes_no_sense_goes_to_the_dead_letter_queue(world: World, function: str) -> None:
     """It is reported as failed each time it comes; the queue gives it up after its last."""
-    event = with_body(function, body)
-    failed = [{"itemIdentifier": event["Records"][0]["messageId"]}]
-    # A notification without records is what S3 sends to test the queue.
-    harmless = function == "start_import" and body.startswith("{")
-    assert invoke(function, event)["batchItemFailures"] == ([] if harmless else failed)
+    for body in MALFORMED:
+        event = with_body(function, body)
+        failed = [{"itemIdentifier": event["Records"][0]["messageId"]}]
+        # A notification without records is what S3 sends to test the queue.
+        harmless = function == "start_import" and body.startswith("{")
+        assert invoke(function, event)["batchItemFailures"] == ([] if harmless else failed), body
     assert world.query("SELECT COUNT(*) FROM imports")[0][0] == 0
 
 
@@ -132,29 +130,12 @@ def cloudformation() -> Iterator[Answers]:
         yield made
 
 
-@pytest.mark.parametrize("request_type", ["Create", "Update", "Delete"])
-def test_the_migration_answers_cloudformation(world: World, cloudformation: Answers, request_type: str) -> None:
-    event = event_of("migrate_database") | {"ResponseURL": cloudformation.url, "RequestType": request_type}
-    if request_type != "Create":
-        event |= {"PhysicalResourceId": "database-schema"}
+def test_the_migration_answers_cloudformation(cloudformation: Answers) -> None:
+    event = event_of("migrate_database") | {"ResponseURL": cloudformation.url}
     migrate_database.lambda_handler(event, Context())
     answer = cloudformation.only()
     assert (answer["Status"], answer["PhysicalResourceId"]) == ("SUCCESS", "database-schema")
     assert all(answer[name] == event[name] for name in ("StackId", "RequestId", "LogicalResourceId"))
-    assert world.query("SELECT COUNT(*) FROM exhibits")[0][0] == 0
-
-
-def test_a_migration_that_fails_is_told_to_cloudformation(world: World, cloudformation: Answers) -> None:
-    version = world.query("SELECT version_num FROM alembic_version")[0][0]
-    world.query("UPDATE alembic_version SET version_num = 'unknown'")
-    try:
-        with pytest.raises(Exception, match="unknown"):
-            migrate_database.lambda_handler(
-                event_of("migrate_database") | {"ResponseURL": cloudformation.url}, Context()
-            )
-    finally:
-        world.query("UPDATE alembic_version SET version_num = :version", version=version)
-    assert cloudformation.only()["Status"] == "FAILED"
 
 
 def test_the_publisher_is_waked_for_events_and_for_nothing_else(world: World, chunk_rows: Chunks) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from unicodedata import normalize
 
 import pytest
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.pool import NullPool
 
-from core.imports.uploads import build_options_key, parse_upload
-from shell.aws import clients
-from shell.imports.start import postpone_request
-from shell.settings import settings
+from core.imports.uploads import parse_upload
 from shell.utils.semaphore import with_semaphore_lock
 from tests.integration.imports.support import (
     THREE,
@@ -22,13 +19,12 @@ from tests.integration.imports.support import (
     put,
     run_chunks,
     start,
+    start_blocked,
     state,
 )
-from tests.support.watching import someone_waits, wait_until
 from tests.support.workers import Workers, ended_well, start_alone
-from tests.support.world import Message, World, request_messages
+from tests.support.world import Message, World
 
-FULL_RACES = 20
 IMPORTS = "SELECT id, status, version_id, upload_id IS NULL, user_id FROM imports ORDER BY id"
 OTHER = b"Control Number,Title\r\nB-1,one\r\nB-2,two\r\n"
 PIPES = b"Control Number|Title\r\nA-1|one, two|three\r\n"
@@ -39,24 +35,19 @@ def version(message: Message) -> str:
     return str(message["Records"][0]["s3"]["object"]["versionId"])
 
 
-def test_the_file_becomes_the_import_that_awaits_it(world: World) -> None:
+def test_the_file_becomes_the_import_that_awaits_it_and_starts_it(world: World) -> None:
     pending = announce()
+    world.query("UPDATE imports SET started_at = started_at - INTERVAL 2 DAY")
+    announced_at = state(pending.id).started_at
     message = put(pending, THREE)
     assert start(message)
     assert world.query(IMPORTS) == [(pending.id, "running", version(message), 0, "ann@example.com")]
+    assert (state(pending.id).started_at - announced_at).days == 2
     assert start(message)
     run_chunks(world)
     assert (state(pending.id).status, state(pending.id).imported) == ("completed", 3)
     assert world.query("SELECT DISTINCT user_id FROM custodian_exhibits") == [("ann@example.com",)]
     assert len(world.query("SELECT id FROM cases")) == 1
-
-
-def test_an_import_starts_when_its_file_is_there_and_not_when_it_was_announced(world: World) -> None:
-    pending = announce()
-    world.query("UPDATE imports SET started_at = started_at - INTERVAL 2 DAY")
-    before = state(pending.id).started_at
-    assert start(put(pending, THREE))
-    assert (state(pending.id).started_at - before).days == 2
 
 
 def test_what_is_uploaded_to_the_same_place_again_is_an_import_of_its_own(world: World) -> None:
@@ -70,60 +61,30 @@ def test_what_is_uploaded_to_the_same_place_again_is_an_import_of_its_own(world:
     assert [row[0] for row in world.query("SELECT delimiter FROM imports")] == ["|", "|"]
 
 
-def test_the_options_of_the_announcement_win_over_those_in_the_bucket(world: World) -> None:
-    pending = announce(options={"columns": {"Title": "file_name"}})
-    theirs = {"user_id": "mallory", "columns": {"Title": "native_path"}}
-    beside = build_options_key(f"imports/tenant/Case/{pending.upload_id}/production.dat")
-    clients.s3().put_object(Bucket=world.bucket, Key=beside, Body=json.dumps(theirs))
-    assert start(put(pending, THREE))
-    run_chunks(world)
-    assert world.query("SELECT DISTINCT native_path, file_name IS NULL FROM exhibits") == [(None, 0)]
-    assert world.query("SELECT DISTINCT user_id FROM taggings UNION SELECT user_id FROM custodian_exhibits") == [
-        ("ann@example.com",)
-    ]
-
-
-@pytest.mark.parametrize("place", ["tenant", "case", "file"])
-def test_only_the_announced_place_is_that_of_the_import(world: World, place: str) -> None:
+def test_only_the_announced_place_is_that_of_the_import(world: World) -> None:
     """Who knows the upload's id, but not where it belongs, gets an import of its own."""
-    pending = announce()
-    names = {"tenant": "tenant", "case": "Case", "file": "production.dat", place: "Another"}
-    key = f"imports/{names['tenant']}/{names['case']}/{pending.upload_id}/{names['file']}"
-    assert start(put(pending.model_copy(update={"object_key": key}), THREE))
-    assert state(pending.id).status == "awaiting_upload"
-    assert [(row[1], row[4]) for row in world.query(IMPORTS)][1] == ("running", "load-file-import")
-
-
-def test_a_place_whose_names_only_look_the_same_is_another(world: World) -> None:
     pending = announce(case="Müller")
-    decomposed = pending.object_key.replace("Müller", normalize("NFD", "Müller"))
-    assert start(put(pending.model_copy(update={"object_key": decomposed}), THREE))
+    announced = ("tenant", "Müller", "production.dat")
+    look_alike = normalize("NFD", "Müller")
+    others = [("another", *announced[1:]), ("tenant", look_alike, announced[2]), (*announced[:2], "another")]
+    for tenant, case, file in others:
+        key = f"imports/{tenant}/{case}/{pending.upload_id}/{file}"
+        assert start(put(pending.model_copy(update={"object_key": key}), THREE))
     assert state(pending.id).status == "awaiting_upload"
+    assert [(row[1], row[4]) for row in world.query(IMPORTS)][1:] == [("running", "load-file-import")] * 3
 
 
-def test_a_file_that_comes_after_its_import_was_cancelled_is_known_and_not_imported(world: World) -> None:
+def test_files_that_come_after_their_import_was_cancelled_are_known_and_not_imported(world: World) -> None:
     pending = announce()
     assert cancel(pending.id).status == "cancelled"
-    message = put(pending, THREE)
-    for _ in range(2):
-        assert start(message)
-    assert world.query(IMPORTS) == [(pending.id, "cancelled", version(message), 0, "ann@example.com")]
-    assert world.chunk_messages() == []
-    assert world.query("SELECT COUNT(*) FROM import_chunks") == [(0,)]
-
-
-def test_a_file_that_is_put_again_after_its_import_was_cancelled_starts_nothing_either(world: World) -> None:
-    pending = announce()
-    cancel(pending.id)
     first, second = put(pending, THREE), put(pending, THREE)
-    for message in (first, second, second):
+    for message in (first, first, second, second):
         assert start(message)
-    assert [(row[1], row[2]) for row in world.query(IMPORTS)] == [
-        ("cancelled", version(first)),
-        ("cancelled", version(second)),
-    ]
+    rows = world.query(IMPORTS)
+    assert rows[0] == (pending.id, "cancelled", version(first), 0, "ann@example.com")
+    assert [(row[1], row[2]) for row in rows[1:]] == [("cancelled", version(second))]
     assert world.query("SELECT COUNT(*) FROM imports WHERE finished_at IS NULL") == [(0,)]
-    assert world.chunk_messages() == []
+    assert (world.chunk_messages(), world.query("SELECT * FROM import_chunks")) == ([], [])
 
 
 def test_a_file_that_comes_after_its_import_expired_is_imported_all_the_same(world: World) -> None:
@@ -135,27 +96,19 @@ def test_a_file_that_comes_after_its_import_expired_is_imported_all_the_same(wor
     assert [(row[1], row[2]) for row in world.query(IMPORTS)] == [("failed", None), ("running", version(message))]
 
 
-def test_one_event_delivered_several_times_at_once_is_one_import(
-    world: World, workers: Workers, race_counts: int
+def test_two_files_at_one_place_at_once_are_two_imports_however_often_they_are_told_of(
+    world: World, workers: Workers
 ) -> None:
-    for _ in range(FULL_RACES // race_counts):
-        pending = announce()
-        message = put(pending, THREE)
-        assert any(workers.at_once("start_import", [message] * workers.count))
-        assert start(message)
-    assert {row[1:3] == ("running", None) for row in world.query(IMPORTS)} == {False}
-    assert len(world.query(IMPORTS)) == len(events(world, "import.started")) == FULL_RACES // race_counts
-
-
-def test_two_files_at_one_place_at_once_are_two_imports(world: World, workers: Workers, race_counts: int) -> None:
-    for _ in range(FULL_RACES // race_counts):
-        pending = announce()
-        messages = [put(pending, THREE), put(pending, OTHER)]
-        workers.at_once("start_import", messages * 2)
-        assert all(map(start, messages))
-        found = world.query("SELECT version_id, rows_seen FROM imports WHERE object_key = :key", key=pending.object_key)
-        assert {(row[0], row[1]) for row in found} == {(version(messages[0]), 3), (version(messages[1]), 2)}
-        assert len(found) == 2
+    pending = announce()
+    messages = [put(pending, THREE), put(pending, OTHER)]
+    workers.at_once("start_import", messages * 2)
+    assert all(map(start, messages))
+    found = world.query("SELECT version_id, rows_seen, status FROM imports")
+    assert {tuple(row) for row in found} == {
+        (version(messages[0]), 3, "running"),
+        (version(messages[1]), 2, "running"),
+    }
+    assert len(found) == len(events(world, "import.started")) == 2
 
 
 def test_naive_adoption_without_lock_and_condition_loses_one_of_two_files(world: World, other: Connection) -> None:
@@ -181,37 +134,30 @@ def test_a_file_that_comes_while_its_import_is_cancelled_waits_for_what_becomes_
     pending = announce()
     other.execute(text("SELECT id FROM imports WHERE id = :id FOR UPDATE"), {"id": pending.id})
     other.execute(text("UPDATE imports SET status = 'cancelled' WHERE id = :id"), {"id": pending.id})
-    worker = start_alone(world.environment, "start_import", put(pending, THREE))
-    with world.engine.connect() as watching:
-        wait_until(lambda: someone_waits(watching), "the wait for the import's row")
+    worker = start_blocked(world, "start_import", put(pending, THREE))
     other.commit() if commits else other.rollback()
     assert ended_well(worker)
     assert state(pending.id).status == ("cancelled" if commits else "running")
     assert bool(world.chunk_messages()) is not commits
 
 
-def test_a_file_that_somebody_splits_is_left_to_them_and_comes_again(world: World) -> None:
+def test_a_file_that_another_worker_splits_is_left_to_it_and_one_that_runs_has_its_messages_sent_again(
+    world: World,
+) -> None:
     pending = announce()
     message = put(pending, THREE)
     upload = parse_upload(message["Records"][0])
     assert upload is not None
-    with with_semaphore_lock(upload.upload_key.hex(), ttl=60, namespace="start_import"):
+    splitting = partial(with_semaphore_lock, upload.upload_key.hex(), ttl=60, namespace="start_import")
+    with splitting():
         assert not start(message)
         assert (state(pending.id).status, world.chunk_messages()) == ("splitting", [])
     assert start(message)
-    assert (state(pending.id).status, len(world.chunk_messages())) == ("running", 1)
-
-
-def test_whoever_splits_a_file_an_import_that_runs_has_its_messages_sent_again(world: World) -> None:
-    pending = announce()
-    message = put(pending, THREE)
-    assert start(message)
     sent = world.chunk_messages()
-    upload = parse_upload(message["Records"][0])
-    assert upload is not None
-    with with_semaphore_lock(upload.upload_key.hex(), ttl=60, namespace="start_import"):
+    assert (state(pending.id).status, len(sent)) == ("running", 1)
+    with splitting():
         assert start(message)
-    assert world.chunk_messages() == sent != []
+    assert world.chunk_messages() == sent
 
 
 def test_a_file_is_split_where_nobody_can_tell_whether_somebody_does(world: World) -> None:
@@ -220,12 +166,3 @@ def test_a_file_is_split_where_nobody_can_tell_whether_somebody_does(world: Worl
     worker = start_alone(nowhere, "start_import", put(pending, THREE))
     assert ended_well(worker)
     assert state(pending.id).status == "running"
-
-
-def test_a_request_is_postponed_in_the_queue_of_requests(world: World) -> None:
-    url = settings().import_requests_queue_url
-    clients.sqs().send_message(QueueUrl=url, MessageBody="{}")
-    (received,) = clients.sqs().receive_message(QueueUrl=url, VisibilityTimeout=600)["Messages"]
-    assert request_messages() == []
-    postpone_request(received["ReceiptHandle"], 0)
-    assert request_messages() == [{}]

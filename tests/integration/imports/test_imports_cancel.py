@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import Connection, create_engine, text
-from sqlalchemy.pool import NullPool
+from sqlalchemy import Connection, text
 
 import import_chunk
-from core.errors import NotFoundError, WrongStateError
-from samples.generator import generate
-from samples.spec import Spec
+from core.errors import WrongStateError
 from shell.db.session import session
 from shell.imports.commands import cancel_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import (
     CALLER,
-    STRANGER,
     THREE,
     announce,
     cancel,
-    committed,
     events,
     put,
     start,
+    start_blocked,
     state,
+    until_waiting,
 )
 from tests.support.database import together
-from tests.support.watching import someone_waits, wait_until
-from tests.support.workers import Workers, ended_well, start_alone
+from tests.support.workers import ended_well
 from tests.support.world import World, call
-
-FULL_RACES = 40
 
 
 def running_import(data: bytes = THREE) -> int:
@@ -68,7 +62,10 @@ def test_a_running_import_is_cancelled_with_the_counts_of_what_is_in(world: Worl
         "rejected": 0,
     }
     assert all(call(import_chunk.lambda_handler, message) for message in rest)
+    world.give_up(rest[0])
     assert world.query("SELECT control_number FROM exhibits") == [("A-1",)]
+    assert world.query("SELECT status, chunks_left FROM imports") == [("cancelled", 2)]
+    assert events(world, "import.completed") == []
 
 
 def test_cancelling_again_answers_the_same_and_announces_nothing_new(world: World) -> None:
@@ -77,49 +74,38 @@ def test_cancelling_again_answers_the_same_and_announces_nothing_new(world: Worl
     assert len(events(world, "import.cancelled")) == 1
 
 
-@pytest.mark.parametrize("status", ["completed", "completed_with_rejections", "failed"])
-def test_an_import_that_has_ended_cannot_be_cancelled(world: World, status: str) -> None:
+def test_an_import_that_has_ended_cannot_be_cancelled(world: World) -> None:
     pending = announce()
-    world.query("UPDATE imports SET status = :status", status=status)
-    with pytest.raises(WrongStateError, match=f"is {status};"):
-        cancel(pending.id)
-    assert state(pending.id).status == status
+    for status in ("completed", "completed_with_rejections", "failed"):
+        world.query("UPDATE imports SET status = :status", status=status)
+        with pytest.raises(WrongStateError, match=f"is {status};"):
+            cancel(pending.id)
+        assert state(pending.id).status == status
 
 
-def test_an_import_of_another_tenant_is_as_missing_as_one_that_is_not(world: World) -> None:
-    pending = announce()
-    told = []
-    for caller, import_id in ((STRANGER, pending.id), (CALLER, pending.id + 1)):
-        with pytest.raises(NotFoundError) as refused:
-            cancel(import_id, caller)
-        told.append(str(refused.value))
-    assert told[0] == told[1]
-    assert state(pending.id).status == "awaiting_upload"
-
-
-def test_a_file_that_is_cancelled_while_it_is_split_gets_no_chunks(world: World, other: Connection) -> None:
+def test_a_file_that_is_cancelled_while_it_is_split_gets_no_chunks(world: World) -> None:
     """The splitter waits at the import's row with its chunks at hand; then the row says that nobody wants them."""
     pending = announce()
     message = put(pending, THREE)
     world.query("UPDATE imports SET status = 'splitting' WHERE id = :id", id=pending.id)
     with session() as transaction:
         cancel_import(transaction, CALLER, pending.id)
-        worker = start_alone(world.environment, "start_import", message)
-        wait_until(lambda: someone_waits(other), "the splitter's wait for the import's row")
+        worker = start_blocked(world, "start_import", message)
     assert ended_well(worker)
     assert (state(pending.id).status, world.chunk_messages()) == ("cancelled", [])
     assert world.query("SELECT COUNT(*) FROM import_chunks") == [(0,)]
 
 
-def test_a_chunk_that_is_written_while_the_import_is_cancelled_does_not_commit(world: World, other: Connection) -> None:
+def test_a_chunk_that_is_written_while_the_import_is_cancelled_does_not_commit(world: World) -> None:
+    """It waits at the import's row with everything written; then it reads that the import does not run any more."""
     import_id = running_import()
     (message,) = world.chunk_messages()
     with session() as transaction:
         assert cancel_import(transaction, CALLER, import_id).imported == 0
-        worker = start_alone(world.environment, "import_chunk", message)
-        wait_until(lambda: someone_waits(other), "the chunk's wait for the import's row")
+        worker = start_blocked(world, "import_chunk", message)
     assert ended_well(worker)
-    assert world.query("SELECT COUNT(*) FROM exhibits") == [(0,)]
+    for table in ("exhibits", "custodian_exhibits", "import_rejections"):
+        assert world.query(f"SELECT COUNT(*) FROM {table}") == [(0,)]
     assert world.query("SELECT status FROM import_chunks") == [("pending",)]
 
 
@@ -129,12 +115,11 @@ def test_a_cancellation_waits_for_a_chunk_that_has_counted_and_counts_it(world: 
     other.execute(text(settle), {"id": import_id})
     other.execute(text("UPDATE imports SET chunks_left = 0 WHERE id = :id AND status = 'running'"), {"id": import_id})
 
-    def commit_once_somebody_waits() -> None:
-        with create_engine(world.engine.url, poolclass=NullPool).connect() as watching:
-            wait_until(lambda: someone_waits(watching), "the cancellation's wait for the import's row")
+    def commit_once_it_is_waited_for() -> None:
+        until_waiting(world)
         other.commit()
 
-    cancelled, _ = together(lambda: cancel(import_id).imported, commit_once_somebody_waits)
+    cancelled, _ = together(lambda: cancel(import_id).imported, commit_once_it_is_waited_for)
     assert cancelled == 3
 
 
@@ -150,34 +135,3 @@ def test_naive_cancellation_by_a_flag_that_chunks_read_at_their_beginning_lets_r
     assert cancel(import_id).imported == 0
     other.commit()
     assert world.query("SELECT COUNT(*) FROM exhibits") == [(1,)]
-
-
-@pytest.mark.slow
-def test_what_a_cancellation_counts_is_what_stays(
-    world: World, chunk_rows: Chunks, workers: Workers, race_counts: int
-) -> None:
-    chunk_rows(3)
-    made = generate(Spec(rows=3 * workers.count, hot_custodian="Hot, Harriet"))
-    for _ in range(FULL_RACES // race_counts):
-        import_id = running_import(made.data)
-        messages = world.chunk_messages()
-        _, cancelled = together(
-            lambda messages=messages: workers.at_once("import_chunk", messages),  # type: ignore[misc]
-            lambda import_id=import_id: cancel_if_running(import_id),  # type: ignore[misc]
-        )
-        # Who met another chunk did not acknowledge; the message comes again.
-        assert all(call(import_chunk.lambda_handler, message) for message in messages)
-        written = world.query("SELECT COUNT(*) FROM exhibits WHERE import_id = :id", id=import_id)[0][0]
-        after = state(import_id)
-        assert after.imported == written
-        assert after.status == ("cancelled" if cancelled else "completed")
-        world.query("DELETE FROM custodian_exhibits")
-        world.query("DELETE FROM exhibits")
-
-
-def cancel_if_running(import_id: int) -> bool:
-    """Whether it could be."""
-    try:
-        return committed(cancel_import, CALLER, import_id).status == "cancelled"
-    except WrongStateError:
-        return False

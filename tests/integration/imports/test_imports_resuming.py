@@ -25,12 +25,12 @@ from tests.integration.imports.support import (
     retry,
     run_chunks,
     start,
+    start_blocked,
     state,
     whole,
 )
-from tests.support.watching import someone_waits, wait_until
-from tests.support.workers import ended_well, start_alone
-from tests.support.world import Message, World, call, request_messages
+from tests.support.workers import ended_well
+from tests.support.world import World, call, request_messages
 
 
 @pytest.fixture
@@ -57,15 +57,14 @@ def test_a_queue_that_does_not_take_the_message_undoes_the_retry(world: World, c
 
 @pytest.mark.parametrize("commits", [True, False])
 def test_the_message_of_a_retry_waits_until_the_retry_has_committed(
-    world: World, chunk_rows: Chunks, other: Connection, commits: bool
+    world: World, chunk_rows: Chunks, commits: bool
 ) -> None:
     chunk_rows(1)
     import_id = half_failed(world, 1)
     with session() as transaction:
         retry_import(transaction, CALLER, import_id)
         (message,) = request_messages()
-        worker = start_alone(world.environment, "start_import", message)
-        wait_until(lambda: someone_waits(other), "the wait for the import's row")
+        worker = start_blocked(world, "start_import", message)
         assert world.chunk_messages() == []
         if not commits:
             transaction.rollback()
@@ -88,24 +87,10 @@ def test_naive_reading_without_a_lock_drops_the_message_of_a_retry(
     assert state(import_id).status == "running"
 
 
-def test_a_retry_that_died_before_its_commit_leaves_a_message_that_is_harmless(
-    world: World, chunk_rows: Chunks
-) -> None:
-    chunk_rows(1)
-    import_id = half_failed(world, 1)
-    before = (state(import_id), world.dump(import_id))
-    with session() as transaction:
-        retry_import(transaction, CALLER, import_id)
-        transaction.rollback()
-    finish(world)
-    after = (state(import_id), world.dump(import_id))
-    assert after == before
-
-
-@pytest.mark.parametrize("message", [{"import_id": 2**40}, {"import_id": 2**40, "redrive": 1}])
-def test_a_message_about_an_import_that_nobody_knows_is_acknowledged(world: World, message: Message) -> None:
-    assert start(message)
-    assert call(settle_failed_import.lambda_handler, {**message, "redrive": 1})
+def test_a_message_about_an_import_that_is_not_there_is_acknowledged(world: World) -> None:
+    unknown = {"import_id": 2**40}
+    assert start(unknown)
+    assert call(settle_failed_import.lambda_handler, {**unknown, "redrive": 1})
 
 
 def test_the_message_of_a_retry_that_failed_in_every_attempt_comes_back_once(
@@ -137,7 +122,7 @@ def test_a_file_that_cannot_be_read_in_its_retry_either_fails_again(world: World
 
 
 def test_a_chunk_that_is_written_while_its_import_is_cancelled_and_retried_counts(
-    world: World, chunk_rows: Chunks, other: Connection
+    world: World, chunk_rows: Chunks
 ) -> None:
     """It holds its row all the while; to the retry it is one of those that are still to come."""
     chunk_rows(1)
@@ -146,8 +131,7 @@ def test_a_chunk_that_is_written_while_its_import_is_cancelled_and_retried_count
     messages = world.chunk_messages()
     with session() as transaction:
         transaction.execute(text("SELECT id FROM imports WHERE id = :id FOR UPDATE"), {"id": pending.id})
-        worker = start_alone(world.environment, "import_chunk", messages[0])
-        wait_until(lambda: someone_waits(other), "the chunk's wait for the import's row")
+        worker = start_blocked(world, "import_chunk", messages[0])
         cancel_import(transaction, CALLER, pending.id)
         retry_import(transaction, CALLER, pending.id)
     assert ended_well(worker)

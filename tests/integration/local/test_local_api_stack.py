@@ -20,8 +20,8 @@ from sqlalchemy.orm import Session
 
 from core.statuses import ImportStatus
 from local.cli import main
-from local.cli.commands import Workspace
 from local.cli.import_status import list_unfinished
+from local.cli.workspace import Workspace
 from local.errors import LocalError
 from local.gateway.tokens import SECRET_FILE
 from local.stack import LocalStack
@@ -66,7 +66,7 @@ _SERVE = """
 import signal, sys
 from pathlib import Path
 from local.cli import main as cli
-from local.cli.commands import Workspace
+from local.cli.workspace import Workspace
 # Whoever runs the tests in the background may have had it ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 workspace = Workspace(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])

@@ -1,4 +1,4 @@
-"""The session that the README shows runs as it stands there, against the whole application."""
+"""What the README shows of the demo is what it prints; the session of the API runs as it stands there."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import URL
 
+from local.cli import demo
+from local.cli.workspace import Workspace
 from local.gateway.server import ApiGateway, Invoke
 from local.gateway.tokens import Tokens
 from local.stack import LocalStack, StackOptions
@@ -30,7 +33,7 @@ _COMMAND = """
 import sys
 from pathlib import Path
 from local.cli import main as cli
-from local.cli.commands import Workspace
+from local.cli.workspace import Workspace
 sys.exit(cli.main(None, Workspace(Path({state!r}), Path({template!r}))))
 """
 
@@ -80,6 +83,19 @@ def schema(schema_url: URL) -> Iterator[str]:
     url = servers.fresh_schema(schema_url.render_as_string(hide_password=False), f"{schema_url.database}_readme")
     yield url.render_as_string(hide_password=False)
     servers.drop_schema(url)
+
+
+@pytest.mark.slow
+def test_the_demo_prints_what_the_readme_shows(
+    tmp_path: Path, schema: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    section = _README.read_text(encoding="utf-8").partition("`make demo` prints")[2].partition("\n## ")[0]
+    shown = section.split("```")[1].strip("\n").splitlines()
+    monkeypatch.setattr(demo, "Workspace", partial(Workspace, state_dir=tmp_path / "state", database_url=schema))
+    assert demo.main() == 0
+    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert [line for line in shown if line.strip(" …") and line not in printed] == []
+    assert sum(line in printed for line in shown) > 10
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +11,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from local.errors import LocalError
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.lambda_runtime.worker_pool import Runtime
 from local.services.processes import Processes
+from local.stack import LocalStack, StackOptions
 from local.template.reader import Template
 from local.time_scale import TimeScale
 
@@ -111,3 +114,20 @@ def test_after_stopping_no_process_is_left_and_none_is_started(toy_template: Pat
     assert not psutil.pid_exists(pid)
     with pytest.raises(InvocationFailedError, match="stack is stopping"):
         other.invoke("EchoFunction", {})
+
+
+def test_a_minimal_stack_runs_durable_functions_on_demand_and_has_no_api(
+    stack: LocalStack, tmp_path: Path, toy_template: Path
+) -> None:
+    options = StackOptions(
+        template=toy_template, database_url=stack.database_url, poll_events=False, minimal=True, workers=1
+    )
+    with LocalStack(tmp_path, options) as minimal:
+        assert minimal.get_execution_statuses("SagaFunction") == {}
+        answer = minimal.lambda_client.invoke(
+            FunctionName="SagaFunction:live", DurableExecutionName="first", Payload=json.dumps({"saga": "first"})
+        )
+        assert json.loads(answer["Payload"].read())["attempts"] == 1
+        assert minimal.get_execution_statuses("SagaFunction") == {"first": "SUCCEEDED"}
+        with pytest.raises(LocalError, match="no routes, or it runs imports only"):
+            assert minimal.api_url

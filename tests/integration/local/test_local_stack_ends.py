@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from local.cli import main
-from local.cli.commands import Workspace
+from local.cli.workspace import Workspace
 from local.errors import StackBusyError
 from local.services.state_lock import lock_state_directory
 from local.stack import LocalStack, StackOptions

@@ -1,11 +1,23 @@
-"""How many of the places at which a saga can be disturbed are tried."""
+"""Documents for productions that are disturbed, and how many of the places at which they can be are tried."""
 
 from __future__ import annotations
 
 import pytest
 
+from shell.productions import documents
+from tests.support.production_faults import NUMBERS, PART_SIZE
+from tests.support.productions import put_documents
+from tests.support.world import World
+
 
 @pytest.fixture(scope="session")
 def fewer(race_counts: int) -> int:
-    """By what counts are divided of which one is a whole production: 30, or 1 under `make test-full`."""
+    """By what counts are divided of which one is a whole production: 30, or 1 with all race counts."""
     return 1 if race_counts == 1 else 3 * race_counts
+
+
+@pytest.fixture
+def small_parts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Documents in the bucket, of which each is a part of a volume."""
+    monkeypatch.setattr(documents, "PART_SIZE", PART_SIZE)
+    put_documents(world, NUMBERS)

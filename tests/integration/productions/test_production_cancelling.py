@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import random
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import product
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from core.errors import CancelledError
 from core.saga import SagaContext, SagaStep
-from shell.db.session import session
-from shell.productions import documents
+from shell.db.session import engine, session
+from shell.productions.commands import cancel_production
 from shell.productions.saga import STEPS
-from tests.support.database import barrier, together
+from tests.support.cases import Cases
+from tests.support.database import PATIENCE_S, barrier
 from tests.support.production_ends import Meanwhile, passing_run
 from tests.support.production_faults import (
-    FORWARD,
-    NUMBERS,
-    PART_SIZE,
     Point,
     around,
     assert_cancelled,
@@ -29,18 +27,13 @@ from tests.support.production_faults import (
     letters,
     nothing,
 )
-from tests.support.productions import ask, execute, put_documents, status_of
+from tests.support.productions import CALLER, ask, execute
 from tests.support.world import World
 
-SEED, ROUNDS = 3, 50
-STEP_POINTS = [Point(name, after) for name, after in product(FORWARD, (False, True))]
+pytestmark = pytest.mark.usefixtures("small_parts")
 CONFIRMED_AT = Point("confirm", after=True)
-
-
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two documents a part."""
-    monkeypatch.setattr(documents, "PART_SIZE", PART_SIZE)
+# Whether a cancellation there is obeyed.
+STEP_POINTS = {Point("begin"): True, Point("copy:2", after=True): True, Point("confirm"): True, CONFIRMED_AT: False}
 
 
 def assert_ended(world: World, production: int, prefix: str, obeyed: bool) -> None:
@@ -49,57 +42,80 @@ def assert_ended(world: World, production: int, prefix: str, obeyed: bool) -> No
 
 
 @pytest.mark.slow
-def test_a_cancellation_between_any_two_checkpoints_is_obeyed_until_it_is_confirmed(
-    world: World, race_counts: int
-) -> None:
-    put_documents(world, NUMBERS)
+def test_a_cancellation_between_any_two_checkpoints_is_obeyed_until_it_is_confirmed(world: World) -> None:
     whole = Meanwhile(0, lambda: None)
     passing_run(ask(prefix="WHOLE"), whole)
     confirmed = whole.points.index(CONFIRMED_AT) + 1
-    every = range(1, len(whole.points) + 1)
-    chosen = {*random.Random(SEED).sample(every, -(-len(every) // race_counts)), confirmed - 1, confirmed}
-    for at in sorted(chosen):
+    for at in range(1, len(whole.points) + 1):
         production, obeyed = ask(prefix=letters(at)), list[bool]()
         passing_run(production, Meanwhile(at, lambda p=production, o=obeyed: o.append(cancelled_or_refused(p))))  # type: ignore[misc]
         assert obeyed == [at < confirmed]
         assert_ended(world, production, letters(at), at < confirmed)
 
 
-@pytest.mark.parametrize("at", STEP_POINTS, ids=str)
-def test_on_the_engine_it_is_the_same(world: World, at: Point) -> None:
-    put_documents(world, NUMBERS)
-    production, obeyed = ask(), list[bool]()
-    steps = around(lambda point: obeyed.append(cancelled_or_refused(production)) if point == at else None)
-    expected = STEP_POINTS.index(at) < STEP_POINTS.index(CONFIRMED_AT)
-    assert execute(production, handler_of(steps))["status"] == ("cancelled" if expected else "confirmed")
-    assert obeyed == [expected]
+def test_on_the_engine_it_is_the_same(world: World) -> None:
+    for number, (at, expected) in enumerate(STEP_POINTS.items()):
+        production, obeyed = ask(prefix=letters(number)), list[bool]()
+
+        def cancelling(point: Point, at: Point = at, of: int = production, obeyed: list[bool] = obeyed) -> None:
+            if point == at:
+                obeyed.append(cancelled_or_refused(of))
+
+        ended = execute(production, handler_of(around(cancelling)))
+        assert (ended["status"], obeyed) == ("cancelled" if expected else "confirmed", [expected])
+        assert_ended(world, production, letters(number), expected)
+
+
+def cancel_while_confirming(cases: Cases, pool: ThreadPoolExecutor, production: int) -> bool:
+    """The cancellation waits for the confirmation, which has written everything and commits then."""
+    asked: list[Callable[[float], bool]] = []
+
+    def let_the_cancellation_come(_connection: object) -> None:
+        asked.append(pool.submit(cancelled_or_refused, production).result)
+        cases.database.until_waiting(1)
+
+    def confirming(point: Point) -> None:
+        if point == Point("confirm"):
+            event.listen(engine(), "commit", let_the_cancellation_come, once=True)
+
+    passing_run(production, confirming)
+    return asked[0](PATIENCE_S)
+
+
+def confirm_while_cancelling(cases: Cases, pool: ThreadPoolExecutor, production: int) -> bool:
+    """The confirmation waits for the cancellation, which commits then."""
+    meeting = barrier(2)
+
+    def cancelling() -> bool:
+        with session() as transaction:
+            cancel_production(transaction, CALLER, production)
+            meeting.wait()
+            cases.database.until_waiting(1)
+        return True
+
+    asked = []
+
+    def confirming(point: Point) -> None:
+        if point == Point("confirm"):
+            asked.append(pool.submit(cancelling))
+            meeting.wait()
+
+    passing_run(production, confirming)
+    return asked[0].result(PATIENCE_S)
+
+
+@pytest.mark.parametrize(("race", "expected"), [(cancel_while_confirming, False), (confirm_while_cancelling, True)])
+def test_of_a_cancellation_and_a_confirmation_at_once_the_first_wins(
+    world: World, cases: Cases, race: Callable[[Cases, ThreadPoolExecutor, int], bool], expected: bool
+) -> None:
+    production = ask()
+    with ThreadPoolExecutor(1) as pool:
+        assert race(cases, pool, production) == expected
     assert_ended(world, production, "ACME", expected)
 
 
-@pytest.mark.slow
-def test_a_cancellation_races_the_confirmation_and_one_of_them_wins(world: World, race_counts: int) -> None:
-    put_documents(world, NUMBERS)
-    won = []
-    for number in range(ROUNDS // race_counts):
-        production, meeting = ask(prefix=letters(number)), barrier(2)
-
-        def confirming(production: int = production, meeting: object = meeting) -> bool:
-            passing_run(production, lambda point: meeting.wait() if point == Point("confirm") else None)  # type: ignore[attr-defined]
-            return status_of(world, production) == "confirmed"
-
-        def cancelling(production: int = production, meeting: object = meeting) -> bool:
-            meeting.wait()  # type: ignore[attr-defined]
-            return cancelled_or_refused(production)
-
-        confirmed, obeyed = together(confirming, cancelling)
-        assert confirmed != obeyed
-        assert_ended(world, production, letters(number), obeyed)
-        won.append(obeyed)
-    print(f"{sum(won)} of {len(won)} cancelled")
-
-
 def naive_confirm(context: SagaContext) -> SagaContext:
-    """Asks first whether somebody has cancelled it, and confirms then: without a lock, and in two transactions."""
+    """Checks first whether the production was cancelled, and confirms then: without a lock, and in two transactions."""
     production = {"p": context["production_id"]}
     with session() as reading:
         if reading.execute(text("SELECT cancel_requested FROM productions WHERE id = :p"), production).scalar_one():
@@ -111,7 +127,6 @@ def naive_confirm(context: SagaContext) -> SagaContext:
 
 
 def test_a_confirmation_that_asks_without_a_lock_does_both(world: World) -> None:
-    put_documents(world, NUMBERS)
     production = ask()
     steps: list[SagaStep] = [replace(each, execute=naive_confirm) if each.is_pivot else each for each in STEPS]
     passing_run(production, nothing, steps)

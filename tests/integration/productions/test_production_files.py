@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from shell.aws import clients
 from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.productions import ask, execute, objects_of, put_documents, put_file, status_of
@@ -29,45 +27,31 @@ def test_files_are_the_sources_byte_for_byte_under_the_names_that_the_dat_gives(
     assert set(objects) == {"VOL001/DATA/VOL001.dat"}
 
 
-PATHS = [
-    r".\A\b.doc",
-    r"\\server\share\x",
-    r"C:\x.DOC",
-    "/x.d",
-    "a//b.msg",
-    "Ünï/文 件.eml",
-    " a b .pdf  ",
-    "x.tar.gz",
-    "weird.d-c",
-]
+PATHS = {
+    r".\A\b.doc": "A/b.doc",
+    r"\\server\share\x": "server/share/x",
+    r"C:\x.DOC": "x.DOC",
+    "/x.d": "x.d",
+    "a//b.msg": "a/b.msg",
+    "Ünï/文 件.eml": "Ünï/文 件.eml",
+    " a b .pdf  ": "a b .pdf",
+    "x.tar.gz": "x.tar.gz",
+    "weird.d-c": "weird.d-c",
+}
 
 
 def test_paths_of_load_files_are_found(world: World) -> None:
-    keys = [
-        "A/b.doc",
-        "server/share/x",
-        "x.DOC",
-        "x.d",
-        "a/b.msg",
-        "Ünï/文 件.eml",
-        "a b .pdf",
-        "x.tar.gz",
-        "weird.d-c",
-    ]
-    for number, (path, key) in enumerate(zip(PATHS, keys, strict=True)):
+    for number, (path, key) in enumerate(PATHS.items()):
         exhibit(world, f"{number}", native_path=path)
         put_file(world, key, key)
+    exhibit(world, "blank", native_path="  ", text_path="\t", properties={"TIFFPATH": " "})
     objects = objects_of(world, production := written())
-    links = [record["Native Link"] for record in dat_of(world, production)]
-    assert [objects[link.replace("\\", "/")].decode() for link in links] == keys
+    *records, blank = dat_of(world, production)
+    links = [record["Native Link"] for record in records]
+    assert [objects[link.replace("\\", "/")].decode() for link in links] == list(PATHS.values())
     ends = [link.rpartition("\\")[2][len("ACME0000001") :] for link in links]
     assert ends == [".doc", "", ".doc", ".d", ".msg", ".eml", ".pdf", ".gz", ""]
-
-
-def test_a_blank_path_is_none(world: World) -> None:
-    exhibit(world, "A", native_path="  ", text_path="\t", properties={"TIFFPATH": " "})
-    [record] = dat_of(world, written())
-    assert (record["Native Link"], record["Text Link"]) == ("", "")
+    assert (blank["Native Link"], blank["Text Link"]) == ("", "")
 
 
 def test_a_path_that_leads_out_is_a_file_that_is_missing(world: World) -> None:
@@ -83,14 +67,14 @@ def test_a_path_that_leads_out_is_a_file_that_is_missing(world: World) -> None:
 
 def test_all_missing_files_are_said_at_once(world: World) -> None:
     put_documents(world, ["THERE"])
-    for number in range(25):
+    for number in range(21):
         exhibit(world, f"M-{number:02}", native_path=f"m/{number}.doc", text_path=f"m/{number}.txt")
     production = ask()
     execute(production)
     [(reason,)] = world.query("SELECT reason FROM productions WHERE id = :p", p=production)
     ids = [row.id for row in world.query("SELECT id FROM exhibits WHERE control_number LIKE 'M-%' ORDER BY id")]
     named = ", ".join(map(str, ids[:20]))
-    assert reason == f"files of exhibits {named} and 5 more cannot be copied: 50 not in the bucket"
+    assert reason == f"files of exhibits {named} and 1 more cannot be copied: 42 not in the bucket"
 
 
 def test_two_productions_share_a_volume_and_no_object(world: World) -> None:
@@ -101,11 +85,10 @@ def test_two_productions_share_a_volume_and_no_object(world: World) -> None:
     assert not names[0] & names[1]
 
 
-@pytest.mark.parametrize(("documents", "parts"), [(500, 1), (501, 2), (1_000, 2), (1_001, 3)])
-def test_a_folder_has_five_hundred_documents(world: World, documents: int, parts: int) -> None:
-    case_id = get_or_create_case(world, "Case", "tenant")
+def test_a_folder_has_five_hundred_documents(world: World) -> None:
+    case_id, documents = get_or_create_case(world, "Case", "tenant"), 1_001
     numbers = [f"D{number:04}" for number in range(documents)]
-    edges = sorted({0, 499, 500, 999, 1_000, documents - 1} & set(range(documents)))
+    edges = [0, 499, 500, 999, 1_000]
     put_exhibits(world, case_id, [numbers[place] for place in edges], native_path="same.doc")
     put_exhibits(world, case_id, [number for place, number in enumerate(numbers) if place not in edges])
     put_file(world, "same.doc", "the same")
@@ -114,6 +97,5 @@ def test_a_folder_has_five_hundred_documents(world: World, documents: int, parts
     assert natives == [f"VOL001/NATIVES/{place // 500 + 1:04}/ACME{place + 1:07}.doc" for place in edges]
     records = dat_of(world, production)
     assert [record["Begin Bates"] for record in records] == [f"ACME{n + 1:07}" for n in range(documents)]
-    assert {record["Native Link"].split("\\")[2] for record in records if record["Native Link"]} == {
-        f"{part + 1:04}" for part in range(parts)
-    }
+    links = [record["Native Link"].replace("\\", "/") for record in records if record["Native Link"]]
+    assert links == natives

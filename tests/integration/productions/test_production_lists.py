@@ -1,17 +1,12 @@
-"""Lists of productions and of their documents: complete, in order, page by page, and cheap however much there is."""
+"""Lists of productions and of their documents: complete, in order, page by page."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from shell.productions.queries import get_production, list_documents, list_productions
 from tests.support.api import Client
 from tests.support.cases import get_or_create_case, matter, put_exhibits
 from tests.support.productions import CALLER, ask, execute, put_documents
-from tests.support.watching import statements
 from tests.support.world import World
 
 ME = Client(CALLER.tenant_id, CALLER.user_id)
@@ -55,6 +50,8 @@ def test_a_list_says_how_far_each_production_is(world: World) -> None:
     assert (first["id"], first["status"], first["documents"], first["firstBates"]) == (waiting, "requested", None, None)
     assert (second["id"], second["status"], second["documents"]) == (done, "confirmed", 2)
     assert (second["firstBates"], second["lastBates"], second["case"]) == ("ACME0000001", "ACME0000002", "Case")
+    assert ME.get(f"/productions/{waiting}/documents").json == {"items": [], "next": None}
+    assert ME.get(f"/productions/{waiting}/documents?after=x").status == 400
 
 
 def test_documents_are_listed_with_their_numbers_page_by_page(world: World) -> None:
@@ -84,71 +81,3 @@ def test_rows_of_a_cancelled_production_are_void(world: World) -> None:
     items = ME.get(f"/productions/{production}/documents").json["items"]
     assert [(item["batesBegin"], item["status"]) for item in items] == [(f"ACME000000{n}", "void") for n in (1, 2, 3)]
     assert ids(walked("/productions", 1)) == [production]
-
-
-def test_a_production_without_numbers_has_no_documents(world: World) -> None:
-    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), ["A"])
-    path = f"/productions/{ask()}/documents"
-    assert ME.get(path).json == {"items": [], "next": None}
-    assert ME.get(f"{path}?after=x").status == 400
-
-
-OTHERS = """
-    INSERT INTO production_documents
-    (production_id, exhibit_id, destination_id, position, sequence_id, first_number, last_number, status, files)
-    SELECT :production, given.n, :destination, given.n + 1000, :sequence, given.n, given.n, 'produced', '{}' FROM
-    JSON_TABLE(:numbers, '$[*]' COLUMNS (n BIGINT PATH '$')) AS given
-"""
-_PRODUCTIONS = """
-    INSERT INTO productions
-    (tenant_id, case_id, user_id, volume, prefix, digits, numbering, selection, properties, status, is_open)
-    SELECT :tenant, :case_id, 'u', 'V', 'P', 7, 'document', '{}', '[]', 'confirmed', 0 FROM
-    JSON_TABLE(:numbers, '$[*]' COLUMNS (n BIGINT PATH '$')) AS given
-"""
-LARGE, TENANTS = 100_000, 1_000
-
-
-def put_others(world: World, own: int) -> None:
-    """A hundred thousand documents of others, half of them of its prefix and volume, and six thousand productions."""
-    [(sequence, destination)] = world.query(
-        "SELECT sequence_id, MIN(destination_id) FROM production_documents WHERE production_id = :p GROUP BY 1", p=own
-    )
-    for offset, of_own in ((0, True), (0, False)):
-        numbers = json.dumps(list(range(offset + 1, offset + LARGE // 2 + 1)))
-        place = {"sequence": sequence, "destination": destination} if of_own else {"sequence": 0, "destination": 0}
-        world.query(OTHERS, production=own + 1_000 + of_own, numbers=numbers, **place)
-    for tenant, count in (("tenant", TENANTS), ("other", 5 * TENANTS)):
-        numbers = json.dumps(list(range(count)))
-        world.query(_PRODUCTIONS, tenant=tenant, case_id=get_or_create_case(world, "Another", tenant), numbers=numbers)
-    world.query("ANALYZE TABLE production_documents, productions, production_steps")
-
-
-def read_rows(world: World, work: Callable[[], Any]) -> int:
-    """How many rows the server reads for the work."""
-
-    def handled() -> int:
-        found = world.query("SHOW SESSION STATUS LIKE 'Handler_read%'")
-        return sum(int(value) for _, value in found)
-
-    before = handled()
-    work()
-    return handled() - before
-
-
-def test_reading_costs_the_same_whatever_else_there_is(world: World) -> None:
-    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), [f"D-{number:03}" for number in range(200)])
-    own = ask(startAt=LARGE)
-    execute(own)
-    asked: dict[str, Callable[[], Any]] = {
-        "get": partial(get_production, CALLER, own),
-        "list": partial(list_productions, CALLER, None, 10, None),
-        "of a case": partial(list_productions, CALLER, "Case", 10, None),
-        "documents": partial(list_documents, CALLER, own, 10, None),
-    }
-    before = {name: (statements(world, work), read_rows(world, work)) for name, work in asked.items()}
-    put_others(world, own)
-    after = {name: (statements(world, work), read_rows(world, work)) for name, work in asked.items()}
-    print(f"statements and rows read, alone and among {LARGE} others: {before} {after}")
-    assert {name: count for name, (count, _) in after.items()} == {name: count for name, (count, _) in before.items()}
-    assert after["list"][1] < 3 * TENANTS, "its own are sorted, and nobody else's are met"
-    assert all(after[name][1] < 50 for name in asked if name != "list")

@@ -43,14 +43,6 @@ def test_a_prefix_that_is_used_in_another_way_is_refused_at_once(world: World) -
     assert post(ours.client)[0] == 202
 
 
-def test_an_exhibit_may_be_produced_twice(world: World) -> None:
-    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), ["A"])
-    first, second = ask(), ask(volume="VOL002")
-    execute(first)
-    execute(second)
-    assert documents_of(world, first) + documents_of(world, second) == [(1, 1, "produced"), (2, 2, "produced")]
-
-
 def pages(world: World, **said: str | None) -> None:
     """Exhibits of the case, by their control numbers, and what their load file said of their pages."""
     for number, count in said.items():

@@ -20,6 +20,7 @@ from tests.support.production_faults import (
     BACKWARD,
     FORWARD,
     MARKER,
+    NUMBERS,
     PART_SIZE,
     Hook,
     Point,
@@ -28,8 +29,6 @@ from tests.support.production_faults import (
 )
 from tests.support.productions import Handler, ask, objects_of, put_documents, put_file, status_of
 from tests.support.world import World
-
-NUMBERS = ("DOC-1", "DOC-2", "DOC-3")
 
 
 @pytest.fixture(autouse=True)

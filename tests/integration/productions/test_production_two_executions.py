@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from itertools import product
 
 import pytest
 
 from shell.aws import clients
-from shell.productions import documents
-from tests.support.database import together
 from tests.support.production_ends import Held, Meanwhile, end, passing_run
 from tests.support.production_faults import (
-    NUMBERS,
-    PART_SIZE,
     Fault,
     Faulty,
     Hook,
@@ -27,19 +22,12 @@ from tests.support.production_faults import (
     letters,
     nothing,
 )
-from tests.support.production_kills import Run, environments, execute_in
-from tests.support.productions import ask, cancel, put_documents, status_of
+from tests.support.productions import ask, cancel, status_of
 from tests.support.world import World
 
-SEED = 5
-ROUNDS, PAIRS = 30, 100
+pytestmark = pytest.mark.usefixtures("small_parts")
+SEED, PAIRS = 5, 100
 FAULTS: list[Hook] = [nothing, Faulty((Fault("copy:2"),)), Faulty((Fault("confirm"),))]
-
-
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two documents a part."""
-    monkeypatch.setattr(documents, "PART_SIZE", PART_SIZE)
 
 
 def assert_decided(world: World, production: int, prefix: str) -> str:
@@ -51,54 +39,26 @@ def assert_decided(world: World, production: int, prefix: str) -> str:
     return status
 
 
-def meetings(production: int) -> Iterator[tuple[int, int]]:
-    """Where one execution is held, and where the other one is when that goes on; in an order of its own."""
+@pytest.mark.slow
+def test_two_executions_that_meet_anywhere_decide_once(world: World, race_counts: int) -> None:
+    """One is held while the other runs up to a point; at every fourth of these the production is cancelled as well."""
     whole = Meanwhile(0, lambda: None)
-    passing_run(production, whole)
-    places = range(1, len(whole.points) + 1)
-    every = list(product(places, places))
-    random.Random(SEED).shuffle(every)
-    yield from every
-
-
-@pytest.mark.slow
-def test_two_processes_make_one_production(world: World, fewer: int) -> None:
-    put_documents(world, NUMBERS)
-    with environments(world.environment) as one, environments(world.environment) as other:
-        for number in range(ROUNDS // fewer):
-            production = ask(prefix=letters(number))
-            run = Run(production)
-            together(lambda run=run: execute_in(one, run), lambda run=run: execute_in(other, run))  # type: ignore[misc]
-            assert_confirmed(world, production, letters(number))
-
-
-@pytest.mark.slow
-def test_two_executions_that_meet_anywhere_decide_once(world: World, fewer: int) -> None:
-    put_documents(world, NUMBERS)
-    for number, (held_at, meet_at) in zip(range(PAIRS // fewer), meetings(ask(prefix="ALONE")), strict=False):
-        production = ask(prefix=letters(number))
+    passing_run(ask(prefix="ALONE"), whole)
+    every = list(product(range(1, len(whole.points) + 1), repeat=2))
+    for number, (held_at, meet_at) in enumerate(random.Random(SEED).sample(every, PAIRS // race_counts)):
+        production, obeyed = ask(prefix=letters(number)), list[bool]()
         held = Held(production, held_at, FAULTS[number % 3])
-        passing_run(production, both(Meanwhile(meet_at, held.go_on), FAULTS[number // 3 % 3]))
-        held.go_on()
-        assert_decided(world, production, letters(number))
 
-
-@pytest.mark.slow
-def test_a_cancellation_while_two_executions_meet_is_obeyed_or_refused(world: World, fewer: int) -> None:
-    put_documents(world, NUMBERS)
-    for number, (held_at, meet_at) in zip(range(PAIRS // fewer), meetings(ask(prefix="ALONE")), strict=False):
-        production = ask(prefix=letters(number))
-        held = Held(production, held_at, nothing)
-        obeyed: list[bool] = []
         cancelling = Meanwhile(meet_at, lambda p=production, o=obeyed: o.append(cancelled_or_refused(p)))  # type: ignore[misc]
-        passing_run(production, cancelling)
+        going_on = Meanwhile(meet_at, held.go_on)
+        hook = both(both(cancelling if number % 4 == 0 else nothing, going_on), FAULTS[number // 3 % 3])
+        passing_run(production, hook)
         held.go_on()
         status = assert_decided(world, production, letters(number))
-        assert (status == "cancelled") == any(obeyed)
+        assert obeyed in ([], [status == "cancelled"])
 
 
 def test_a_copy_that_comes_after_the_cancellation_is_deleted(world: World) -> None:
-    put_documents(world, NUMBERS)
     production = ask()
 
     def late() -> None:
@@ -111,7 +71,6 @@ def test_a_copy_that_comes_after_the_cancellation_is_deleted(world: World) -> No
 
 
 def test_a_late_execution_does_not_end_what_the_other_one_has_not_told(world: World) -> None:
-    put_documents(world, NUMBERS)
     production = ask()
     held = Held(production, 12, nothing)
     passing_run(production, lambda point: end() if point == Point("notify") else None)
@@ -122,7 +81,6 @@ def test_a_late_execution_does_not_end_what_the_other_one_has_not_told(world: Wo
 
 
 def test_an_execution_that_comes_late_changes_nothing_of_what_is_confirmed(world: World) -> None:
-    put_documents(world, NUMBERS)
     production = ask()
     held = Held(production, 12, Faulty((Fault("confirm"),)))
     passing_run(production, nothing)

@@ -1,4 +1,4 @@
-"""Effects that are counted, the semaphore in Redis and in the database, and a judge who counts apart."""
+"""Effects that are counted, and the semaphore in Redis and in the database."""
 
 from __future__ import annotations
 
@@ -11,9 +11,15 @@ from tests.support.caches import forget_redis
 from tests.support.effects import Effects
 from tests.support.log import Log
 from tests.support.redis_server import RedisServer, private_redis
-from tests.support.semaphore import Judge, warm_up
+from tests.support.semaphore import wait_for_redis
 from tests.support.semaphore_stores import InDatabase, InRedis, Store
 from tests.support.world import World
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Redis is waited for on a busy machine too."""
+    wait_for_redis(monkeypatch, 20)
 
 
 @pytest.fixture(params=["redis", "database"])
@@ -23,30 +29,6 @@ def store(request: pytest.FixtureRequest, world: World) -> Iterator[Store]:
         yield InDatabase(world)
         return
     made = InRedis(request.getfixturevalue("with_redis"))
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="session")
-def forks() -> None:
-    """What processes are forked from imports the application once, on nobody's time."""
-    warm_up()
-
-
-@pytest.fixture
-def environment_now(
-    migrated: dict[str, str], request: pytest.FixtureRequest, store: Store, forks: None
-) -> dict[str, str]:
-    """The variables with which another process uses the same store."""
-    ours = isinstance(store, InRedis)
-    return {**migrated, "REDIS_URL": request.getfixturevalue("redis_url") if ours else ""}
-
-
-@pytest.fixture
-def judge(redis_url: str) -> Iterator[Judge]:
-    """Who counts those inside, in a database of Redis that the application does not use."""
-    made = Judge(redis_url.replace("/0", "/1"))
-    made.begin()
     yield made
     made.close()
 

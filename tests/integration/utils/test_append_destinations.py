@@ -79,8 +79,8 @@ def test_an_id_that_another_destination_has_is_not_taken_over(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken = lock_of("a").advisory_id
-    minted = iter((taken, 5))
-    monkeypatch.setattr("secrets.randbits", lambda bits: next(minted))
+    drawn = iter((taken, 5))
+    monkeypatch.setattr("secrets.randbits", lambda bits: next(drawn))
     assert lock_of("b").advisory_id == 5
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from sqlalchemy import text
 
 from shell.db.session import engine, session
-from shell.observability import logger
 from shell.utils.advisory_lock import (
     NAME_IN_DATABASE,
     allocate_positions,
@@ -16,14 +14,6 @@ from shell.utils.advisory_lock import (
 from tests.support.appending import append, executed, holder, kill_holder
 from tests.support.database import Database, outcome, until
 from tests.support.log import Log
-
-
-@pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> Log:
-    """What the application logs during the test."""
-    written = Log()
-    monkeypatch.setattr(logger.registered_handler, "stream", written.stream)
-    return written
 
 
 def test_the_bodys_error_is_raised_also_when_the_lock_was_lost(database: Database, log: Log) -> None:
@@ -62,19 +52,14 @@ def test_a_connection_that_was_lost_is_not_made_again(database: Database) -> Non
     assert own.closed
 
 
-def test_its_connection_is_closed_and_keeps_nothing(database: Database) -> None:
+def test_its_connection_is_closed_and_a_pooled_one_would_keep_the_lock(database: Database) -> None:
     with table_insert_lock("volume") as lock:
         own = holder(database, lock)
     assert holder(database, lock) is None
     until(lambda: not database.query("SELECT id FROM information_schema.processlist WHERE id = :own", own=own))
-
-
-def test_a_pooled_connection_keeps_its_lock_when_it_is_given_back(database: Database) -> None:
-    """The negative control."""
     with engine().connect() as connection:
         get_lock(connection, "pooled", 0, "it")
-    free = f"SELECT IS_FREE_LOCK({NAME_IN_DATABASE})"
-    assert database.scalar(free, name="pooled") == 0
+    assert database.scalar(f"SELECT IS_FREE_LOCK({NAME_IN_DATABASE})", name="pooled") == 0
     engine().dispose()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 
 import pymysql
 import pytest
@@ -18,8 +17,6 @@ from shell.tables.custodians_tags import Custodians
 from shell.utils.db_helpers import insert_or_get, retry_on_db_conflict
 from shell.utils.named_rows import find_named
 from tests.support.database import Database, People, Step, barrier, connection_id, outcome, together, transaction
-
-THREADS = 50
 
 
 def person(caller: Session, email: str, badge: str) -> tuple[People, bool]:
@@ -36,34 +33,35 @@ def check_then_insert(caller: Session, email: str, met: Step) -> bool:
     return True
 
 
-def test_however_many_insert_the_same_key_there_is_one_row_and_nobody_fails(
-    database: Database, race_counts: int
-) -> None:
-    rounds = max(1, 20 // race_counts)
-    with database.environments(THREADS) as engines:
-        for number in range(rounds):
-            created = together(*(one_of_many(engine, f"e{number}", meet) for engine, meet in at_once(engines)))
-            assert sorted(created) == [False] * (THREADS - 1) + [True]
-    assert database.scalar("SELECT COUNT(*) FROM toy_people") == rounds
-
-
 def at_once(engines: list[Engine]) -> list[tuple[Engine, Step]]:
     meeting = barrier(len(engines))
     return [(engine, meeting.wait) for engine in engines]
 
 
-def one_of_many(engine: Engine, email: str, meet: Step) -> Callable[[], bool]:
+def one_of_many(engine: Engine) -> Callable[[], bool]:
     @retry_on_db_conflict
     def unit() -> bool:
         with transaction(engine) as caller:
-            return person(caller, email, email)[1]
+            return person(caller, "e", "e")[1]
 
-    def when_all_are_there() -> bool:
-        engine.connect().close()
-        meet()
-        return unit()
+    return unit
 
-    return when_all_are_there
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_however_many_wait_for_an_insert_of_the_same_key_there_is_one_row_and_nobody_fails(
+    database: Database, committed: bool
+) -> None:
+    with database.environments(8) as engines, Session(engines[0]) as first:
+        person(first, "e", "e")
+
+        def end() -> bool:
+            database.until_waiting(7)
+            first.commit() if committed else first.rollback()
+            return committed
+
+        created = together(end, *(one_of_many(engine) for engine in engines[1:]))
+    assert sorted(created) == [False] * 7 + [True]
+    assert database.scalar("SELECT COUNT(*) FROM toy_people") == 1
 
 
 def test_looking_first_makes_all_but_one_of_them_fail(database: Database) -> None:
@@ -78,20 +76,6 @@ def test_looking_first_makes_all_but_one_of_them_fail(database: Database) -> Non
         ended = together(*(outcome(naive(engine, meet)) for engine, meet in at_once(engines)))
     assert ended.count(True) == 1
     assert sum(isinstance(error, IntegrityError) for error in ended) == 4
-
-
-def test_waiters_of_an_insert_that_is_rolled_back_all_end_with_one_row(database: Database) -> None:
-    with database.environments(4) as engines, Session(engines[0]) as first:
-        person(first, "e", "e")
-
-        def give_up() -> bool:
-            database.until_waiting(3)
-            first.rollback()
-            return False
-
-        created = together(give_up, *(one_of_many(engine, "e", lambda: None) for engine in engines[1:]))
-    assert sorted(created) == [False, False, False, True]
-    assert database.scalar("SELECT COUNT(*) FROM toy_people") == 1
 
 
 def test_the_callers_transaction_survives_a_duplicate(database: Database) -> None:
@@ -146,18 +130,17 @@ def test_the_keys_name_is_read_whatever_the_value_is(database: Database, value: 
         assert person(caller, value, "x")[1] is False
 
 
-def test_a_row_that_vanished_after_the_duplicate_is_inserted_after_all(database: Database) -> None:
+def test_a_row_that_vanished_after_the_duplicate_is_inserted_and_one_that_keeps_vanishing_is_a_conflict(
+    database: Database,
+) -> None:
     with session() as caller:
         conflicts = duplicates_that_are_gone(caller, 1)
         row, created = person(caller, "e", "mine")
     assert (row.badge, created, conflicts) == ("mine", True, ["gone"])
-
-
-def test_a_row_that_keeps_vanishing_is_a_conflict_not_an_endless_loop(database: Database) -> None:
     with session() as caller:
         conflicts = duplicates_that_are_gone(caller, 100)
         with pytest.raises(ConflictError, match="created and deleted by others 5 times"):
-            person(caller, "e", "mine")
+            person(caller, "another", "another")
     assert len(conflicts) == 5
 
 
@@ -174,17 +157,14 @@ def duplicates_that_are_gone(caller: Session, times: int) -> list[str]:
     return met
 
 
-def insert_then_lock(caller: Session, met: Step) -> None:
-    """A negative control that reads what it collided with once, and takes its absence for impossible."""
-    with suppress(IntegrityError), caller.begin_nested():
-        met()
-        raise IntegrityError("INSERT", {}, pymysql.err.IntegrityError(1062, "Duplicate entry"))
-    caller.scalars(select(People).filter_by(email="e").with_for_update()).one()
-
-
 def test_reading_once_what_was_collided_with_fails_when_it_is_gone(database: Database) -> None:
-    with session() as caller, pytest.raises(NoResultFound):
-        insert_then_lock(caller, lambda: None)
+    """The negative control takes the row's absence for impossible."""
+    with session() as caller:
+        duplicates_that_are_gone(caller, 1)
+        with pytest.raises(IntegrityError), caller.begin_nested():
+            caller.add(People(email="e", badge="mine"))
+        with pytest.raises(NoResultFound):
+            caller.scalars(select(People).filter_by(email="e").with_for_update()).one()
 
 
 def test_what_else_was_pending_is_written_before_and_blamed_for_itself(database: Database) -> None:

@@ -13,7 +13,9 @@ from core.errors import BusyError, InvalidInputError, KeyReusedError
 from core.idempotency import KeyedResponse
 from shell.db.session import session
 from shell.utils.idempotency import once_per_key
-from tests.support.effects import Effects, asking, dies_inside, effect
+from tests.support.cases import Cases
+from tests.support.database import barrier, outcome, together
+from tests.support.effects import Effects, asking, claim_and_die, effect
 
 
 def failing(_transaction: Session) -> KeyedResponse:
@@ -85,7 +87,7 @@ def test_a_failed_guard_frees_the_key(effects: Effects) -> None:
 
 
 def test_a_dead_owners_key_is_taken_over_after_its_lease(effects: Effects) -> None:
-    dies_inside(effects.world.environment, asking())
+    claim_and_die(asking())
     with pytest.raises(BusyError):
         once_per_key(asking(), effect())
     effects.let_leases_lapse()
@@ -93,8 +95,42 @@ def test_a_dead_owners_key_is_taken_over_after_its_lease(effects: Effects) -> No
     assert effects.world.query("SELECT attempt FROM idempotency_keys")[0][0] == 2
 
 
+@pytest.mark.parametrize("dead", [True, False], ids=["whose owner died", "that is new"])
+def test_of_two_who_claim_a_key_at_once_one_has_the_effect(effects: Effects, cases: Cases, dead: bool) -> None:
+    claim_and_die(asking())
+    effects.let_leases_lapse()
+    release = text("DELETE FROM idempotency_keys WHERE NOT :dead")
+    with cases.database.environments(1) as (other,), Session(other) as rival:
+        rival.execute(text("SELECT id FROM idempotency_keys FOR UPDATE"))
+        rival.execute(release, {"dead": dead})
+
+        def let_them_go_on() -> None:
+            cases.database.until_waiting(2)
+            rival.commit()
+
+        ask = outcome(lambda: once_per_key(asking(), effect()))
+        *ended, _ = together(ask, ask, let_them_go_on)
+    assert effects.count() == 1
+    assert all(isinstance(each, KeyedResponse | BusyError) for each in ended)
+
+
+def test_of_two_who_look_before_they_claim_both_have_it(effects: Effects) -> None:
+    """The negative control."""
+    meeting = barrier(2)
+
+    def naive() -> None:
+        with session() as transaction:
+            found = transaction.execute(text("SELECT id FROM idempotency_keys WHERE idempotency_key = 'k1'")).all()
+            meeting.wait()
+            if not found:
+                effect()(transaction)
+
+    together(naive, naive)
+    assert effects.count() == 2
+
+
 def test_a_dead_owners_key_stays_with_its_request(effects: Effects) -> None:
-    dies_inside(effects.world.environment, asking(content=1))
+    claim_and_die(asking(content=1))
     effects.let_leases_lapse()
     with pytest.raises(KeyReusedError):
         once_per_key(asking(content=2), effect())

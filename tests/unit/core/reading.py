@@ -1,17 +1,26 @@
-"""Going over a file as the importer does, for tests: opening, splitter fed in blocks, chunks read one by one."""
+"""Going over a file as the importer does, for tests: opening, splitter fed in blocks, chunks read one by one.
+
+And sample files whose truth nobody could argue about, because they show their dialect or come with it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
+
+from hypothesis import strategies as st
 
 from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.dialect import Opening, read_opening
 from core.load_file.layout import Layout
 from core.load_file.options import parse_options
 from core.load_file.splitter import Chunk, Splitter
+from samples.dialects import PIPE_QUOTE, Quoting
+from samples.generator import Generated, generate
+from samples.spec import Spec
+from samples.strategies import specs
 
 
 @dataclass(frozen=True)
@@ -70,3 +79,14 @@ def blocks_between(data: bytes, cuts: Iterable[int]) -> Iterator[bytes]:
 def every(size: int, data: bytes) -> range:
     """Cuts that make blocks of one size."""
     return range(size, len(data), size)
+
+
+def clear_files() -> st.SearchStrategy[Generated]:
+    """Files of all dialects, encodings and faults."""
+    return specs().map(lambda spec: generate(_with_its_dialect(spec)))
+
+
+def _with_its_dialect(spec: Spec) -> Spec:
+    """The spec, with its dialect in the options where a few rows cannot show it."""
+    hidden = spec.dialect is PIPE_QUOTE and spec.quoting is Quoting.MINIMAL
+    return replace(spec, explicit_dialect=spec.explicit_dialect or hidden or not spec.header)

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from core.errors import InvalidInputError, SequenceExhaustedError
 from core.productions.bates import MAX_DIGITS, PREFIX, BatesFormat, NumberRange, parse_page_count, split_numbers
 
-DIGITS = st.integers(1, MAX_DIGITS)
-PREFIXES = st.from_regex(re.compile(PREFIX), fullmatch=True).filter(lambda prefix: len(prefix) <= 64)
+# Few characters and digits: numbers of different prefixes come close to each other.
+FORMATS = st.builds(
+    BatesFormat, st.text("A1-", min_size=1, max_size=4).filter(re.compile(PREFIX).match), st.integers(1, 4)
+)
 
 
 def test_a_number_has_all_its_digits() -> None:
@@ -21,21 +23,14 @@ def test_a_number_has_all_its_digits() -> None:
     assert BatesFormat("A", MAX_DIGITS).last == 999_999_999_999
 
 
-@given(PREFIXES, DIGITS, PREFIXES, DIGITS, st.data())
-def test_no_two_numbers_are_written_alike(
-    prefix: str, digits: int, other_prefix: str, other_digits: int, data: st.DataObject
+@given(FORMATS, FORMATS, st.data())
+def test_no_two_numbers_are_written_alike_and_their_order_is_that_of_their_texts(
+    one: BatesFormat, other: BatesFormat, data: st.DataObject
 ) -> None:
-    one, other = BatesFormat(prefix, digits), BatesFormat(other_prefix, other_digits)
     first, second = data.draw(st.integers(1, one.last)), data.draw(st.integers(1, other.last))
-    same = (prefix, first) == (other_prefix, second) and digits == other_digits
-    assert (one.format_number(first) == other.format_number(second)) == same
-
-
-@given(DIGITS, st.data())
-def test_numbers_are_in_the_order_of_their_texts(digits: int, data: st.DataObject) -> None:
-    form = BatesFormat("ACME", digits)
-    first, second = (data.draw(st.integers(1, form.last)) for _ in range(2))
-    assert (first < second) == (form.format_number(first) < form.format_number(second))
+    assert (one.format_number(first) == other.format_number(second)) == ((one, first) == (other, second))
+    third = data.draw(st.integers(1, one.last))
+    assert (first < third) == (one.format_number(first) < one.format_number(third))
 
 
 def test_the_last_number_is_given_out_and_none_after_it() -> None:
@@ -55,19 +50,21 @@ def test_ranges_follow_each_other_without_gaps(first: int, sizes: list[int]) -> 
     assert [each.last - each.first + 1 for each in found] == sizes
 
 
-@pytest.mark.parametrize("column", ["Pages", "Page Count", "PGCOUNT", "PAGE_COUNT", "Num Pages", "number of pages"])
-def test_a_page_count_goes_by_many_names(column: str) -> None:
-    assert parse_page_count(7, {"Author": "7", column: " 12 "}) == 12
+NAMES = ("Pages", "Page Count", "PGCOUNT", "PAGE_COUNT", "Num Pages", "number of pages")
 
 
-@pytest.mark.parametrize("said", [{}, {"Pages": ""}, {"Pages": "  "}, {"Pages": None}, {"Page": "3"}])
-def test_a_document_of_which_nothing_is_said_takes_one_number(said: dict[str, str | None]) -> None:
-    assert parse_page_count(7, said) == 1
-
-
-@pytest.mark.parametrize(("text", "count"), [("1", 1), ("0012", 12), ("100000", 100_000), ("00100000", 100_000)])
-def test_a_page_count_may_have_zeros_before_it(text: str, count: int) -> None:
-    assert parse_page_count(7, {"Pages": text}) == count
+@pytest.mark.parametrize(
+    ("properties", "count"),
+    [
+        *(({"Author": "7", name: " 12 "}, 12) for name in NAMES),
+        *(({"Pages": text}, count) for text, count in (("1", 1), ("0012", 12), ("00100000", 100_000))),
+        *((said, 1) for said in ({}, {"Pages": ""}, {"Pages": "  "}, {"Pages": None}, {"Page": "3"})),
+    ],
+)
+def test_a_page_count_is_what_a_column_of_its_name_says_and_else_one(
+    properties: dict[str, str | None], count: int
+) -> None:
+    assert parse_page_count(7, properties) == count
 
 
 @pytest.mark.parametrize(

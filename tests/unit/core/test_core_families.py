@@ -30,35 +30,15 @@ def test_a_family_goes_from_its_first_to_its_last_number() -> None:
     }
 
 
-def test_grandchildren_belong_to_their_grandparents() -> None:
-    found = find_families(members(("A", None), ("A.1", "A"), ("A.1.1", "A.1")))
-    assert {(each.begin, each.end) for each in found.values()} == {("B000", "B005")}
-    assert [found[number].parent for number in ("A", "A.1", "A.1.1")] == ["", "B000", "B002"]
-
-
-def test_a_child_may_stand_before_its_parent() -> None:
-    found = find_families(members(("A", "Z"), ("Z", None)))
-    assert found == {"A": Family("B000", "B003", "B002"), "Z": Family("B000", "B003", "")}
-
-
-def test_children_of_a_parent_that_is_not_produced_are_strangers() -> None:
-    assert find_families(members(("A.1", "A"), ("A.2", "A"))) == {}
-    assert find_families(members(("A.1", "A"), ("A.1.1", "A.1")))["A.1"].parent == ""
-
-
 def test_a_circle_is_one_family() -> None:
     found = find_families(members(("A", "C"), ("B", "A"), ("C", "B"), ("D", "C"), ("E", None)))
-    assert {number: family.parent for number, family in found.items()} == {
-        "A": "B004",
-        "B": "B000",
-        "C": "B002",
-        "D": "B004",
-    }
+    assert [found[number].parent for number in "ABCD"] == ["B004", "B000", "B002", "B004"]
+    assert "E" not in found
     assert {(each.begin, each.end) for each in found.values()} == {("B000", "B007")}
 
 
 def test_a_long_chain_is_one_family() -> None:
-    chain = members(*((f"{number:06}", f"{number + 1:06}") for number in range(20_000)))
+    chain = members(*((f"{number:06}", f"{number + 1:06}") for number in range(5_000)))
     assert len({(each.begin, each.end) for each in find_families(chain).values()}) == 1
 
 
@@ -68,6 +48,7 @@ NUMBERS = [f"D{number}" for number in range(8)]
 @given(st.lists(st.sampled_from([*NUMBERS, "not here", None]), min_size=8, max_size=8))
 def test_families_are_what_is_joined_by_parents(parents: list[str | None]) -> None:
     everybody = members(*zip(NUMBERS, parents, strict=True))
+    begins_of = {member.control_number: member.begin for member in everybody}
     found = find_families(everybody)
     for member in everybody:
         kin = _kin(member.control_number, dict(zip(NUMBERS, parents, strict=True)))
@@ -76,7 +57,8 @@ def test_families_are_what_is_joined_by_parents(parents: list[str | None]) -> No
         else:
             begins = [each.begin for each in everybody if each.control_number in kin]
             ends = [each.end for each in everybody if each.control_number in kin]
-            assert found[member.control_number][:2] == (min(begins), max(ends))
+            parent = begins_of.get(member.parent or "", "")
+            assert found[member.control_number] == Family(min(begins), max(ends), parent)
 
 
 def _kin(number: str, parents: dict[str, str | None]) -> set[str]:

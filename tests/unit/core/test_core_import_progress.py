@@ -8,22 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.imports.progress import UNKNOWN_PACE, compute_pace
+from core.imports.progress import UNKNOWN_PACE, Pace, compute_pace
 
 ROWS = st.integers(min_value=1, max_value=10**10)
 
 
-def test_half_done_in_a_minute_takes_another_minute() -> None:
-    assert compute_pace(300, 60.0, 300) == (5.0, 60.0)
-
-
-def test_an_import_with_every_row_settled_has_no_time_left() -> None:
-    assert compute_pace(10, 4.0, 0) == (2.5, 0.0)
-
-
-@pytest.mark.parametrize(("rows", "seconds"), [(0, 10.0), (10, 0.0), (10, -1.0), (0, 0.0)])
-def test_without_rows_or_time_nothing_is_told(rows: int, seconds: float) -> None:
-    assert compute_pace(rows, seconds, 100) == UNKNOWN_PACE
+@pytest.mark.parametrize(
+    ("rows", "seconds", "left", "pace"),
+    [
+        *((300, 60.0, 300, (5.0, 60.0)), (10, 4.0, 0, (2.5, 0.0))),
+        *((0, 10.0, 100, UNKNOWN_PACE), (10, 0.0, 100, UNKNOWN_PACE), (10, -1.0, 100, UNKNOWN_PACE)),
+    ],
+)
+def test_the_time_left_is_that_of_the_rows_so_far(rows: int, seconds: float, left: int, pace: Pace) -> None:
+    assert compute_pace(rows, seconds, left) == pace
 
 
 @given(ROWS, st.floats(min_value=1e-6, max_value=1e9), st.integers(min_value=-5, max_value=10**10))

@@ -107,16 +107,12 @@ def test_all_steps_run_part_by_part_and_their_results_are_merged() -> None:
     assert list(journal.kept) == ["a", "b:1", "b:2", "b:3", "c", "d"]
 
 
-def test_each_step_and_each_compensation_is_given_its_key() -> None:
+def test_steps_and_compensations_are_given_their_key_and_parts_what_the_ones_before_returned() -> None:
     _, effects, _ = run("b2")
     assert {(label, context["key"]) for label, context in effects.given} == {
         *(("a", "7:a"), ("b1", "7:b"), ("b2", "7:b"), ("-b", "7:b"), ("-a", "7:a"))
     }
-
-
-def test_a_part_is_given_what_the_ones_before_it_returned() -> None:
-    _, effects, _ = run()
-    contexts = dict(effects.given)
+    contexts = dict(run()[1].given)
     assert [contexts[f"b{part}"]["part"] for part in (1, 2, 3)] == [0, 1, 2]
     assert contexts["b3"]["b2"]
 
@@ -198,10 +194,8 @@ def test_a_saga_without_a_pivot_is_undone_up_to_its_end() -> None:
 class RegisteringLate(SagaOrchestrator):
     """Registers a compensation once its step is done."""
 
-    def _run_backward(
-        self, context: SagaContext, registered: list[SagaStep], failed_step: str | None, error: str | None
-    ) -> SagaResult:
-        return super()._run_backward(context, registered[:-1], failed_step, error)
+    def _run_backward(self, context: SagaContext, registered: list[SagaStep], *failure: str | None) -> SagaResult:
+        return super()._run_backward(context, registered[:-1], *failure)
 
 
 class StoppingEarly(SagaOrchestrator):
@@ -217,10 +211,8 @@ class StoppingEarly(SagaOrchestrator):
 class UndoingInOrder(SagaOrchestrator):
     """Undoes first what was done first."""
 
-    def _run_backward(
-        self, context: SagaContext, registered: list[SagaStep], failed_step: str | None, error: str | None
-    ) -> SagaResult:
-        return super()._run_backward(context, registered[::-1], failed_step, error)
+    def _run_backward(self, context: SagaContext, registered: list[SagaStep], *failure: str | None) -> SagaResult:
+        return super()._run_backward(context, registered[::-1], *failure)
 
 
 @pytest.mark.parametrize(

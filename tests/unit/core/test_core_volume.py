@@ -46,22 +46,17 @@ def dat(rows: list[list[str]], marks: bool) -> bytes:
 
 
 @given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=5))
-def test_a_strict_reader_gets_the_cells(rows: list[list[str]]) -> None:
-    marks = not has_newline_mark(cell for row in rows for cell in row)
-    found = read_dat(dat(rows, marks), marks)
-    assert [list(record.values())[1:] for record in found] == [[as_read(cell, marks) for cell in row] for row in rows]
-
-
-@given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=5))
-def test_our_own_reader_gets_the_same(rows: list[list[str]]) -> None:
+def test_a_strict_reader_and_our_own_get_the_cells(rows: list[list[str]]) -> None:
     marks = not has_newline_mark(cell for row in rows for cell in row)
     written = dat(rows, marks)
+    expected = [[f"A{number}", *(as_read(cell, marks) for cell in row)] for number, row in enumerate(rows)]
+    assert [list(record.values()) for record in read_dat(written, marks)] == expected
     # A file of little else but control characters is refused as binary.
     assume(len(written.translate(None, _CONTROLS)) >= (1 - _BINARY_SHARE) * len(written))
     reading = read_file(written, {} if marks else {"newline": "none"})
     assert reading.layout.newline == ("®" if marks else None)
-    found = [[cell.replace(reading.layout.newline or "\n", "\n") for cell in cells or []] for cells in reading.cells]
-    assert found == [[f"A{number}", *(as_read(cell, marks) for cell in row)] for number, row in enumerate(rows)]
+    newline = reading.layout.newline or "\n"
+    assert [[cell.replace(newline, "\n") for cell in cells or []] for cells in reading.cells] == expected
 
 
 def test_every_column_of_ours_is_taken_for_what_it_is() -> None:
@@ -74,42 +69,32 @@ def test_every_column_of_ours_is_taken_for_what_it_is() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("path", "key"),
-    [
-        (r".\A\b.doc", "A/b.doc"),
-        (r"\\server\share\x.doc", "server/share/x.doc"),
-        (r"C:\x.doc", "x.doc"),
-        ("c:x.doc", "x.doc"),
-        ("/x.doc", "x.doc"),
-        ("a//b.doc", "a/b.doc"),
-        (r"a\.\b.doc", "a/b.doc"),
-        ("./././a", "a"),
-        ("  a b/c d.doc \t", "a b/c d.doc"),
-        ("Ünï/文件 😀.doc", "Ünï/文件 😀.doc"),
-        ("...", "..."),
-        ("a..b/..c", "a..b/..c"),
-        (r"VOL001\NATIVES\0001\A1.doc", "VOL001/NATIVES/0001/A1.doc"),
-        ("a:b", "b"),
-        ("ab:c", "ab:c"),
-    ],
-)
+OBJECTS = [
+    *((r".\A\b.doc", "A/b.doc"), (r"\\server\share\x.doc", "server/share/x.doc"), (r"C:\x.doc", "x.doc")),
+    *(("c:x.doc", "x.doc"), ("/x.doc", "x.doc"), ("a//b.doc", "a/b.doc"), (r"a\.\b.doc", "a/b.doc"), ("./././a", "a")),
+    *(("  a b/c d.doc \t", "a b/c d.doc"), ("Ünï/文件 😀.doc", "Ünï/文件 😀.doc"), ("a:b", "b"), ("ab:c", "ab:c")),
+    *(("...", "..."), ("a..b/..c", "a..b/..c"), (r"VOL001\NATIVES\0001\A1.doc", "VOL001/NATIVES/0001/A1.doc")),
+]
+
+
+@pytest.mark.parametrize(("path", "key"), OBJECTS)
 def test_a_path_means_an_object_of_the_case(path: str, key: str) -> None:
     assert resolve_source_key("acme", "Smith v. Jones", path) == f"files/acme/Smith v. Jones/{key}"
 
 
+OUTSIDE = ("", " ", ".", "/", r".\\", "C:", "C:/", "..", r"..\x", "a/../b", r"a\..", "/../x", "C:..\\x")
+
+
 @pytest.mark.parametrize(
-    "path", ["", " ", ".", "/", r".\\", "C:", "C:/", "..", r"..\x", "a/../b", r"a\..", "/../x", "C:..\\x"]
+    ("tenant", "case", "path"),
+    [
+        *(("acme", "Smith v. Jones", path) for path in OUTSIDE),
+        *(("acme", "..", "beta/x.tif"), ("acme", ".", "beta/x.tif"), ("..", "Case", "beta/Case/x.tif")),
+    ],
 )
-def test_no_path_leads_out_of_the_case(path: str) -> None:
+def test_no_path_and_no_name_leads_out_of_the_case(tenant: str, case: str, path: str) -> None:
     with pytest.raises(InvalidInputError):
-        resolve_source_key("acme", "Smith v. Jones", path)
-
-
-@pytest.mark.parametrize(("tenant", "case"), [("acme", ".."), ("acme", "."), ("..", "Case")])
-def test_no_name_leads_out_of_the_tenants_files(tenant: str, case: str) -> None:
-    with pytest.raises(InvalidInputError):
-        resolve_source_key(tenant, case, "beta/Case/x.tif")
+        resolve_source_key(tenant, case, path)
 
 
 @pytest.mark.parametrize(
@@ -137,24 +122,14 @@ def test_whatever_a_path_is_its_object_is_one_of_the_case(path: str) -> None:
     assert (head, {"", ".", ".."} & set(parts)) == ("c", set())
 
 
-@pytest.mark.parametrize(
-    ("source", "extension"),
-    [
-        ("a.DOCX", ".docx"),
-        (r"a.b\c.Tar.GZ", ".gz"),
-        ("a.doc ", ".doc"),
-        ("a", ""),
-        ("a.", ""),
-        (".bashrc", ".bashrc"),
-        ("dir.ext/a", ""),
-        (r"dir.ext\a", ""),
-        ("a.d c", ""),
-        ("a.döc", ""),
-        ("a.elevenchars", ""),
-        ("a.tenletters", ".tenletters"),
-        ("a.doc\nx", ""),
-    ],
-)
+NO_EXTENSION = ("a", "a.", "dir.ext/a", r"dir.ext\a", "a.d c", "a.döc", "a.elevenchars", "a.doc\nx")
+EXTENSIONS = [
+    *(("a.DOCX", ".docx"), (r"a.b\c.Tar.GZ", ".gz"), ("a.doc ", ".doc"), (".bashrc", ".bashrc")),
+    *(("a.tenletters", ".tenletters"), *((source, "") for source in NO_EXTENSION)),
+]
+
+
+@pytest.mark.parametrize(("source", "extension"), EXTENSIONS)
 def test_a_file_keeps_its_extension_if_that_is_one(source: str, extension: str) -> None:
     assert build_file_path(FileKind.NATIVE, 0, "A1", source) == f"NATIVES/0001/A1{extension}"
 

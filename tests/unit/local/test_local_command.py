@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pymysql import OperationalError
 from rich.console import Console
-from sqlalchemy.exc import OperationalError
 
-from local.cli import commands, main, upload_and_wait
+from local.cli import main, upload_and_wait
 from local.cli.import_options import import_options
 from local.cli.import_status import ImportProgress, Unfinished, list_unfinished
 from local.cli.progress import ProgressDisplay
 from local.cli.report_download import Reports
 from local.cli.serve import describe_unfinished, print_unfinished
 from local.cli.summary import ImportResult, format_json, print_table
+from local.cli.workspace import Workspace
 from local.errors import ImportStalledError, UsageError
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.services.state_lock import lock_state_directory
@@ -47,7 +48,7 @@ def test_an_import_while_another_command_runs_prints_no_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with lock_state_directory(tmp_path):
-        assert main.main(["import", __file__, "--case", "a"], commands.Workspace(tmp_path)) == 1
+        assert main.main(["import", __file__, "--case", "a"], Workspace(tmp_path)) == 1
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith("exhibit-ingest: error: another exhibit-ingest command")
@@ -55,7 +56,7 @@ def test_an_import_while_another_command_runs_prints_no_table(
 
 def test_a_program_gets_its_json_even_then(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with lock_state_directory(tmp_path):
-        assert main.main(["import", __file__, "--case", "a", "--json"], commands.Workspace(tmp_path)) == 1
+        assert main.main(["import", __file__, "--case", "a", "--json"], Workspace(tmp_path)) == 1
     [entry] = json.loads(capsys.readouterr().out)["imports"]
     assert "another exhibit-ingest command" in entry["error"]
 

@@ -11,8 +11,8 @@ import pytest
 from moto.sqs import models
 
 from local.event_sources.delivery import InOrderDelivery
-from local.event_sources.poller import COUNTS
 from local.event_sources.sqs_events import build_sqs_event, find_failed_ids
+from local.event_sources.waiting import COUNTS
 from local.services.moto_patches import ReliableQueue, add_version, build_scaled_clock
 from local.template.model import EventSource
 from local.time_scale import TimeScale

@@ -144,16 +144,13 @@ def test_globals_lie_under_what_a_function_says_itself(write: Write) -> None:
     assert template.environment("Worker", ENDPOINT) == {"A": "g", "B": "f"}
 
 
-def test_the_environment_names_what_runs_here(ours: Template) -> None:
+def test_the_environment_names_what_runs_here_and_not_where_the_deployed_database_is(ours: Template) -> None:
     environment = ours.environment("ImportChunkFunction", ENDPOINT)
     assert environment["IMPORT_CHUNKS_QUEUE_URL"] == f"{ENDPOINT}/123456789012/ImportChunksQueue"
     assert environment["EVENTS_TOPIC_ARN"] == ours.topic_arn("EventsTopic")
     assert environment["BUCKET"] == ours.buckets["EvidenceBucket"].name
     assert environment["CHUNK_ROWS"] == "1000"
-
-
-def test_where_the_deployed_database_is_stays_out_of_the_environment(ours: Template) -> None:
-    assert not {"DB_HOST", "DB_SECRET_ARN"} & ours.environment("ImportChunkFunction", ENDPOINT).keys()
+    assert not {"DB_HOST", "DB_SECRET_ARN"} & environment.keys()
 
 
 def test_our_own_wiring_is_understood(ours: Template) -> None:
@@ -208,8 +205,8 @@ def test_an_alias_that_is_not_published_is_not_resolved(write: Write) -> None:
         template.environment("Saga", ENDPOINT)
 
 
-def test_queues_are_put_before_their_dead_letter_queues_however_they_come() -> None:
-    queues = list(Template.load(DEFAULT_TEMPLATE).queues.values())
+def test_queues_are_put_before_their_dead_letter_queues_however_they_come(ours: Template) -> None:
+    queues = list(ours.queues.values())
     moves = [(queue.logical_id, queue.redrive.dead_letter_queue) for queue in queues if queue.redrive]
     assert moves
     for given in (queues, queues[::-1]):

@@ -53,11 +53,10 @@ def test_a_warned_row_is_imported_and_its_column_named(kind: FaultKind) -> None:
     assert generated.truth.rejected == ()
 
 
-@pytest.mark.parametrize("kind", NEEDS_UTF8MB3)
-def test_a_utf8mb4_database_takes_4_byte_characters(kind: FaultKind) -> None:
-    _, record = with_fault(kind, "utf8mb4")
-    assert record.imported
-    assert record.warnings == ()
+def test_a_utf8mb4_database_takes_4_byte_characters() -> None:
+    for kind in NEEDS_UTF8MB3:
+        _, record = with_fault(kind, "utf8mb4")
+        assert (record.imported, record.warnings) == (True, ())
 
 
 def test_every_kind_of_fault_has_an_expected_outcome() -> None:
@@ -89,7 +88,7 @@ def test_after_an_unclosed_quote_comes_a_record_that_can_be_told() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16-be"])
 def test_a_bad_byte_cannot_be_decoded_and_spoils_its_own_record_only(encoding: str) -> None:
-    for seed in range(20):
+    for seed in range(8):
         generated = generate(Spec(rows=3, seed=seed, encoding=encoding, faults=(Fault(FaultKind.BAD_BYTE, 1),)))
         record = generated.truth.records[1]
         with pytest.raises(UnicodeDecodeError):
@@ -106,15 +105,12 @@ def test_sizes_of_oversized_values_pass_their_limits() -> None:
     assert len(with_fault(FaultKind.LONG_ID)[1].control_number or "") > 255
 
 
-def test_names_are_created_in_the_spelling_of_the_lowest_line() -> None:
+def test_names_are_created_in_the_spelling_of_the_lowest_line_and_a_hot_custodian_is_on_every_row() -> None:
     generated, record = with_fault(FaultKind.NAME_CASE)
     (shouted,) = record.custodians
     assert shouted.isupper()
     assert shouted not in generated.truth.custodian_names
     assert shouted in {name.upper() for name in generated.truth.custodian_names}
-
-
-def test_a_hot_custodian_is_on_every_row() -> None:
     records = generate(Spec(rows=30, hot_custodian="Hot, Harriet")).truth.records
     assert all(record.custodians[0] == "Hot, Harriet" for record in records)
 

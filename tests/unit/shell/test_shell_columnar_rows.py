@@ -6,16 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from core.load_file.chunk_reader import SourceRecord, read_chunk
-from core.load_file.dialect import read_opening
+from core.load_file.chunk_reader import SourceRecord
 from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
-from core.load_file.options import ImportOptions, parse_options
 from core.load_file.rows import MAX_NAMES, parse_row
-from core.load_file.splitter import Splitter
 from samples.generator import generate
 from samples.spec import Spec
 from samples.strategies import specs
@@ -23,6 +20,7 @@ from shell.db.column_limits import ColumnLimit
 from shell.imports.chunks.coercion import RowCoercer, StorableRow
 from shell.imports.chunks.columnar_rows import columnar_rows
 from shell.settings import properties_format
+from tests.unit.core.reading import read_file
 
 KEYS = ("control_number", "bates_begin", "bates_end", "parent_control_number")
 TEXTS = ("title", "file_name", "native_path", "text_path")
@@ -88,38 +86,31 @@ CELLS = st.one_of(SPECIAL, TEXT, st.sampled_from(["Id 1", "Id 2", "Smith", "1/2/
 ROWS = st.lists(st.lists(CELLS, min_size=len(NAMES) - 1, max_size=len(NAMES) + 1) | st.none(), max_size=6)
 
 
-@settings(max_examples=250, deadline=None)
-@given(ROWS, st.sampled_from([FIELDS, BY_BATES]), st.sampled_from(["®", None, "n"]), st.sampled_from([1, 2]))
-def test_any_cells_come_out_alike(
-    rows: list[list[str] | None], fields: Sequence[str | None], newline: str | None, lines: int
+COLUMNS = frozenset((*KEYS, *TEXTS, "document_properties", "custodians", "tags"))
+
+
+@pytest.mark.parametrize("newline", ["®", None, "n"])
+@given(
+    rows=ROWS,
+    fields=st.sampled_from([FIELDS, BY_BATES]),
+    lines=st.sampled_from([1, 2]),
+    wide=st.sampled_from([COLUMNS, frozenset[str]()]) | st.frozensets(st.sampled_from(sorted(COLUMNS))),
+)
+def test_any_cells_come_out_alike_whichever_columns_were_widened(
+    newline: str | None, rows: list[list[str] | None], fields: Sequence[str | None], lines: int, wide: frozenset[str]
 ) -> None:
-    for charset in ("utf8mb3", "utf8mb4"):
-        assert_alike(records(rows, lines), coercer(layout(fields, newline), charset))
-
-
-@settings(max_examples=250, deadline=None)
-@given(ROWS, st.sets(st.sampled_from([*KEYS, *TEXTS, "document_properties", "custodians", "tags"])))
-def test_any_cells_come_out_alike_where_some_columns_were_widened(rows: list[list[str] | None], wide: set[str]) -> None:
-    narrow, widened = coercer(layout()), coercer(layout(), "utf8mb4")
+    narrow, widened = (coercer(layout(fields, newline), charset) for charset in ("utf8mb3", "utf8mb4"))
     exhibits = {name: (widened if name in wide else narrow).exhibits[name] for name in narrow.exhibits}
     names = {name: (widened if name in wide else narrow).names[name] for name in narrow.names}
-    assert_alike(records(rows), replace(narrow, exhibits=exhibits, names=names))
+    assert_alike(records(rows, lines), replace(narrow, exhibits=exhibits, names=names))
 
 
-@settings(max_examples=100, deadline=None)
 @given(specs(headers=(True,)))
 def test_any_load_file_comes_out_alike(spec: Spec) -> None:
     made = generate(spec)
-    options = parse_options(made.options) if made.options else ImportOptions()
-    opening = read_opening(made.data, options, whole=True)
-    splitter = Splitter(opening, 1_000)
-    chunks = [*splitter.feed(made.data), *splitter.finish()]
-    read_by = splitter.build_layout(options.date_order)
-    for chunk in chunks:
-        raw = made.data[chunk.byte_start : chunk.byte_end]
-        found = list(read_chunk(raw, read_by, chunk.first_line, chunk.byte_start))
-        for characters in (12, 255):
-            assert_alike(found, coercer(read_by, spec.db_charset, characters))
+    reading = read_file(made.data, made.options)
+    for characters in (12, 255):
+        assert_alike(reading.records, coercer(reading.layout, spec.db_charset, characters))
 
 
 ORDINARY = ("Id 1", "Id 1", "Smith; Jones", "Lee", "Hot", "A title", "1/2/2003 4:05 PM", "Id 0", "it's", "1,5 ®")
@@ -144,19 +135,16 @@ def test_a_row_of_which_something_is_to_be_said_is_left_to_the_other_way(column:
     assert assert_alike(records([ORDINARY, row]), coercer(layout())) == 1
 
 
-def test_a_mark_in_a_record_of_several_lines_is_left_to_the_other_way() -> None:
+def test_a_mark_in_a_record_of_several_lines_and_properties_that_may_not_fit_are_left_to_the_other_way() -> None:
     assert assert_alike(records([ORDINARY], line_count=2), coercer(layout())) == 0
+    large = SourceRecord(1, 1, 0, 200, ["Id 1", *[""] * 7, "x" * 130, ""])
+    assert assert_alike([large], coercer(layout())) == 0
 
 
 def test_lines_that_end_with_a_delimiter_more_are_read_without_it() -> None:
     spare = replace(layout(), grammar=Grammar(",", '"', len(NAMES), spare_cell=True))
     rows = [(*ORDINARY, ""), ORDINARY, ("Id 3", *ORDINARY[1:], "")]
     assert assert_alike(records(rows), coercer(spare)) == len(rows)
-
-
-def test_properties_that_may_not_fit_are_left_to_the_other_way() -> None:
-    large = SourceRecord(1, 1, 0, 200, ["Id 1", *[""] * 7, "x" * 130, ""])
-    assert assert_alike([large], coercer(layout())) == 0
 
 
 GROWING = ("\x01", "\x7f", "'", '"', "\\", "\x85", "\u2028", "\ufeff", "\u20ac", "\U0001f600", "\x01\x7f")
@@ -179,7 +167,7 @@ def written_as(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 def test_plain_properties_fit_whatever_becomes_of_a_byte(cell: str, raw: bytes, room: int, written_as: str) -> None:
     """The longest cell that is plain still fits: the stored form is written once, and not measured."""
     fit, plain = coercer(layout(), "utf8mb4", room=room), False
-    for times in range(1, room, max(1, room // 100)):
+    for times in range(1, room, max(1, room // 30)):
         # One character that YAML cannot print puts all of them into double quotes.
         text = cell * times + "\x7f"
         record = SourceRecord(1, 1, 0, times * len(raw) + 10, ["Id 1", *[""] * 7, text, ""])

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import islice, permutations
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shell.db.column_limits import ColumnLimit
 from shell.settings import properties_format
+from shell.utils import document_properties
 from shell.utils.data_sanitizer import utf8_length
 from shell.utils.document_properties import (
     TEXT_COLUMN_BYTES,
@@ -52,12 +53,15 @@ def fitted(properties: Properties, limit: ColumnLimit) -> dict[str, str | None]:
     return parse_properties(stored or serialize_properties({}))
 
 
-@settings(max_examples=300, deadline=None)
 @given(SOME)
-def test_what_is_stored_is_read_back_whatever_the_characters(properties: dict[str, str | None]) -> None:
+def test_what_is_stored_is_read_back_and_is_json_or_a_yaml_scalar_that_holds_it(
+    written_as: str, properties: dict[str, str | None]
+) -> None:
     stored = serialize_properties(properties)
     assert parse_properties(stored) == properties
-    stored.encode("utf-8")
+    document = yaml.safe_load(stored) if written_as == "yaml" else stored
+    assert isinstance(document, str)
+    assert json.loads(document) == properties
 
 
 @pytest.mark.parametrize(
@@ -66,17 +70,6 @@ def test_what_is_stored_is_read_back_whatever_the_characters(properties: dict[st
 def test_characters_that_yaml_treats_specially_come_back(text: str) -> None:
     for value in (text, f"a{text}", f"{text}b", f"a {text} b" * 40):
         assert parse_properties(serialize_properties({"x": value, value: "y"})) == {"x": value, value: "y"}
-
-
-@settings(max_examples=100, deadline=None)
-@given(SOME)
-def test_the_stored_form_is_json_or_a_yaml_scalar_that_holds_it(
-    written_as: str, properties: dict[str, str | None]
-) -> None:
-    stored = serialize_properties(properties)
-    document = yaml.safe_load(stored) if written_as == "yaml" else stored
-    assert isinstance(document, str)
-    assert json.loads(document) == properties
 
 
 def test_what_was_written_in_the_other_format_is_read(written_as: str) -> None:
@@ -103,23 +96,41 @@ def test_lone_surrogates_are_taken_out_for_the_driver_would_refuse_them() -> Non
     assert (_normalize_encoding("é"), _normalize_encoding(None)) == ("é", None)
 
 
-def test_the_largest_entry_is_dropped_first_and_the_rest_kept() -> None:
-    properties = {"small": "x" * 10, "large": "y" * 60_000, "middle": "z" * 30_000}
+def test_the_largest_in_bytes_are_dropped_first_and_of_equal_ones_the_last_by_name() -> None:
+    sizes = {"b": 20_000, "small": 100, "a": 20_000, "largest": 30_000, "empty": 0}
+    properties: Properties = {name: "x" * size for name, size in sizes.items()} | {"c": "é" * 10_000}
+    for more, gone in (({}, ["largest"]), ({"d": "x" * 20_000}, ["largest", "d"])):
+        for arranged in islice(permutations({**properties, **more}.items()), 0, 5_000, 250):
+            stored, changes = coerce_properties(dict(arranged), column())
+            assert [change.name for change in changes] == gone
+            assert parse_properties(stored or "") == {n: v for n, v in dict(arranged).items() if n not in gone}
+    assert (changes[0].code, changes[0].stored_bytes) == ("PROPERTY_DROPPED", 0)
+    assert "30000 bytes" in changes[0].message
+
+
+@pytest.mark.parametrize("filling", ["x", "é", "'", '"', "\\", "\n", "\u2028", "x'\"\\é "], ids=ascii)
+@pytest.mark.parametrize("count", [10, 300])
+def test_no_entry_is_dropped_that_would_have_fitted(filling: str, count: int) -> None:
+    properties = {f"column {number:04}": filling * (2 * TEXT_COLUMN_BYTES // count) for number in range(count)}
     stored, changes = coerce_properties(properties, column())
-    assert parse_properties(stored or "") == {"small": "x" * 10, "middle": "z" * 30_000}
-    assert [(change.code, change.name, change.stored_bytes) for change in changes] == [("PROPERTY_DROPPED", "large", 0)]
-    assert "60000 bytes" in changes[0].message
+    dropped = [change.name for change in changes]
+    assert len(parse_properties(stored or "")) == count - len(dropped)
+    with_it = {name: value for name, value in properties.items() if name not in dropped[:-1]}
+    assert utf8_length(serialize_properties(with_it)) > TEXT_COLUMN_BYTES >= utf8_length(stored or "")
 
 
-def test_sizes_are_bytes_and_not_characters() -> None:
-    properties = {"ascii": "x" * 30_000, "wide": "日" * 20_000}
-    assert fitted(properties, column()) == {"ascii": "x" * 30_000}
+def test_what_fits_is_found_without_writing_all_of_it_for_every_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[int] = []
 
+    def serialize(properties: Properties) -> str:
+        written.append(len(properties))
+        return serialize_properties(properties)
 
-def test_ties_are_settled_by_name_whatever_the_order_of_the_columns() -> None:
-    entries = [("a", "x" * 200), ("b", "y" * 200), ("c", "z" * 200)]
-    found = {tuple(sorted(fitted(dict(arranged), column(300)))) for arranged in permutations(entries)}
-    assert len(found) == 1
+    monkeypatch.setattr(document_properties, "serialize_properties", serialize)
+    properties = {f"column {number:04}": "x" * 400 for number in range(5_000)}
+    _, changes = coerce_properties(properties, column())
+    assert [change.name for change in changes] == sorted(properties, reverse=True)[: len(changes)]
+    assert len(written) == 2
 
 
 def test_entries_are_dropped_until_the_rest_fits_even_if_that_is_none() -> None:
@@ -142,7 +153,6 @@ def test_bytes_are_counted_on_the_stored_form(written_as: str) -> None:
     assert [change.name for change in changes] == (["a"] if written_as == "yaml" else [])
 
 
-@settings(max_examples=150, deadline=None)
 @given(SOME, st.integers(20, 120), st.sampled_from(["utf8mb3", "utf8mb4"]))
 def test_what_comes_back_fits_and_every_change_is_told(
     properties: dict[str, str | None], room: int, charset: str

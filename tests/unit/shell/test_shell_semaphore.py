@@ -9,25 +9,15 @@ import pytest
 
 from shell.utils.semaphore import SemaphoreOutcome, Slot, with_semaphore_lock
 
+NONSENSE: list[dict[str, Any]] = [
+    *({"ttl": value} for value in (0, -1, math.nan, math.inf)),
+    *({"limit": value} for value in (0, -1)),
+    *({"wait_s": value} for value in (-1, math.nan)),
+    *({"namespace": value} for value in ("", "a{b}", "a\0b", "n" * 65)),
+]
 
-@pytest.mark.parametrize(
-    "nonsense",
-    [
-        {"ttl": 0},
-        {"ttl": -1},
-        {"ttl": math.nan},
-        {"ttl": math.inf},
-        {"limit": 0},
-        {"limit": -1},
-        {"wait_s": -1},
-        {"wait_s": math.nan},
-        {"namespace": ""},
-        {"namespace": "a{b}"},
-        {"namespace": "a\0b"},
-        {"namespace": "n" * 65},
-    ],
-    ids=str,
-)
+
+@pytest.mark.parametrize("nonsense", NONSENSE, ids=str)
 def test_arguments_without_a_meaning_are_refused(nonsense: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(nonsense))), with_semaphore_lock("key", **nonsense):
         pass

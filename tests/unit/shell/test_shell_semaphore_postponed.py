@@ -61,25 +61,18 @@ def test_a_busy_message_fails_and_comes_back_when_it_is_worth_it(busy: Exception
     assert levels(written) == [("WARNING", "failed")]
 
 
-def test_a_queue_that_does_not_postpone_changes_nothing_else(written: io.StringIO) -> None:
-    queue = Queue(RuntimeError("no"))
-    assert deliver(ImportBusyError(retry_after_s=42), queue) == FAILED
-    assert levels(written) == [("WARNING", "failed"), ("WARNING", "message not postponed")]
-
-
-def test_without_a_way_to_postpone_it_only_fails() -> None:
+def test_a_queue_that_does_not_postpone_or_cannot_changes_nothing_else(written: io.StringIO) -> None:
     assert deliver(ImportBusyError(retry_after_s=42), None) == FAILED
+    assert levels(written) == [("WARNING", "failed")]
+    assert deliver(ImportBusyError(retry_after_s=42), Queue(RuntimeError("no"))) == FAILED
+    assert levels(written)[1:] == [("WARNING", "failed"), ("WARNING", "message not postponed")]
 
 
-@pytest.mark.parametrize("error", [ChunkBusyError(), RuntimeError("no")])
-def test_other_failures_are_errors_and_not_postponed(error: Exception, written: io.StringIO) -> None:
+@pytest.mark.parametrize("error", [ChunkBusyError(), RuntimeError("no"), None])
+def test_other_failures_are_errors_and_they_and_what_succeeds_are_not_postponed(
+    error: Exception | None, written: io.StringIO
+) -> None:
     queue = Queue()
-    assert deliver(error, queue) == FAILED
+    assert deliver(error, queue) == (FAILED if error else {"batchItemFailures": []})
     assert queue.postponed == []
-    assert levels(written) == [("ERROR", "failed")]
-
-
-def test_what_succeeds_is_not_postponed() -> None:
-    queue = Queue()
-    assert deliver(None, queue) == {"batchItemFailures": []}
-    assert queue.postponed == []
+    assert levels(written) == ([("ERROR", "failed")] if error else [])

@@ -41,13 +41,17 @@ def keys_of(value: Any) -> list[str]:
     return [key for name, item in value.items() for key in (name, *keys_of(item))]
 
 
-def test_the_bucket_encrypts_keeps_versions_and_is_nobody_elses(deployed: Deployed) -> None:
+def test_the_bucket_encrypts_keeps_versions_is_nobody_elses_and_reached_by_tls_alone(deployed: Deployed) -> None:
     (bucket,) = deployed.of_type("AWS::S3::Bucket").values()
     (rule,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     assert target(rule["ServerSideEncryptionByDefault"]["KMSMasterKeyID"]) == "DataKey"
     assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
-    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
-    assert len(bucket["PublicAccessBlockConfiguration"]) == 4
+    assert [*bucket["PublicAccessBlockConfiguration"].values()] == [True] * 4
+    (policy,) = deployed.of_type("AWS::S3::BucketPolicy").values()
+    (denied,) = policy["PolicyDocument"]["Statement"]
+    assert (denied["Effect"], denied["Principal"], denied["Action"]) == ("Deny", "*", "s3:*")
+    assert denied["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    assert len(denied["Resource"]) == 2, "the bucket and what is in it"
 
 
 def test_no_version_of_a_load_file_ever_expires(deployed: Deployed) -> None:
@@ -55,14 +59,6 @@ def test_no_version_of_a_load_file_ever_expires(deployed: Deployed) -> None:
     for rule in bucket["LifecycleConfiguration"]["Rules"]:
         expires = {"ExpirationInDays", "NoncurrentVersionExpiration", "NoncurrentVersionExpirationInDays"} & rule.keys()
         assert not expires or rule.get("Prefix") == "reports/", rule["Id"]
-
-
-def test_the_bucket_is_reached_by_tls_alone(deployed: Deployed) -> None:
-    (policy,) = deployed.of_type("AWS::S3::BucketPolicy").values()
-    (denied,) = policy["PolicyDocument"]["Statement"]
-    assert (denied["Effect"], denied["Principal"], denied["Action"]) == ("Deny", "*", "s3:*")
-    assert denied["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
-    assert len(denied["Resource"]) == 2, "the bucket and what is in it"
 
 
 def test_the_database_is_reached_by_tls_alone_and_by_nobody_from_outside(deployed: Deployed) -> None:

@@ -57,11 +57,8 @@ def test_a_wildcard_would_be_found(action: str, resource: str) -> None:
 
 def test_the_only_policies_of_aws_are_those_that_sam_attaches(deployed: Deployed) -> None:
     for function in deployed.functions:
-        arns = [
-            arn
-            for arn in deployed.role_of(function)["ManagedPolicyArns"]
-            if not (isinstance(arn, dict) and "Ref" in arn)
-        ]
+        attached = deployed.role_of(function)["ManagedPolicyArns"]
+        arns = [arn for arn in attached if not (isinstance(arn, dict) and "Ref" in arn)]
         assert {str(arn).rpartition("/")[2] for arn in arns} <= OF_AWS, function
 
 
@@ -100,11 +97,8 @@ def test_each_function_has_the_folders_that_it_works_in(plain: Deployed) -> None
 
 
 def test_a_skipped_request_can_be_hidden(plain: Deployed) -> None:
-    allowing = [
-        each
-        for each in plain.statements("StartImportFunction")
-        if "sqs:ChangeMessageVisibility" in listed(each["Action"])
-    ]
+    said = plain.statements("StartImportFunction")
+    allowing = [each for each in said if "sqs:ChangeMessageVisibility" in listed(each["Action"])]
     assert [target(each["Resource"]) for each in allowing] == ["ImportRequestsQueue"]
 
 

@@ -71,19 +71,13 @@ def test_every_consumer_reports_the_records_that_failed(deployed: Deployed) -> N
         assert consumer.mapping.get("FunctionResponseTypes") == ["ReportBatchItemFailures"], consumer.function
 
 
-def test_every_consumer_has_a_limit_that_protects_the_database(deployed: Deployed) -> None:
-    limits = {
-        each.queue: each.mapping.get("ScalingConfig", {}).get("MaximumConcurrency") for each in deployed.consumers()
-    }
+def test_one_invocation_writes_one_chunk_and_every_consumer_has_a_limit(deployed: Deployed) -> None:
+    """The limits protect the database."""
+    mappings = {consumer.queue: consumer.mapping for consumer in deployed.consumers()}
+    limits = {queue: each.get("ScalingConfig", {}).get("MaximumConcurrency") for queue, each in mappings.items()}
     assert limits.pop("ImportChunksQueue") == {"Ref": "ChunkConcurrency"}
     assert all(isinstance(limit, int) and 2 <= limit <= 10 for limit in limits.values()), limits
-
-
-def test_one_invocation_writes_one_chunk(deployed: Deployed) -> None:
-    sizes = [
-        consumer.mapping["BatchSize"] for consumer in deployed.consumers() if consumer.queue == "ImportChunksQueue"
-    ]
-    assert sizes == [1]
+    assert mappings["ImportChunksQueue"]["BatchSize"] == 1
 
 
 def test_only_its_own_source_may_send_to_a_queue_from_outside(deployed: Deployed) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -25,17 +28,33 @@ def echo(event: dict[str, Any], context: Any) -> dict[str, Any]:
             os.kill(os.getpid(), signal.SIGKILL)
         case "print":
             print("printed by the toy")
+        case "leave":
+            os.environ["LEFT"] = "behind"
     return {
         "event": event,
         "pid": os.getpid(),
         "remaining": context.get_remaining_time_in_millis(),
         "arn": context.invoked_function_arn,
         "environment": dict(os.environ),
+        "process": {
+            "directory": os.getcwd(),
+            "argument": sys.argv[1:],
+            "code": __file__,
+            "found": [name for name in ("fork_server", "forking", "sagas") if importlib.util.find_spec(name)],
+            "zone": time.tzname,
+            "input": os.readlink("/proc/self/fd/0") if sys.platform == "linux" else "",
+            "output": os.path.basename(os.readlink("/proc/self/fd/1")) if sys.platform == "linux" else "",
+            "ignored": [int(number) for number in signal.Signals if signal.getsignal(number) == signal.SIG_IGN],
+            "caught": [int(number) for number in signal.Signals if callable(signal.getsignal(number))],
+            "leads": os.getpid() == os.getsid(0) == os.getpgid(0),
+        },
     }
 
 
 def sleep(event: dict[str, Any], context: Any) -> None:
-    """Takes longer than anybody waits."""
+    """Takes longer than anybody waits; `spawn` starts a process that does too."""
+    if event.get("spawn"):
+        print("spawned", subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]).pid)
     time.sleep(event["seconds"])
 
 

@@ -1,4 +1,4 @@
-"""The application on a database server of its own, for programs that import by the thousand.
+"""The application in this process on a database of its own, for programs that do thousands of things.
 
 S3, SQS and SNS are moto inside this process: as a server they would take most of the time.
 Guaranteed: nothing is left running, and the environment is as it was before.
@@ -18,31 +18,33 @@ from tests.support import servers
 from tests.support.caches import forget_caches
 from tests.support.world import World
 
-CHUNK_ROWS = 7
+
+@contextmanager
+def own_world(server_url: str | None, chunk_rows: int) -> Iterator[World]:
+    """A world in a schema of its own, on a server of its own or on the one of that address."""
+    if server_url is None:
+        with temporary_server() as server, own_world(server, chunk_rows) as world:
+            yield world
+        return
+    url = servers.fresh_schema(server_url, f"exhibits_own_{os.getpid()}")
+    try:
+        with world_on(url.render_as_string(hide_password=False), chunk_rows) as world:
+            yield world
+    finally:
+        servers.drop_schema(url)
 
 
 @contextmanager
-def own_world(database_url: str | None = None) -> Iterator[World]:
-    """A migrated schema on a server of its own, or on the one of that address, and a bucket with queues."""
-    if database_url is None:
-        with temporary_server() as server, _on(server) as world:
-            yield world
-    else:
-        with _on(database_url) as world:
-            yield world
-
-
-@contextmanager
-def _on(server: str) -> Iterator[World]:
+def world_on(database_url: str, chunk_rows: int, **environment: str) -> Iterator[World]:
+    """The schema of that address, migrated, and a bucket with queues."""
     import migrate_database
 
-    url = servers.fresh_schema(server, f"exhibits_mutated_{os.getpid()}")
     level, before = logger.log_level, dict(os.environ)
     # Every refusal is logged, as it is to be; here there are thousands.
     logger.setLevel("CRITICAL")
     try:
         with mock_aws():
-            world = _world(url.render_as_string(hide_password=False))
+            world = _world(database_url, {"CHUNK_ROWS": str(chunk_rows), **environment})
             migrate_database.lambda_handler({"RequestType": "Local"}, None)
             yield world
             world.engine.dispose()
@@ -51,10 +53,9 @@ def _on(server: str) -> Iterator[World]:
         os.environ.clear()
         os.environ.update(before)
         forget_caches()
-        servers.drop_schema(url)
 
 
-def _world(database_url: str) -> World:
+def _world(database_url: str, more: dict[str, str]) -> World:
     for name in ("REDIS_URL", "AWS_ENDPOINT_URL"):
         os.environ.pop(name, None)
     os.environ.update(
@@ -64,7 +65,7 @@ def _world(database_url: str) -> World:
         AWS_DEFAULT_REGION="us-east-1",
         POWERTOOLS_TRACE_DISABLED="1",
         POWERTOOLS_METRICS_DISABLED="1",
-        CHUNK_ROWS=str(CHUNK_ROWS),
+        **more,
     )
     world, names = World.create()
     os.environ.update(names)

@@ -1,0 +1,74 @@
+"""`exhibit-ingest import`: upload load files one after another, wait for each and report the results."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from local.cli.arguments import DEFAULT_WORKERS
+from local.cli.exit_codes import DONE, FAILED
+from local.cli.workspace import Workspace
+from local.errors import LocalError, StackBusyError
+
+# Imported when the servers have been started, see `import_files`.
+if TYPE_CHECKING:
+    from local.cli.import_session import Stack
+    from local.cli.summary import ImportResult
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """The arguments of `import`; `workers` is None where the number was not given."""
+
+    files: Sequence[Path]
+    tenant: str
+    case: str
+    options: dict[str, Any]
+    workers: int | None
+    json: bool
+
+
+def import_files(workspace: Workspace, request: ImportRequest) -> int:
+    """Import the files into the stack of a running `serve`, or into one that runs for this command; print the results.
+
+    Raises LocalError when another command uses the state directory, unless the result is printed as JSON.
+    """
+    with contextlib.ExitStack() as running:
+        stack: Stack | LocalError
+        try:
+            stack = running.enter_context(contextlib.closing(workspace.connect(request.workers or DEFAULT_WORKERS)))
+        except LocalError as exc:
+            if isinstance(exc, StackBusyError) and not request.json:
+                raise
+            stack = exc
+        # While the servers start, this process imports what it needs.
+        with _without_collecting_garbage():
+            from local.cli.import_session import import_into
+
+        results = import_into(stack, request)
+    return _report(results, request)
+
+
+@contextlib.contextmanager
+def _without_collecting_garbage() -> Iterator[None]:
+    """Pause the garbage collector while modules are imported: it finds nothing, and takes a tenth of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _report(results: Sequence[ImportResult], request: ImportRequest) -> int:
+    from local.cli.summary import format_json, print_table
+
+    if request.json:
+        print(format_json(results))
+    else:
+        print_table(results, sys.stdout)
+    return FAILED if any(result.failed for result in results) else DONE

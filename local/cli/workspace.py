@@ -1,0 +1,71 @@
+"""What a command works on: the state directory, the template and the database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from local.errors import StackBusyError
+from local.stack import LocalStack, StackOptions
+from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
+from local.time_scale import TimeScale
+
+if TYPE_CHECKING:
+    from local.services.mysql import PrivateServer
+    from local.stack.served_stack import ServedStack
+
+# Six minutes of waiting after a crash in AWS are 18 seconds here; functions keep their full time limits.
+_SCALE = TimeScale(factor=0.05, shortest_timeout=float("inf"))
+_MIGRATIONS = REPOSITORY / "shared" / "shell" / "migrations" / "versions"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The state directory, the template and the database of a command; `database_url` is None for the private one."""
+
+    state_dir: Path = REPOSITORY / ".local"
+    template: Path = DEFAULT_TEMPLATE
+    database_url: str | None = None
+
+    def stack(
+        self, *, workers: int = 2, keep_database: bool = False, api_port: int = 0, minimal: bool = False
+    ) -> LocalStack:
+        """Return a stack that is not running yet, with the given `StackOptions`."""
+        return LocalStack(
+            self.state_dir,
+            StackOptions(
+                workers=workers,
+                time_scale=_SCALE,
+                database_url=self.database_url,
+                template=self.template,
+                keep_database=keep_database,
+                api_port=api_port,
+                minimal=minimal,
+                migrations=_MIGRATIONS if self.template == DEFAULT_TEMPLATE else None,
+            ),
+        )
+
+    def connect(self, workers: int) -> LocalStack | ServedStack:
+        """Return a stack for imports, to be entered or closed: that of a running `serve`, or a launched one.
+
+        Raises StackBusyError if another command uses the state directory, and LocalError if `serve` does with another
+        database.
+        """
+        stack = self.stack(workers=workers, minimal=True)
+        try:
+            stack.launch()
+        except StackBusyError:
+            from local.stack.served_stack import ServedStack
+
+            served = ServedStack.find(self.state_dir, self.template, self.database_url)
+            if served is None:
+                raise
+            return served
+        return stack
+
+    def server(self) -> PrivateServer:
+        """Return the private database server."""
+        from local.services.mysql import PrivateServer
+
+        return PrivateServer(self.state_dir / "database")

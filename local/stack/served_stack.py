@@ -1,0 +1,151 @@
+"""The stack of a running `exhibit-ingest serve`, used by another command on this machine.
+
+Guaranteed: nothing of it is started or stopped from here. An exception in the block is raised as LocalError, with what
+to do, if `serve` has ended meanwhile. Its address contains no password: the caller has its own DATABASE_URL, or the
+private database, which has none.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from local.errors import LocalError
+from local.lambda_runtime.invocation import InvocationFailedError
+from local.services.aws import AwsClients
+from local.services.mysql_connection import parse_url
+from local.services.state_lock import publish_address, read_address
+from local.stack.local_stack import LocalStack
+from local.template.reader import Template
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+
+@dataclass(frozen=True)
+class ServeAddress:
+    """Where a running `serve` is reached; `database` has no password."""
+
+    pid: int
+    database: str
+    is_private: bool
+    endpoint: str
+    bucket: str
+    logs: str
+
+
+def publish_stack(stack: LocalStack, pid: int) -> AbstractContextManager[None]:
+    """Publish the address of a stack in its state directory, for the block, unless its template has no bucket."""
+    from sqlalchemy.engine import make_url
+
+    if not stack.template.buckets:
+        return nullcontext()
+    address = ServeAddress(
+        pid=pid,
+        database=make_url(stack.database_url).render_as_string(hide_password=True),
+        is_private=stack.options.database_url is None,
+        endpoint=stack.aws.endpoint,
+        bucket=stack.bucket,
+        logs=str(stack.log_directory),
+    )
+    return publish_address(stack.state_dir, asdict(address))
+
+
+class ServedStack:
+    """The part of a stack that imports use; `database_url` is the caller's DATABASE_URL, None without one."""
+
+    def __init__(self, state_dir: Path, template: Template, address: ServeAddress, database_url: str | None) -> None:
+        _check_database(address, database_url)
+        self.state_dir = state_dir
+        self.address = address
+        self.database_url = database_url or address.database
+        self.bucket = address.bucket
+        self.log_directory = Path(address.logs)
+        self._template = template
+        self._aws = AwsClients(address.endpoint)
+        self._failures_log = self.log_directory / "failures.log"
+        self._seen_bytes = self._failures_log.stat().st_size if self._failures_log.exists() else 0
+
+    @classmethod
+    def find(cls, state_dir: Path, template: Path, database_url: str | None) -> Self | None:
+        """Return the stack that uses a state directory; None unless `serve` does and has started.
+
+        Raises LocalError if it uses another database than the caller.
+        """
+        address = _read_address(state_dir)
+        return cls(state_dir, Template.load(template), address, database_url) if address else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, Exception):
+            self._check_alive(error)
+        elif error is not None:
+            error.add_note("the import continues in `exhibit-ingest serve`, whose GET /imports shows its state.")
+
+    def close(self) -> None:
+        """Do nothing: the stack belongs to another command."""
+
+    @property
+    def s3(self) -> S3Client:
+        """Return a client for the local S3."""
+        return self._aws.s3
+
+    def is_idle(self) -> bool:
+        """Return whether no message is queued or in flight; raises LocalError if `serve` has ended."""
+        from local.event_sources.waiting import count_waiting
+
+        self._check_alive()
+        return not count_waiting(self._template, self._aws)
+
+    def wait_for_activity(self, seconds: float) -> None:
+        """Wait for that many seconds."""
+        time.sleep(seconds)
+
+    def failures(self) -> list[InvocationFailedError]:
+        """Return the failed invocations since this object was created, of all imports and requests."""
+        if not self._failures_log.exists():
+            return []
+        with self._failures_log.open("rb") as log:
+            log.seek(self._seen_bytes)
+            lines = log.read().decode("utf-8", errors="replace").splitlines()
+        return [failure for line in lines if (failure := InvocationFailedError.parse(line))]
+
+    def _check_alive(self, cause: Exception | None = None) -> None:
+        if _read_address(self.state_dir) != self.address:
+            raise LocalError(
+                f"`exhibit-ingest serve` (process {self.address.pid}) ended during the import. Rows imported so far are"
+                " kept. Import the file again to get the remaining rows"
+            ) from cause
+
+
+def _read_address(state_dir: Path) -> ServeAddress | None:
+    address = read_address(state_dir)
+    return ServeAddress(**address) if address else None  # type: ignore[arg-type]
+
+
+def _check_database(address: ServeAddress, database_url: str | None) -> None:
+    """Raise LocalError if the two databases differ: the rows would not be where the caller expects them."""
+
+    def locate(url: str) -> tuple[object, ...]:
+        arguments = parse_url(url)
+        return arguments["host"], arguments.get("port", 3306), arguments["database"]
+
+    served = "the private database" if address.is_private else address.database
+    if database_url is None and not address.is_private:
+        raise LocalError(
+            f"`exhibit-ingest serve` (process {address.pid}) uses {served}, and DATABASE_URL is not set here. Set it to"
+            " the same database, or end `serve` (Ctrl-C) first"
+        )
+    if database_url is not None and locate(database_url) != locate(address.database):
+        raise LocalError(
+            f"`exhibit-ingest serve` (process {address.pid}) uses {served}, not the database that DATABASE_URL names."
+            " Set DATABASE_URL as `serve` has it, or end `serve` (Ctrl-C) first"
+        )

@@ -1,0 +1,142 @@
+"""A forked worker is, to its function, a process that was started for it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from local.lambda_runtime.forking import FORK_LOG, ForkServer
+from local.lambda_runtime.invocation import InvocationFailedError
+from local.lambda_runtime.worker_pool import Runtime
+from local.services.processes import Processes
+from local.template.reader import Template
+from local.time_scale import TimeScale
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks workers")
+
+_OF_ONE_WORKER = {"AWS_LAMBDA_RUNTIME_API", "_X_AMZN_TRACE_ID", "LC_CTYPE", "PYTEST_CURRENT_TEST"}
+
+
+class NeverForks(ForkServer):
+    """Has every worker started as a process of its own."""
+
+    def can_start(self, environment: Mapping[str, str]) -> bool:
+        return False
+
+
+@contextmanager
+def running(template_path: Path, logs: Path, forks: type[ForkServer] = ForkServer) -> Iterator[Runtime]:
+    template, processes = Template.load(template_path), Processes()
+    runtime = Runtime(
+        template,
+        environment=lambda function: {"AWS_DEFAULT_REGION": "us-east-1", "ONLY": function, f"OF_{function}": "set"},
+        workers=1,
+        time_scale=TimeScale(),
+        processes=processes,
+        log_directory=logs,
+        forks=forks(processes, template.import_roots, logs / FORK_LOG),
+    )
+    try:
+        yield runtime
+    finally:
+        runtime.stop()
+        processes.stop()
+
+
+@pytest.fixture
+def runtime(toy_template: Path, tmp_path: Path) -> Iterator[Runtime]:
+    with running(toy_template, tmp_path) as made:
+        yield made
+
+
+def server_of(answer: dict[str, Any]) -> psutil.Process:
+    """The process that forked the worker."""
+    parent = psutil.Process(answer["pid"]).parent()
+    assert parent is not None
+    assert any("fork_server.py" in word for word in parent.cmdline())
+    return parent
+
+
+def place(answer: dict[str, Any]) -> dict[str, Any]:
+    """What a function sees of its process, without what differs from one worker to the next."""
+    environment = {name: value for name, value in answer["environment"].items() if name not in _OF_ONE_WORKER}
+    return {**answer["process"], "environment": environment}
+
+
+def test_a_function_sees_the_same_process_forked_or_not(toy_template: Path, runtime: Runtime, tmp_path: Path) -> None:
+    forked = runtime.invoke("EchoFunction", {})
+    (tmp_path / "cold").mkdir()
+    with running(toy_template, tmp_path / "cold", NeverForks) as cold:
+        started = cold.invoke("EchoFunction", {})
+        assert psutil.Process(started["pid"]).ppid() == os.getpid()
+    server_of(forked)
+    assert place(forked) == place(started)
+
+
+def test_two_functions_have_their_own_variables(runtime: Runtime) -> None:
+    echo, other = (runtime.invoke(name, {}) for name in ("EchoFunction", "OtherEchoFunction"))
+    assert server_of(echo) == server_of(other)
+    assert (echo["environment"]["ONLY"], other["environment"]["ONLY"]) == ("EchoFunction", "OtherEchoFunction")
+    assert "OF_OtherEchoFunction" in other["environment"]
+    assert "OF_OtherEchoFunction" not in echo["environment"]
+
+
+def test_what_a_worker_leaves_behind_does_not_reach_the_next(runtime: Runtime) -> None:
+    first = runtime.invoke("EchoFunction", {"fault": "leave"})
+    assert first["environment"]["LEFT"] == "behind"
+    assert runtime.invoke("EchoFunction", {})["environment"]["LEFT"] == "behind"
+    os.kill(first["pid"], signal.SIGKILL)
+    wait_until_gone(runtime, "EchoFunction")
+    second = runtime.invoke("EchoFunction", {})
+    assert second["pid"] != first["pid"]
+    assert "LEFT" not in second["environment"]
+
+
+def wait_until_gone(runtime: Runtime, function: str) -> None:
+    """Wait until the end of its worker was reported."""
+    while runtime.pids(function):
+        time.sleep(0.01)
+
+
+def test_nothing_but_its_main_thread_runs_in_the_process_that_forks(runtime: Runtime) -> None:
+    assert server_of(runtime.invoke("EchoFunction", {})).num_threads() == 1
+
+
+def test_a_worker_leads_a_session_and_holds_no_pipe_of_the_fork_server(runtime: Runtime) -> None:
+    answer = runtime.invoke("EchoFunction", {})
+    assert os.getsid(answer["pid"]) == answer["pid"]
+    descriptors = Path(f"/proc/{answer['pid']}/fd")
+    assert [each.name for each in descriptors.iterdir() if os.readlink(each).startswith("pipe:")] == []
+
+
+def test_a_killed_fork_server_takes_its_workers_along_and_is_replaced(runtime: Runtime) -> None:
+    before = runtime.invoke("EchoFunction", {})
+    worker, server = psutil.Process(before["pid"]), server_of(before)
+    server.kill()
+    _, alive = psutil.wait_procs([worker], timeout=20)
+    assert alive == []
+    wait_until_gone(runtime, "EchoFunction")
+    after = runtime.invoke("EchoFunction", {})
+    assert server_of(after) != server
+
+
+def test_a_timeout_kills_what_the_function_started_too(runtime: Runtime, tmp_path: Path) -> None:
+    with pytest.raises(InvocationFailedError, match="Task timed out"):
+        runtime.invoke("SlowFunction", {"seconds": 60, "spawn": True})
+    pid = int((tmp_path / "SlowFunction.log").read_text().partition("spawned ")[2].split()[0])
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_prepared_worker_takes_the_first_invocation(runtime: Runtime) -> None:
+    runtime.prepare(["EchoFunction", "EchoFunction"])
+    [prepared] = runtime.pids("EchoFunction")
+    assert runtime.invoke("EchoFunction", {})["pid"] == prepared

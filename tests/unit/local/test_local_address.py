@@ -1,0 +1,136 @@
+"""What the owner of a state directory publishes for other commands."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from local.errors import LocalError, StackBusyError
+from local.lambda_runtime.activity import Activity
+from local.lambda_runtime.invocation import InvocationFailedError
+from local.services.state_lock import ADDRESS_FILE, lock_state_directory, publish_address, read_address
+from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
+from local.stack.served_stack import ServedStack
+
+_PUBLISH = """
+import sys, time
+from pathlib import Path
+from local.services.state_lock import publish_address
+with publish_address(Path(sys.argv[1]), {"pid": 1}):
+    print("published", flush=True)
+    sys.stdin.read()
+"""
+_PRIVATE = "mysql+pymysql://root@127.0.0.1:3999/exhibits?charset=utf8mb4"
+
+
+def address(folder: Path, database: str = _PRIVATE, *, is_private: bool = True) -> dict[str, str | int]:
+    return {
+        "pid": 4711,
+        "database": database,
+        "is_private": is_private,
+        "endpoint": "http://127.0.0.1:1",
+        "bucket": "evidence",
+        "logs": str(folder),
+    }
+
+
+def find(folder: Path, database_url: str | None = None) -> ServedStack | None:
+    return ServedStack.find(folder, DEFAULT_TEMPLATE, database_url)
+
+
+def test_an_address_is_readable_while_it_is_published_and_by_its_owner_alone(tmp_path: Path) -> None:
+    with publish_address(tmp_path, {"pid": 1}):
+        assert read_address(tmp_path) == {"pid": 1}
+        assert (tmp_path / ADDRESS_FILE).stat().st_mode & 0o777 == 0o600
+    assert read_address(tmp_path) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_address_of_a_killed_process_is_stale_and_can_be_replaced(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _PUBLISH, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert read_address(tmp_path) == {"pid": 1}
+        process.kill()
+        process.wait()
+    assert (tmp_path / ADDRESS_FILE).exists()
+    assert read_address(tmp_path) is None
+    with publish_address(tmp_path, {"pid": 2}):
+        assert read_address(tmp_path) == {"pid": 2}
+
+
+def test_a_command_that_publishes_nothing_has_no_stack_for_others(tmp_path: Path) -> None:
+    (tmp_path / ADDRESS_FILE).write_text(json.dumps(address(tmp_path)))
+    with lock_state_directory(tmp_path), pytest.raises(StackBusyError), lock_state_directory(tmp_path):
+        pass
+    assert find(tmp_path) is None
+
+
+def test_a_stack_says_when_serve_has_ended(tmp_path: Path) -> None:
+    with publish_address(tmp_path, address(tmp_path)):
+        served = find(tmp_path)
+        assert served is not None
+    with pytest.raises(LocalError, match=r"`exhibit-ingest serve` \(process 4711\) ended.*Import the file again"):
+        served.is_idle()
+
+
+def test_an_error_of_a_service_is_told_as_the_end_of_serve_only_after_it(tmp_path: Path) -> None:
+    with publish_address(tmp_path, address(tmp_path)):
+        served = find(tmp_path)
+        assert served is not None
+        with pytest.raises(ConnectionError), served:
+            raise ConnectionError
+    with pytest.raises(LocalError, match="ended during the import") as told, served:
+        raise ConnectionError
+    assert isinstance(told.value.__cause__, ConnectionError)
+
+
+@pytest.mark.parametrize(
+    ("published", "is_private", "mine", "message"),
+    [
+        (_PRIVATE, True, "mysql+pymysql://me:pw@db:3306/exhibits", "the private database, not the database that"),
+        ("mysql+pymysql://me:***@db/exhibits", False, None, "DATABASE_URL is not set here"),
+        ("mysql+pymysql://me:***@db/exhibits", False, "mysql+pymysql://me:pw@db/other", "not the database that"),
+        ("mysql+pymysql://me:***@db/exhibits", False, "mysql+pymysql://me:pw@db2/exhibits", "not the database that"),
+    ],
+)
+def test_a_serve_with_another_database_is_refused_without_a_password(
+    tmp_path: Path, published: str, is_private: bool, mine: str | None, message: str
+) -> None:
+    publication = publish_address(tmp_path, address(tmp_path, published, is_private=is_private))
+    with publication, pytest.raises(LocalError, match=message) as refused:
+        find(tmp_path, mine)
+    assert "pw" not in str(refused.value)
+
+
+def test_the_callers_own_url_is_used_for_the_same_database(tmp_path: Path) -> None:
+    mine = "mysql+pymysql://me:pw@db:3306/exhibits?charset=utf8mb4"
+    with publish_address(tmp_path, address(tmp_path, "mysql+pymysql://me:***@db/exhibits", is_private=False)):
+        served = find(tmp_path, mine)
+    assert served is not None
+    assert served.database_url == mine
+
+
+def test_only_failures_from_now_on_are_told(tmp_path: Path) -> None:
+    activity = Activity(tmp_path / "failures.log")
+
+    def fail(error_type: str) -> None:
+        trace = ["  File x failed: y: z\n"]
+        activity.record_failure(InvocationFailedError("Work", error_type, "boom (log: it)", tmp_path / "w.log", trace))
+
+    fail("Earlier")
+    with publish_address(tmp_path, address(tmp_path)):
+        served = find(tmp_path)
+    assert served is not None
+    assert served.failures() == []
+    fail("Runtime.ExitError")
+    [told] = served.failures()
+    assert str(told) == str(activity.failures()[-1])
+    assert (told.function, told.error_type, told.message) == ("Work", "Runtime.ExitError", "boom (log: it)")
+    assert os.fspath(told.log) == os.fspath(tmp_path / "w.log")

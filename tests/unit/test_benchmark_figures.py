@@ -1,0 +1,210 @@
+"""The figures of the import benchmarks are computed as their documentation says, and wrong usage is refused first."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import chunk_profile, contention, import_rate, split_rate
+from benchmarks.database import Database
+from benchmarks.errors import BenchmarkError
+from benchmarks.imports.arguments import LINEAR
+from benchmarks.imports.comparison import Size, write_hot_file
+from benchmarks.imports.contenders import Run, report, rotate
+from benchmarks.imports.contention_figures import Contender, Counters, Figures, eight_to_two, ratio
+from benchmarks.imports.contention_worker import ContentionWorker, WorkResult
+from benchmarks.imports.scale import Cost, Growth, Turn
+from benchmarks.imports.server import MEGABYTE, buffer_pool, buffer_pool_mb, local_infile
+from benchmarks.processes import Workers
+from benchmarks.split_rate import MeasuredFile
+from tests.support.usage import assert_refused
+
+CONTENDERS = ["ours", "reimport", "load_data", "pattern_bulk", "orm"]
+MISUSED = [
+    (chunk_profile.main, ("--rows", "0")),
+    (contention.main, ("--workers", "1,65")),
+    (contention.main, ("--database-url", "x")),
+    (import_rate.main, ("--runs", "x")),
+    (import_rate.main, ("--scale-rows", "999")),
+    (import_rate.main, ("--buffer-pool", "-1")),
+    (split_rate.main, ("--columns", "201")),
+    (split_rate.main, ("--seconds", "1")),
+]
+
+
+@pytest.mark.parametrize(("main", "arguments"), MISUSED, ids=[" ".join(arguments) for _, arguments in MISUSED])
+def test_wrong_usage_is_refused_before_anything_is_done(
+    main: Callable[[Sequence[str]], int], arguments: Sequence[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert_refused(main, arguments, capsys)
+
+
+@pytest.mark.parametrize(("raised", "code"), [(KeyboardInterrupt(), 130), (BenchmarkError("no server"), 1)])
+def test_what_stops_a_benchmark_is_reported(
+    raised: BaseException, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @contextmanager
+    def stopped(_: str | None) -> Iterator[Database]:
+        raise raised
+        yield
+
+    assert import_rate.main(("--rows", "1"), stopped) == code
+    out, err = capsys.readouterr()
+    assert not out
+    assert str(raised) in err
+
+
+def test_a_ratio_over_the_bound_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert import_rate.check_result({"default": LINEAR, "full_case": 0.9}) == 0
+    assert import_rate.check_result({"default": 1.0, "full_case": LINEAR + 0.01}) == 1
+    assert f"full_case ({LINEAR + 0.01:.2f})" in capsys.readouterr().err
+
+
+def test_a_slow_run_moves_the_rates_and_not_the_ratios() -> None:
+    runs = [
+        Run({"ours": 2.0 * slow, "reimport": 1.0 * slow, "load_data": 0.5 * slow, "orm": 6.0 * slow}, 0.5, 1.5 * slow)
+        for slow in (1, 10, 3)
+    ]
+    result: dict[str, Any] = report(runs, 1000)
+    assert (result["vs_load_data"], result["vs_orm"], result["reimport"]) == (0.25, 3.0, 0.5)
+    assert result["rows_per_s"]["ours"] == pytest.approx(1000 / 6, abs=0.1)
+    assert result["us_per_row"] == {"start_import": 500.0, "chunks": 4500.0}
+    orders = [rotate(CONTENDERS, number) for number in range(5)]
+    assert [order[0] for order in orders] == CONTENDERS
+    assert all(sorted(order) == sorted(CONTENDERS) for order in orders)
+
+
+def test_drift_moves_the_raw_ratio_alone() -> None:
+    turns = [Turn(Cost(1.0, 22.0 * slow), Cost(2.0, 20.0 * slow)) for slow in (2, 3, 4)]
+    growth = Growth(1000, 100, Cost(2.0, 20.0), Cost(1.0, 66.0), turns)
+    assert growth.ratios() == pytest.approx(
+        {"ratio": 1.1, "ratio_with_start": 67 / 62, "raw": 3.3, "raw_with_start": 67 / 22}
+    )
+
+
+def test_ratios_of_splitting_are_the_medians_of_the_runs(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"x" * 4_000_000)
+    splits = [{"seconds": seconds, "before": 10e6, "peak": peak} for seconds, peak in ((2, 60e6), (1, 50e6), (8, 90e6))]
+    reads = [{"seconds": seconds, "reading_s": seconds / 2} for seconds in (1.0, 0.6, 4.0)]
+    measured = MeasuredFile(path, 1, splits, reads)
+    assert (measured.ratio("seconds"), measured.ratio("reading_s")) == (0.5, 0.25)
+    assert (measured.mb_per_s, measured.peak_mb) == (2.0, 50.0)
+
+
+def test_every_stage_of_a_chunk_is_timed_and_put_back() -> None:
+    stages = chunk_profile.STAGES
+    before = [getattr(owner, name) for _, owner, name in stages]
+    profile: chunk_profile.Profile = {}
+    with chunk_profile.measure_stages(profile):
+        assert all(getattr(owner, name) is not each for (_, owner, name), each in zip(stages, before, strict=True))
+    assert [getattr(owner, name) for _, owner, name in stages] == before
+    assert len(profile) == len(stages)
+
+
+def test_each_chunk_is_taken_by_one_worker_and_delivered_until_it_is_done() -> None:
+    worker, delivered, refusals = ContentionWorker(), list[int](), [7, 7, 3]
+
+    def deliver(chunk: int) -> bool:
+        delivered.append(chunk)
+        if chunk in refusals:
+            refusals.remove(chunk)
+            return False
+        return True
+
+    work = worker._work([3, 5, 7], deliver)
+    assert (delivered, len(work.chunks_s), work.redelivered) == ([3, 3, 5, 7, 7, 7], 3, 3)
+    assert worker._work([3, 5, 7], deliver).chunks_s == [], "all are taken"
+    worker.rewind()
+    with pytest.raises(BenchmarkError, match="nothing was logged"):
+        worker._work([1], lambda _chunk: False)
+
+
+def test_workers_begin_when_all_are_ready_and_an_error_in_one_is_raised() -> None:
+    prepared = multiprocessing.get_context("fork").Value("i", 0)
+
+    def prepare(job: int) -> Callable[[], tuple[int, int]]:
+        if job < 0:
+            raise BenchmarkError(f"{job} cannot be prepared")
+        with prepared.get_lock():
+            prepared.value += 1
+        return lambda: (job, prepared.value)
+
+    workers = Workers[int, tuple[int, int]](2, prepare)
+    try:
+        assert workers.work([2, 4]) == [(2, 2), (4, 2)], "both were prepared when either began"
+        with pytest.raises(BenchmarkError, match="-1 cannot be prepared"):
+            workers.work([-1, 2])
+    finally:
+        workers.close()
+
+
+def test_the_names_of_a_hot_file_are_counted_from_its_bytes(tmp_path: Path) -> None:
+    file = write_hot_file(tmp_path, Size(rows=200, chunk_rows=10))
+    cells = [line.split("\x14") for line in file.path.read_text("utf-8-sig").splitlines()[1:]]
+    assert file.stored == [200, *(sum(1 + cell[column].count(";") for cell in cells) for column in (3, 4))]
+    names = {name for cell in cells for name in cell[3].strip("\xfe").split("; ")}
+    assert len(names) == 5, "few enough to be in every chunk"
+    assert [Size(rows, 100).pattern_rows for rows in (5_000, 500, 100, 50)] == [2_500, 200, 100, 50]
+
+
+def test_rates_are_of_all_rows_between_the_first_begin_and_the_last_end() -> None:
+    works = [WorkResult(10.0, 11.0, [0.1] * 98, 1, 0), WorkResult(10.5, 12.0, [0.2, 0.9], 2, 3)]
+    figures = Figures.build(300, works, Counters(4, 5, 6))
+    assert figures == Figures(150.0, 100.0, 200.0, 4, 5, 6, retries=3, redelivered=3)
+    slower = Figures.build(100, works, Counters(1, 1, 1))
+    assert Figures.combine([figures, slower, slower]) == Figures(50.0, 100.0, 200.0, 6, 7, 8, 9, 9)
+
+
+def test_a_slower_machine_moves_the_figures_of_contention_and_not_their_ratio() -> None:
+    def at(*speeds: float) -> list[Figures]:
+        return [Figures(speed, 1.0, 1.0, 0, 0, 0, 0, 0) for speed in speeds]
+
+    rounds = {(2, Contender.OURS): at(100.0, 10.0, 1.0), (2, Contender.PATTERN): at(50.0, 5.0, 0.5)}
+    assert ratio(rounds, (2, Contender.OURS), (2, Contender.PATTERN)) == 2.0
+    assert eight_to_two(rounds) is None
+    assert eight_to_two({**rounds, (8, Contender.OURS): at(95.0, 9.0, 1.0)}) == 0.95
+
+
+class SlowServer(Database):
+    """The settings of a server that answers with the old size of its buffer pool once after every resize."""
+
+    def __init__(self) -> None:
+        self.settings = {"local_infile": "OFF", "innodb_buffer_pool_size": 128 * MEGABYTE}
+        self.settings |= {"innodb_buffer_pool_chunk_size": 2 * MEGABYTE, "innodb_buffer_pool_instances": 1}
+        self.resizing: int | None = None
+
+    def query(self, statement: str, **values: Any) -> list[Any]:
+        """Change or return a setting, as `SET GLOBAL` and `SHOW GLOBAL VARIABLES` do."""
+        if statement.startswith("SET GLOBAL local_infile = "):
+            self.settings["local_infile"] = "ON" if statement.endswith("1") else "OFF"
+        elif statement.startswith("SET GLOBAL innodb_buffer_pool_size = "):
+            self.resizing = -(-int(statement.rpartition(" ")[2]) // (2 * MEGABYTE)) * 2 * MEGABYTE
+        else:
+            name = values["name"]
+            answer = [(name, self.settings[name])]
+            if name == "innodb_buffer_pool_size" and self.resizing is not None:
+                self.settings[name], self.resizing = self.resizing, None
+            return answer
+        return []
+
+
+@pytest.mark.parametrize("before", ["ON", "OFF"])
+def test_a_changed_setting_of_the_server_is_put_back(before: str) -> None:
+    server = SlowServer()
+    server.settings["local_infile"] = before
+    with local_infile(server), buffer_pool(server, None):
+        assert (server.settings["local_infile"], buffer_pool_mb(server)) == ("ON", 128)
+    assert server.settings["local_infile"] == before
+
+
+def test_a_resize_of_the_buffer_pool_is_waited_for_and_put_back() -> None:
+    server = SlowServer()
+    with buffer_pool(server, 131):
+        assert server.settings["innodb_buffer_pool_size"] == 132 * MEGABYTE, "rounded up to whole chunks"
+    assert server.settings["innodb_buffer_pool_size"] == 128 * MEGABYTE
