@@ -17,6 +17,7 @@ from local.errors import LocalError
 from local.lambda_runtime.build_artifact import Artifact
 from local.lambda_runtime.forking import FORK_LOG, ForkServer
 from local.lambda_runtime.invocation import InvocationFailedError
+from local.lambda_runtime.worker import RUNTIME_CLIENT
 from local.services.aws import LocalAws
 from local.services.processes import Processes
 from local.services.redis import PrivateRedis
@@ -192,7 +193,7 @@ class LocalStack:
         self.aws.launch()
         self.aws.create_resources(self.template)
         self._forks = ForkServer(self._processes, self.template.import_roots, self.log_directory / FORK_LOG)
-        if not self._artifact:
+        if not self._artifact and self.options.runtime_module == RUNTIME_CLIENT:
             self._forks.launch()
         # After the others, which take longer to start.
         from local.services.mysql import PrivateServer

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -64,15 +64,13 @@ print(__import__("json").dumps(sorted(before)))
 """
 
 
-def load(handlers: Mapping[str, Path]) -> list[set[str]]:
-    """What each of the handlers in these folders loads of HEAVY; of what all need, what our own modules ask for."""
+def load(handlers: Sequence[tuple[str, Path]]) -> list[set[str]]:
+    """What each of the handlers, in its folder, loads of HEAVY; of what all need, what our own modules ask for."""
     everywhere, programs = ", ".join(sorted(EVERYWHERE)), []
-    for handler, folder in handlers.items():
+    for handler, folder in handlers:
         ours = {handler, *(path.stem for path in SOURCES.shared.iterdir())}
-        roots = [str(folder), str(SOURCES.shared)]
-        programs.append(
-            import_timing._PATH.format(roots=roots) + import_timing._RECORDED.format(ours=ours, handler=handler)
-        )
+        roots = import_timing._PATH.format(roots=[str(folder), str(SOURCES.shared)])
+        programs.append(roots + import_timing._RECORDED.format(ours=ours, handler=handler))
     program = FORKING.format(everywhere=everywhere, programs=programs)
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -89,8 +87,13 @@ def asked_for(answer: dict[str, dict[str, list[str]]]) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def loaded() -> dict[str, set[str]]:
-    return dict(zip(LOADS, load(dict.fromkeys(LOADS, SOURCES.functions)), strict=True))
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """What each handler loads, and two that are not right."""
+    folder, whole = tmp_path_factory.mktemp("functions"), (ROOT / "functions" / "purge_expired.py").read_text("utf-8")
+    (folder / "heavier.py").write_text(f"{whole}\nimport alembic\n", "utf-8")
+    (folder / "lighter.py").write_text("import json\nimport boto3\n", "utf-8")
+    handlers = [*((each, SOURCES.functions) for each in LOADS), ("heavier", folder), ("lighter", folder)]
+    return {handler: found for (handler, _), found in zip(handlers, load(handlers), strict=True)}
 
 
 def test_the_table_has_every_handler() -> None:
@@ -102,13 +105,9 @@ def test_a_handler_loads_what_it_uses_and_nothing_else_that_is_heavy(handler: st
     assert loaded[handler] == EVERYWHERE | LOADS[handler]
 
 
-def test_what_a_handler_does_not_use_and_what_it_lacks_is_found(tmp_path: Path) -> None:
-    whole = (ROOT / "functions" / "purge_expired.py").read_text("utf-8")
-    (tmp_path / "purge_expired.py").write_text(f"{whole}\nimport alembic\n", "utf-8")
-    (tmp_path / "light.py").write_text("import json\nimport boto3\n", "utf-8")
-    heavier, lighter = load(dict.fromkeys(("purge_expired", "light"), tmp_path))
-    assert heavier == EVERYWHERE | {"alembic"}
-    assert lighter == {"boto3"}
+def test_what_a_handler_does_not_use_and_what_it_lacks_is_found(loaded: dict[str, set[str]]) -> None:
+    assert loaded["heavier"] == EVERYWHERE | {"alembic"}
+    assert loaded["lighter"] == {"boto3"}
 
 
 def test_what_is_asked_for_is_what_our_own_modules_import(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ def tracked() -> list[Path]:
     return [path for name in names if name and (path := ROOT / name).is_file()]
 
 
+@cache
 def text_of(path: Path) -> str:
     return path.read_bytes().decode("utf-8", "replace")
 

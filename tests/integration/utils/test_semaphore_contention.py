@@ -1,4 +1,4 @@
-"""Never more than the limit inside, and every slot used, as a second connection counts them."""
+"""Never more than the limit inside, and every slot used, as somebody outside of the semaphore counts them."""
 
 from __future__ import annotations
 

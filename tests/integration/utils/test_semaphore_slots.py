@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import cast
 
 import pytest
 from redis import Redis
+from sqlalchemy import event
 
+from shell.db.session import engine
 from shell.deadline import MARGIN_S, invocation_deadline
 from shell.utils.semaphore import with_semaphore_lock
 from shell.utils.semaphore_backends import Grant, MySqlBackend, SlotRequest
@@ -153,6 +156,22 @@ def test_counted_fences_begin_again_when_redis_forgets(naive_client: Redis) -> N
     before = naive_client.incrby("fencing_token", 100)
     naive_client.flushall()
     assert naive_client.incr("fencing_token") == 1 < before
+
+
+def test_between_the_look_of_one_and_its_entry_nobody_gets_in(cases: Cases) -> None:
+    """In the database, which a claim asks more than once."""
+    backend, others = MySqlBackend(), list[Future[Grant | None]]()
+
+    def entering(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement.startswith("INSERT INTO semaphore_holders") and not others:
+            others.append(pool.submit(backend.acquire, claim(), PATIENCE_S))
+            until(lambda: others[0].done() or cases.database.waiting() > 0)
+
+    with ThreadPoolExecutor(1) as pool:
+        event.listen(engine(), "before_cursor_execute", entering)
+        grants = [backend.acquire(claim(), PATIENCE_S), others[0].result(PATIENCE_S)]
+        event.remove(engine(), "before_cursor_execute", entering)
+    assert [cast(Grant, grant).granted for grant in grants] == [True, False]
 
 
 @pytest.fixture

@@ -93,12 +93,13 @@ def test_a_header_with_a_line_end_in_a_name_is_one_record() -> None:
     assert [(record.line_no, record.cells) for record in reading.records] == [(3, ["1", "a"])]
 
 
-def test_a_long_first_row_of_several_lines_in_a_headerless_file_is_read() -> None:
-    columns = {"1": "control_number", "2": "title"}
-    reading = opened(f'1,"a\n{"x" * 5000}"\n2,c\n', {"header": False, "columns": columns})
-    assert reading.cells == [["1", f"a\n{'x' * 5000}"], ["2", "c"]]
-    assert reading.layout.names == ("Column 1", "Column 2")
-    assert reading.splitter.rows_seen == 2
+def test_columns_without_a_header_are_numbered_and_the_first_row_is_read_however_long() -> None:
+    text = f'1,"a\n{"x" * 5000}",b\n2,c,d\n'
+    reading = opened(text, {"header": False, "columns": {"1": "control_number", "3": "title"}})
+    assert reading.cells == [["1", f"a\n{'x' * 5000}", "b"], ["2", "c", "d"]]
+    assert reading.layout.names == ("Column 1", "Column 2", "Column 3")
+    assert reading.layout.fields == ("control_number", None, "title")
+    assert (reading.layout.body_start, reading.layout.body_line, reading.splitter.rows_seen) == (0, 1, 2)
 
 
 UNCLOSED = "Close or double the qualifier"
@@ -137,13 +138,6 @@ def test_lines_that_end_in_cr_alone_are_refused_with_what_to_do() -> None:
         with pytest.raises(FileRefusedError, match="CRLF or LF") as caught:
             read_file("\ufeffDOCID,Title\r1,a\r2,b\r".encode(encoding))
         assert caught.value.code == "UNSUPPORTED_LINE_ENDS"
-
-
-def test_columns_without_a_header_are_numbered_and_mapped_by_number() -> None:
-    reading = opened("1,a,b\n", {"header": False, "columns": {"1": "control_number", "3": "title"}})
-    assert reading.layout.names == ("Column 1", "Column 2", "Column 3")
-    assert reading.layout.fields == ("control_number", None, "title")
-    assert (reading.layout.body_start, reading.layout.body_line) == (0, 1)
 
 
 def test_the_body_begins_behind_the_header_and_its_mark() -> None:

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_file.rows import parse_row
 from core.load_file.splitter import MAX_CHUNK_BYTES
@@ -35,24 +34,8 @@ def readings(draw: st.DrawFn) -> tuple[Generated, Reading]:
     return generated, read_file(data, generated.options, chunk_rows=rows, cuts=cuts)
 
 
-@given(readings())
-def test_all_chunks_together_are_the_file_read_at_once_and_the_truth(both: tuple[Generated, Reading]) -> None:
-    generated, reading = both
-    records, truths = reading.records, generated.truth.records
-    assert records == reading.records_at_once()
-    places = [(record.line_no, record.line_count, record.byte_start, record.byte_len) for record in records]
-    assert places == [(true.first_line, true.line_count, true.byte_start, true.byte_len) for true in truths]
-    assert reading.splitter.rows_seen == len(truths)
-    spare = [""] if generated.spec.trailing_delimiter else []
-    for record, true in zip(records, truths, strict=True):
-        assert (record.cells is None) == ("MALFORMED_QUOTING" in true.codes)
-        if record.cells is not None and not true.codes & UNREADABLE:
-            assert record.cells == [*true.cells, *spare]
-
-
-@given(readings())
-def test_chunks_tile_the_body_but_for_blank_lines_at_its_end(both: tuple[Generated, Reading]) -> None:
-    _, reading = both
+def assert_tiled(reading: Reading) -> None:
+    """Chunks tile the body but for blank lines at its end, and have the digests and counts of their bytes."""
     chunks, layout = reading.chunks, reading.layout
     assert [chunk.chunk_no for chunk in chunks] == list(range(1, len(chunks) + 1))
     assert (chunks[0].byte_start, chunks[0].first_line) == (layout.body_start, layout.body_line)
@@ -65,6 +48,22 @@ def test_chunks_tile_the_body_but_for_blank_lines_at_its_end(both: tuple[Generat
         assert 1 <= chunk.row_count <= reading.splitter.chunk_rows
         assert chunk.byte_end - chunk.byte_start <= MAX_CHUNK_BYTES
     assert sum(chunk.row_count for chunk in chunks) == reading.splitter.rows_seen
+
+
+@given(readings())
+def test_chunks_tile_the_file_and_together_they_are_the_truth(both: tuple[Generated, Reading]) -> None:
+    generated, reading = both
+    assert_tiled(reading)
+    records, truths = reading.records, generated.truth.records
+    assert records == reading.records_at_once()
+    places = [(record.line_no, record.line_count, record.byte_start, record.byte_len) for record in records]
+    assert places == [(true.first_line, true.line_count, true.byte_start, true.byte_len) for true in truths]
+    assert reading.splitter.rows_seen == len(truths)
+    spare = [""] if generated.spec.trailing_delimiter else []
+    for record, true in zip(records, truths, strict=True):
+        assert (record.cells is None) == ("MALFORMED_QUOTING" in true.codes)
+        if record.cells is not None and not true.codes & UNREADABLE:
+            assert record.cells == [*true.cells, *spare]
 
 
 @given(readings())
@@ -125,22 +124,13 @@ def test_blank_lines_are_no_records_and_are_counted_as_lines(tail: bytes) -> Non
     reading = read_file(CONTROL + b"\n\r\n1,a\n\n2,b" + tail, chunk_rows=1)
     assert [record.line_no for record in reading.records] == [4, 6]
     assert reading.splitter.rows_seen == 2
+    alone = read_file(CONTROL.rstrip(b"\n") + tail)
+    assert (alone.chunks, alone.splitter.rows_seen) == ([], 0)
 
 
-def test_a_header_alone_has_no_rows_and_no_chunks() -> None:
-    for data in (CONTROL, CONTROL.rstrip(b"\n"), CONTROL + b"\n\n"):
-        reading = read_file(data)
-        assert (reading.chunks, reading.splitter.rows_seen) == ([], 0)
-
-
-def test_ids_are_trimmed_of_ascii_whitespace_alone() -> None:
-    reading = read_file("\ufeffControl Number,Title\n \t1\v ,a\n\u00a02,b\n  ,c\n".encode())
+def test_ids_are_trimmed_of_ascii_whitespace_alone_and_records_of_other_lengths_have_none() -> None:
+    reading = read_file("\ufeffControl Number,Title\n \t1\v ,a\n\u00a02,b\n  ,c\n1,a,b\n2\n".encode())
     assert reading.splitter.ids == [("1", 2), ("\u00a02", 3)]
-    assert "\u00a0" not in ASCII_WHITESPACE
-
-
-def test_a_record_with_a_wrong_number_of_cells_claims_no_id() -> None:
-    assert read_file(CONTROL + b"1,a,b\n1,c\n2\n").splitter.ids == [("1", 3)]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])

@@ -91,6 +91,15 @@ def test_an_error_of_a_service_is_told_as_the_end_of_serve_only_after_it(tmp_pat
     assert isinstance(told.value.__cause__, ConnectionError)
 
 
+def test_an_interrupted_command_says_that_its_import_goes_on_in_serve(tmp_path: Path) -> None:
+    with publish_address(tmp_path, address(tmp_path)):
+        served = find(tmp_path)
+    assert served is not None
+    with pytest.raises(KeyboardInterrupt) as interrupted, served:
+        raise KeyboardInterrupt
+    assert "the import continues in `exhibit-ingest serve`" in interrupted.value.__notes__[0]
+
+
 @pytest.mark.parametrize(
     ("published", "is_private", "mine", "message"),
     [

@@ -1,8 +1,6 @@
 """What the generator promises of every file that it makes."""
 
 import ast
-import csv
-import io
 import unicodedata
 from dataclasses import replace
 from datetime import datetime
@@ -15,14 +13,12 @@ from hypothesis import given
 import samples
 from samples.columns import Role
 from samples.dates import DateFormat
-from samples.dialects import COMMA, DIALECTS, ENCODINGS, PIPE, THORN, Dialect, Quoting
+from samples.dialects import COMMA, ENCODINGS, THORN, Quoting
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec, SpecError
-from samples.strategies import quotings, specs
+from samples.strategies import specs
 from samples.words import Alphabet
 from tests.unit.samples.strict_reader import decoded, read
-
-QUOTED = [dialect for dialect in DIALECTS if dialect.qualifier]
 
 
 @given(specs())
@@ -62,23 +58,6 @@ def test_the_same_spec_gives_the_same_file_and_another_database_only_another_tru
     other = generate(replace(spec, db_charset="utf8mb4"))
     assert (first.data, first.options, first.planted) == (other.data, other.options, other.planted)
     assert generate(replace(spec, seed=spec.seed + 1, rows=9)).data != generate(replace(spec, rows=9)).data
-
-
-@pytest.mark.parametrize("dialect", QUOTED, ids=lambda dialect: dialect.name)
-def test_the_csv_module_reads_clean_files_back(dialect: Dialect) -> None:
-    for number, quoting in enumerate(quotings(dialect)):
-        spec = Spec(rows=60, seed=number, dialect=dialect, quoting=quoting, spice=1.0, embedded_newlines=True)
-        generated = generate(spec)
-        lines = io.StringIO(decoded(generated), newline="")
-        rows = list(csv.reader(lines, delimiter=spec.dialect.delimiter, quotechar=spec.dialect.qualifier, strict=True))
-        assert rows[0] == list(generated.truth.headers)
-        assert rows[1:] == [list(record.cells) for record in generated.truth.records]
-
-
-def test_files_without_a_qualifier_are_read_back_by_splitting() -> None:
-    generated = generate(Spec(rows=60, dialect=PIPE, quoting=Quoting.MINIMAL, spice=1.0))
-    rows = [line.split("|") for line in decoded(generated).split("\r\n")[1:-1]]
-    assert rows == [list(record.cells) for record in generated.truth.records]
 
 
 @given(specs(encodings=["utf-8", "cp1252"], headers=[True]))
