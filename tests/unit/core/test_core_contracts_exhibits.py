@@ -30,19 +30,20 @@ def test_a_text_is_taken_as_it_is(text: str) -> None:
 
 DATES = ["0999-12-31T23:59:59", "10000-01-01T00:00:00", "2021-02-29T00:00:00", "2020-01-01T00:00:00Z"]
 DATES += ["2020-01-01T00:00:00+02:00", "2020-01-01T00:00:00.1234567", "2020-01-01T00:00:00,1234567", "", "soon"]
-REFUSED: list[tuple[str, object]] = [
-    *(("title", value) for value in ("", "x" * 1025, "a\0b", 5, ["x"])),
-    *(("batesBegin", value) for value in ("", " x", "x\n", "a\nb", "x" * 256, "a\0b")),
-    *(("documentDate", value) for value in (*DATES, 5, "1577836800", True)),
-    *(("controlNumber", "A-1"), ("version", 2), ("title ", "x"), ("bates_begin", "x")),
-]
+REFUSED: dict[str, list[object]] = {
+    "title": ["", "x" * 1025, "a\0b", 5, ["x"]],
+    "batesBegin": ["", " x", "x\n", "a\nb", "x" * 256, "a\0b"],
+    "documentDate": [*DATES, 5, "1577836800", True],
+    **{"controlNumber": ["A-1"], "version": [2], "title ": ["x"], "bates_begin": ["x"]},
+}
 
 
-@pytest.mark.parametrize(("field", "value"), REFUSED)
-def test_what_could_not_be_stored_exactly_is_refused_by_its_place(field: str, value: object) -> None:
-    with pytest.raises(ValidationError) as refused:
-        change(**{field: value})
-    assert [error["loc"] for error in refused.value.errors()] == [(field,)]
+@pytest.mark.parametrize("field", REFUSED)
+def test_what_could_not_be_stored_exactly_is_refused_by_its_place(field: str) -> None:
+    for value in REFUSED[field]:
+        with pytest.raises(ValidationError) as refused:
+            change(**{field: value})
+        assert [error["loc"] for error in refused.value.errors()] == [(field,)]
 
 
 def test_a_change_of_no_field_is_refused() -> None:

@@ -67,17 +67,18 @@ NO_MOMENT = [
 NO_YEAR = ["9999-01-01T00:00Z", "9998-12-31T23:30-01:00", "0999-12-31T23:59:59Z", "1000-01-01T00:30+01:00"]
 
 
-REFUSED = [
-    *((text, r"^send an ISO 8601 timestamp with an offset, such as ") for text in NO_FORM),
-    *((text, r"^this date does not exist; send ") for text in NO_MOMENT),
-    *((text, r"^send a timestamp between the years 1000 and 9998 \(UTC\)") for text in NO_YEAR),
-]
+REFUSED = {
+    r"^send an ISO 8601 timestamp with an offset, such as ": NO_FORM,
+    r"^this date does not exist; send ": NO_MOMENT,
+    r"^send a timestamp between the years 1000 and 9998 \(UTC\)": NO_YEAR,
+}
 
 
-@pytest.mark.parametrize(("text", "message"), REFUSED)
-def test_what_is_no_timestamp_that_can_be_recorded_is_refused_with_the_reason(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        parse_timestamp(text)
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_is_no_timestamp_that_can_be_recorded_is_refused_with_the_reason(message: str) -> None:
+    for text in REFUSED[message]:
+        with pytest.raises(ValueError, match=message):
+            parse_timestamp(text)
 
 
 @pytest.mark.parametrize(("text", "is_told"), [("2026-11-21T15:00 01:00", True), ("2026-11-21T15:00", False)])

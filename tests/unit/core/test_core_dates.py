@@ -75,9 +75,8 @@ def test_a_date_is_read_as_files_write_it(text: str, order: str, expected: datet
 
 
 @pytest.mark.parametrize("order", ["MDY", "DMY"])
-@pytest.mark.parametrize("text", NO_DATES)
-def test_what_names_no_single_date_gives_none(text: str, order: str) -> None:
-    assert parse_date(text, order) is None
+def test_what_names_no_single_date_gives_none(order: str) -> None:
+    assert {text: found for text in NO_DATES if (found := parse_date(text, order))} == {}
 
 
 ZEROS = ("00/00/0000", "0/0/00", "00000000", "0000-00-00", "00/00/0000 00:00:00", "0.0.0")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -108,37 +109,35 @@ WORDS = "words alone\n" * 20
 PROSE = "words of prose\nand more of it\nas it goes on\nuntil a comma, here\n"
 
 
-@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("limit", LIMITS)
-def test_a_quote_that_stays_open_to_the_end_of_the_file_is_one_record(limit: int, step: int) -> None:
-    made = split('1,a\n2,"open\n' + WORDS, limit, step, chunk_rows=1)
-    assert (spans(made), made.tail, made.splitter.ids) == ([(1, 1, 1), (2, 22, 1)], "", [("1", 1)])
+def test_a_quote_that_stays_open_to_the_end_of_the_file_is_one_record(limit: int) -> None:
+    for step in STEPS:
+        made = split('1,a\n2,"open\n' + WORDS, limit, step, chunk_rows=1)
+        assert (spans(made), made.tail, made.splitter.ids) == ([(1, 1, 1), (2, 22, 1)], "", [("1", 1)])
 
 
-@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("blank", [1, 3, 200])
-def test_blank_lines_before_a_record_over_the_limit_are_no_record(blank: int, step: int) -> None:
-    made = split("1,a\n" + "\n" * blank + '2,"open\n' + WORDS, 60, step, chunk_rows=1)
-    assert made.splitter.rows_seen == 2
-    assert [chunk.row_count for chunk in made.chunks] == [1, 1]
-    assert made.text(made.chunks[1].byte_start, made.chunks[1].byte_end).lstrip("\n").startswith('2,"open\n')
-    assert made.chunks[1].last_line == 1 + blank + 21
+def test_blank_lines_before_a_record_over_the_limit_are_no_record(blank: int) -> None:
+    for step in STEPS:
+        made = split("1,a\n" + "\n" * blank + '2,"open\n' + WORDS, 60, step, chunk_rows=1)
+        assert [chunk.row_count for chunk in made.chunks] == [1, 1]
+        assert made.text(made.chunks[1].byte_start, made.chunks[1].byte_end).lstrip("\n").startswith('2,"open\n')
+        assert (made.chunks[1].last_line, made.splitter.rows_seen) == (1 + blank + 21, 2)
 
 
-@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("limit", [60, 200, NO_LIMIT])
-def test_lines_of_a_closed_cell_over_the_limit_are_no_records(limit: int, step: int) -> None:
-    made = split('1,a\n2,"' + PROSE * 10 + 'the end"\n3,c\n4,d\n', limit, step, chunk_rows=1)
-    assert spans(made) == [(1, 1, 1), (2, 42, 1), (43, 43, 1), (44, 44, 1)]
-    assert {("1", 1), ("3", 43), ("4", 44)} <= set(made.splitter.ids)
-    assert made.splitter.rows_seen == 4
+def test_lines_of_a_closed_cell_over_the_limit_are_no_records(limit: int) -> None:
+    for step in STEPS:
+        made = split('1,a\n2,"' + PROSE * 10 + 'the end"\n3,c\n4,d\n', limit, step, chunk_rows=1)
+        assert spans(made) == [(1, 1, 1), (2, 42, 1), (43, 43, 1), (44, 44, 1)]
+        assert {("1", 1), ("3", 43), ("4", 44)} <= set(made.splitter.ids)
+        assert made.splitter.rows_seen == 4
 
 
-@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("limit", LIMITS)
-def test_a_long_run_of_blank_lines_is_no_record(limit: int, step: int) -> None:
-    for line_end in ("\n", "\r\n"):
-        made = split(f"1,a{line_end}" + line_end * 300 + f"2,b{line_end}" + line_end * 300, limit, step, chunk_rows=1)
+def test_a_long_run_of_blank_lines_is_no_record(limit: int) -> None:
+    for step, end in product(STEPS, ("\n", "\r\n")):
+        made = split(f"1,a{end}" + end * 300 + f"2,b{end}" + end * 300, limit, step, chunk_rows=1)
         assert [(chunk.last_line, chunk.row_count) for chunk in made.chunks] == [(1, 1), (302, 1)]
         assert made.splitter.ids == [("1", 1), ("2", 302)]
 
@@ -147,18 +146,18 @@ FOUR = [(1, 1, 1), (2, 2, 1), (3, 3, 1), (4, 4, 1)]
 
 
 @pytest.mark.parametrize("view", ["utf-16-le", "utf-16-be"])
-@pytest.mark.parametrize("block", [1, 3, 5, 7])
-def test_a_block_may_end_in_the_middle_of_a_character(view: str, block: int) -> None:
+def test_a_block_may_end_in_the_middle_of_a_character(view: str) -> None:
     """Half of a code unit that went with a record over the limit would hide every line end behind it."""
     made = split("1,a\n2," + "x" * 100 + "\n3,b\n4,c\n", 60, 1, view=view, chunk_rows=1)
-    splitter = Splitter(made.splitter.opening, 1, max_record_bytes=60, max_chunk_bytes=20)
-    chunks = [chunk for part in blocks_between(made.raw, every(block, made.raw)) for chunk in splitter.feed(part)]
-    assert [*chunks, *splitter.finish()] == made.chunks
     assert spans(made) == FOUR
+    for block in (1, 3, 5, 7):
+        splitter = Splitter(made.splitter.opening, 1, max_record_bytes=60, max_chunk_bytes=20)
+        chunks = [chunk for part in blocks_between(made.raw, every(block, made.raw)) for chunk in splitter.feed(part)]
+        assert [*chunks, *splitter.finish()] == made.chunks
 
 
-@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("size", [30, 100])
-def test_the_line_behind_a_line_over_the_limit_is_waited_for_and_may_be_over_it_too(size: int, step: int) -> None:
-    made = split("1,a\n2," + "x" * 100 + "\n3," + "b" * size + "\n4,c\n", 60, step, chunk_rows=1)
-    assert spans(made) == FOUR
+def test_the_line_behind_a_line_over_the_limit_is_waited_for_and_may_be_over_it_too(size: int) -> None:
+    for step in STEPS:
+        made = split("1,a\n2," + "x" * 100 + "\n3," + "b" * size + "\n4,c\n", 60, step, chunk_rows=1)
+        assert spans(made) == FOUR

@@ -89,10 +89,10 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("key", REFUSED)
-def test_a_key_that_names_no_upload_is_refused(key: str) -> None:
-    with pytest.raises(UploadRefusedError):
-        parse_upload(record(key))
+def test_a_key_that_names_no_upload_is_refused() -> None:
+    for key in REFUSED:
+        with pytest.raises(UploadRefusedError):
+            parse_upload(record(key))
 
 
 def test_the_same_version_has_the_same_key_whatever_the_event() -> None:

@@ -64,12 +64,10 @@ def test_what_is_stored_is_read_back_and_is_json_or_a_yaml_scalar_that_holds_it(
     assert json.loads(document) == properties
 
 
-@pytest.mark.parametrize(
-    "text", ["\x85", "\u2028", "\ufeff", "\x7f", "\x00", "\ufffe", "'", '"', "\\", ": ", "#", "\n...\n"]
-)
-def test_characters_that_yaml_treats_specially_come_back(text: str) -> None:
-    for value in (text, f"a{text}", f"{text}b", f"a {text} b" * 40):
-        assert parse_properties(serialize_properties({"x": value, value: "y"})) == {"x": value, value: "y"}
+def test_characters_that_yaml_treats_specially_come_back() -> None:
+    for text in ("\x85", "\u2028", "\ufeff", "\x7f", "\x00", "\ufffe", "'", '"', "\\", ": ", "#", "\n...\n"):
+        for value in (text, f"a{text}", f"{text}b", f"a {text} b" * 40):
+            assert parse_properties(serialize_properties({"x": value, value: "y"})) == {"x": value, value: "y"}
 
 
 def test_what_was_written_in_the_other_format_is_read(written_as: str) -> None:
