@@ -34,7 +34,10 @@ REFUSED: dict[str, list[object]] = {
     "title": ["", "x" * 1025, "a\0b", 5, ["x"]],
     "batesBegin": ["", " x", "x\n", "a\nb", "x" * 256, "a\0b"],
     "documentDate": [*DATES, 5, "1577836800", True],
-    **{"controlNumber": ["A-1"], "version": [2], "title ": ["x"], "bates_begin": ["x"]},
+    "controlNumber": ["A-1"],
+    "version": [2],
+    "title ": ["x"],
+    "bates_begin": ["x"],
 }
 
 
