@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+import boto3
 from sqlalchemy import Engine, MetaData, text
 
 from shell.tables import metadata
@@ -22,3 +25,12 @@ def empty_tables(engine: Engine, *more: MetaData) -> None:
         for name in connection.execute(text(looks)).scalars().all():
             # DELETE is ten times faster than TRUNCATE on small tables.
             connection.execute(text(f"{'TRUNCATE' if name in MET_ON else 'DELETE FROM'} {name}"))
+
+
+def restart_ids(engine: Engine) -> None:
+    """Give ids from 1 on again in empty tables; delete the objects in the bucket, which ids given before name."""
+    counted = "SELECT table_name FROM information_schema.columns WHERE table_schema = DATABASE() AND extra LIKE :auto"
+    with engine.connect() as connection:
+        for table in connection.execute(text(counted), {"auto": "%auto_increment%"}).scalars().all():
+            connection.execute(text(f"ALTER TABLE {table} AUTO_INCREMENT = 1"))
+    boto3.resource("s3").Bucket(os.environ["BUCKET"]).object_versions.delete()

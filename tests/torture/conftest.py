@@ -12,11 +12,10 @@ from pymysql.connections import Connection
 from sqlalchemy import make_url
 
 from tests.support.database import until
-from tests.support.emptying import empty_tables
+from tests.support.emptying import empty_tables, restart_ids
 from tests.support.world import World, request_messages
 from tests.torture.access_matrix import Matrix
 from tests.torture.access_sites import Site
-from tests.torture.access_tenants import claim_ids
 from tests.torture.plain_clients import Connect
 from tests.torture.tortured_database import TorturedDatabase
 
@@ -81,7 +80,7 @@ def matrix(migrated: dict[str, str]) -> Iterator[Matrix]:
     site = Site(world)
     yield Matrix.settled(site, world.engine)
     empty_tables(world.engine)
-    claim_ids(site, 1)
+    restart_ids(world.engine)
     request_messages()
     world.chunk_messages()
     world.engine.dispose()

@@ -11,6 +11,7 @@ import pytest
 import migrate_database
 from shell.maintenance.restore import STEP
 from tests.support.database import Database
+from tests.support.emptying import empty_tables, restart_ids
 from tests.support.world import Context
 
 
@@ -18,11 +19,8 @@ from tests.support.world import Context
 def small_ids_again(database: Database) -> Iterator[None]:
     """Other tests use this schema too."""
     yield
-    for (table,) in database.query(
-        "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'"
-    ):
-        database.query(f"DELETE FROM {table} WHERE '{table}' IN ('cases', 'outbox_events')")
-        database.query(f"ALTER TABLE {table} AUTO_INCREMENT = 1")
+    empty_tables(database.admin)
+    restart_ids(database.admin)
 
 
 def deployed(database: str, snapshot: str, before: str | None = "old") -> dict[str, Any]:
