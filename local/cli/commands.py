@@ -23,7 +23,7 @@ from local.stack.local_stack import SCHEMA
 from local.stack.served_stack import publish_stack
 from local.template.reader import Template
 
-_STATE_FILES = ("database", "logs", "reports", "demo", "lock", sam_local.FOLDER, SECRET_FILE, ADDRESS_FILE)
+_STATE_FILES = ("database", "logs", "reports", "demo", sam_local.FOLDER, SECRET_FILE, ADDRESS_FILE, "lock")
 
 
 def database_url(workspace: Workspace) -> int:

@@ -6,6 +6,7 @@ Exit code 0 if every faulty row had the expected result, 1 if not.
 from __future__ import annotations
 
 import csv
+import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +35,7 @@ Findings = Mapping[int, Sequence[tuple[str, str]]]
 
 def main() -> int:
     """Import the demo's file into a new case, print the result of its faulty rows and return the exit code."""
-    workspace = Workspace()
+    workspace = Workspace(database_url=os.environ.get("DATABASE_URL") or None)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL)
     file = write_demo(workspace.state_dir / "demo")
     console.print(f"Generated a Concordance load file: {file} ({file.stat().st_size:,} bytes).\n")

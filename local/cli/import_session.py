@@ -18,6 +18,7 @@ from local.cli.import_status import ImportProgress, ImportProgressReader
 from local.cli.progress import FileProgress, ProgressDisplay
 from local.cli.summary import ImportResult
 from local.errors import ImportStalledError, LocalError
+from local.services.mysql_connection import describe_error
 from local.stack import LocalStack
 from local.stack.served_stack import ServedStack
 
@@ -81,10 +82,7 @@ def _import_one(
 
 def _describe_error(error: Exception) -> str:
     """Return the message for the user; of a database error, the number and message of the server or driver."""
-    if isinstance(error, MySQLError) and len(error.args) > 1:
-        number, message = error.args[:2]
-        return f"database error {number}: {message}; check DATABASE_URL and that the server is running"
-    return str(error)
+    return describe_error(error) if isinstance(error, MySQLError) else str(error)
 
 
 def _describe_failure(state: ImportProgress) -> str:

@@ -45,7 +45,8 @@ class Activity:
 
     def record_failure(self, failure: InvocationFailedError) -> None:
         """Record a failed invocation and write it to the log."""
-        line = f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {failure}\n"
+        text = " ".join(str(failure).splitlines())
+        line = f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {text}\n"
         with self._changed:
             self._failures.append(failure)
             with self._log.open("a", encoding="utf-8") as log:

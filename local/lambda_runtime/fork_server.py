@@ -1,13 +1,15 @@
 """Fork processes that have modules imported already: `fork_server.py MODULE...`, run as a file by `forking`.
 
-Guaranteed: a forked process differs from one started with `python -m` only by the modules that are imported. Its
-environment, folder, output, session and signals are its own, and it holds no descriptor of this process. This process
-has one thread, so a fork copies no lock that another thread holds. On Linux a forked process is killed when this
-process ends, however that happens; elsewhere when this process's standard input is closed.
+Guaranteed: to its program a forked process differs from one started with `python -m` only by the modules that are
+imported, by the hash seed, which all share, and by the import path, which lacks the folder. Its environment, folder,
+output, session and signals are its own, and it holds no descriptor of this process. This process has one thread, so a
+fork copies no lock that another thread holds. On Linux a forked process is killed when this process ends, however that
+happens; elsewhere when this process's standard input is closed.
 
 Each line of standard input is a request, each line of standard output a reply, as JSON objects: `{"start": id, ...}`
-is answered with `{"started": id, "pid": pid}`, the end of a process reported as `{"pid": pid, "status": exit code}`,
-`{"kill": pid}` is not answered. Only the standard library is imported here, and nothing of this repository.
+is answered with `{"started": id, "pid": pid}` or `{"failed": id, "error": text}`, the end of a process reported as
+`{"pid": pid, "status": exit code}`, `{"kill": pid}` is not answered. Only the standard library is imported here, and
+nothing of this repository.
 """
 
 import contextlib
@@ -64,8 +66,12 @@ class ForkServer:
                     return request
 
     def _fork(self, request_id: int) -> bool:
-        """Fork; return whether this is the forked process."""
-        pid = os.fork()
+        """Fork; return whether this is the forked process. A fork that fails is a failed start and nothing more."""
+        try:
+            pid = os.fork()
+        except OSError as exc:
+            self._reply({"failed": request_id, "error": str(exc)})
+            return False
         if not pid:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)

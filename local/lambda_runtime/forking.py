@@ -125,6 +125,8 @@ class _Server:
         try:
             return started.result(_START_SECONDS)
         except TimeoutError as exc:
+            # It hangs: the next start has a new one, and no late fork of this one is left without an owner.
+            kill(self._process)
             raise self._build_error() from exc
 
     def send(self, message: Mapping[str, Any]) -> None:
@@ -147,7 +149,10 @@ class _Server:
 
     def _receive(self, message: Mapping[str, Any]) -> None:
         with self._lock:
-            if "started" in message:
+            if "failed" in message:
+                error = ProcessFailedError(f"a worker could not be forked: {message['error']}")
+                self._starting.pop(message["failed"]).set_exception(error)
+            elif "started" in message:
                 child = self._running[message["pid"]] = ForkedProcess(message["pid"], self)
                 self._starting.pop(message["started"]).set_result(child)
             else:

@@ -145,9 +145,10 @@ class Runtime:
 
     def stop(self) -> None:
         """Kill all workers."""
+        # First, because a start that waits for the fork server holds its pool's lock.
+        self._forks.stop()
         for pool in self._pools.values():
             pool.close()
-        self._forks.stop()
 
     def _scale_timeout(self, function: Function) -> float:
         return self._time_scale.scale_timeout(function.timeout)

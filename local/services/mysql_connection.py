@@ -36,6 +36,12 @@ def parse_url(url: str) -> dict[str, Any]:
     return dict(MySQLDialect_pymysql(dbapi=pymysql).create_connect_args(parsed)[1])
 
 
+def describe_error(error: pymysql.MySQLError) -> str:
+    """Return the message for the user: the number and text of the server or the driver, and what to check."""
+    number, text = error.args if len(error.args) > 1 else ("", error)
+    return f"database error {number}: {text}; check DATABASE_URL and that the server is running"
+
+
 def connect(url: str, **arguments: Any) -> pymysql.Connection[DictCursor]:
     """Return a connection in autocommit; `arguments` replace those of the URL. Raises pymysql.Error."""
     return pymysql.connect(**{**parse_url(url), "autocommit": True, "cursorclass": DictCursor, **arguments})

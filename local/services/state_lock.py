@@ -11,8 +11,9 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 from local.errors import StackBusyError
 
@@ -22,21 +23,37 @@ ADDRESS_FILE = "serve.json"
 @contextmanager
 def lock_state_directory(directory: Path) -> Iterator[None]:
     """Lock the directory for the block. Raises StackBusyError with the id of the process that has the lock."""
-    directory.mkdir(parents=True, exist_ok=True)
-    with (directory / "lock").open("a+", encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as exc:
-            lock.seek(0)
-            holder = lock.read().strip() or "unknown"
-            raise StackBusyError(
-                f"another exhibit-ingest command (process {holder}) is using {directory};"
-                " end it (Ctrl-C) first, or use the API if that command is `serve`"
-            ) from exc
+    with _open_lock(directory) as lock:
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
         yield
+
+
+def _open_lock(directory: Path) -> TextIO:
+    """Open and lock the file; again where `reset` has deleted it meanwhile, because that lock keeps nobody out."""
+    path = directory / "lock"
+    while True:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = path.open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as exc:
+            raise _build_busy_error(directory, lock) from exc
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(lock.fileno()), path.stat()):
+                return lock
+        lock.close()
+
+
+def _build_busy_error(directory: Path, lock: TextIO) -> StackBusyError:
+    with lock:
+        lock.seek(0)
+        holder = lock.read().strip() or "unknown"
+    return StackBusyError(
+        f"another exhibit-ingest command (process {holder}) is using {directory};"
+        " end it (Ctrl-C) first, or use the API if that command is `serve`"
+    )
 
 
 @contextmanager

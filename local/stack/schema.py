@@ -10,23 +10,40 @@ import re
 from pathlib import Path
 
 import pymysql
+from pymysql import MySQLError
 from pymysql.constants import ER
 from pymysql.cursors import DictCursor
 
-from local.services.mysql_connection import connect, parse_url
+from local.errors import LocalError
+from local.services.mysql_connection import connect, describe_error, parse_url
 
 _REVISION = re.compile(r"""^(down_)?revision(?:: [^=]+)? = (?:["'](\w+)["']|None)""", re.MULTILINE)
 
 
 def prepare_schema(url: str, migrations: Path | None) -> bool:
-    """Create the schema of a URL if it is missing; return whether it is at the newest of the migrations in a folder."""
-    schema = parse_url(url)["database"]
-    quoted = schema.replace("`", "``")
-    with connect(url, database=None) as connection, connection.cursor() as cursor:
+    """Create the schema of a URL if it is missing; return whether it is at the newest of the migrations in a folder.
+
+    Raises LocalError that says what to check where the server does not answer or refuses.
+    """
+    try:
+        with connect(url, database=None) as connection, connection.cursor() as cursor:
+            _select_schema(connection, cursor, parse_url(url)["database"])
+            newest = find_newest_revision(migrations) if migrations else None
+            return newest is not None and _read_revisions(cursor) == [newest]
+    except MySQLError as exc:
+        raise LocalError(describe_error(exc)) from exc
+
+
+def _select_schema(connection: pymysql.Connection[DictCursor], cursor: DictCursor, schema: str) -> None:
+    """Select the schema, and create it only where it is missing: a user need not be allowed to create one."""
+    try:
+        connection.select_db(schema)
+    except MySQLError as exc:
+        if exc.args[0] != ER.BAD_DB_ERROR:
+            raise
+        quoted = schema.replace("`", "``")
         cursor.execute(f"CREATE DATABASE IF NOT EXISTS `{quoted}` CHARACTER SET utf8mb4")
         connection.select_db(schema)
-        newest = find_newest_revision(migrations) if migrations else None
-        return newest is not None and _read_revisions(cursor) == [newest]
 
 
 def find_newest_revision(migrations: Path) -> str | None:

@@ -40,19 +40,26 @@ class ServeAddress:
 
 def publish_stack(stack: LocalStack, pid: int) -> AbstractContextManager[None]:
     """Publish the address of a stack in its state directory, for the block, unless its template has no bucket."""
-    from sqlalchemy.engine import make_url
-
     if not stack.template.buckets:
         return nullcontext()
     address = ServeAddress(
         pid=pid,
-        database=make_url(stack.database_url).render_as_string(hide_password=True),
+        database=_strip_url(stack.database_url),
         is_private=stack.options.database_url is None,
         endpoint=stack.aws.endpoint,
         bucket=stack.bucket,
         logs=str(stack.log_directory),
     )
     return publish_address(stack.state_dir, asdict(address))
+
+
+def _strip_url(url: str) -> str:
+    """Return the URL of a database without its password and without any option that could hold one."""
+    from sqlalchemy.engine import make_url
+
+    given = make_url(url)
+    kept = {name: value for name, value in given.query.items() if name in ("charset", "unix_socket")}
+    return given._replace(password=None).set(query=kept).render_as_string(hide_password=False)
 
 
 class ServedStack:
@@ -136,7 +143,8 @@ def _check_database(address: ServeAddress, database_url: str | None) -> None:
 
     def locate(url: str) -> tuple[object, ...]:
         arguments = parse_url(url)
-        return arguments["host"], arguments.get("port", 3306), arguments["database"]
+        place = arguments.get("unix_socket") or (arguments.get("host"), arguments.get("port", 3306))
+        return place, arguments["database"]
 
     served = "the private database" if address.is_private else address.database
     if database_url is None and not address.is_private:

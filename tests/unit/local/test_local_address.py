@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
 from local.errors import LocalError, StackBusyError
 from local.lambda_runtime.activity import Activity
+from local.lambda_runtime.fork_server import ForkServer
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.services.state_lock import ADDRESS_FILE, lock_state_directory, publish_address, read_address
+from local.stack import served_stack
 from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
-from local.stack.served_stack import ServedStack
+from local.stack.schema import prepare_schema
+from local.stack.served_stack import ServeAddress, ServedStack
 
 _PUBLISH = """
 import sys, time
@@ -143,3 +150,54 @@ def test_only_failures_from_now_on_are_told(tmp_path: Path) -> None:
     assert str(told) == str(activity.failures()[-1])
     assert (told.function, told.error_type, told.message) == ("Work", "Runtime.ExitError", "boom (log: it)")
     assert os.fspath(told.log) == os.fspath(tmp_path / "w.log")
+
+
+def test_a_lock_on_a_file_that_reset_deletes_meanwhile_is_taken_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock = fcntl.flock
+    deleted: list[bool] = []
+
+    def delete_then_lock(file: TextIO, how: int) -> None:
+        if not deleted:
+            (tmp_path / "lock").unlink()
+            deleted.append(True)
+        flock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", delete_then_lock)
+    with lock_state_directory(tmp_path), pytest.raises(StackBusyError), lock_state_directory(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize(
+    "place", ["me:secret@db/exhibits", "me@db:3307/exhibits", "me@/exhibits?unix_socket=/run/db.sock&password=secret"]
+)
+def test_the_published_database_has_no_password_and_is_the_callers(place: str) -> None:
+    url = f"mysql+pymysql://{place}"
+    published = served_stack._strip_url(url)
+    assert "secret" not in published
+    served_stack._check_database(ServeAddress(1, published, False, "", "", ""), url)
+
+
+def test_a_database_that_does_not_answer_is_told_with_what_to_check() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"mysql+pymysql://root@127.0.0.1:{free.getsockname()[1]}/exhibits?charset=utf8mb4"
+        with pytest.raises(LocalError, match=r"database error 2003: .*; check DATABASE_URL"):
+            prepare_schema(url, None)
+
+
+def test_a_failed_fork_is_the_failure_of_one_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    replies, writer = os.pipe()
+
+    def refuse() -> int:
+        raise OSError(errno.EAGAIN, "no more processes")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    # Without its constructor, which sets the signal handlers of a process of its own.
+    server = ForkServer.__new__(ForkServer)
+    server._replies = writer
+    assert not server._fork(7)
+    assert json.loads(os.read(replies, 1000)) == {"failed": 7, "error": "[Errno 11] no more processes"}
+    os.close(replies)
+    os.close(writer)
