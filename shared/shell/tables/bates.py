@@ -16,7 +16,7 @@ class BatesSequences(Base):
     __tablename__ = "bates_sequences"
     __table_args__ = (UniqueConstraint("case_id", "prefix", name="uq_bates_sequences_prefix"),)
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Internal number; do not cite it")
     case_id: Mapped[int] = mapped_column(BigInteger, comment="The case, cases.id")
     prefix: Mapped[str] = mapped_column(
         String(64, collation="ascii_general_ci"),
@@ -52,7 +52,7 @@ class ProductionDocuments(Base):
         Index("ix_production_documents_exhibit", "exhibit_id"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Internal number; do not cite it")
     production_id: Mapped[int] = mapped_column(BigInteger, comment="The production, productions.id")
     exhibit_id: Mapped[int] = mapped_column(BigInteger, comment="The exhibit, exhibits.id")
     destination_id: Mapped[int] = mapped_column(BigInteger, comment="The volume, insert_destinations.id")

@@ -10,7 +10,7 @@ from shell.tables.base import NOW, Base, Timestamp
 
 
 class _Name:
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Internal number; do not cite it")
     case_id: Mapped[int] = mapped_column(BigInteger, comment="The case, cases.id")
     import_id: Mapped[int | None] = mapped_column(
         BigInteger, comment="The import that created the row, imports.id; NULL if a request did"
@@ -33,7 +33,7 @@ class _Name:
 
 
 class Custodians(_Name, Base):
-    """A person or organization that held documents; names that the database collates as equal are one custodian."""
+    """A person, organization or place that documents were collected from or that holds a device."""
 
     __tablename__ = "custodians"
     __table_args__ = (
@@ -42,12 +42,12 @@ class Custodians(_Name, Base):
     )
 
     name: Mapped[str] = mapped_column(
-        String(255), comment="The name; unique within the case, by the database's collation"
+        String(255), comment="The name; unique within the case, ignoring case and accents"
     )
 
 
 class Tags(_Name, Base):
-    r"""A coding choice of a case; names that the database collates as equal are one tag.
+    r"""A coding choice of a case; names that differ only in case or accents are one tag.
 
     The name of a nested tag is its full path, `Hot\Really Hot`.
     """
@@ -57,5 +57,5 @@ class Tags(_Name, Base):
 
     name: Mapped[str] = mapped_column(
         String(500),
-        comment="The name, a full path for a nested tag; unique within the case, by the database's collation",
+        comment="The name, a full path for a nested tag; unique within the case, ignoring case and accents",
     )

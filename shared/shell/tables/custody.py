@@ -19,7 +19,7 @@ class Devices(Base):
     __tablename__ = "devices"
     __table_args__ = (UniqueConstraint("tenant_id", "number", name="uq_devices_number"),)
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Internal number; do not cite it")
     tenant_id: Mapped[str] = mapped_column(String(64), comment="The tenant that owns the device")
     number: Mapped[int] = mapped_column(BigInteger, comment="The tenant's own number of the device")
     version: Mapped[int] = mapped_column(
@@ -43,7 +43,7 @@ class CustodyPeriods(Base):
         Index("ix_custody_periods_custodian", "custodian_id"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Internal number; do not cite it")
     device_id: Mapped[int] = mapped_column(BigInteger, comment="The device, devices.id")
     begin_at: Mapped[datetime] = mapped_column(Timestamp, comment="The beginning of the period (UTC), included")
     end_at: Mapped[datetime] = mapped_column(
@@ -72,7 +72,7 @@ class CustodyChanges(Base):
         Index("ix_custody_changes_custodian", "custodian_id"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Internal number; do not cite it")
     period_id: Mapped[int] = mapped_column(
         BigInteger, comment="The period, custody_periods.id, which may have been removed since"
     )

@@ -17,7 +17,7 @@ class Exhibits(Base):
     __tablename__ = "exhibits"
     __table_args__ = (UniqueConstraint("case_id", "control_number", name="uq_exhibits_control_number"),)
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Internal number; do not cite it")
     case_id: Mapped[int] = mapped_column(BigInteger, comment="The case, cases.id")
     control_number: Mapped[str] = mapped_column(
         String(255), comment="The id of the document, as in the load file but without spaces around it"
@@ -34,7 +34,8 @@ class Exhibits(Base):
     title: Mapped[str | None] = mapped_column(String(1024), comment="The title or subject")
     file_name: Mapped[str | None] = mapped_column(String(1024), comment="The original file name")
     document_date: Mapped[datetime | None] = mapped_column(
-        Timestamp, comment="The date of the document as written, without a time zone; NULL if it is not a date"
+        Timestamp,
+        comment="The date and time as written, in UTC if the text has an offset; NULL if it is not a date",
     )
     native_path: Mapped[str | None] = mapped_column(
         String(1024), comment="The path of the native file, as in the load file"

@@ -25,7 +25,11 @@ class Imports(Base):
         Index("ix_imports_tenant", "tenant_id"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    id: Mapped[int] = mapped_column(
+        BigInteger,
+        primary_key=True,
+        comment="The number of the import, as the API and the folders of its report files use it",
+    )
     upload_key: Mapped[bytes] = mapped_column(
         BINARY(32), comment="SHA-256 of bucket, key and version of the upload, or of upload_id until the file arrives"
     )

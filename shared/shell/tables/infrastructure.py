@@ -23,7 +23,7 @@ class OutboxEvents(Base):
     )
 
     id: Mapped[int] = mapped_column(
-        BigInteger, primary_key=True, comment="Surrogate key, and the eventId of the published event"
+        BigInteger, primary_key=True, comment="Internal number, and the eventId of the published event"
     )
     aggregate_type: Mapped[str] = mapped_column(
         String(64), comment="The kind of thing that the event is about, such as import or production"
@@ -77,7 +77,7 @@ class InsertDestinations(Base):
         UniqueConstraint("advisory_id", name="uq_insert_destinations_advisory"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Internal number; do not cite it")
     name: Mapped[str] = mapped_column(String(255), comment="The name of the destination")
     advisory_id: Mapped[int] = mapped_column(
         BigInteger, comment="A random number from which the name of its lock is built"
@@ -101,7 +101,7 @@ class IdempotencyKeys(Base):
         Index("ix_idempotency_keys_created", "created_at"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Internal number; do not cite it")
     tenant_id: Mapped[str] = mapped_column(String(64), comment="The tenant that made the request")
     route: Mapped[str] = mapped_column(String(128), comment="Method and path pattern of the request")
     # Bytes: as text, keys that differ by a space at their end would be one.

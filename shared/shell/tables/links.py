@@ -9,7 +9,7 @@ from shell.tables.exhibits import Exhibits
 
 
 class CustodianExhibits(Base):
-    """A link from an exhibit to a custodian who held it; a pair occurs once."""
+    """A link from an exhibit to one of its custodians; a pair occurs once."""
 
     __tablename__ = "custodian_exhibits"
     __table_args__ = (Index("ix_custodian_exhibits_custodian", "custodian_id"),)

@@ -23,7 +23,11 @@ class Productions(Base):
         Index("ix_productions_open", "is_open", "updated_at"),
     )
 
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Surrogate key")
+    id: Mapped[int] = mapped_column(
+        BigInteger,
+        primary_key=True,
+        comment="The number of the production, as the API and the folder of its volume use it",
+    )
     tenant_id: Mapped[str] = mapped_column(String(64), comment="The tenant that owns the production")
     case_id: Mapped[int] = mapped_column(BigInteger, comment="The case, cases.id")
     user_id: Mapped[str] = mapped_column(String(255), comment="The user who requested the production")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
 import secrets
+import shlex
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
@@ -29,7 +33,7 @@ from tests.support.world import World
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "schema.md").read_text(encoding="utf-8")
 QUESTIONS, VIEW, TABLES = (
     DOCUMENT.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-    for title in ("Five questions", "The view `exhibit_list`", "Tables")
+    for title in ("Six questions", "The view `exhibit_list`", "Tables")
 )
 # A statement, the names of its result's columns, and the rows.
 _ANSWERED = re.compile(r"^```sql\n(SELECT [^;]*);\n```\n\n\| (.*) \|\n\|[- |]+\|\n((?:\| .* \|\n)*)", re.MULTILINE)
@@ -46,8 +50,8 @@ SET_BY_DEFAULT = "SET SESSION group_concat_max_len = 1024"
 Rows = list[tuple[str, ...]]
 
 
-def block(kind: str) -> str:
-    found = re.search(rf"^```{kind}\n(.*?)^```$", QUESTIONS, re.DOTALL | re.MULTILINE)
+def block(kind: str, part: str = DOCUMENT) -> str:
+    found = re.search(rf"^```{kind}\n(.*?)^```$", part, re.DOTALL | re.MULTILINE)
     assert found
     return found[1]
 
@@ -85,11 +89,27 @@ def reviewed(world: World) -> World:
 
 def test_each_question_has_the_answer_that_is_shown(reviewed: World) -> None:
     questions = answered()
-    assert len(questions) == 6
+    assert len(questions) == 7
     for statement, names, rows in questions:
         with reviewed.engine.connect() as connection:
             result = connection.exec_driver_sql(statement.replace("%", "%%"))
             assert (tuple(result.keys()), [tuple(map(shown, row)) for row in result]) == (names, rows), statement
+
+
+def test_the_export_writes_every_row_of_the_view_as_csv(reviewed: World, tmp_path: Path) -> None:
+    url = reviewed.engine.url.render_as_string(hide_password=False)
+    commands = {".venv/bin/python": sys.executable, '"$(.venv/bin/exhibit-ingest database-url)"': shlex.quote(url)}
+    script = block("sh", VIEW)
+    for written, ours in commands.items():
+        assert written in script
+        script = script.replace(written, ours)
+    subprocess.run(["/bin/sh", "-ec", script], cwd=tmp_path, check=True, timeout=60)
+    with (tmp_path / "exhibits.csv").open(encoding="utf-8-sig", newline="") as file:
+        exported = list(csv.DictReader(file))
+    [(_, names, rows)] = [each for each in answered() if "FROM exhibit_list" in each[0]]
+    columns = ["parent_control_number" if name == "parent" else name for name in names]
+    assert [tuple(row[name] or "NULL" for name in columns) for row in exported] == rows
+    assert list(exported[0]) == list(dict(_COLUMN.findall(VIEW)))
 
 
 def test_the_tables_and_columns_of_the_document_are_those_of_the_server_with_their_comments(database: Database) -> None:

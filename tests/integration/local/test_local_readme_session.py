@@ -27,6 +27,7 @@ from local.time_scale import TimeScale
 from tests.support import servers
 
 _README = REPOSITORY / "README.md"
+_SCHEMA_DOCUMENT = REPOSITORY / "docs" / "schema.md"
 _WRITTEN_API = "API=http://127.0.0.1:8700\n"
 
 _COMMAND = """
@@ -40,7 +41,9 @@ sys.exit(cli.main(None, Workspace(Path({state!r}), Path({template!r}))))
 
 def session() -> str:
     """The first shell block of the section."""
-    section = _README.read_text(encoding="utf-8").partition("\n## Use the API\n")[2].partition("\n## ")[0]
+    section = (
+        _README.read_text(encoding="utf-8").partition("\n## For programmers: use the API\n")[2].partition("\n## ")[0]
+    )
     found = re.search(r"^```sh\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
     assert found, "the README's section has no shell block"
     assert _WRITTEN_API in found[1]
@@ -70,7 +73,11 @@ def printed(stack: LocalStack, folder: Path) -> list[dict[str, Any]]:
 
 def run(api_url: str, clone: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """The session's end."""
-    script = session().replace(_WRITTEN_API, f"API={api_url}\n")
+    return run_script(session().replace(_WRITTEN_API, f"API={api_url}\n"), clone, *options)
+
+
+def run_script(script: str, clone: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run the script in the folder, as somebody who pastes it there."""
     environment = os.environ | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
     bash = shutil.which("bash") or pytest.fail("the session is one of bash")
     command = [bash, *options, "-c", script]
@@ -121,6 +128,29 @@ def assert_custody_is_as_written(recorded: dict[str, Any], refused: dict[str, An
     ended, begun = handed_on["ended"], handed_on["begun"]
     assert (ended["id"], ended["end"], begun["begin"]) == (first["id"], *["2026-11-21T17:30:00Z"] * 2)
     assert (begun["custodian"], begun["end"]) == ("Lab", None)
+
+
+def test_the_request_of_the_fifth_question_is_made_for_the_tenant_of_its_load_file(tmp_path: Path) -> None:
+    question = _SCHEMA_DOCUMENT.read_text(encoding="utf-8").partition("\n### 5. ")[2].partition("\n### ")[0]
+    body, script = (
+        re.findall(rf"^```{kind}\n(.*?)^```$", question, re.DOTALL | re.MULTILINE)[0] for kind in ("json", "sh")
+    )
+    template, made = Template.load(DEFAULT_TEMPLATE), list[dict[str, Any]]()
+
+    def record(function: str, event: dict[str, Any]) -> Any:
+        made.append(event)
+        return {"statusCode": 202, "body": "{}"}
+
+    clone = folder_like_a_clone(tmp_path / "clone", tmp_path / "state")
+    (clone / "production.json").write_text(body, encoding="utf-8")
+    with ApiGateway(template.routes, record, Tokens.load(tmp_path / "state", template)) as api:
+        ended = run_script(script.replace("http://127.0.0.1:8700", api.url), clone, "-eu")
+    assert ended.returncode == 0, ended.stderr
+    [event] = made
+    claims = event["requestContext"]["authorizer"]["jwt"]["claims"]
+    assert (event["routeKey"], claims["custom:tenant_id"]) == ("POST /productions", "local")
+    assert json.loads(event["body"]) == json.loads(body)
+    assert event["headers"]["idempotency-key"]
 
 
 def upload_that_fails(function: str, event: dict[str, Any]) -> Any:

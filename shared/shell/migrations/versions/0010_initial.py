@@ -18,7 +18,7 @@ APPLICATION_TEXT = "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
 APPLICATION_TABLES = (
     """
     CREATE TABLE IF NOT EXISTS cases (
-      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Surrogate key',
+      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Internal number; do not cite it',
       tenant_id VARCHAR(64) NOT NULL COMMENT 'The tenant that owns the case',
       name VARCHAR(255) NOT NULL COMMENT 'The name of the case, unique within the tenant',
       created_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) COMMENT 'When the case was created (UTC)',
@@ -27,7 +27,8 @@ APPLICATION_TABLES = (
     """,
     """
     CREATE TABLE IF NOT EXISTS imports (
-      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Surrogate key',
+      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY
+        COMMENT 'The number of the import, as the API and the folders of its report files use it',
       upload_key BINARY(32) NOT NULL
         COMMENT 'SHA-256 of bucket, key and version of the upload, or of upload_id until the file arrives',
       tenant_id VARCHAR(64) NOT NULL COMMENT 'The tenant that owns the import',
@@ -148,7 +149,7 @@ APPLICATION_TABLES = (
     """,
     """
     CREATE TABLE IF NOT EXISTS outbox_events (
-      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Surrogate key, and the eventId of the published event',
+      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Internal number, and the eventId of the published event',
       aggregate_type VARCHAR(64) NOT NULL
         COMMENT 'The kind of thing that the event is about, such as import or production',
       aggregate_id VARCHAR(64) NOT NULL COMMENT 'The id of that thing',
@@ -169,7 +170,7 @@ APPLICATION_TABLES = (
     """,
     """
     CREATE TABLE IF NOT EXISTS idempotency_keys (
-      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Surrogate key',
+      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Internal number; do not cite it',
       tenant_id VARCHAR(64) NOT NULL COMMENT 'The tenant that made the request',
       route VARCHAR(128) NOT NULL COMMENT 'Method and path pattern of the request',
       idempotency_key VARBINARY(255) NOT NULL COMMENT 'The Idempotency-Key header, as bytes',
@@ -205,7 +206,7 @@ APPLICATION_TABLES = (
     """,
     """
     CREATE TABLE IF NOT EXISTS devices (
-      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Surrogate key',
+      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Internal number; do not cite it',
       tenant_id VARCHAR(64) NOT NULL COMMENT 'The tenant that owns the device',
       number BIGINT NOT NULL COMMENT 'The tenant''s own number of the device',
       version INT NOT NULL DEFAULT 1 COMMENT 'Incremented by every change of the device''s custody periods',
@@ -214,7 +215,7 @@ APPLICATION_TABLES = (
     """,
     """
     CREATE TABLE IF NOT EXISTS custody_periods (
-      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Surrogate key',
+      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Internal number; do not cite it',
       device_id BIGINT NOT NULL COMMENT 'The device, devices.id',
       begin_at DATETIME(6) NOT NULL COMMENT 'The beginning of the period (UTC), included',
       end_at DATETIME(6) NOT NULL
@@ -231,7 +232,7 @@ APPLICATION_TABLES = (
     """,
     """
     CREATE TABLE IF NOT EXISTS custody_changes (
-      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Surrogate key',
+      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Internal number; do not cite it',
       period_id BIGINT NOT NULL COMMENT 'The period, custody_periods.id, which may have been removed since',
       version INT NOT NULL COMMENT 'The version of the period after the change',
       action VARCHAR(16) NOT NULL COMMENT 'added, changed or removed',
@@ -250,7 +251,7 @@ APPLICATION_TABLES = (
     """,
     """
     CREATE TABLE IF NOT EXISTS bates_sequences (
-      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Surrogate key',
+      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Internal number; do not cite it',
       case_id BIGINT NOT NULL COMMENT 'The case, cases.id',
       prefix VARCHAR(64) CHARACTER SET ascii COLLATE ascii_general_ci NOT NULL
         COMMENT 'The Bates prefix, such as SMITH; compared without letter case',
@@ -262,7 +263,7 @@ APPLICATION_TABLES = (
     """,
     """
     CREATE TABLE IF NOT EXISTS insert_destinations (
-      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Surrogate key',
+      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Internal number; do not cite it',
       name VARCHAR(255) NOT NULL COMMENT 'The name of the destination',
       advisory_id BIGINT NOT NULL COMMENT 'A random number from which the name of its lock is built',
       next_position BIGINT NOT NULL DEFAULT 0 COMMENT 'The position of the next document that is appended',
@@ -275,7 +276,8 @@ APPLICATION_TABLES = (
     """,
     """
     CREATE TABLE IF NOT EXISTS productions (
-      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Surrogate key',
+      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY
+        COMMENT 'The number of the production, as the API and the folder of its volume use it',
       tenant_id VARCHAR(64) NOT NULL COMMENT 'The tenant that owns the production',
       case_id BIGINT NOT NULL COMMENT 'The case, cases.id',
       user_id VARCHAR(255) NOT NULL COMMENT 'The user who requested the production',
@@ -321,7 +323,7 @@ APPLICATION_TABLES = (
     """,
     """
     CREATE TABLE IF NOT EXISTS production_documents (
-      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Surrogate key',
+      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Internal number; do not cite it',
       production_id BIGINT NOT NULL COMMENT 'The production, productions.id',
       exhibit_id BIGINT NOT NULL COMMENT 'The exhibit, exhibits.id',
       destination_id BIGINT NOT NULL COMMENT 'The volume, insert_destinations.id',
@@ -361,7 +363,7 @@ DOCUMENT_TABLES = (
     """,
     """
     CREATE TABLE IF NOT EXISTS exhibits (
-      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Surrogate key',
+      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Internal number; do not cite it',
       case_id BIGINT NOT NULL COMMENT 'The case, cases.id',
       control_number VARCHAR(255) COLLATE {charset}_bin NOT NULL
         COMMENT 'The id of the document, as in the load file but without spaces around it',
@@ -372,7 +374,7 @@ DOCUMENT_TABLES = (
       title VARCHAR(1024) COMMENT 'The title or subject',
       file_name VARCHAR(1024) COMMENT 'The original file name',
       document_date DATETIME(6)
-        COMMENT 'The date of the document as written, without a time zone; NULL if it is not a date',
+        COMMENT 'The date and time as written, in UTC if the text has an offset; NULL if it is not a date',
       native_path VARCHAR(1024) COMMENT 'The path of the native file, as in the load file',
       text_path VARCHAR(1024) COMMENT 'The path of the text file, as in the load file',
       document_properties TEXT
@@ -388,9 +390,9 @@ DOCUMENT_TABLES = (
     """,
     """
     CREATE TABLE IF NOT EXISTS custodians (
-      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Surrogate key',
+      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Internal number; do not cite it',
       case_id BIGINT NOT NULL COMMENT 'The case, cases.id',
-      name VARCHAR(255) NOT NULL COMMENT 'The name; unique within the case, by the database''s collation',
+      name VARCHAR(255) NOT NULL COMMENT 'The name; unique within the case, ignoring case and accents',
       import_id BIGINT COMMENT 'The import that created the row, imports.id; NULL if a request did',
       line_no BIGINT COMMENT 'The lowest line with the name, whose spelling counts; NULL if a request created the row',
       created_at_gmt DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) COMMENT 'When the row was created (UTC)',
@@ -399,14 +401,14 @@ DOCUMENT_TABLES = (
       UNIQUE KEY uq_custodians_name (case_id, name),
       KEY ix_custodians_import (import_id)
     )
-    COMMENT='A person or organization that held documents; names that the database collates as equal are one custodian.'
+    COMMENT='A person, organization or place that documents were collected from or that holds a device.'
     """,
     """
     CREATE TABLE IF NOT EXISTS tags (
-      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Surrogate key',
+      id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Internal number; do not cite it',
       case_id BIGINT NOT NULL COMMENT 'The case, cases.id',
       name VARCHAR(500) NOT NULL
-        COMMENT 'The name, a full path for a nested tag; unique within the case, by the database''s collation',
+        COMMENT 'The name, a full path for a nested tag; unique within the case, ignoring case and accents',
       import_id BIGINT COMMENT 'The import that created the row, imports.id; NULL if a request did',
       line_no BIGINT COMMENT 'The lowest line with the name, whose spelling counts; NULL if a request created the row',
       created_at_gmt DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) COMMENT 'When the row was created (UTC)',
@@ -414,7 +416,7 @@ DOCUMENT_TABLES = (
         COMMENT 'Incremented by every change; a client''s change of an older version is refused',
       UNIQUE KEY uq_tags_name (case_id, name),
       KEY ix_tags_import (import_id)
-    ) COMMENT='A coding choice of a case; names that the database collates as equal are one tag.'
+    ) COMMENT='A coding choice of a case; names that differ only in case or accents are one tag.'
     """,
     """
     CREATE TABLE IF NOT EXISTS custodian_exhibits (
@@ -425,7 +427,7 @@ DOCUMENT_TABLES = (
       KEY ix_custodian_exhibits_custodian (custodian_id),
       CONSTRAINT fk_custodian_exhibits_exhibit FOREIGN KEY (exhibit_id) REFERENCES exhibits (id),
       CONSTRAINT fk_custodian_exhibits_custodian FOREIGN KEY (custodian_id) REFERENCES custodians (id)
-    ) COMMENT='A link from an exhibit to a custodian who held it; a pair occurs once.'
+    ) COMMENT='A link from an exhibit to one of its custodians; a pair occurs once.'
     """,
     """
     CREATE TABLE IF NOT EXISTS taggings (
