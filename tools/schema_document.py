@@ -9,10 +9,10 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from sqlalchemy import Column, Table
+from sqlalchemy import Column, ColumnElement, Index, Table, UniqueConstraint
 from sqlalchemy.dialects import mysql
 
 from shell.tables import metadata
@@ -62,6 +62,27 @@ def _describe_table(table: Table) -> Iterator[str]:
     yield from ("| column | type | meaning |", "| --- | --- | --- |")
     for column in table.columns:
         yield f"| `{column.name}` | {_describe_type(column)} | {column.comment} |"
+    yield from ("", f"{'; '.join(_describe_keys(table))}.")
+
+
+def _describe_keys(table: Table) -> Iterator[str]:
+    """Yield the primary key, unique keys, indexes and foreign keys; columns as in `name, case_id`."""
+    yield f"Primary key: {_join(table.primary_key.columns)}"
+    for unique in sorted((each for each in table.constraints if isinstance(each, UniqueConstraint)), key=_name):
+        yield f"unique: {_join(unique.columns)}"
+    for index in sorted(table.indexes, key=_name):
+        yield f"{'unique' if index.unique else 'index'}: {_join(index.columns)}"
+    for column in table.columns:
+        for key in column.foreign_keys:
+            yield f"foreign key: {column.name} to {key.target_fullname}"
+
+
+def _name(part: Index | UniqueConstraint) -> str:
+    return str(part.name)
+
+
+def _join(columns: Iterable[ColumnElement[object]]) -> str:
+    return ", ".join(str(getattr(column, "name", column)) for column in columns)
 
 
 def _describe_type(column: Column[object]) -> str:

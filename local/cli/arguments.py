@@ -14,7 +14,8 @@ DEFAULT_WORKERS = min(4, os.cpu_count() or 1)
 
 _DESCRIPTION = """\
 Imports litigation load files (Concordance DAT, CSV, TSV and similar formats) into MySQL on this machine. The command
-starts a private database, S3, SQS and SNS, runs the same functions that run in AWS, and stops everything at the end.
+starts a private database, S3, SQS and SNS, runs the same functions that run in AWS, and stops everything at the end;
+where `exhibit-ingest serve` is running, imports use what it has started.
 Every row is imported exactly once, or rejected with its line number and the reason."""
 
 _EPILOG = """\

@@ -20,7 +20,7 @@ class BatesSequences(Base):
     case_id: Mapped[int] = mapped_column(BigInteger, comment="The case, cases.id")
     prefix: Mapped[str] = mapped_column(
         String(64, collation="ascii_general_ci"),
-        comment="The Bates prefix, such as SMITH; compared without letter case",
+        comment="The Bates prefix, such as SMITH; compared case-insensitively",
     )
     digits: Mapped[int] = mapped_column(SmallInteger, comment="How many digits the numbers of the prefix have")
     next_number: Mapped[int] = mapped_column(BigInteger, server_default="1", comment="The next number to assign")

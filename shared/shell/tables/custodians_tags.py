@@ -16,7 +16,8 @@ class _Name:
         BigInteger, comment="The import that created the row, imports.id; NULL if a request did"
     )
     line_no: Mapped[int | None] = mapped_column(
-        BigInteger, comment="The lowest line with the name, whose spelling counts; NULL if a request created the row"
+        BigInteger,
+        comment="The first line that has the name, spelled as on that line; NULL if a request created the row",
     )
     created_at_gmt: Mapped[datetime] = mapped_column(
         Timestamp, server_default=NOW, comment="When the row was created (UTC)"

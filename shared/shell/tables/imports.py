@@ -58,7 +58,7 @@ class Imports(Base):
         comment="awaiting_upload, splitting, running, completed, completed_with_rejections, failed or cancelled",
     )
     failure_code: Mapped[str | None] = mapped_column(
-        String(64), comment="The code of why the whole file failed; NULL otherwise"
+        String(64), comment="Why the whole file failed, as a code; NULL otherwise"
     )
     failure_message: Mapped[str | None] = mapped_column(
         String(1024), comment="What is wrong with the file and what to do about it; NULL otherwise"

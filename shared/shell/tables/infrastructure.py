@@ -132,7 +132,9 @@ class Semaphores(Base):
 
     name: Mapped[bytes] = mapped_column(BINARY(32), primary_key=True, comment="SHA-256 of the semaphore's name")
     fencing_token: Mapped[int] = mapped_column(
-        BigInteger, server_default="0", comment="The last fencing token that was issued, which grows"
+        BigInteger,
+        server_default="0",
+        comment="The last fencing token that was issued; each is greater than the one before",
     )
 
 

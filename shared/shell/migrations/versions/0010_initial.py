@@ -47,7 +47,7 @@ APPLICATION_TABLES = (
         COMMENT 'The options of an announced import, as JSON; NULL for a file put into the bucket directly',
       status VARCHAR(32) NOT NULL
         COMMENT 'awaiting_upload, splitting, running, completed, completed_with_rejections, failed or cancelled',
-      failure_code VARCHAR(64) COMMENT 'The code of why the whole file failed; NULL otherwise',
+      failure_code VARCHAR(64) COMMENT 'Why the whole file failed, as a code; NULL otherwise',
       failure_message VARCHAR(1024) COMMENT 'What is wrong with the file and what to do about it; NULL otherwise',
       sha256 BINARY(32) COMMENT 'SHA-256 of the whole load file',
       encoding VARCHAR(16) COMMENT 'The detected or requested encoding of the file',
@@ -192,7 +192,8 @@ APPLICATION_TABLES = (
     """
     CREATE TABLE IF NOT EXISTS semaphores (
       name BINARY(32) NOT NULL PRIMARY KEY COMMENT 'SHA-256 of the semaphore''s name',
-      fencing_token BIGINT NOT NULL DEFAULT 0 COMMENT 'The last fencing token that was issued, which grows'
+      fencing_token BIGINT NOT NULL DEFAULT 0
+        COMMENT 'The last fencing token that was issued; each is greater than the one before'
     ) COMMENT='A semaphore, in deployments without Redis.'
     """,
     """
@@ -254,7 +255,7 @@ APPLICATION_TABLES = (
       id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY COMMENT 'Internal number; do not cite it',
       case_id BIGINT NOT NULL COMMENT 'The case, cases.id',
       prefix VARCHAR(64) CHARACTER SET ascii COLLATE ascii_general_ci NOT NULL
-        COMMENT 'The Bates prefix, such as SMITH; compared without letter case',
+        COMMENT 'The Bates prefix, such as SMITH; compared case-insensitively',
       digits SMALLINT NOT NULL COMMENT 'How many digits the numbers of the prefix have',
       next_number BIGINT NOT NULL DEFAULT 1 COMMENT 'The next number to assign',
       version INT NOT NULL DEFAULT 1 COMMENT '1 until a number was assigned; incremented by every assignment',
@@ -302,7 +303,7 @@ APPLICATION_TABLES = (
       last_number BIGINT COMMENT 'The last assigned number, without prefix; NULL before',
       created_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) COMMENT 'When the production was requested (UTC)',
       updated_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)
-        COMMENT 'The last sign of life (UTC); a schedule restarts a production without one',
+        COMMENT 'The last heartbeat (UTC); a schedule restarts a production without one',
       version INT NOT NULL DEFAULT 1
         COMMENT 'Incremented by every change; a client''s change of an older version is refused',
       KEY ix_productions_case (tenant_id, case_id, id),
@@ -394,7 +395,8 @@ DOCUMENT_TABLES = (
       case_id BIGINT NOT NULL COMMENT 'The case, cases.id',
       name VARCHAR(255) NOT NULL COMMENT 'The name; unique within the case, ignoring case and accents',
       import_id BIGINT COMMENT 'The import that created the row, imports.id; NULL if a request did',
-      line_no BIGINT COMMENT 'The lowest line with the name, whose spelling counts; NULL if a request created the row',
+      line_no BIGINT
+        COMMENT 'The first line that has the name, spelled as on that line; NULL if a request created the row',
       created_at_gmt DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) COMMENT 'When the row was created (UTC)',
       version INT NOT NULL DEFAULT 1
         COMMENT 'Incremented by every change; a client''s change of an older version is refused',
@@ -410,7 +412,8 @@ DOCUMENT_TABLES = (
       name VARCHAR(500) NOT NULL
         COMMENT 'The name, a full path for a nested tag; unique within the case, ignoring case and accents',
       import_id BIGINT COMMENT 'The import that created the row, imports.id; NULL if a request did',
-      line_no BIGINT COMMENT 'The lowest line with the name, whose spelling counts; NULL if a request created the row',
+      line_no BIGINT
+        COMMENT 'The first line that has the name, spelled as on that line; NULL if a request created the row',
       created_at_gmt DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) COMMENT 'When the row was created (UTC)',
       version INT NOT NULL DEFAULT 1
         COMMENT 'Incremented by every change; a client''s change of an older version is refused',
