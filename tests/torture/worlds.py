@@ -42,13 +42,16 @@ def world_on(database_url: str, chunk_rows: int, **environment: str) -> Iterator
     level, before = logger.log_level, dict(os.environ)
     # Every refusal is logged, as it is to be; here there are thousands.
     logger.setLevel("CRITICAL")
+    aws = mock_aws()
+    # A moto server in this process, as pytest's workers have one, has the same queues and buckets: they stay.
+    aws.start(reset=False)
     try:
-        with mock_aws():
-            world = _world(database_url, {"CHUNK_ROWS": str(chunk_rows), **environment})
-            migrate_database.lambda_handler({"RequestType": "Local"}, None)
-            yield world
-            world.engine.dispose()
+        world = _world(database_url, {"CHUNK_ROWS": str(chunk_rows), **environment})
+        migrate_database.lambda_handler({"RequestType": "Local"}, None)
+        yield world
+        world.engine.dispose()
     finally:
+        aws.stop(remove_data=False)
         logger.setLevel(level)
         os.environ.clear()
         os.environ.update(before)
