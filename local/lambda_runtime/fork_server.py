@@ -55,7 +55,7 @@ class ForkServer:
                 continue
             data = os.read(self._requests, _READ_BYTES)
             if not data:
-                self._kill(*self._children)
+                self._end_children()
                 return None
             *lines, incomplete = (incomplete + data).split(b"\n")
             for line in lines:
@@ -89,6 +89,12 @@ class ForkServer:
             for kill in (os.kill, os.killpg):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     kill(pid, signal.SIGKILL)
+
+    def _end_children(self) -> None:
+        """Kill every child and wait for its end, so that none outlives this process, not even as a zombie."""
+        self._kill(*self._children)
+        for pid in self._children:
+            os.waitpid(pid, 0)
 
     def _report_ended(self) -> None:
         for pid in list(self._children):

@@ -27,6 +27,7 @@ _SERVER = Path(__file__).with_name("fork_server.py")
 # processor time: boto3 200, sqlalchemy and its driver 250, the others 150.
 PRELOADED = ("boto3.s3.transfer", "sqlalchemy.orm", "sqlalchemy.dialects.mysql.pymysql", "tenacity", "yaml", "regex")
 _START_SECONDS = 120.0
+_END_SECONDS = 10.0
 
 
 FORK_LOG = "fork-server.log"
@@ -137,6 +138,12 @@ class _Server:
             self._process.stdin.flush()
 
     def stop(self) -> None:
+        """End it: by itself, after its processes, when its standard input is closed; one that hangs is killed."""
+        assert self._process.stdin is not None  # noqa: S101 - started with pipes
+        with self._lock, contextlib.suppress(OSError):
+            self._process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_SECONDS)
         kill(self._process)
         self._reader.join()
 

@@ -20,7 +20,7 @@ _OURS = text("SELECT id FROM information_schema.processlist WHERE db = DATABASE(
 _PAUSE_S = 0.05
 
 
-def wait_until(happened: Callable[[], Any], what: str, within: float = 30.0) -> None:
+def wait_until(happened: Callable[[], Any], what: str, within: float = 120.0) -> None:
     """Ask again and again until it is so; raises AssertionError naming `what` if it never is."""
     deadline = time.monotonic() + within
     while not happened():

@@ -27,6 +27,7 @@ from local.gateway.tokens import SECRET_FILE
 from local.stack import LocalStack
 from local.template.reader import Template
 from shell.tables.imports import Imports
+from tests.support.ended import wait_until_ended
 from tests.support.world import World
 
 TEMPLATE = """
@@ -168,7 +169,7 @@ def test_serve_says_where_it_is_and_ends_with_0_at_ctrl_c(workspace: Workspace, 
         "1 import has not finished, and its upload is lost now:",
         f"  {running} (running, tenant acme)",
     ]
-    assert [child for child in children if child.is_running()] == []
+    wait_until_ended(children)
 
 
 def imports_that_are(world: World, *statuses: str) -> list[int]:
