@@ -25,7 +25,10 @@ from local.services.processes import Processes, build_child_environment, kill, t
 _SERVER = Path(__file__).with_name("fork_server.py")
 # What the functions import and what reads no variable of the functions while it is imported; in milliseconds of
 # processor time: boto3 200, sqlalchemy and its driver 250, the others 150.
-PRELOADED = ("boto3.s3.transfer", "sqlalchemy.orm", "sqlalchemy.dialects.mysql.pymysql", "tenacity", "yaml", "regex")
+PRELOADED = (
+    *("boto3.s3.transfer", "sqlalchemy.orm", "sqlalchemy.dialects.mysql.pymysql", "pymysql"),
+    *("tenacity", "yaml", "regex"),
+)
 _START_SECONDS = 120.0
 _END_SECONDS = 10.0
 
