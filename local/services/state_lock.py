@@ -52,7 +52,7 @@ def _build_busy_error(directory: Path, lock: TextIO) -> StackBusyError:
         holder = lock.read().strip() or "unknown"
     return StackBusyError(
         f"another exhibit-ingest command (process {holder}) is using {directory};"
-        " end it (Ctrl-C) first, or use the API if that command is `serve`"
+        " end it (Ctrl-C) first; if it is a `serve` that is only just starting or ending, try again in a few seconds"
     )
 
 
