@@ -69,15 +69,15 @@ def normalise_name(name: str) -> str:
 
 def name_columns(cells: Sequence[str]) -> tuple[str, ...]:
     """Return distinct names for the columns: blank names become "Column <number>", repeated names get a number."""
-    names: list[str] = []
-    used: set[str] = set()
+    repeats: dict[str, int] = {}
+    names: dict[str, None] = {}
     for number, cell in enumerate(cells, start=1):
         name = base = cell.strip() or f"Column {number}"
-        repeat = 2
-        while name in used:
-            name, repeat = f"{base} ({repeat})", repeat + 1
-        used.add(name)
-        names.append(name)
+        # Counted on from the last repeat: a header of thousands of equal names takes linear time.
+        while name in names:
+            repeats[base] = repeats.get(base, 1) + 1
+            name = f"{base} ({repeats[base]})"
+        names[name] = None
     return tuple(names)
 
 
