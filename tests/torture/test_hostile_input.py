@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from core.errors import FileRefusedError
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.rows import parse_row
 from tests.support.api import Client
@@ -57,13 +56,6 @@ def test_a_file_without_a_line_end_is_refused_once_its_beginning_is_there() -> N
         assert without_a_line_end(1_000 * MEGABYTE) == REFUSED
 
 
-def test_a_hundred_thousand_columns_are_refused() -> None:
-    data = b"Control Number" + b",x" * 100_000 + b"\n1,2\n"
-    with bounded(5), pytest.raises(FileRefusedError) as refused:
-        read_file(data)
-    assert refused.value.code == "TOO_MANY_COLUMNS"
-
-
 @pytest.mark.parametrize("filling", [",", ',"a"', ',"', "\t", "|x"])
 def test_a_row_of_a_hundred_thousand_cells_costs_itself(filling: str) -> None:
     data = f"Control Number,Title,Note\n1,a,b\n2,c{filling * 100_000}\n3,d,e\n".encode()
@@ -86,8 +78,8 @@ def test_ten_thousand_columns_are_imported(world: World) -> None:
 def test_a_million_values_in_a_cell_cost_its_row(world: World) -> None:
     many = ";".join(map(str, range(1_000_000)))
     rows = [["A-1", "x", "x"], ["A-2", many, ""], ["A-3", "", ";" * 1_000_000], ["A-4", "y", "y"]]
-    # A million strings are 60 MB, in a function of 1,024 MB; how much of it is new to this process depends on what ran.
-    with bounded(20, memory_bytes=400_000_000):
+    # Alone in its process it takes 39 MB: the values are counted, not split.
+    with bounded(20, memory_bytes=100_000_000):
         _, counts = run(world, table([["Control Number", "Custodian", "Tags"], *rows]))
     assert (counts["imported"], counts["rejected"]) == (2, 2)
     found = world.query("SELECT line_no, column_name, code, message FROM import_rejections ORDER BY line_no")
@@ -186,15 +178,3 @@ def test_ids_that_nearly_look_alike_are_different_and_names_are_what_the_databas
     for kind, column in (("custodians", "Custodian"), ("tags", "Tags")):
         names = 2 * len(ALIKE) - sum(each == column for _, each in expected)
         assert world.query(f"SELECT COUNT(*) FROM {kind}")[0][0] == names
-
-
-def test_spaces_around_ids_and_names_make_no_other_ones(world: World) -> None:
-    spellings = ["Ann", "Ann ", " Ann", "\tAnn", "Ann\n", "Ann\x0b"]
-    data = table([["Control Number", "Custodian", "Tags"], *([each, each, each] for each in spellings)])
-    _, counts = run(world, data)
-    assert (counts["imported"], counts["rejected"], counts["warnings"]) == (1, len(spellings) - 1, 0)
-    assert {row[0] for row in world.query("SELECT code FROM import_rejections")} == {"DUPLICATE_ID"}
-    others = [[f"A-{number}", each, each] for number, each in enumerate(spellings)]
-    _, counts = run(world, table([["Control Number", "Custodian", "Tags"], *others]))
-    assert (counts["imported"], counts["warnings"], counts["custodians_created"]) == (len(spellings), 0, 0)
-    assert world.query("SELECT name FROM custodians UNION ALL SELECT name FROM tags") == [("Ann",), ("Ann",)]
