@@ -47,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
         help="turn a protection off, in the test build alone; they are listed below",
     )
     made.add_argument("--until-found", action="store_true", help="stop at the first violation, which is what is wanted")
+    made.add_argument("--storm", type=number(0, 1_000), default=0, help="more deadlocks and lost COMMITs of each seed")
     made.add_argument("--no-faults", action="store_true", help="the same work, undisturbed")
     made.add_argument("--keep", type=Path, help="a directory for logs and data that is kept; default: none is")
     return made
@@ -112,7 +113,7 @@ def stack_of(seed: int) -> int:
 def _play_one(seed: int, at: Arena, tally: Tally, options: argparse.Namespace) -> bool:
     """Whether it held."""
     began = time.monotonic()
-    outcome = seeds.run(plan_of(seed, with_faults=not options.no_faults), at)
+    outcome = seeds.run(plan_of(seed, with_faults=not options.no_faults, storm=options.storm), at)
     tally.add(outcome)
     struck = ", ".join(f"{count} x {kind}" if count > 1 else kind for kind, count in sorted(outcome.struck.items()))
     state = "held" if not outcome.findings else "BROKEN"
@@ -121,6 +122,7 @@ def _play_one(seed: int, at: Arena, tally: Tally, options: argparse.Namespace) -
         print(f"  {finding.kind}: {finding.what}", file=sys.stderr)
     if outcome.findings:
         more = "".join(f" --without {name}" for name in options.without) + " --no-faults" * options.no_faults
+        more += f" --storm {options.storm}" * (options.storm > 0)
         print(f"  again: .venv/bin/python -m tests.torture --first {seed} --seeds 1{more}", file=sys.stderr)
     return not outcome.findings
 

@@ -5,7 +5,7 @@ A request says something at every place that the OpenAPI document has; `unasked`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from tests.torture.access_document import places
@@ -32,19 +32,9 @@ def requests_of(tenant: Tenant) -> list[Asked]:
 
 def unasked(requests: list[Asked]) -> list[str]:
     """Routes and places of the OpenAPI document at which none of the requests says anything."""
-    said: dict[str, set[str]] = {}
-    for each in requests:
-        said.setdefault(each.route, set()).update(each.values)
-    return [
-        f"{route} {place}"
-        for route, known in places().items()
-        for place in known or {""}
-        if _missing(said, route, place)
-    ]
-
-
-def _missing(said: Mapping[str, set[str]], route: str, place: str) -> bool:
-    return route not in said or bool(place and place not in said[route])
+    said = {(each.route, place) for each in requests for place in each.values or {""}}
+    every = [(route, place) for route, known in places().items() for place in known or {""}]
+    return [f"{route} {place}" for route, place in every if (route, place) not in said]
 
 
 def _keyed(tenant: Tenant, asked: Asked) -> Asked:

@@ -1,12 +1,9 @@
-"""Every row of the database and whose it is, to be compared and put back.
-
-A row is a tenant's where all that it refers to is. What is not provably one tenant's (a link of one's exhibit to the
-other's tag) is among the rows that are nobody's, and so in what `rows_not_of` compares.
-"""
+"""Every row of the database, to be compared and put back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -18,26 +15,10 @@ from tests.support.database import Toys
 Row = Mapping[str, Any]
 Rows = dict[str, list[Row]]
 Sums = dict[str, int]
-Owners = frozenset[str]
 
-# A column that holds an id, and the table whose id it is.
-REFERENCES = {
-    "case_id": "cases",
-    "import_id": "imports",
-    "exhibit_id": "exhibits",
-    "custodian_id": "custodians",
-    "tag_id": "tags",
-    "device_id": "devices",
-    "production_id": "productions",
-    "sequence_id": "bates_sequences",
-    "destination_id": "insert_destinations",
-}
-_FIRST = (
-    *("cases", "imports", "devices", "insert_destinations", "bates_sequences", "productions"),
-    *("custodians", "tags", "exhibits"),
-)
 # Who waits for what, and what is published: no tenant's, and no answer tells of it.
 NOBODYS = {"semaphores", "semaphore_holders", "outbox_state", "alembic_version"}
+_ID = re.compile(r"(?<!\d)\d{7}(?!\d)")
 
 
 @lru_cache(maxsize=4)
@@ -83,9 +64,9 @@ class Kept:
         now = sums(engine)
         return rows_of(engine, [name for name in now if now[name] != self.sums[name]])
 
-    def put_back(self, engine: Engine, changed: Iterable[str]) -> None:
-        """Make the tables hold what they held."""
-        known = tables(engine)
+    def put_back(self, engine: Engine) -> Rows:
+        """Make the tables hold what they held; what was changed."""
+        known, changed = tables(engine), self.changed(engine)
         with engine.begin() as connection:
             connection.execute(text("SET FOREIGN_KEY_CHECKS = 0"))
             for name in changed:
@@ -93,63 +74,14 @@ class Kept:
                 if self.rows[name]:
                     connection.execute(known[name].insert(), [dict(row) for row in self.rows[name]])
             connection.execute(text("SET FOREIGN_KEY_CHECKS = 1"))
+        return changed
 
 
-def rows_not_of(rows: Rows, tenant: str) -> Rows:
-    """The rows that are not this tenant's alone."""
-    return {table: [row for row, owners in found if owners != {tenant}] for table, found in _owned(rows).items()}
+def rows_about(rows: Rows, tenant: str, ids: range) -> Rows:
+    """The rows that are the tenant's, or in which one of the ids stands: links, events and counts too."""
+    return {table: [row for row in found if _is_about(row, tenant, ids)] for table, found in rows.items()}
 
 
-def unowned_tables(engine: Engine) -> list[str]:
-    """Tables of which nothing here says whose their rows are."""
-    return [
-        name
-        for name, table in tables(engine).items()
-        if name not in _SPECIAL and not {"tenant_id", *REFERENCES} & set(table.columns.keys())
-    ]
-
-
-def _owned(rows: Rows) -> dict[str, list[tuple[Row, Owners]]]:
-    known: dict[tuple[str, int], Owners] = {}
-    found: dict[str, list[tuple[Row, Owners]]] = {}
-    # What is referred to comes first; a table that refers to nothing has its tenant, or is a volume of a case.
-    for table in (*_FIRST, *(name for name in rows if name not in _FIRST)):
-        found[table] = [(row, frozenset(_owners(table, row, known))) for row in rows[table]]
-        known |= {(table, row["id"]): owners for row, owners in found[table] if "id" in row}
-    return found
-
-
-def _owners(table: str, row: Row, known: Mapping[tuple[str, int], Owners]) -> Iterator[str]:
-    if "tenant_id" in row:
-        yield row["tenant_id"]
-    for other, other_id in [*_references(row), *_SPECIAL.get(table, _nothing)(row)]:
-        yield from known.get((other, other_id), {"nobody"})
-
-
-def _references(row: Row) -> Iterator[tuple[str, int]]:
-    for column, other in REFERENCES.items():
-        if row.get(column) is not None:
-            yield other, row[column]
-
-
-def _nothing(_row: Row) -> Iterable[tuple[str, int]]:
-    return ()
-
-
-def _of_event(row: Row) -> Iterable[tuple[str, int]]:
-    """An import's id, one with a chunk's number behind it, or a production's; a refused upload is nobody's."""
-    if row["aggregate_type"] == "upload":
-        return []
-    kind = "productions" if row["aggregate_type"] == "production" else "imports"
-    return [(kind, int(str(row["aggregate_id"]).partition("/")[0]))]
-
-
-def _of_destination(row: Row) -> Iterable[tuple[str, int]]:
-    """A volume is its case's."""
-    return [("cases", int(str(row["name"]).split(":")[1]))]
-
-
-_SPECIAL: dict[str, Callable[[Row], Iterable[tuple[str, int]]]] = {
-    "outbox_events": _of_event,
-    "insert_destinations": _of_destination,
-}
+def _is_about(row: Row, tenant: str, ids: range) -> bool:
+    said = " ".join(str(value) for value in row.values() if not isinstance(value, bytes))
+    return row.get("tenant_id") == tenant or any(int(each) in ids for each in _ID.findall(said))

@@ -1,4 +1,4 @@
-"""Requests by their places, their answers, and where they are made."""
+"""Requests by their places, their answers, and uploads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from local.gateway.events import HttpRequest
 from local.gateway.server import ApiGateway
 from shell.aws import clients
 from tests.support.api import TOKENS, gateway
-from tests.support.productions import execute
 from tests.support.world import World
 
 # Of every answer its own, whatever was asked.
@@ -92,28 +91,9 @@ class Said:
         return json.loads(self.text) if self.text else None
 
 
-@dataclass(frozen=True)
-class Site:
-    """The handlers of this process, on a real database and moto's AWS."""
-
-    world: World
-
-    def ask(self, asked: Asked, tenant: str, user: str) -> Said:
-        """Make a request under a token of the tenant."""
-        return through(gateway(), asked, [f"Bearer {TOKENS.issue(tenant, user)}"])
-
-    def put(self, key: str, data: bytes) -> None:
-        """Put an object, and have everything done that follows from it."""
-        clients.s3().put_object(Bucket=self.world.bucket, Key=key, Body=data)
-        self.world.finish(self.world.notification_of(key))
-
-    def produce(self, production_id: int) -> None:
-        """Have a production carried out."""
-        execute(production_id)
-
-    def query(self, statement: str, **values: Any) -> Sequence[Any]:
-        """Rows of a statement, past the application."""
-        return self.world.query(statement, **values)
+def ask(asked: Asked, tenant: str, user: str) -> Said:
+    """Make a request under a token of the tenant, of the handlers of this process."""
+    return through(gateway(), asked, [f"Bearer {TOKENS.issue(tenant, user)}"])
 
 
 def through(api: ApiGateway, asked: Asked, authorizations: Sequence[str]) -> Said:
@@ -121,3 +101,9 @@ def through(api: ApiGateway, asked: Asked, authorizations: Sequence[str]) -> Sai
     fields = asked.headers(authorizations)
     found = api.handle(HttpRequest(asked.method, asked.path, asked.query, fields, asked.body, "127.0.0.1"))
     return Said.of(found.status, found.headers, found.body)
+
+
+def put(world: World, key: str, data: bytes) -> None:
+    """Put an object, and have everything done that follows from it."""
+    clients.s3().put_object(Bucket=world.bucket, Key=key, Body=data)
+    world.finish(world.notification_of(key))

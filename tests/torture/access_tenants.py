@@ -12,22 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.support.productions import execute
+from tests.support.world import World
 from tests.torture.access_document import places
-from tests.torture.access_sites import Asked, Said, Site
+from tests.torture.access_sites import Asked, Said, ask, put
 
 SHARED_CASE, SHARED_DEVICE, SHARED_PREFIX, SHARED_VOLUME = "Smith v. Jones", 100, "SMITH", "VOL001"
 SHARED_TAG, SHARED_HOLDER = "Hot", "Ada"
-LISTS = {
-    "GET /imports": {},
-    "GET /imports/{importId}/rejections": {"path:importId": "loaded"},
-    "GET /imports/{importId}/warnings": {"path:importId": "loaded"},
-    "GET /exhibits": {"query:case": "case", "query:limit": "behind_what_is_shared"},
-    "GET /custodians": {"query:case": "case", "query:limit": "behind_what_is_shared"},
-    "GET /custody-periods": {"query:deviceId": "shared_device"},
-    "GET /custody-changes": {"query:deviceId": "shared_device"},
-    "GET /productions": {},
-    "GET /productions/{productionId}/documents": {"path:productionId": "confirmed"},
-}
 
 
 @dataclass
@@ -70,49 +61,61 @@ class Tenant:
         return f"{self.mark}-{route.replace(' ', '-')}"
 
 
-def claim_ids(site: Site, first: int) -> None:
-    """From now on all rows get ids from there on."""
+def claim_ids(world: World, ids: range) -> None:
+    """From now on all rows get ids of the range."""
     counted = "SELECT table_name FROM information_schema.columns WHERE table_schema = DATABASE() AND extra LIKE :auto"
-    for (table,) in site.query(counted, auto="%auto_increment%"):
-        site.query(f"ALTER TABLE {table} AUTO_INCREMENT = {first}")
+    for (table,) in world.query(counted, auto="%auto_increment%"):
+        world.query(f"ALTER TABLE {table} AUTO_INCREMENT = {ids.start}")
 
 
-def settle(site: Site, tenant: Tenant) -> Tenant:
+def settle(world: World, tenant: Tenant) -> Tenant:
     """Make everything, by the API but for what it cannot be asked for: a stuck production, answers under keys."""
     for case in (SHARED_CASE, tenant.case):
-        load(site, tenant, case)
-        listed = done(site, tenant, "GET /exhibits", {"query:case": case})["items"]
+        load(world, tenant, case)
+        listed = done(tenant, "GET /exhibits", {"query:case": case})["items"]
         tenant.ids["exhibits"] = [each["id"] for each in listed]
         tenant.ids["versions"] = [each["version"] for each in listed]
         numbering = {"query": {}, "prefix": SHARED_PREFIX, "digits": tenant.digits, "startAt": tenant.year * 10}
-        tenant.ids["confirmed"] = _produce(site, tenant, case, numbering)
-    tenant.ids["awaiting"] = _announce(site, tenant, tenant.case)[0]
-    tenant.ids["cancelled"] = _cancelled(site, tenant)
-    _hold(site, tenant)
-    _put_into_states(site, tenant)
-    for route, needed in LISTS.items():
-        values = {place: listed_by(tenant)[name] for place, name in needed.items()}
-        tenant.cursors[route] = done(site, tenant, route, {"query:limit": 1, **values})["next"]
+        tenant.ids["confirmed"] = _produce(tenant, case, numbering)
+    tenant.ids["awaiting"] = _announce(tenant, tenant.case)[0]
+    tenant.ids["cancelled"] = _cancelled(world, tenant)
+    _hold(tenant)
+    _put_into_states(world, tenant)
+    for route, values in lists_of(tenant).items():
+        tenant.cursors[route] = done(tenant, route, {"query:limit": 1, **values})["next"]
         assert tenant.cursors[route], f"{route} has no second page"
     return tenant
 
 
-def listed_by(tenant: Tenant) -> dict[str, Any]:
-    """What lists are of."""
-    return {**tenant.ids, "case": tenant.case, "shared_device": SHARED_DEVICE, "behind_what_is_shared": 2}
+def lists_of(tenant: Tenant) -> dict[str, dict[str, Any]]:
+    """Every list that comes in pages, and what it is of; the first page of a case is of what both tenants have."""
+    loaded = {"path:importId": tenant.ids["loaded"]}
+    of_case = {"query:case": tenant.case, "query:limit": 2}
+    of_device = {"query:deviceId": SHARED_DEVICE}
+    return {
+        "GET /imports": {},
+        "GET /imports/{importId}/rejections": loaded,
+        "GET /imports/{importId}/warnings": loaded,
+        "GET /exhibits": of_case,
+        "GET /custodians": of_case,
+        "GET /custody-periods": of_device,
+        "GET /custody-changes": of_device,
+        "GET /productions": {},
+        "GET /productions/{productionId}/documents": {"path:productionId": tenant.ids["confirmed"]},
+    }
 
 
-def done(site: Site, tenant: Tenant, route: str, values: Mapping[str, Any], *, in_list: bool = False) -> Any:
+def done(tenant: Tenant, route: str, values: Mapping[str, Any], *, in_list: bool = False) -> Any:
     """What was answered to a request that must succeed."""
     keyed = {"header:Idempotency-Key": f"{tenant.mark}-{json.dumps(values)}"[:255]} if route[:4] == "POST" else {}
-    said: Said = site.ask(Asked(route, {**values, **keyed}, in_list), tenant.name, tenant.user)
+    said: Said = ask(Asked(route, {**values, **keyed}, in_list), tenant.name, tenant.user)
     assert said.status < 300, (route, said)
     return said.json
 
 
-def _announce(site: Site, tenant: Tenant, case: str, name: str = "awaited") -> tuple[int, str]:
+def _announce(tenant: Tenant, case: str, name: str = "awaited") -> tuple[int, str]:
     file_name = f"{tenant.mark} {name}.csv"
-    made = done(site, tenant, "POST /imports", {"body:case": case, "body:fileName": file_name})
+    made = done(tenant, "POST /imports", {"body:case": case, "body:fileName": file_name})
     return made["id"], f"imports/{tenant.name}/{case}/{made['uploadId']}/{file_name}"
 
 
@@ -132,23 +135,23 @@ def load_file(tenant: Tenant) -> bytes:
     return "\r\n".join([*rows, ""]).encode()
 
 
-def _cancelled(site: Site, tenant: Tenant) -> int:
-    import_id, key = _announce(site, tenant, tenant.case, "cancelled")
-    done(site, tenant, "POST /imports/{importId}/cancel", {"path:importId": import_id})
-    site.put(key, load_file(tenant))
+def _cancelled(world: World, tenant: Tenant) -> int:
+    import_id, key = _announce(tenant, tenant.case, "cancelled")
+    done(tenant, "POST /imports/{importId}/cancel", {"path:importId": import_id})
+    put(world, key, load_file(tenant))
     return import_id
 
 
-def _produce(site: Site, tenant: Tenant, case: str, numbering: Mapping[str, Any]) -> int:
+def _produce(tenant: Tenant, case: str, numbering: Mapping[str, Any]) -> int:
     said = {"case": case, "volume": SHARED_VOLUME, **numbering}
-    made = done(site, tenant, "POST /productions", {f"body:{name}": value for name, value in said.items()})
-    site.produce(made["id"])
+    made = done(tenant, "POST /productions", {f"body:{name}": value for name, value in said.items()})
+    execute(made["id"])
     return int(made["id"])
 
 
-def _hold(site: Site, tenant: Tenant) -> None:
+def _hold(tenant: Tenant) -> None:
     named = {"body:case": tenant.case, "body:name": f"{tenant.mark} Lab"}
-    tenant.ids["custodian"] = done(site, tenant, "POST /custodians", named)["id"]
+    tenant.ids["custodian"] = done(tenant, "POST /custodians", named)["id"]
     periods = [(SHARED_DEVICE, 1, 2), (SHARED_DEVICE, 3, 4), (tenant.device, 5, None)]
     for device, begin, end in periods:
         said = {
@@ -158,26 +161,26 @@ def _hold(site: Site, tenant: Tenant) -> None:
             "body:custodianId": tenant.ids["custodian"],
             "body:note": f"{tenant.mark} safe",
         }
-        [made] = done(site, tenant, "POST /custody-periods", said, in_list=True)["items"]
+        [made] = done(tenant, "POST /custody-periods", said, in_list=True)["items"]
         tenant.ids["period"] = made["id"]
 
 
-def _put_into_states(site: Site, tenant: Tenant) -> None:
+def _put_into_states(world: World, tenant: Tenant) -> None:
     for state, change in (("requested", ""), ("stuck", "status = 'needs_attention', is_open = 0")):
         said = {"body:case": tenant.case, "body:volume": f"{tenant.mark}-{state}", "body:query": {}}
         numbering = {"body:prefix": f"{tenant.mark}-P", "body:digits": 6}
-        tenant.ids[state] = done(site, tenant, "POST /productions", {**said, **numbering})["id"]
+        tenant.ids[state] = done(tenant, "POST /productions", {**said, **numbering})["id"]
         if change:
-            site.query(f"UPDATE productions SET {change} WHERE id = :id", id=tenant.ids[state])
+            world.query(f"UPDATE productions SET {change} WHERE id = :id", id=tenant.ids[state])
     for route, known in places().items():
         if "header:Idempotency-Key" in known:
-            _use_key(site, tenant, route)
+            _use_key(world, tenant, route)
 
 
-def _use_key(site: Site, tenant: Tenant, route: str) -> None:
+def _use_key(world: World, tenant: Tenant, route: str) -> None:
     """An answer that was given under the key to another request."""
     said = {"tenant": tenant.name, "route": _stored(route), "key": tenant.key(route).encode(), "mark": tenant.mark}
-    site.query(
+    world.query(
         "INSERT INTO idempotency_keys (tenant_id, route, idempotency_key, fingerprint, status, owner, attempt, "
         "lease_until, status_code, response_headers, response_body) VALUES (:tenant, :route, :key, "
         "REPEAT('f', 32), 'completed', REPEAT('o', 16), 1, NOW(6), 200, '{}', JSON_OBJECT('told', :mark))",
@@ -190,9 +193,9 @@ def _stored(route: str) -> str:
     return re.sub(r"{(\w+)}", lambda found: "{" + re.sub("([A-Z])", r"_\1", found[1]).lower() + "}", route)
 
 
-def load(site: Site, tenant: Tenant, case: str) -> int:
+def load(world: World, tenant: Tenant, case: str) -> int:
     """Announce and put a load file; the import's id."""
-    import_id, key = _announce(site, tenant, case, "loaded")
-    site.put(key, load_file(tenant))
+    import_id, key = _announce(tenant, case, "loaded")
+    put(world, key, load_file(tenant))
     tenant.ids["loaded"] = import_id
     return import_id

@@ -124,6 +124,8 @@ def no_tenants(signer: Signer, tenant: str) -> dict[str, list[str]]:
         "soft hyphen within": f"{tenant[:3]}\u00ad{tenant[3:]}",
         "line end behind": f"{tenant}\n",
         "NUL behind": f"{tenant}\0",
+        "this folder": ".",
+        "the folder above": "..",
         "a folder up": f"x/../{tenant}",
         "a folder": f"{tenant}/",
         "a folder before": f"/{tenant}",

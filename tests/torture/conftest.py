@@ -15,7 +15,6 @@ from tests.support.database import until
 from tests.support.emptying import empty_tables, restart_ids
 from tests.support.world import World, request_messages
 from tests.torture.access_matrix import Matrix
-from tests.torture.access_sites import Site
 from tests.torture.plain_clients import Connect
 from tests.torture.tortured_database import TorturedDatabase
 
@@ -77,8 +76,7 @@ def matrix(migrated: dict[str, str]) -> Iterator[Matrix]:
     """Two tenants with one of everything, for the tests of a module."""
     world = World(migrated["BUCKET"], migrated)
     empty_tables(world.engine)
-    site = Site(world)
-    yield Matrix.settled(site, world.engine)
+    yield Matrix.settled(world)
     empty_tables(world.engine)
     restart_ids(world.engine)
     request_messages()

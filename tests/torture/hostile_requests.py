@@ -1,4 +1,4 @@
-"""Requests for every route of the OpenAPI document, and what an unkind client makes of them. Depends on seeds alone.
+"""What an unkind client makes of a request. Depends on seeds alone.
 
 Nothing here imports the application: a request is what goes over the wire.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
@@ -30,7 +30,6 @@ HEADERS = (
     *(("content-type", kind) for kind in KINDS),
     *(("If-None-Match", "*"), ("X-HTTP-Method-Override", "DELETE"), ("x-tenant-id", "other"), ("accept", "\0")),
 )
-REQUIRED = ("case", "deviceId")
 IDS = ("0", "-1", "1e3", "9" * 30, "01", "%00", "..", "%2e%2e", "1%2F2", "😀", "null", "1;2", "1'--", " 1", "x" * 2_000)
 
 
@@ -43,48 +42,6 @@ class Request:
     query: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
-
-
-@dataclass(frozen=True)
-class Operation:
-    """A route of the document; `body` is an example of what it takes."""
-
-    method: str
-    path: str
-    parameters: tuple[str, ...]
-    body: Any
-
-    @property
-    def label(self) -> str:
-        """As the document's readers name it."""
-        return f"{self.method} {self.path}"
-
-
-def operations(document: Mapping[str, Any], examples: Mapping[str, Any]) -> list[Operation]:
-    """Every operation of the document; `examples` are bodies by label."""
-    return [
-        Operation(method.upper(), path, _queried(operation), examples.get(f"{method.upper()} {path}"))
-        for path, methods in document["paths"].items()
-        for method, operation in methods.items()
-    ]
-
-
-def _queried(operation: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(each["name"] for each in operation.get("parameters", []) if each["in"] == "query")
-
-
-def sound(rng: random.Random, operation: Operation, known: Mapping[str, str]) -> Request:
-    """A request as the document describes it, about what is known to be there."""
-    path = operation.path
-    for name, value in known.items():
-        path = path.replace("{" + name + "}", value)
-    asked = [name for name in operation.parameters if name in known and (name in REQUIRED or rng.random() < 0.7)]
-    query = "&".join(f"{name}={quote(known[name])}" for name in asked)
-    headers = [("Idempotency-Key", f"key-{rng.getrandbits(60)}")] if operation.method != "GET" else []
-    headers += [("If-Match", f'"{known["version"]}"')] if operation.method in ("PATCH", "DELETE") else []
-    body = b"" if operation.body is None else json.dumps(operation.body).encode()
-    headers += [("content-type", "application/json")] if body else []
-    return Request(operation.method, path, query, tuple(headers), body)
 
 
 def damaged(rng: random.Random, request: Request) -> Request:

@@ -8,19 +8,11 @@ from core.load_file.chunk_reader import SourceRecord
 from core.load_file.layout import Layout
 from samples.columns import Column, Role
 from samples.oracle import Truth, is_wide
-from tests.support.rebuild import rebuilt_rows
+from tests.support.rebuild import FIELDS, rebuilt_rows
 from tests.support.world import World
 from tests.torture.mutated_rows import demand
 
-_ROLES = {
-    "control_number": Role.ID,
-    "bates_begin": Role.BATES_BEGIN,
-    "bates_end": Role.BATES_END,
-    "parent_control_number": Role.PARENT,
-    "title": Role.TITLE,
-    "file_name": Role.FILE_NAME,
-    "native_path": Role.NATIVE_PATH,
-    "text_path": Role.TEXT_PATH,
+_ROLES = {field: role for role, field in FIELDS.items()} | {
     "document_date": Role.DOCUMENT_DATE,
     "custodians": Role.CUSTODIAN,
     "tags": Role.TAGS,

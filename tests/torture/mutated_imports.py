@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,7 +83,6 @@ def accounted(world: World, import_id: int, data: bytes) -> Imported:
     demand(unchanged == got.counts["unchanged"], f"{unchanged} records are nowhere")
     demand(not unchanged or _is_second(world, import_id), "records are unchanged where there was nothing before")
     _check_rejections(got, records)
-    _check_ids(world, import_id)
     if not unchanged:
         # A row that was there before has its warnings here, and its exhibit with another import.
         check_cells(world, import_id, data, layout, records)
@@ -148,16 +146,6 @@ def _check_rejections(got: Accounts, records: Sequence[SourceRecord]) -> None:
         demand(each.code in set(Rejection) - _OURS, f"line {each.line}: {each.code}: {each.message}")
         demand(bool(each.message.strip()) and each.row_count == 1, f"line {each.line}: a rejection without a reason")
         demand((each.byte_start, each.byte_len) == places[each.line], f"line {each.line}: other bytes were rejected")
-
-
-def _check_ids(world: World, import_id: int) -> None:
-    rows = world.query(
-        "SELECT CAST(control_number AS BINARY) FROM exhibits e JOIN imports i ON i.case_id = e.case_id "
-        "WHERE i.id = :id",
-        id=import_id,
-    )
-    twice = [number for number, times in Counter(row[0] for row in rows).items() if times > 1]
-    demand(not twice, "a control number is there twice")
 
 
 def _check_report(world: World, import_id: int, got: Accounts, layout: Layout, data: bytes) -> None:

@@ -14,6 +14,7 @@ from samples.dates import DateFormat
 from samples.dialects import DIALECTS, ENCODINGS, Dialect, Quoting
 from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec, supports
+from samples.strategies import quotings
 from samples.words import Alphabet, build_random
 
 MOST_ROWS = 40
@@ -24,17 +25,9 @@ _FAULTS = tuple(kind for kind in FaultKind if kind is not FaultKind.HUGE_PROPERT
 def base_files(seed: int, most: int) -> list[Generated]:
     """Sound files, and some with faults, of every dialect, way of quoting, encoding and newline, in any order."""
     rng = build_random(seed, "bases")
-    kinds = [
-        (*kind, quoting) for kind in product(DIALECTS, ENCODINGS, ("\r\n", "\n")) for quoting in _quotings(kind[0])
-    ]
+    kinds = [(*kind, quoting) for kind in product(DIALECTS, ENCODINGS, ("\r\n", "\n")) for quoting in quotings(kind[0])]
     rng.shuffle(kinds)
     return [generate(_spec(rng, *kinds[number % len(kinds)])) for number in range(most)]
-
-
-def _quotings(dialect: Dialect) -> list[Quoting]:
-    if not dialect.qualifier:
-        return [Quoting.MINIMAL]
-    return list(Quoting) if dialect.delimiter not in ",;" else [Quoting.ALL, Quoting.MINIMAL]
 
 
 def _spec(rng: random.Random, dialect: Dialect, encoding: str, newline: str, quoting: Quoting) -> Spec:

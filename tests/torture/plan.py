@@ -29,7 +29,8 @@ AT_WORK = (
     *("SettleFailedImportFunction", "ResumeProductionsFunction", "PurgeExpiredFunction"),
 )
 
-
+# How many statements of a kind there are at least in most seeds.
+STORM = {"write": 500, "lock": 200, "savepoint": 15, "change": 250}
 # Those who are asked most under keys: an owner is late behind its claim, and the key may be another's by then.
 KEYED = ("ImportsApiFunction", "ProductionsApiFunction", "ExhibitsApiFunction", "CustodyApiFunction")
 # Who adds the first row of something that others may be adding at once; at which times it may be late, and how often it
@@ -71,7 +72,10 @@ class PointFault:
 
 @dataclass(frozen=True)
 class StatementFault:
-    """At the n-th statement, from 1, of the kind: write, bulk, lock, read, commit or savepoint."""
+    """At the n-th statement, from 1, of the kind: write, bulk, lock, read, commit, savepoint, or change.
+
+    A change is a COMMIT of what was written.
+    """
 
     kind: str
     nth: int
@@ -114,8 +118,11 @@ class Plan:
         return f"seed-{self.seed}"
 
 
-def plan_of(seed: int, *, with_faults: bool = True) -> Plan:
-    """The seed's plan; each kind of trouble and of injection comes in turn, and others beside it by chance."""
+def plan_of(seed: int, *, with_faults: bool = True, storm: int = 0) -> Plan:
+    """The seed's plan; each kind of trouble and of injection comes in turn, and others beside it by chance.
+
+    With a storm there are so many more deadlocks and as many more lost COMMITs.
+    """
     draw = random.Random(seed)
     files = tuple(_file(draw, number) for number in range(draw.randint(2, 3)))
     points = tuple(_point(draw) for _ in range(draw.randint(6, 12)))
@@ -125,8 +132,18 @@ def plan_of(seed: int, *, with_faults: bool = True) -> Plan:
     )
     copies = draw.choice((1, 2, 3))
     aimed = _aimed(random.Random(f"{seed} aimed"), is_cancelled=any(file.is_cancelled for file in files))
-    made = Plan(seed, files, (*points, *aimed), statements, troubles, copies)
+    more = _storm(random.Random(f"{seed} storm"), storm)
+    made = Plan(seed, files, (*points, *aimed), (*statements, *more), troubles, copies)
     return made if with_faults else replace(made, points=(), statements=(), troubles=(), copies=1)
+
+
+def _storm(draw: random.Random, count: int) -> Iterator[StatementFault]:
+    """Deadlocks within SAVEPOINTs and outside, and lost COMMITs of what was written, executed or not."""
+    for _ in range(count):
+        kind = draw.choice(("write", "write", "lock", "savepoint"))
+        yield StatementFault(kind, draw.randint(1, STORM[kind]), Injection.DEADLOCK)
+        lost = draw.choice((Injection.LOSE_COMMIT_ANSWER, Injection.LOSE_COMMIT_REQUEST))
+        yield StatementFault("change", draw.randint(1, STORM["change"]), lost)
 
 
 def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:

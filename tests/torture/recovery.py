@@ -16,10 +16,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 from benchmarks.output import DONE, FAILED, percentile_ms, run_command, run_measurement, table
@@ -156,34 +157,24 @@ def ordeal(directory: Path, seed: int, rows: int = ROWS) -> Iterator[Ordeal]:
         yield Ordeal(stack, database, seed, rows)
 
 
-def figures(recovered: Sequence[Recovered], fault: str) -> dict[str, Mapping[str, float]]:
-    """Of one fault: rounds and percentiles in seconds, by what is counted from."""
-    found: dict[str, Mapping[str, float]] = {}
-    for since in ("after_fault", "after_writable"):
-        times = sorted(asdict(each)[since] for each in recovered if each.fault == fault)
-        if times:
-            p50, p99 = (percentile_ms(times, share) / 1000 for share in (0.5, 0.99))
-            found[since] = {"rounds": len(times), "p50": p50, "p99": p99, "longest": times[-1]}
-    return found
-
-
 def told(recovered: Sequence[Recovered]) -> str:
-    """The table."""
+    """The table: rounds and percentiles of each fault, by what is counted from."""
     rows = []
-    for fault in FAULTS:
-        for since, those in figures(recovered, fault).items():
-            times = [f"{those[name]:.2f} s" for name in ("p50", "p99", "longest")]
-            rows.append([fault, since.replace("_", " "), f"{those['rounds']:.0f}", *times])
+    for fault, since in product(FAULTS, ("after_fault", "after_writable")):
+        times = sorted(getattr(each, since) for each in recovered if each.fault == fault)
+        if times:
+            figures = (*(percentile_ms(times, share) / 1000 for share in (0.5, 0.99)), times[-1])
+            rows.append([fault, since.replace("_", " "), str(len(times)), *(f"{each:.2f} s" for each in figures)])
     return table(["fault", "to the next chunk", "rounds", "p50", "p99", "longest"], rows)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
     options = _parser().parse_args(arguments)
-    return run_measurement(partial(_measure, options.rounds, options.seed, options.json))
+    return run_measurement(partial(_measure, options.rounds, options.seed))
 
 
-def _measure(rounds: int, seed: int, as_json: bool) -> int:
+def _measure(rounds: int, seed: int) -> int:
     with tempfile.TemporaryDirectory(prefix="recovery-") as directory, ordeal(Path(directory), seed) as under:
         for number in range(rounds):
             under.round()
@@ -199,10 +190,7 @@ def _measure(rounds: int, seed: int, as_json: bool) -> int:
         f"{len(under.made)} imports of {records:,} records, {failed} invocations failed and were made again; "
         f"{len(under.findings)} violations"
     )
-    if as_json:
-        print(json.dumps({"ended": ended, **{fault: figures(under.recovered, fault) for fault in FAULTS}}))
-    else:
-        print(told(under.recovered), ended, sep="\n")
+    print(told(under.recovered), ended, sep="\n")
     return FAILED if under.findings else DONE
 
 
@@ -210,7 +198,6 @@ def _parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="python -m tests.torture.recovery", description=__doc__)
     made.add_argument("--rounds", type=int, default=30, help="how often each fault strikes (default: 30)")
     made.add_argument("--seed", type=int, default=1, help="what chooses files and moments (default: 1)")
-    made.add_argument("--json", action="store_true", help="the figures as JSON instead of a table")
     return made
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from urllib.parse import quote
 
@@ -15,16 +14,15 @@ import pytest
 
 from tests.support.api import template
 from tests.support.world import request_messages
-from tests.torture.access_attacks import Attack, comparable
+from tests.torture.access_attacks import EVERYTHING, Check, comparable
 from tests.torture.access_document import places
 from tests.torture.access_leaks import Condition, modules_with_conditions, watched
-from tests.torture.access_matrix import Matrix
+from tests.torture.access_matrix import OUR_IDS, THEIR_IDS, Matrix
 from tests.torture.access_requests import requests_of, unasked
-from tests.torture.access_rows import rows_not_of, tables, unowned_tables
-from tests.torture.access_sites import Asked, Said
+from tests.torture.access_rows import rows_about, tables
+from tests.torture.access_sites import Asked, Said, ask
 from tests.torture.access_tokens import lookalikes
 
-Check = Asked | Attack
 # Whoever leaves the tenant out of these is held up by what follows.
 HELD_UP = {
     ("imports.commands", "_lock_import"): "the import is read once more, with the tenant, before anything is committed",
@@ -37,9 +35,8 @@ BY_UPLOADS = {"imports.upload_matching"}
 def checks(matrix: Matrix) -> dict[Condition, list[Check]]:
     """What each condition on a tenant, or on a case, is met by; no request of all has violated anything."""
     met: dict[Condition, list[Check]] = {}
-    with watched(matrix.engine) as seen:
-        every: list[Check] = [*matrix.own, *matrix.attacks]
-        for check in every:
+    with watched(matrix.world.engine) as seen:
+        for check in matrix.checks:
             seen.conditions.clear()
             assert list(matrix.violations(check)) == []
             for condition in seen.conditions:
@@ -49,7 +46,7 @@ def checks(matrix: Matrix) -> dict[Condition, list[Check]]:
 
 def first(matrix: Matrix, found: Sequence[Check]) -> str | None:
     """The first violation; another's whole request is what is met by most."""
-    found = sorted(found, key=lambda each: not isinstance(each, Attack) or each.where != "everything")
+    found = sorted(found, key=lambda each: each.place != EVERYTHING)
     return next((said for check in found for said in matrix.violations(check)), None)
 
 
@@ -57,11 +54,12 @@ def test_every_route_and_every_place_is_asked_about(matrix: Matrix) -> None:
     assert unasked(requests_of(matrix.ours)) == [], "say something there in access_requests.py"
     assert len(unasked([])) == sum(len(known or {""}) for known in places().values())
     assert {route.key for route in template().routes} == set(places())
-    assert unowned_tables(matrix.engine) == [], "say in access_rows.py whose their rows are"
+    refused = [check for check in matrix.checks if not check.place and matrix.expected[str(check)].status >= 300]
+    assert refused == [], "of one's own everything can be had"
 
 
 def test_every_place_that_names_something_is_attacked(matrix: Matrix) -> None:
-    attacked = {(each.foreign.route, each.where) for each in matrix.attacks}
+    attacked = {(each.asked.route, each.place) for each in matrix.checks}
     every = {(route, place) for route, known in places().items() for place in known}
     naming = re.compile(
         r"(?i)(id|ids|after|case|tag|tags|custodian|custodians|key|query:controlNumber|prefix|body:name)$"
@@ -73,7 +71,7 @@ def test_what_is_anothers_is_answered_as_what_there_is_not_and_stays_as_it_is(
     matrix: Matrix, checks: dict[Condition, list[Check]]
 ) -> None:
     assert checks
-    assert matrix.unchanged()
+    assert matrix.kept.changed(matrix.world.engine) == {}
 
 
 @pytest.mark.usefixtures("checks")
@@ -82,7 +80,7 @@ def test_no_message_was_sent_about_anothers_import(matrix: Matrix) -> None:
 
 
 def test_a_tenant_that_looks_like_another_is_another(matrix: Matrix) -> None:
-    asked = list({each.route: each for each in matrix.own}.values())
+    asked = list({each.asked.route: each.asked for each in matrix.checks if not each.place}.values())
     expected = answers_to(matrix, asked, "stranger")
     for name in lookalikes(matrix.ours.name):
         assert answers_to(matrix, asked, name) == expected, name
@@ -90,15 +88,16 @@ def test_a_tenant_that_looks_like_another_is_another(matrix: Matrix) -> None:
 
 def answers_to(matrix: Matrix, asked: Sequence[Asked], name: str) -> list[Said]:
     """What a tenant is told that has nothing, as if it were called a stranger; it changes nothing but its own."""
-    said = [comparable(matrix.site.ask(each, name, matrix.ours.user)) for each in asked]
-    changed = matrix.kept.changed(matrix.engine)
-    matrix.kept.put_back(matrix.engine, changed)
-    assert rows_not_of({**matrix.kept.rows, **changed}, name) == rows_not_of(matrix.kept.rows, name)
-    return [replace(each, text=each.text.replace(f"/{quote(name)}/", "/stranger/")) for each in said]
+    said = [comparable(ask(each, name, matrix.ours.user)) for each in asked]
+    changed = matrix.kept.put_back(matrix.world.engine)
+    held = {table: matrix.kept.rows[table] for table in changed}
+    for tenant, ids in ((matrix.ours, OUR_IDS), (matrix.theirs, THEIR_IDS)):
+        assert rows_about(changed, tenant.name, ids) == rows_about(held, tenant.name, ids)
+    return [Said(each.status, each.headers, each.text.replace(f"/{quote(name)}/", "/stranger/")) for each in said]
 
 
 def test_every_table_with_a_tenant_was_tried(matrix: Matrix, checks: dict[Condition, list[Check]]) -> None:
-    with_tenant = {name for name, table in tables(matrix.engine).items() if "tenant_id" in table.columns}
+    with_tenant = {name for name, table in tables(matrix.world.engine).items() if "tenant_id" in table.columns}
     assert with_tenant == {each.table for each in checks if each.column == "tenant_id"}
 
 
@@ -110,12 +109,12 @@ def _is_alike(one: Condition, other: Condition) -> bool:
 def test_a_condition_that_is_left_out_is_found(matrix: Matrix, checks: dict[Condition, list[Check]]) -> None:
     missed = []
     for condition, found in checks.items():
-        with watched(matrix.engine, condition.__eq__):
+        with watched(matrix.world.engine, condition.__eq__):
             if first(matrix, found) is None:
                 missed.append(condition)
     assert {(each.module, each.function) for each in missed} == set(HELD_UP)
     for held in missed:
         # With what follows left out too.
-        with watched(matrix.engine, partial(_is_alike, held)):
+        with watched(matrix.world.engine, partial(_is_alike, held)):
             assert first(matrix, checks[held]) is not None
     assert {each.module for each in checks} >= modules_with_conditions() - BY_UPLOADS

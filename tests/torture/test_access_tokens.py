@@ -1,28 +1,26 @@
 """Behind the gateway, without a token that counts, nothing is read, done, or told from what there is not.
 
-Every route of the template, over a socket; the twins are gateways that leave out one check each.
+Every route of the template; the twins are gateways that leave out one check each.
 """
 
 from __future__ import annotations
 
-import http.client
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from local.gateway.server import ApiGateway
+from local.gateway.tokens import Tokens
 from tests.support.api import TOKENS, invoke, template
-from tests.torture.access_attacks import NOBODYS_ID
-from tests.torture.access_matrix import OUR_IDS, Matrix
+from tests.torture.access_matrix import Matrix
 from tests.torture.access_requests import requests_of
-from tests.torture.access_rows import Kept
-from tests.torture.access_sites import Asked, Said, through
+from tests.torture.access_sites import Asked, Said, ask, through
 from tests.torture.access_tenants import SHARED_CASE, SHARED_HOLDER
 from tests.torture.access_tokens import Lax, Signer, no_tenants, no_tokens
 
-Ask = Callable[[Asked, Sequence[str]], Said]
+NOBODYS_ID = 7_000_001
 
 
 @dataclass
@@ -30,27 +28,16 @@ class Api:
     """A gateway with two tenants behind it; `invoked` are the functions that it asked."""
 
     matrix: Matrix
+    tokens: Tokens = TOKENS
     invoked: list[str] = field(default_factory=list)
-    url: str = ""
-
-    def invoke(self, function: str, event: dict[str, Any]) -> Any:
-        """Note the function, and call it."""
-        self.invoked.append(function)
-        return invoke(function, event)
 
     def send(self, asked: Asked, authorizations: Sequence[str]) -> Said:
         """Make a request with these Authorization headers."""
-        connection = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=60)
-        target = f"{asked.path}?{asked.query}" if asked.query else asked.path
-        connection.putrequest(asked.method, target, skip_host=True, skip_accept_encoding=True)
-        for name, value in asked.headers(authorizations):
-            connection.putheader(name, value.encode("utf-8"))
-        connection.putheader("content-length", str(len(asked.body)))
-        connection.endheaders(asked.body)
-        found = connection.getresponse()
-        said = Said.of(found.status, found.getheaders(), found.read())
-        connection.close()
-        return said
+        return through(ApiGateway(template().routes, self._invoke, self.tokens), asked, authorizations)
+
+    def _invoke(self, function: str, event: dict[str, Any]) -> Any:
+        self.invoked.append(function)
+        return invoke(function, event)
 
     @property
     def signer(self) -> Signer:
@@ -64,45 +51,37 @@ class Api:
         assert {route.key for route in template().routes} == set(found)
         return found
 
+    def answered(self, asked: Sequence[Asked], sent: dict[str, list[str]], allowed: int) -> list[str]:
+        """The tokens that were answered otherwise than with that status, or not in the same way for every route."""
+        wrong = []
+        for name, authorizations in sent.items():
+            found = {self.send(each, authorizations) for each in asked}
+            if {each.status for each in found} != {allowed} or len(found) > 1:
+                wrong.append(name)
+        return wrong
 
-@pytest.fixture(scope="module")
-def api(matrix: Matrix) -> Iterator[Api]:
-    made = Api(matrix)
-    with ApiGateway(template().routes, made.invoke, TOKENS) as gateway:
-        made.url = gateway.url
-        yield made
-
-
-def answered(ask: Ask, asked: Sequence[Asked], sent: dict[str, list[str]], allowed: int) -> list[str]:
-    """The tokens that were answered otherwise than with that status, or not in the same way for every route."""
-    wrong = []
-    for name, authorizations in sent.items():
-        found = {ask(each, authorizations) for each in asked}
-        if {each.status for each in found} != {allowed} or len(found) > 1:
-            wrong.append(name)
-    return wrong
+    def same_route(self, asked: Asked) -> list[Asked]:
+        """The request with one's own ids, another's, and ids that nobody has."""
+        theirs = {each.route: each for each in requests_of(self.matrix.theirs)}[asked.route]
+        ids = {place: value for place, value in theirs.values.items() if place.startswith("path:")}
+        return [asked, asked.with_values(ids), asked.with_values(dict.fromkeys(ids, NOBODYS_ID))]
 
 
-def same_route(asked: Asked, matrix: Matrix) -> list[Asked]:
-    """The request with one's own ids, another's, and ids that nobody has."""
-    theirs = {each.route: each for each in requests_of(matrix.theirs)}[asked.route]
-    ids = {place: value for place, value in theirs.values.items() if place.startswith("path:")}
-    return [asked, asked.with_values(ids), asked.with_values(dict.fromkeys(ids, NOBODYS_ID))]
+@pytest.fixture
+def api(matrix: Matrix) -> Api:
+    return Api(matrix)
 
 
 def test_without_a_token_that_counts_no_route_does_or_tells_anything(api: Api) -> None:
-    before = Kept.of(api.matrix.engine)
-    api.invoked.clear()
-    assert answered(api.send, list(api.routes.values()), no_tokens(api.signer), 401) == []
+    assert api.answered(list(api.routes.values()), no_tokens(api.signer), 401) == []
     assert api.invoked == []
-    assert before.changed(api.matrix.engine) == {}
+    assert api.matrix.kept.changed(api.matrix.world.engine) == {}
 
 
 def test_without_a_tenant_no_route_does_or_tells_anything(api: Api) -> None:
-    before = Kept.of(api.matrix.engine)
     sent = no_tenants(api.signer, api.matrix.ours.name)
-    assert answered(api.send, list(api.routes.values()), sent, 403) == []
-    assert before.changed(api.matrix.engine) == {}
+    assert api.answered(list(api.routes.values()), sent, 403) == []
+    assert api.matrix.kept.changed(api.matrix.world.engine) == {}
 
 
 def test_who_is_refused_cannot_tell_what_there_is(api: Api) -> None:
@@ -110,13 +89,13 @@ def test_who_is_refused_cannot_tell_what_there_is(api: Api) -> None:
     refused = {401: no_tokens(signer)["expired"], 403: no_tenants(signer, api.matrix.ours.name)["tenant missing"]}
     for asked in api.routes.values():
         for status, authorizations in refused.items():
-            [said] = {api.send(each, authorizations) for each in same_route(asked, api.matrix)}
+            [said] = {api.send(each, authorizations) for each in api.same_route(asked)}
             assert said.status == status
 
 
 def test_a_scheme_in_lower_case_and_a_number_for_a_tenant_mean_what_they_say(api: Api) -> None:
     asked = Asked("GET /imports", {})
-    good, number = api.signer.sign(), api.signer.of_tenant(OUR_IDS)
+    good, number = api.signer.sign(), api.signer.of_tenant(NOBODYS_ID)
     assert api.send(asked, [f"bearer {good}"]) == api.send(asked, [f"BEARER {good}"])
     assert api.matrix.ours.mark in api.send(asked, [f"bearer {good}"]).text
     assert api.send(asked, [f"Bearer {number}"]).json == {"items": [], "next": None}
@@ -126,12 +105,12 @@ def test_the_same_request_under_the_same_key_is_each_tenants_own(api: Api) -> No
     said = {"body:case": SHARED_CASE, "body:name": SHARED_HOLDER, "header:Idempotency-Key": "of both"}
     matrix, tenants = api.matrix, (api.matrix.theirs, api.matrix.ours)
     asked = Asked("POST /custodians", said)
-    first, again = ([matrix.site.ask(asked, each.name, each.user) for each in tenants] for _ in range(2))
+    first, again = ([ask(asked, each.name, each.user) for each in tenants] for _ in range(2))
     replayed = [dict(each.headers).get("x-idempotent-replayed") for each in (*first, *again)]
     assert replayed == [None, None, "true", "true"]
     assert [each.text for each in first] == [each.text for each in again]
     assert first[0].json["id"] != first[1].json["id"]
-    matrix.kept.put_back(matrix.engine, matrix.kept.changed(matrix.engine))
+    matrix.kept.put_back(matrix.world.engine)
 
 
 @pytest.mark.parametrize(
@@ -149,9 +128,8 @@ def test_the_same_request_under_the_same_key_is_each_tenants_own(api: Api) -> No
     ids=["signature", "expiry", "begin", "issue", "issuer and audience"],
 )
 def test_a_gateway_that_leaves_out_a_check_is_found(api: Api, unchecked: dict[str, bool], found: set[str]) -> None:
-    lax = ApiGateway(template().routes, api.invoke, Lax(api.signer.secret, **unchecked))
-    asked = [api.routes["GET /imports/{importId}"]]
+    lax = Api(api.matrix, Lax(api.signer.secret, **unchecked))
+    asked = api.routes["GET /imports/{importId}"]
     sent = no_tokens(api.signer)
-    wrong = answered(lambda *request: through(lax, *request), asked, sent, 401)
-    assert found <= set(wrong)
-    assert api.matrix.ours.mark in through(lax, asked[0], sent[min(found)]).text
+    assert found <= set(lax.answered([asked], sent, 401))
+    assert api.matrix.ours.mark in lax.send(asked, sent[min(found)]).text

@@ -132,7 +132,7 @@ def test_what_is_wrong_with_an_import_is_found_out(small_chunks: World) -> None:
         try:
             accounted(small_chunks, import_id, file.data)
         except ViolationError:
-            kept.put_back(small_chunks.engine, kept.changed(small_chunks.engine))
+            kept.put_back(small_chunks.engine)
         else:
             pytest.fail(f"{tampering}, and nothing was found")
     assert isinstance(accounted(small_chunks, import_id, file.data), Imported)

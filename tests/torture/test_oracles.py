@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from tests.torture.events_oracle import _judge_stories
-from tests.torture.findings import DOUBLED, MISPLACED, UNFINISHED, Finding, asserted
+from tests.torture.findings import DOUBLED, MISPLACED, UNFINISHED, Finding
 from tests.torture.hunt import first_caught
 from tests.torture.ledger import DOCUMENTS
 from tests.torture.plan import plan_of
@@ -34,13 +34,6 @@ def test_an_exhibit_that_a_production_has_twice_is_doubled() -> None:
     assert DOUBLED in {each.kind for each in _judge_production(1, "confirmed", rows, {})}
     rows[-1].exhibit_id = DOCUMENTS
     assert DOUBLED not in {each.kind for each in _judge_production(1, "confirmed", rows, {})}
-
-
-def test_an_assertion_without_a_message_is_told_by_its_source() -> None:
-    def check() -> None:
-        raise AssertionError
-
-    assert [each.what for each in asserted(MISPLACED, "here", check)] == ["here: AssertionError: raise AssertionError"]
 
 
 def test_a_violation_of_another_kind_does_not_prove_a_protection() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,12 @@ from local.template.reader import Template
 from tests.torture import findings, seeds
 from tests.torture.actors import until
 from tests.torture.arena import Arena, arena
-from tests.torture.faulty_proxy import Injection
+from tests.torture.faulty_proxy import OF_COMMITS, Injection
 from tests.torture.plan import AT_WORK, Trouble, plan_of
 from tests.torture.points import CALLS, LABELS, Action
 
 # Any will do; `make torture` plays more.
-SEED = 109
+SEED, STORM = 109, 12
 EVERYTHING = range(1, 201)
 
 # What somebody does past the application, and what the oracle must say of it; each leaves the next one something.
@@ -59,8 +60,10 @@ def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
 
 @pytest.mark.slow
 def test_a_seed_holds(at: Arena) -> None:
-    outcome = seeds.run(plan_of(SEED), at)
-    assert outcome.findings == [], f"again: python -m tests.torture --first {SEED} --seeds 1"
+    outcome = seeds.run(plan_of(SEED, storm=STORM), at)
+    assert outcome.findings == [], f"again: python -m tests.torture --first {SEED} --seeds 1 --storm {STORM}"
+    lost = [outcome.struck[f"statement {each.name}"] for each in OF_COMMITS]
+    assert min(outcome.struck["statement DEADLOCK"], *lost) > 0
     assert len(outcome.struck) > 3, outcome.struck
     assert outcome.records
     assert outcome.requests
@@ -92,7 +95,9 @@ def test_what_is_heard_of_and_is_not_there_is_early(at: Arena) -> None:
 
 
 def test_a_seed_plans_the_same_every_time_and_others_plan_otherwise() -> None:
-    assert plan_of(7) == plan_of(7)
+    assert plan_of(7, storm=3) == plan_of(7, storm=3)
+    assert replace(plan_of(7, storm=3), statements=()) == replace(plan_of(7), statements=())
+    assert plan_of(7, storm=3).statements[:-6] == plan_of(7).statements
     assert len({repr(plan_of(seed)) for seed in EVERYTHING}) == len(EVERYTHING)
 
 

@@ -14,7 +14,7 @@ import pytest
 from local.stack.options import REPOSITORY
 from shell.tables import metadata
 from tests.torture.arena import _roots
-from tests.torture.switches import SWITCHES, turn_off
+from tests.torture.switches import SWITCHES
 
 # Each in a process of its own, for it is for good; they share what was imported before.
 EACH = """
@@ -64,12 +64,3 @@ def test_the_guarantees_say_which_seed_of_twenty_finds_that_it_is_off() -> None:
     document = (REPOSITORY / "docs" / "guarantees.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([a-z-]+) \| (.+?) \| (.+?) \| \d+ of 20 \|", document, re.MULTILINE)
     assert sorted(rows) == sorted((name, each.told, each.rests_on) for name, each in SWITCHES.items())
-
-
-def test_every_protection_says_what_it_is() -> None:
-    assert all(switch.what and switch.rests_on for switch in SWITCHES.values())
-
-
-def test_there_is_no_other_protection() -> None:
-    with pytest.raises(KeyError):
-        turn_off("common-sense")

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import random
-import threading
 from contextlib import suppress
-from typing import Any
 
 import pymysql
 import pytest
-from sqlalchemy import Engine
 
-from tests.support.database import until
 from tests.torture.plain_clients import Connect, notes, number, run
 from tests.torture.tortured_database import TorturedDatabase
 
@@ -49,26 +45,3 @@ def test_a_share_of_the_connections_is_killed(tortured: TorturedDatabase, connec
             run(connection, "SELECT 1")
             alive += 1
     assert alive == 2
-
-
-def test_root_asks_with_patience(tortured: TorturedDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers: list[Any] = []
-    asking = threading.Thread(target=lambda: answers.append(tortured.scalar("SELECT 7")))
-    tries: list[Engine] = []
-    connected, start = tortured._connected, tortured._start_server
-
-    def connecting() -> Engine:
-        tries.append(connected())
-        return tries[-1]
-
-    def start_late() -> None:
-        asking.start()
-        # Who tries once more has been refused.
-        until(lambda: len(tries) > 1)
-        start()
-
-    monkeypatch.setattr(tortured, "_connected", connecting)
-    monkeypatch.setattr(tortured, "_start_server", start_late)
-    tortured.restart(kill=True)
-    asking.join()
-    assert answers == [7]

@@ -31,13 +31,15 @@ class Statements:
         self._left = list(faults)
         self._lock = threading.Lock()
         self._visits: Counter[str] = Counter()
-        self._nested = threading.local()
+        self._of_connection = threading.local()
 
     def decide(self, statement: bytes) -> Injection | None:
         """Called in the thread of the statement's connection."""
         kinds = [kind for kind, pattern in _KINDS.items() if pattern.match(statement)]
         if self._is_nested(statement):
             kinds.append("savepoint")
+        if self._ends_a_change(statement):
+            kinds.append("change")
         with self._lock:
             self._visits.update(kinds)
             for fault in self._left:
@@ -49,9 +51,15 @@ class Statements:
 
     def _is_nested(self, statement: bytes) -> bool:
         word = statement.split(None, 1)[0].upper() if statement.strip() else b""
-        was = getattr(self._nested, "inside", False)
-        self._nested.inside = word == b"SAVEPOINT" or (was and word not in (b"RELEASE", b"ROLLBACK", b"COMMIT"))
-        return was and self._nested.inside
+        was = getattr(self._of_connection, "inside", False)
+        self._of_connection.inside = word == b"SAVEPOINT" or (was and word not in (b"RELEASE", b"ROLLBACK", b"COMMIT"))
+        return was and self._of_connection.inside
+
+    def _ends_a_change(self, statement: bytes) -> bool:
+        wrote = getattr(self._of_connection, "wrote", False)
+        writes = wrote or bool(_KINDS["write"].match(statement))
+        self._of_connection.wrote = writes and statement not in (b"COMMIT", b"ROLLBACK")
+        return wrote and statement == b"COMMIT"
 
 
 def _can_befall(injection: Injection, statement: bytes) -> bool:

@@ -1,7 +1,7 @@
-"""The application in this process on a database of its own, for programs that do thousands of things.
+"""The application in this process on a database of its own, for a program that does thousands of things.
 
-S3, SQS and SNS are moto inside this process: as a server they would take most of the time.
-Guaranteed: nothing is left running, and the environment is as it was before.
+S3, SQS and SNS are moto inside this process: as a server they would take most of the time. The environment stays as the
+application needs it: the process is for this alone.
 """
 
 from __future__ import annotations
@@ -26,49 +26,32 @@ def own_world(server_url: str | None, chunk_rows: int) -> Iterator[World]:
         with temporary_server() as server, own_world(server, chunk_rows) as world:
             yield world
         return
+    import migrate_database
+
+    # Every refusal is logged, as it is to be; here there are thousands.
+    logger.setLevel("CRITICAL")
     url = servers.fresh_schema(server_url, f"exhibits_own_{os.getpid()}")
     try:
-        with world_on(url.render_as_string(hide_password=False), chunk_rows) as world:
+        with mock_aws():
+            world = _world(url.render_as_string(hide_password=False), chunk_rows)
+            migrate_database.lambda_handler({"RequestType": "Local"}, None)
             yield world
+            world.engine.dispose()
     finally:
         servers.drop_schema(url)
 
 
-@contextmanager
-def world_on(database_url: str, chunk_rows: int, **environment: str) -> Iterator[World]:
-    """The schema of that address, migrated, and a bucket with queues."""
-    import migrate_database
-
-    level, before = logger.log_level, dict(os.environ)
-    # Every refusal is logged, as it is to be; here there are thousands.
-    logger.setLevel("CRITICAL")
-    aws = mock_aws()
-    # A moto server in this process, as pytest's workers have one, has the same queues and buckets: they stay.
-    aws.start(reset=False)
-    try:
-        world = _world(database_url, {"CHUNK_ROWS": str(chunk_rows), **environment})
-        migrate_database.lambda_handler({"RequestType": "Local"}, None)
-        yield world
-        world.engine.dispose()
-    finally:
-        aws.stop(remove_data=False)
-        logger.setLevel(level)
-        os.environ.clear()
-        os.environ.update(before)
-        forget_caches()
-
-
-def _world(database_url: str, more: dict[str, str]) -> World:
+def _world(database_url: str, chunk_rows: int) -> World:
     for name in ("REDIS_URL", "AWS_ENDPOINT_URL"):
         os.environ.pop(name, None)
     os.environ.update(
         DATABASE_URL=database_url,
+        CHUNK_ROWS=str(chunk_rows),
         AWS_ACCESS_KEY_ID="test",
         AWS_SECRET_ACCESS_KEY="test",  # noqa: S106 - moto asks nobody
         AWS_DEFAULT_REGION="us-east-1",
         POWERTOOLS_TRACE_DISABLED="1",
         POWERTOOLS_METRICS_DISABLED="1",
-        **more,
     )
     world, names = World.create()
     os.environ.update(names)
