@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +12,6 @@ import psutil
 import pytest
 
 import core.errors
-from local.errors import TemplateError, UsageError
 from local.lambda_runtime.build_artifact import Artifact
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.lambda_runtime.worker_pool import Runtime
@@ -144,16 +141,3 @@ def test_a_module_that_cannot_be_imported_is_a_failure_that_says_so(artifact: Ar
         pytest.raises(InvocationFailedError, match="nowhere"),
     ):
         ask(runtime)
-
-
-def test_a_folder_without_a_build_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="make lambda"):
-        Artifact.load(tmp_path)
-
-
-def test_a_function_that_was_not_built_says_what_to_do(artifact: Artifact, tmp_path: Path) -> None:
-    built = probed(artifact, tmp_path / "less")
-    shutil.rmtree(built.template.parent / "ProbeFunction")
-    with pytest.raises(TemplateError, match="make lambda"):
-        built.code("ProbeFunction")
-    assert os.path.islink(built.emulator)

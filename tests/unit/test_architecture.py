@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from tools.packages import ALLOWED, DEPLOYED, Source, all_sources, dependencies, home_of, imports, module_counts
+from tools.packages import ALLOWED, DEPLOYED, Source, all_sources, home_of, imports, module_counts
 
 DEVELOPMENT = {"local", "samples", "tools", "tests", "benchmarks"}
 HANDLER_IMPORTS = {"aws_lambda_powertools", *DEPLOYED}
@@ -182,11 +182,6 @@ def test_the_rules_see_both_import_roots(sources: list[Source]) -> None:
 
 def test_no_package_is_a_heap(sources: list[Source]) -> None:
     assert {home: count for home, count in module_counts(sources).items() if count > MOST_MODULES} == {}
-
-
-def test_no_two_packages_import_each_other(sources: list[Source]) -> None:
-    found = dependencies(sources)
-    assert [(home, other) for home, other in found if home < other and (other, home) in found] == []
 
 
 def test_the_allowed_imports_have_no_circle() -> None:

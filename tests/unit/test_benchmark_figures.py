@@ -1,23 +1,22 @@
-"""The figures of the import benchmarks are computed as their documentation says, and wrong usage is refused first."""
+"""The figures of the benchmarks are computed as their documentation says, and wrong usage is refused first."""
 
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks import chunk_profile, contention, import_rate, split_rate
+from benchmarks import chunk_profile, cold_start, contention, import_rate, split_rate
 from benchmarks.database import Database
 from benchmarks.errors import BenchmarkError
 from benchmarks.imports.arguments import LINEAR
-from benchmarks.imports.comparison import Size, write_hot_file
 from benchmarks.imports.contenders import Run, report, rotate
 from benchmarks.imports.contention_figures import Contender, Counters, Figures, eight_to_two, ratio
-from benchmarks.imports.contention_worker import ContentionWorker, WorkResult
+from benchmarks.imports.contention_worker import WorkResult
+from benchmarks.imports.load_file import Shape
 from benchmarks.imports.scale import Cost, Growth, Turn
 from benchmarks.imports.server import MEGABYTE, buffer_pool, buffer_pool_mb, local_infile
 from benchmarks.processes import Workers
@@ -27,6 +26,8 @@ from tests.support.usage import assert_refused
 CONTENDERS = ["ours", "reimport", "load_data", "pattern_bulk", "orm"]
 MISUSED = [
     (chunk_profile.main, ("--rows", "0")),
+    (cold_start.main, ("--rounds", "0")),
+    (cold_start.main, ("--handlers", "start_import,unknown")),
     (contention.main, ("--workers", "1,65")),
     (contention.main, ("--database-url", "x")),
     (import_rate.main, ("--runs", "x")),
@@ -44,25 +45,15 @@ def test_wrong_usage_is_refused_before_anything_is_done(
     assert_refused(main, arguments, capsys)
 
 
-@pytest.mark.parametrize(("raised", "code"), [(KeyboardInterrupt(), 130), (BenchmarkError("no server"), 1)])
-def test_what_stops_a_benchmark_is_reported(
-    raised: BaseException, code: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    @contextmanager
-    def stopped(_: str | None) -> Iterator[Database]:
-        raise raised
-        yield
-
-    assert import_rate.main(("--rows", "1"), stopped) == code
-    out, err = capsys.readouterr()
-    assert not out
-    assert str(raised) in err
-
-
 def test_a_ratio_over_the_bound_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert import_rate.check_result({"default": LINEAR, "full_case": 0.9}) == 0
     assert import_rate.check_result({"default": 1.0, "full_case": LINEAR + 0.01}) == 1
     assert f"full_case ({LINEAR + 0.01:.2f})" in capsys.readouterr().err
+
+
+def test_the_same_shape_gives_the_same_bytes_and_another_seed_others() -> None:
+    files = [b"".join(Shape(rows=300, columns=3, seed=seed).pieces()) for seed in (1, 1, 2)]
+    assert files[0] == files[1] != files[2]
 
 
 def test_a_slow_run_moves_the_rates_and_not_the_ratios() -> None:
@@ -97,34 +88,6 @@ def test_ratios_of_splitting_are_the_medians_of_the_runs(tmp_path: Path) -> None
     assert (measured.mb_per_s, measured.peak_mb) == (2.0, 50.0)
 
 
-def test_every_stage_of_a_chunk_is_timed_and_put_back() -> None:
-    stages = chunk_profile.STAGES
-    before = [getattr(owner, name) for _, owner, name in stages]
-    profile: chunk_profile.Profile = {}
-    with chunk_profile.measure_stages(profile):
-        assert all(getattr(owner, name) is not each for (_, owner, name), each in zip(stages, before, strict=True))
-    assert [getattr(owner, name) for _, owner, name in stages] == before
-    assert len(profile) == len(stages)
-
-
-def test_each_chunk_is_taken_by_one_worker_and_delivered_until_it_is_done() -> None:
-    worker, delivered, refusals = ContentionWorker(), list[int](), [7, 7, 3]
-
-    def deliver(chunk: int) -> bool:
-        delivered.append(chunk)
-        if chunk in refusals:
-            refusals.remove(chunk)
-            return False
-        return True
-
-    work = worker._work([3, 5, 7], deliver)
-    assert (delivered, len(work.chunks_s), work.redelivered) == ([3, 3, 5, 7, 7, 7], 3, 3)
-    assert worker._work([3, 5, 7], deliver).chunks_s == [], "all are taken"
-    worker.rewind()
-    with pytest.raises(BenchmarkError, match="nothing was logged"):
-        worker._work([1], lambda _chunk: False)
-
-
 def test_workers_begin_when_all_are_ready_and_an_error_in_one_is_raised() -> None:
     prepared = multiprocessing.get_context("fork").Value("i", 0)
 
@@ -142,15 +105,6 @@ def test_workers_begin_when_all_are_ready_and_an_error_in_one_is_raised() -> Non
             workers.work([-1, 2])
     finally:
         workers.close()
-
-
-def test_the_names_of_a_hot_file_are_counted_from_its_bytes(tmp_path: Path) -> None:
-    file = write_hot_file(tmp_path, Size(rows=200, chunk_rows=10))
-    cells = [line.split("\x14") for line in file.path.read_text("utf-8-sig").splitlines()[1:]]
-    assert file.stored == [200, *(sum(1 + cell[column].count(";") for cell in cells) for column in (3, 4))]
-    names = {name for cell in cells for name in cell[3].strip("\xfe").split("; ")}
-    assert len(names) == 5, "few enough to be in every chunk"
-    assert [Size(rows, 100).pattern_rows for rows in (5_000, 500, 100, 50)] == [2_500, 200, 100, 50]
 
 
 def test_rates_are_of_all_rows_between_the_first_begin_and_the_last_end() -> None:

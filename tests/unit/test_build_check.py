@@ -191,10 +191,3 @@ OTHERS = (
 @pytest.mark.parametrize(("tag", "fits"), [*((tag, True) for tag in FITTING), *((tag, False) for tag in OTHERS)])
 def test_a_wheel_is_taken_where_it_fits(tag: str, fits: bool) -> None:
     assert ARM.accepts(tag) == fits
-
-
-@pytest.mark.parametrize("arguments", [[], ["build", "--python", "latest"], ["build", "--machine", "sparc"]])
-def test_wrong_usage_is_told_apart(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 2

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ import pytest
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.intrinsics import load_document
 from local.template.reader import Template
+from tests.support.reaching import Sources
 from tests.support.trees import tree_of
 from tools.compiled import compiled_path, find_fault
 from tools.runtime_python import get_runtime_version
@@ -26,11 +26,6 @@ RECIPES = {
 }
 LAYER = RECIPES["layers/dependencies"]
 SERVICES = set(re.findall(r"^SERVICES := (.*)$", LAYER, re.MULTILINE)[0].split())
-# What libraries make clients of for us, by what is imported of them.
-FOR_US = {
-    "aws_lambda_powertools.utilities.parameters.SecretsProvider": "secretsmanager",
-    "aws_durable_execution_sdk_python": "lambda",
-}
 FUNCTIONS = {name: each.handler.partition(".")[0] for name, each in Template.load(DEFAULT_TEMPLATE).functions.items()}
 OWN = "{}.{}".format(*sys.version_info)
 NOBODY = {"RUNTIME_PYTHON": ""}
@@ -52,34 +47,11 @@ def built(folder: Path, target: str, artifacts: Path, compiler: Mapping[str, str
     return artifacts
 
 
-@pytest.fixture
-def functions(tmp_path: Path) -> Path:
-    """The functions' folder, in a folder whose name holds a space."""
-    copied = tmp_path / "a clone" / "functions"
-    shutil.copytree(ROOT / "functions", copied)
-    return copied
-
-
 def test_a_function_gets_its_own_handler_and_nothing_else(tmp_path: Path) -> None:
     for function, handler in FUNCTIONS.items():
         artifacts = built(ROOT / "functions", function, tmp_path / f"for {function}")
         assert [path.name for path in artifacts.rglob("*")] == [f"{handler}.py"]
         assert (artifacts / f"{handler}.py").read_bytes() == (ROOT / "functions" / f"{handler}.py").read_bytes()
-
-
-def test_a_handler_that_changes_changes_its_own_function_alone(functions: Path, tmp_path: Path) -> None:
-    names = ("ImportChunkFunction", "StartImportFunction")
-    before = {name: tree_of(built(functions, name, tmp_path / "before" / name)) for name in names}
-    with (functions / "import_chunk.py").open("a", encoding="utf-8") as handler:
-        handler.write("# changed\n")
-    after = {name: tree_of(built(functions, name, tmp_path / "after" / name)) for name in names}
-    assert [name for name in names if before[name] != after[name]] == ["ImportChunkFunction"]
-
-
-def test_a_function_without_a_handler_says_which_file_is_missing(tmp_path: Path) -> None:
-    done = make(ROOT / "functions", "NobodysFunction", tmp_path)
-    assert done.returncode != 0
-    assert "functions/nobodys.py is missing" in done.stderr
 
 
 def test_our_code_is_the_same_whatever_lay_about_when_it_was_built(tmp_path: Path) -> None:
@@ -126,17 +98,6 @@ def test_the_same_content_with_another_time_or_mode_is_another_tree(tmp_path: Pa
     assert len({str(tree) for tree in seen}) == 4
 
 
-def test_the_layer_without_uv_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for name in ("make", "sh"):
-        (tools / name).symlink_to(str(shutil.which(name)))
-    monkeypatch.setenv("PATH", str(tools))
-    done = make(ROOT / "layers" / "dependencies", "DependenciesLayer", tmp_path / "artifacts")
-    assert done.returncode != 0
-    assert "make build" in done.stderr
-
-
 def test_the_layer_is_for_the_templates_runtime_and_processor() -> None:
     shared = load_document(DEFAULT_TEMPLATE)["Globals"]["Function"]
     assert all(f"LAYER_PYTHON ?= {get_runtime_version(DEFAULT_TEMPLATE)}\n" in recipe for recipe in RECIPES.values())
@@ -144,31 +105,5 @@ def test_the_layer_is_for_the_templates_runtime_and_processor() -> None:
     assert "LAYER_PLATFORM ?= aarch64-manylinux_2_28\n" in LAYER
 
 
-def clients_in(source: str) -> Iterator[str]:
-    """The services that a module makes clients of, by itself or through what it imports."""
-    for node in ast.walk(ast.parse(source)):
-        match node:
-            case ast.Call(func=ast.Attribute(attr="client" | "resource"), args=[ast.Constant(value=str(service)), *_]):
-                yield service
-            case ast.ImportFrom(module="aws_lambda_powertools.utilities.parameters", names=names):
-                yield from (FOR_US[f"aws_lambda_powertools.utilities.parameters.{each.name}"] for each in names)
-            case ast.ImportFrom(module=str(module)) if module.partition(".")[0] in FOR_US:
-                yield FOR_US[module.partition(".")[0]]
-
-
 def test_the_layer_describes_every_service_that_is_used_and_no_other() -> None:
-    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "shared").rglob("*.py")]
-    assert {service for source in sources for service in clients_in(source)} == SERVICES
-
-
-@pytest.mark.parametrize(
-    ("source", "service"),
-    [
-        ("boto3.client('rds', config=c)", "rds"),
-        ("boto3.Session().client('sts')", "sts"),
-        ("from aws_lambda_powertools.utilities.parameters import SecretsProvider", "secretsmanager"),
-        ("from aws_durable_execution_sdk_python.config import Duration", "lambda"),
-    ],
-)
-def test_a_client_is_found(source: str, service: str) -> None:
-    assert list(clients_in(source)) == [service]
+    assert {call.partition(".")[0] for call in Sources(ROOT / "shared").every_call()} == SERVICES

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -12,11 +10,9 @@ import pytest
 from core.codes import FileFailure, Rejection, WarningCode
 from core.contracts import problems
 from core.contracts.problems import ProblemKind
-from core.custody import PeriodConflict, Span
 from core.load_file.field_mapping import FIELDS
 from core.load_file.options import ImportOptions
 from local.cli.main import main
-from shell.custody import period_writer
 from shell.tables import metadata
 from tools import schema_document
 
@@ -66,14 +62,6 @@ def test_every_field_and_option_is_explained(name: str) -> None:
 def test_every_problem_is_explained() -> None:
     kinds = [*problems._KINDS.values(), *(kind for kind in vars(problems).values() if isinstance(kind, ProblemKind))]
     assert [kind for kind in kinds if f"| `{kind.name}` | {kind.status} |" not in API] == []
-
-
-def test_a_refusal_of_custody_says_what_the_example_says() -> None:
-    examples = map(json.loads, re.findall(r"```json\n(.*?)```", API, flags=re.DOTALL))
-    [example] = [each for each in examples if each.get("type", "").endswith(":overlap")]
-    moment = datetime(2026, 11, 21, 15)
-    conflicts = [PeriodConflict(0, Span(1, 100, moment, moment), is_recorded=True)] * len(example["conflicts"])
-    assert period_writer._describe_conflicts(conflicts) == example["detail"]
 
 
 def test_every_link_of_the_readme_leads_somewhere() -> None:

@@ -172,11 +172,6 @@ def days(number: int, first: int, last: int) -> Span:
     return Span(number, 1, THREE + timedelta(days=first), THREE + timedelta(days=last))
 
 
-def test_touching_and_separate_periods_are_no_conflict() -> None:
-    spans = [days(0, 0, 2), days(1, 2, 4), days(2, 6, 7), days(3, 0, 9)._replace(device_id=2)]
-    assert list(find_conflicts_within(spans)) == list(find_conflicts_with(spans[:1], spans[1:])) == []
-
-
 def naive_conflicts(spans: Sequence[Span]) -> list[tuple[int, int]]:
     """A twin that compares each with the one before it."""
     return [(b.id, a.id) for a, b in pairwise(sorted(spans, key=lambda each: each.begin)) if overlap(a, b)]

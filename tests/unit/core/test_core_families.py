@@ -16,27 +16,6 @@ def members(*pairs: tuple[str, str | None]) -> list[FamilyMember]:
     ]
 
 
-def test_a_document_alone_has_no_family() -> None:
-    assert find_families(members(("A", None), ("B", "elsewhere"), ("C", "C"), ("D", ""))) == {}
-    assert find_families([]) == {}
-
-
-def test_a_family_goes_from_its_first_to_its_last_number() -> None:
-    found = find_families(members(("A", None), ("A.1", "A"), ("A.2", "A"), ("B", None)))
-    assert found == {
-        "A": Family("B000", "B005", ""),
-        "A.1": Family("B000", "B005", "B000"),
-        "A.2": Family("B000", "B005", "B000"),
-    }
-
-
-def test_a_circle_is_one_family() -> None:
-    found = find_families(members(("A", "C"), ("B", "A"), ("C", "B"), ("D", "C"), ("E", None)))
-    assert [found[number].parent for number in "ABCD"] == ["B004", "B000", "B002", "B004"]
-    assert "E" not in found
-    assert {(each.begin, each.end) for each in found.values()} == {("B000", "B007")}
-
-
 def test_a_long_chain_is_one_family() -> None:
     chain = members(*((f"{number:06}", f"{number + 1:06}") for number in range(5_000)))
     assert len({(each.begin, each.end) for each in find_families(chain).values()}) == 1
@@ -45,7 +24,7 @@ def test_a_long_chain_is_one_family() -> None:
 NUMBERS = [f"D{number}" for number in range(8)]
 
 
-@given(st.lists(st.sampled_from([*NUMBERS, "not here", None]), min_size=8, max_size=8))
+@given(st.lists(st.sampled_from([*NUMBERS, "not here", "", None]), min_size=8, max_size=8))
 def test_families_are_what_is_joined_by_parents(parents: list[str | None]) -> None:
     everybody = members(*zip(NUMBERS, parents, strict=True))
     begins_of = {member.control_number: member.begin for member in everybody}

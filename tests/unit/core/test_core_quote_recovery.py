@@ -190,16 +190,6 @@ def test_every_character_is_read_a_few_times_whatever_the_text(line: str, header
     assert work.characters < 20 * len(data)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("header", [HEADER, QUOTED_HEADER], ids=["bare", "quoted"])
-@pytest.mark.parametrize("line", LINES)
-def test_reading_ends_also_of_a_text_so_long_that_looking_at_the_rest_from_every_line_would_not(
-    line: str, header: bytes
-) -> None:
-    data = header + f"{line}\n".encode() * 300_000
-    assert read_file(data).splitter.rows_seen > 0
-
-
 def test_reading_a_part_says_from_where_to_go_on() -> None:
     cursor = LineCursor()
     texts = ["1,a,b\n", '2,"open\n']

@@ -79,14 +79,6 @@ def test_a_command_that_publishes_nothing_has_no_stack_for_others(tmp_path: Path
     assert find(tmp_path) is None
 
 
-def test_a_stack_says_when_serve_has_ended(tmp_path: Path) -> None:
-    with publish_address(tmp_path, address(tmp_path)):
-        served = find(tmp_path)
-        assert served is not None
-    with pytest.raises(LocalError, match=r"`exhibit-ingest serve` \(process 4711\) ended.*Import the file again"):
-        served.is_idle()
-
-
 def test_an_error_of_a_service_is_told_as_the_end_of_serve_only_after_it(tmp_path: Path) -> None:
     with publish_address(tmp_path, address(tmp_path)):
         served = find(tmp_path)
@@ -96,15 +88,6 @@ def test_an_error_of_a_service_is_told_as_the_end_of_serve_only_after_it(tmp_pat
     with pytest.raises(LocalError, match="ended during the import") as told, served:
         raise ConnectionError
     assert isinstance(told.value.__cause__, ConnectionError)
-
-
-def test_an_interrupted_command_says_that_its_import_goes_on_in_serve(tmp_path: Path) -> None:
-    with publish_address(tmp_path, address(tmp_path)):
-        served = find(tmp_path)
-    assert served is not None
-    with pytest.raises(KeyboardInterrupt) as interrupted, served:
-        raise KeyboardInterrupt
-    assert "the import continues in `exhibit-ingest serve`" in interrupted.value.__notes__[0]
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,7 @@
-"""What the command waits for and says."""
+"""What the command waits for and tells programs."""
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,18 +9,15 @@ from typing import Any
 
 import pytest
 from pymysql import OperationalError
-from rich.console import Console
 
 from local.cli import main, upload_and_wait
 from local.cli.import_options import import_options
-from local.cli.import_status import ImportProgress, Unfinished, list_unfinished
-from local.cli.progress import ProgressDisplay
+from local.cli.import_status import ImportProgress, list_unfinished
 from local.cli.report_download import Reports
-from local.cli.serve import describe_unfinished, print_unfinished
-from local.cli.summary import ImportResult, format_json, print_table
+from local.cli.serve import print_unfinished
+from local.cli.summary import ImportResult, format_json
 from local.cli.workspace import Workspace
 from local.errors import ImportStalledError, UsageError
-from local.lambda_runtime.invocation import InvocationFailedError
 from local.services.state_lock import lock_state_directory
 
 
@@ -44,29 +40,13 @@ def state(**changes: Any) -> ImportProgress:
     return ImportProgress(**(values | changes))
 
 
-def test_an_import_while_another_command_runs_prints_no_table(
+def test_a_program_gets_its_json_also_while_another_command_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with lock_state_directory(tmp_path):
-        assert main.main(["import", __file__, "--case", "a"], Workspace(tmp_path)) == 1
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("exhibit-ingest: error: another exhibit-ingest command")
-
-
-def test_a_program_gets_its_json_even_then(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with lock_state_directory(tmp_path):
         assert main.main(["import", __file__, "--case", "a", "--json"], Workspace(tmp_path)) == 1
     [entry] = json.loads(capsys.readouterr().out)["imports"]
     assert "another exhibit-ingest command" in entry["error"]
-
-
-def test_imports_that_have_not_ended_are_named_with_what_to_do() -> None:
-    unfinished = [Unfinished(7, "acme", "running", 3), Unfinished(9, "zeta", "splitting", 3)]
-    lines = describe_unfinished(unfinished).splitlines()
-    assert lines[0] == "3 imports have not finished, and their uploads are lost now:"
-    assert lines[1:4] == ["  7 (running, tenant acme)", "  9 (splitting, tenant zeta)", "  and 1 more"]
-    assert "cancel" in lines[4]
 
 
 def test_a_database_that_does_not_answer_does_not_keep_serve_from_ending(capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,20 +91,6 @@ class FakeStack:
 
     def clock(self) -> float:
         return self.now
-
-
-def test_waiting_ends_when_the_reports_are_written() -> None:
-    fake_stack, shown = FakeStack(idle=False), list[ImportProgress | None]()
-    done = state(status="completed", reports_generation=1)
-    looks = iter([None, state(status="splitting"), state(), state(status="completed"), done])
-    assert upload_and_wait.wait_for_import(fake_stack, lambda: next(looks), shown.append, fake_stack.clock) == done
-    assert len(shown) == 5
-
-
-def test_waiting_ends_when_the_import_failed() -> None:
-    fake_stack = FakeStack(idle=True)
-    failed = state(status="failed")
-    assert upload_and_wait.wait_for_import(fake_stack, lambda: failed, lambda state: None, fake_stack.clock) == failed
 
 
 def test_an_import_that_nothing_carries_on_is_given_up() -> None:
@@ -181,38 +147,4 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
     }
     assert second.keys() == first.keys()
     assert (second["status"], second["error"], second["rows_seen"]) == ("failed", "the file is empty", 0)
-
-
-def test_a_cancelled_import_counts_as_failed() -> None:
-    assert ImportResult(Path("a"), state(status="cancelled"), "the import was cancelled", 1.0).status == "failed"
-
-
-def test_the_table_names_outcome_errors_and_report_files() -> None:
-    output = io.StringIO()
-    print_table(OUTCOMES, output)
-    text = output.getvalue()
-    assert "completed with rejections" in text
-    assert "b.dat: error: the file is empty" in text
-    assert "a.dat: rejected rows: /r/rejected_rows.dat" in text
-    assert "--mapping /r/options.json" in text
-
-
-def test_without_a_terminal_only_failures_are_printed_each_kind_once() -> None:
-    output = io.StringIO()
-    failure = InvocationFailedError("Worker", "ValueError", "boom", Path("worker.log"))
-    with ProgressDisplay(Console(file=output)) as display:
-        display.note("starting")
-        line = display.add_file("a.dat")
-        line.show(None)
-        line.show(state(rows_seen=10, imported=5))
-        display.show_failures([failure, failure])
-        display.show_failures([failure])
-    assert output.getvalue().strip() == "Retrying: Worker failed: ValueError: boom (log: worker.log)"
-
-
-def test_a_terminal_shows_rows_rejected_and_warnings() -> None:
-    output = io.StringIO()
-    with ProgressDisplay(Console(file=output, force_terminal=True, width=140)) as display:
-        display.add_file("a.dat").show(state(rows_seen=2000, imported=1000, rejected=5, warnings=2))
-    assert "1,005/2,000 rows" in output.getvalue()
-    assert "5 rejected  2 warnings" in output.getvalue()
+    assert ImportResult(Path("c.dat"), state(status="cancelled"), "the import was cancelled", 1.0).status == "failed"

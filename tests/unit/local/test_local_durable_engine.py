@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,14 +10,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
 from aws_durable_execution_sdk_python.lambda_service import OperationAction, OperationType, OperationUpdate, WaitOptions
 from aws_durable_execution_sdk_python_testing.execution import Execution
 from aws_durable_execution_sdk_python_testing.executor import Executor
 
 from local.lambda_runtime.activity import Activity
-from local.lambda_runtime.durable_engine import ScaledClock, WakingExecutor, attach_log_file, detach_log_file
-from local.lambda_runtime.durable_executions import DurableExecutions, ExecutionAlreadyStartedError, StartedExecution
+from local.lambda_runtime.durable_engine import ScaledClock, WakingExecutor
+from local.lambda_runtime.durable_executions import DurableExecutions, StartedExecution
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.template.model import DurableConfig, Function
 from local.time_scale import TimeScale
@@ -72,25 +70,6 @@ def test_without_the_lock_two_callers_of_one_name_start_two(tmp_path: Path) -> N
     with engine(tmp_path, succeed) as (executions, _):
         executions._lock = nullcontext()  # type: ignore[assignment]
         assert len(_started_by_two(executions, 10)) == 2
-
-
-def test_a_name_belongs_to_one_payload(tmp_path: Path) -> None:
-    with engine(tmp_path, succeed) as (executions, _):
-        executions.start(SAGA, "live", "one", "{}")
-        with pytest.raises(ExecutionAlreadyStartedError):
-            executions.start(SAGA, "live", "one", "[]")
-
-
-def test_an_execution_is_under_way_until_it_has_ended(tmp_path: Path) -> None:
-    go_on = threading.Event()
-    with engine(tmp_path, lambda *_: go_on.wait(10) and succeed("", "")) as (executions, activity):
-        started = executions.start(SAGA, "live", "one", "{}")
-        assert (executions.list_running(), activity.count_if_idle()) == (["one"], None)
-        go_on.set()
-        started.closed.result(10)
-        while activity.count_if_idle() is None:
-            activity.wait(0.1)
-        assert (executions.list_running(), executions.get_statuses("Saga")) == ([], {"one": "SUCCEEDED"})
 
 
 def test_an_invocation_that_fails_is_tried_five_times(tmp_path: Path) -> None:
@@ -173,13 +152,3 @@ def test_a_scaled_clock_runs_faster_by_as_much_as_its_waits_are_shorter() -> Non
 def test_a_clock_that_is_not_scaled_is_the_real_one() -> None:
     clock = ScaledClock(TimeScale())
     assert 59 < clock.arm(clock.now() + timedelta(minutes=1)) <= 60
-
-
-def test_what_the_engine_warns_of_goes_to_its_file_alone(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    engine = logging.getLogger("aws_durable_execution_sdk_python_testing.executor")
-    handler = attach_log_file(tmp_path / "durable.log")
-    engine.warning("told")
-    detach_log_file(handler)
-    engine.warning("too late")
-    assert "told" in (tmp_path / "durable.log").read_text()
-    assert capfd.readouterr() == ("", "")

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from moto.sqs import models
 
-from local.event_sources.delivery import InOrderDelivery
-from local.event_sources.sqs_events import build_sqs_event, find_failed_ids
+from local.event_sources.sqs_events import find_failed_ids
 from local.event_sources.waiting import COUNTS
-from local.services.moto_patches import ReliableQueue, add_version, build_scaled_clock
+from local.services.moto_patches import ReliableQueue, build_scaled_clock
 from local.template.model import EventSource
 from local.time_scale import TimeScale
 from tests.support.deliveries import RepeatedDelivery
@@ -41,24 +40,6 @@ SOURCE = EventSource("Function", "Queue", 2, None, True)
 )
 def test_an_answer_is_read_as_lambda_reads_it(answer: Any, failed: str) -> None:
     assert find_failed_ids(answer, ["a", "b", "c"]) == set(failed)
-
-
-def test_binary_attributes_travel_as_base64() -> None:
-    message = {
-        "MessageId": "1",
-        "ReceiptHandle": "r",
-        "Body": "b",
-        "MD5OfBody": "m",
-        "MessageAttributes": {"raw": {"DataType": "Binary", "BinaryValue": b"\x00\xff"}},
-    }
-    (record,) = build_sqs_event([message], "arn:aws:sqs:us-east-1:1:Queue")["Records"]
-    assert record["messageAttributes"]["raw"]["binaryValue"] == "AP8="
-
-
-def test_messages_are_delivered_as_they_came_in_batches() -> None:
-    messages = [{"MessageId": str(n)} for n in range(5)]
-    batches = InOrderDelivery().make_batches(SOURCE, messages)
-    assert [[message["MessageId"] for message in batch] for batch in batches] == [["0", "1"], ["2", "3"], ["4"]]
 
 
 def test_repeated_delivery_brings_every_message_as_often_as_asked_and_never_twice_in_a_batch() -> None:
@@ -170,18 +151,3 @@ def test_counting_waits_for_whoever_holds_the_queue(kind: type[models.Queue], wa
         counting.join(timeout=0.3 if waits else 30)
         assert counting.is_alive() is waits
     counting.join()
-
-
-def test_an_announced_object_has_its_version_only_where_the_bucket_has_versions() -> None:
-    class Thing:
-        def __init__(self, **values: Any) -> None:
-            self.__dict__ |= values
-
-    complete = add_version(lambda *_: {"Records": [{"s3": {"object": {}}}]})
-    key = Thing(version_id="v1")
-    plain, versioned = (
-        complete("event", Thing(is_versioned=flag), key, "id")["Records"][0]["s3"]["object"] for flag in (False, True)
-    )
-    assert "versionId" not in plain
-    assert versioned["versionId"] == "v1"
-    assert versioned["sequencer"] > plain["sequencer"]

@@ -70,12 +70,8 @@ def test_what_no_route_names_is_not_found(method: str, path: str) -> None:
     ],
 )
 def test_a_route_that_would_be_open_or_different_is_refused(changes: dict[str, Any], named: str) -> None:
-    properties = {"ApiId": {"Ref": "Api"}, "Method": "get", "Path": "/things/{id}"} | changes
-    given = {name: value for name, value in properties.items() if value is not None}
-    with pytest.raises(TemplateError, match=named):
-        parse_api_route("Worker", "Worker.Route", given, ["Api"])
-
-
-def test_a_method_may_be_written_small() -> None:
     properties = {"ApiId": {"Ref": "Api"}, "Method": "get", "Path": "/things/{id}"}
     assert parse_api_route("Worker", "Worker.Route", properties, ["Api"]) == ApiRoute("Worker", "GET", "/things/{id}")
+    given = {name: value for name, value in (properties | changes).items() if value is not None}
+    with pytest.raises(TemplateError, match=named):
+        parse_api_route("Worker", "Worker.Route", given, ["Api"])

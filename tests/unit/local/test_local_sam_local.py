@@ -1,50 +1,10 @@
-"""What is written for `sam local invoke`: every variable named in the template, and addresses that containers know."""
+"""What `sam local invoke` is told of this machine; the template that is written for it: tests/artifact."""
 
 from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from local.cli import sam_local
-from local.stack.options import DEFAULT_TEMPLATE
-from local.template.intrinsics import load_document
-
-BUILD = Path("/build")
-VARIABLES = {"ImportChunkFunction": {"DATABASE_URL": "mysql://host.docker.internal", "CHUNK_ROWS": "7"}}
-
-
-@pytest.fixture(scope="module")
-def written() -> dict[str, Any]:
-    return sam_local.build_template(load_document(DEFAULT_TEMPLATE), VARIABLES, BUILD)
-
-
-def properties(template: dict[str, Any], name: str) -> dict[str, Any]:
-    found: dict[str, Any] = template["Resources"][name]["Properties"]
-    return found
-
-
-def test_the_template_names_every_variable_for_sam_passes_on_no_other(written: dict[str, Any]) -> None:
-    named = properties(written, "ImportChunkFunction")["Environment"]["Variables"]
-    assert set(named) >= set(VARIABLES["ImportChunkFunction"])
-
-
-def test_the_repositorys_own_template_does_not_name_them_all() -> None:
-    assert "Environment" not in load_document(DEFAULT_TEMPLATE)["Resources"]["ImportChunkFunction"]["Properties"]
-
-
-def test_functions_and_layers_are_those_that_were_built(written: dict[str, Any]) -> None:
-    assert properties(written, "ImportChunkFunction")["CodeUri"] == str(BUILD / "ImportChunkFunction")
-    assert properties(written, "SharedLayer")["ContentUri"] == str(BUILD / "SharedLayer")
-    assert written["Resources"]["SharedLayer"]["Metadata"] == {"SkipBuild": True}
-
-
-def test_the_rest_of_the_template_stays(written: dict[str, Any]) -> None:
-    source = load_document(DEFAULT_TEMPLATE)
-    assert written["Resources"]["ImportChunksQueue"] == source["Resources"]["ImportChunksQueue"]
-    changed = {name for name in source["Resources"] if written["Resources"][name] != source["Resources"][name]}
-    assert changed == {"ImportChunkFunction", "SharedLayer", "DependenciesLayer"}
 
 
 @pytest.mark.parametrize(

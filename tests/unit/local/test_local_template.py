@@ -13,10 +13,7 @@ from local.stack.options import DEFAULT_TEMPLATE
 from local.template.intrinsics import load_document
 from local.template.model import (
     ApiRoute,
-    DurableConfig,
     EventSource,
-    Notification,
-    RedrivePolicy,
     sort_dead_letter_queues_last,
 )
 from local.template.reader import Template
@@ -105,9 +102,6 @@ def test_defaults_of_lambda_and_sqs_hold_where_the_template_is_silent(write: Wri
         ("AWS::SNS::Topic", "AWS::Events::Rule", "AWS::Events::Rule"),
         ("CodeUri: code/", "CodeUri: nowhere/", "nowhere"),
         ("Handler: worker.handler", "ImageUri: image", "ImageUri"),
-        ("ApiId: !Ref Api", "ApiId: !Ref Other", "Other"),
-        ("ApiId: !Ref Api, ", "", "open to the public"),
-        ("Method: GET", "Auth: {Authorizer: NONE}, Method: GET", "Auth"),
         ("Type: HttpApi", "Type: Api", "type Api"),
         (
             "Jobs: {Type: SQS, Properties: {Queue: !GetAtt Jobs.Arn, BatchSize: 3}}",
@@ -144,40 +138,12 @@ def test_globals_lie_under_what_a_function_says_itself(write: Write) -> None:
     assert template.environment("Worker", ENDPOINT) == {"A": "g", "B": "f"}
 
 
-def test_the_environment_names_what_runs_here_and_not_where_the_deployed_database_is(ours: Template) -> None:
-    environment = ours.environment("ImportChunkFunction", ENDPOINT)
-    assert environment["IMPORT_CHUNKS_QUEUE_URL"] == f"{ENDPOINT}/123456789012/ImportChunksQueue"
-    assert environment["EVENTS_TOPIC_ARN"] == ours.topic_arn("EventsTopic")
-    assert environment["BUCKET"] == ours.buckets["EvidenceBucket"].name
-    assert environment["CHUNK_ROWS"] == "1000"
-    assert not {"DB_HOST", "DB_SECRET_ARN"} & environment.keys()
-
-
-def test_our_own_wiring_is_understood(ours: Template) -> None:
-    assert EventSource("ImportChunkFunction", "ImportChunksQueue", 1, 8, True) in ours.event_sources
-    assert ours.queues["ImportChunksQueue"].redrive == RedrivePolicy("ImportChunksDeadLetterQueue", 5)
-    assert ours.buckets["EvidenceBucket"].notifications == (
-        Notification("s3:ObjectCreated:*", "ImportRequestsQueue", "imports/"),
-    )
-    assert [schedule.period for schedule in ours.schedules] == [60.0, 300.0, 3600.0]
-    assert ApiRoute("ImportsApiFunction", "GET", "/imports/{importId}") in ours.routes
-    assert ours.on_deploy == ("MigrateDatabaseFunction",)
-    assert {root.name for root in ours.import_roots} >= {"functions", "shared"}
-
-
 def test_the_private_server_has_the_settings_of_the_deployed_cluster() -> None:
     parameters = load_document(DEFAULT_TEMPLATE)["Resources"]["DatabaseParameters"]["Properties"]["Parameters"]
     deployed = {name.replace("_", "-"): str(value) for name, value in parameters.items()}
     common = deployed.keys() & SETTINGS.keys()
     assert common == {"transaction-isolation", "sql-mode", "character-set-server", "innodb-lock-wait-timeout"}
     assert {name: deployed[name] for name in common} == {name: SETTINGS[name] for name in common}
-
-
-def test_a_durable_function_has_its_times_and_its_alias(write: Write) -> None:
-    template = Template.load(write(DURABLE))
-    assert (template.functions["Saga"].durable, template.durable_functions()) == (DurableConfig(3600, 7), ("Saga",))
-    alias = "arn:aws:lambda:us-east-1:123456789012:function:Saga:live"
-    assert template.environment("Saga", ENDPOINT) == {"SAGA": alias}
 
 
 @pytest.mark.parametrize(

@@ -1,54 +1,19 @@
-"""What the generator promises of every file that it makes."""
+"""What the generator promises of its files; that their truth is true is shown where the importer reads them."""
 
 import ast
-import unicodedata
 from dataclasses import replace
-from datetime import datetime
-from itertools import product
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 
 import samples
-from samples.columns import Role
-from samples.dates import DateFormat
-from samples.dialects import COMMA, ENCODINGS, THORN, Quoting
+from samples.demo import SPEC, demo_file, describe
+from samples.dialects import COMMA, CONCORDANCE, Quoting
 from samples.generator import generate
-from samples.spec import Fault, FaultKind, Spec, SpecError
+from samples.large import write_large
+from samples.spec import REJECTED, Fault, FaultKind, Spec, SpecError
 from samples.strategies import specs
-from samples.words import Alphabet
-from tests.unit.samples.strict_reader import decoded, read
-
-
-@given(specs())
-def test_a_reader_who_follows_the_rules_finds_the_records_of_the_truth_where_and_as_it_says(spec: Spec) -> None:
-    generated = generate(spec)
-    truth, found = generated.truth, read(generated)
-    assert [record.line for record in found] == [record.first_line for record in truth.records]
-    at, newline = truth.header_len, "\n".encode(truth.encoding)
-    for record, true in zip(found, truth.records, strict=True):
-        assert record.text.count("\n") + (not record.text.endswith("\n")) == true.line_count
-        assert (record.cells is None) == ("MALFORMED_QUOTING" in true.codes)
-        if "WRONG_CELL_COUNT" in true.codes or true.imported:
-            assert record.cells == list(true.cells)
-        if true.imported:
-            assert len(true.cells) == len(truth.columns)
-        gap, before = generated.data[at : true.byte_start], generated.data[: true.byte_start]
-        assert gap.decode(truth.encoding) in ("", spec.newline)
-        assert spec.blank_lines or gap == b""
-        units = [before[unit : unit + len(newline)] for unit in range(0, len(before), len(newline))]
-        assert true.first_line == 1 + units.count(newline)
-        at = true.byte_start + true.byte_len
-    assert at == len(generated.data)
-    for each in truth.records:
-        if not each.codes and not each.warnings:
-            assert each.imported
-            assert each.control_number == (truth.cell(each, Role.ID) or "").strip()
-            assert list(each.tags) == _values(truth.cell(each, Role.TAGS))
-            people = _values(truth.cell(each, Role.CUSTODIAN)) + _values(truth.cell(each, Role.ALL_CUSTODIANS))
-            assert list(each.custodians) == list(dict.fromkeys(people))
-            assert (each.parent or "") == (truth.cell(each, Role.PARENT) or "")
 
 
 @given(specs())
@@ -60,33 +25,6 @@ def test_the_same_spec_gives_the_same_file_and_another_database_only_another_tru
     assert generate(replace(spec, seed=spec.seed + 1, rows=9)).data != generate(replace(spec, rows=9)).data
 
 
-@given(specs(encodings=["utf-8", "cp1252"], headers=[True]))
-def test_without_thorns_the_encoding_follows_from_most_sequences(spec: Spec) -> None:
-    generated = generate(spec)
-    if spec.dialect.qualifier == THORN:
-        return
-    try:
-        generated.data.decode("utf-8")
-        assert generated.truth.encoding == "utf-8" or spec.explicit_dialect
-    except UnicodeDecodeError:
-        text = generated.data.decode("utf-8", "surrogateescape")
-        invalid = sum("\udc80" <= letter <= "\udcff" for letter in text)
-        valid = sum(not letter.isascii() for letter in text) - invalid
-        assert (valid > invalid) == (spec.encoding == "utf-8")
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_every_word_is_in_normal_form_and_can_be_encoded(encoding: str) -> None:
-    generated = generate(Spec(rows=80, encoding=encoding, alphabets=frozenset(Alphabet), property_length=(60, 90)))
-    text = decoded(generated)
-    assert unicodedata.is_normalized("NFC", text)
-    assert "\ufffd" not in text
-
-
-def _values(cell: str | None) -> list[str]:
-    return [value.strip() for value in cell.split(";")] if cell else []
-
-
 def test_impossible_specs_are_refused_with_a_reason() -> None:
     with pytest.raises(SpecError, match="quotable"):
         generate(Spec(dialect=COMMA, quoting=Quoting.FIRST_TWO))
@@ -94,47 +32,6 @@ def test_impossible_specs_are_refused_with_a_reason() -> None:
         generate(Spec(header=False, trailing_delimiter=True))
     with pytest.raises(SpecError, match="row 0 cannot have a duplicate"):
         generate(Spec(faults=(Fault(FaultKind.DUPLICATE_ID, 0),)))
-
-
-def test_headerless_files_come_with_the_columns_that_they_need() -> None:
-    generated = generate(Spec(header=False, rows=3))
-    columns = generated.truth.columns
-    assert generated.options is not None
-    assert generated.options["columns"] == {str(column.index + 1): column.field for column in columns}
-    assert generated.truth.records[0].first_line == 1
-
-
-PATTERNS = {
-    DateFormat.MDY: "%m/%d/%Y",
-    DateFormat.MDY_TIME: "%m/%d/%Y %I:%M %p",
-    DateFormat.DMY: "%d/%m/%Y",
-    DateFormat.DMY_TIME: "%d/%m/%Y %H:%M",
-    DateFormat.ISO: "%Y-%m-%d",
-    DateFormat.ISO_TIME: "%Y-%m-%d %H:%M:%S",
-    DateFormat.ISO_UTC: "%Y-%m-%dT%H:%M:%SZ",
-    DateFormat.YYYYMMDD: "%Y%m%d",
-}
-
-
-@pytest.mark.parametrize("written", DateFormat)
-def test_dates_are_read_in_the_order_of_the_file(written: DateFormat) -> None:
-    for ambiguous, given_order in product((False, True), repeat=2):
-        spec = Spec(rows=30, date_format=written, ambiguous_dates=ambiguous, date_order_given=given_order)
-        truth = generate(spec).truth
-        unsure = ambiguous and written.has_slashes and not given_order
-        pattern = PATTERNS[written].replace("%d/%m", "%m/%d") if unsure else PATTERNS[written]
-        for record in truth.records:
-            text = truth.cell(record, Role.DOCUMENT_DATE)
-            assert record.document_date == (datetime.strptime(text, pattern) if text else None)
-        assert ("AMBIGUOUS_DATE_ORDER" in truth.file_warnings) == unsure
-
-
-@pytest.mark.parametrize("written", [DateFormat.MDY, DateFormat.DMY_TIME])
-def test_an_unambiguous_file_shows_its_order_in_an_imported_row(written: DateFormat) -> None:
-    for seed in range(20):
-        truth = generate(Spec(rows=1, seed=seed, date_format=written)).truth
-        numbers = (truth.cell(truth.records[0], Role.DOCUMENT_DATE) or "").split("/")
-        assert int(numbers[written.order.index("D")]) > 12
 
 
 def test_the_oracle_knows_nothing_of_the_importer() -> None:
@@ -148,3 +45,48 @@ def test_the_oracle_knows_nothing_of_the_importer() -> None:
     ]
     assert "samples.oracle" in imported
     assert {name.split(".")[0] for name in imported}.isdisjoint({"core", "shell", "local"})
+
+
+def test_a_duplicate_names_the_line_of_the_record_that_claimed_the_id_even_a_rejected_one() -> None:
+    faults = (Fault(FaultKind.BAD_BYTE, 1), Fault(FaultKind.DUPLICATE_ID, 5, of=1))
+    _, first, *_, loser = generate(Spec(rows=6, faults=faults)).truth.records
+    assert loser.codes == {"DUPLICATE_ID"}
+    assert (loser.control_number, loser.duplicate_of_line) == (first.control_number, first.first_line)
+
+
+def test_a_fault_whose_outcome_could_be_argued_about_is_refused() -> None:
+    repeats_a_long_id = (Fault(FaultKind.LONG_ID, 1), Fault(FaultKind.DUPLICATE_ID, 5, of=1))
+    two_reasons = (Fault(FaultKind.BAD_BYTE, 1), Fault(FaultKind.MISSING_ID, 1))
+    for faults in (repeats_a_long_id, two_reasons):
+        with pytest.raises(SpecError):
+            generate(Spec(rows=6, faults=faults))
+
+
+def test_after_an_unclosed_quote_comes_a_record_that_can_be_told() -> None:
+    neighbours = (Fault(FaultKind.UNCLOSED_QUOTE, 2), Fault(FaultKind.FEWER_CELLS, 3))
+    assert len(generate(Spec(rows=6, dialect=CONCORDANCE, faults=neighbours)).truth.rejected) == 2
+    with pytest.raises(SpecError):
+        generate(Spec(rows=6, dialect=COMMA, quoting=Quoting.MINIMAL, faults=neighbours))
+
+
+def test_random_faults_are_planted_in_rows_of_their_own() -> None:
+    generated = generate(Spec(rows=200, faults=tuple(Fault(kind) for kind in FaultKind) * 3))
+    rows = [fault.row for fault in generated.planted]
+    assert len(rows) == len(set(rows)) == 3 * len(FaultKind)
+    assert len(generated.truth.rejected) == 3 * len(REJECTED)
+
+
+@pytest.mark.parametrize("size", [1, 5_000, 123_456])
+def test_a_size_is_reached_and_passed_by_less_than_a_record(tmp_path: Path, size: int) -> None:
+    large = write_large(tmp_path / "large.dat", size=size, spec=Spec(rows=20))
+    records = list(large.records())
+    assert large.path.stat().st_size == large.size >= size
+    assert len(records) == large.rows_seen
+    assert not records or records[-1].byte_start < size
+
+
+def test_the_demo_tells_what_happens_to_each_planted_row() -> None:
+    specials = describe()
+    assert len(specials) == len(SPEC.faults)
+    records = demo_file().truth.records
+    assert {special.line for special in specials} == {r.first_line for r in records if r.codes or r.warnings}

@@ -131,11 +131,6 @@ def test_what_fits_is_found_without_writing_all_of_it_for_every_entry(monkeypatc
     assert len(written) == 2
 
 
-def test_entries_are_dropped_until_the_rest_fits_even_if_that_is_none() -> None:
-    assert fitted({"n" * 100: "", "m" * 100: ""}, column(150)) in ({"n" * 100: ""}, {"m" * 100: ""})
-    assert fitted({"n" * 400: "x"}, column(100)) == {}
-
-
 def test_a_value_that_just_fits_is_kept_and_one_byte_more_is_not() -> None:
     room = utf8_length(serialize_properties({"a": "x" * 1000}))
     assert coerce_properties({"a": "x" * 1000}, column(room))[1] == []

@@ -124,14 +124,6 @@ def test_one_outage_is_one_line_and_holds_nothing_that_was_asked(use: Use, writt
     assert not any(word in written.getvalue() for word in ("Smith", "word", "127.0.0.1"))
 
 
-def test_a_server_that_is_not_there_is_found_out_and_not_named(use: Use, written: io.StringIO) -> None:
-    use(NOWHERE)
-    with pytest.raises(RedisUnavailableError) as raised:
-        execute(lambda client: client.get("Smith"))
-    assert str(raised.value) == "Redis is not available"
-    assert "Smith" not in written.getvalue()
-
-
 @pytest.mark.parametrize("url", ["http://host", "host:6379", "redis://user:secret@host:port"])
 def test_a_malformed_url_is_named_by_its_variable_alone(use: Use, url: str) -> None:
     use(url)
@@ -146,19 +138,3 @@ def test_a_url_with_two_s_speaks_tls_and_checks_who_answers(use: Use) -> None:
     connection = execute(connection_of)
     assert connection.cert_reqs is ssl.CERT_REQUIRED
     assert connection.check_hostname
-
-
-def test_patience_is_half_a_second_and_one_more_attempt_on_a_dead_connection(use: Use) -> None:
-    use("rediss://host:6379")
-    connection = execute(connection_of)
-    assert (connection.socket_connect_timeout, connection.socket_timeout) == (0.5, 0.5)
-    assert connection.retry.get_retries() == 1
-    tried: list[int] = []
-
-    def lost() -> NoReturn:
-        tried.append(1)
-        raise redis.exceptions.TimeoutError()
-
-    with pytest.raises(redis.exceptions.TimeoutError):
-        connection.retry.call_with_retry(lost, lambda _: None)
-    assert tried == [1]

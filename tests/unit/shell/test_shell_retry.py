@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm.exc import StaleDataError
 from tenacity import RetryError, Retrying, stop_after_attempt, wait_exponential
 
-from core.errors import ConflictError, DatabaseUnavailableError, InvalidInputError, TransactionConflictError
+from core.errors import ConflictError, DatabaseUnavailableError, TransactionConflictError
 from shell import deadline
 from shell.db import retry
 from shell.deadline import invocation_deadline
@@ -105,15 +105,6 @@ def test_how_often_depends_on_the_error(error: Exception, tried: int, raised: ty
     assert unit.tried == tried
 
 
-def test_an_error_of_the_application_is_not_the_databases_whatever_number_it_carries() -> None:
-    error = InvalidInputError("no")
-    error.args = (1213, "no")
-    unit = Failing(error)
-    with pytest.raises(InvalidInputError):
-        retry_on_db_conflict(unit)()
-    assert unit.tried == 1
-
-
 @pytest.mark.parametrize("error", [CONFLICT, STALE], ids=["deadlock", "stale"])
 def test_fewer_attempts_of_the_settings_hold_for_every_error(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, attempts=2)
@@ -121,10 +112,6 @@ def test_fewer_attempts_of_the_settings_hold_for_every_error(error: Exception, m
     with pytest.raises(TransactionConflictError, match="failed in 2 attempts"):
         retry_on_db_conflict(unit)()
     assert unit.tried == 2
-
-
-def test_a_unit_that_succeeds_in_the_last_attempt_succeeds() -> None:
-    assert retry_on_db_conflict(Failing(CONFLICT, times=4))() == "done"
 
 
 def test_a_retry_inside_a_retry_does_not_multiply_attempts() -> None:
@@ -193,10 +180,3 @@ def test_no_attempt_begins_that_may_take_longer_than_is_left(clock: Clock, attem
     with invocation_deadline(Left(3_600)), pytest.raises(TransactionConflictError):
         retry_on_db_conflict(slow)()
     assert unit.tried == tried
-
-
-def test_with_no_time_left_there_is_no_second_attempt() -> None:
-    unit = Failing(CONFLICT)
-    with invocation_deadline(Left(2000)), pytest.raises(TransactionConflictError, match="unit failed in 1 attempt;"):
-        retry_on_db_conflict(unit)()
-    assert unit.tried == 1

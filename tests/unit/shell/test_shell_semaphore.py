@@ -1,4 +1,4 @@
-"""What a semaphore refuses to be asked, and what its answers are."""
+"""What a semaphore refuses to be asked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shell.utils.semaphore import SemaphoreOutcome, Slot, with_semaphore_lock
+from shell.utils.semaphore import with_semaphore_lock
 
 NONSENSE: list[dict[str, Any]] = [
     *({"ttl": value} for value in (0, -1, math.nan, math.inf)),
@@ -21,9 +21,3 @@ NONSENSE: list[dict[str, Any]] = [
 def test_arguments_without_a_meaning_are_refused(nonsense: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(nonsense))), with_semaphore_lock("key", **nonsense):
         pass
-
-
-@pytest.mark.parametrize("outcome", SemaphoreOutcome)
-def test_only_an_acquired_slot_is_true(outcome: SemaphoreOutcome) -> None:
-    assert bool(Slot(outcome)) is (outcome is SemaphoreOutcome.ACQUIRED)
-    assert Slot(outcome).retry_after_s >= 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,15 +68,6 @@ class Deployed(NamedTuple):
         """The properties of a function's role."""
         found: Properties = self.resources[target(self.functions[function]["Role"])]["Properties"]
         return found
-
-    def statements(self, function: str) -> Iterator[Properties]:
-        """What the function's own policies and the one that all have in common say."""
-        role = self.role_of(function)
-        documents = [policy["PolicyDocument"] for policy in role.get("Policies", [])]
-        shared = [target(arn) for arn in role["ManagedPolicyArns"] if isinstance(arn, dict) and "Ref" in arn]
-        documents += [self.resources[name]["Properties"]["PolicyDocument"] for name in shared]
-        for document in documents:
-            yield from document["Statement"]
 
 
 def target(reference: Any) -> str:

@@ -67,41 +67,6 @@ def test_no_two_functions_share_a_role(deployed: Deployed) -> None:
     assert len(set(roles)) == len(roles) == len(deployed.functions)
 
 
-def objects_of(deployed: Deployed, function: str) -> set[tuple[str, str]]:
-    """(action, folder) of everything the function may do with objects in S3."""
-    return {
-        (action.removeprefix("s3:"), str(resource).partition("-evidence")[2].strip("/*'}"))
-        for statement in deployed.statements(function)
-        for action in listed(statement["Action"])
-        for resource in listed(statement["Resource"])
-        if action.startswith("s3:") and "-evidence/" in str(resource)
-    }
-
-
-def test_each_function_has_the_folders_that_it_works_in(plain: Deployed) -> None:
-    read = {("GetObject", "imports"), ("GetObjectVersion", "imports")}
-    write = {("PutObject", "reports"), ("AbortMultipartUpload", "reports")}
-    found = {name: of for name in plain.functions if (of := objects_of(plain, name))}
-    produced = {
-        (action, "productions")
-        for action in ("GetObject", "PutObject", "AbortMultipartUpload", "DeleteObject", "DeleteObjectVersion")
-    }
-    assert found == {
-        "StartImportFunction": read | {("GetObject", "options")},
-        "ImportChunkFunction": read,
-        "WriteImportReportFunction": read | write,
-        # Presigned addresses carry this function's own permissions: to upload, to read reports, and nothing else.
-        "ImportsApiFunction": {("PutObject", "imports"), ("GetObject", "reports")},
-        "ProduceFunction": produced | {("GetObject", "files"), ("GetObjectVersion", "files")},
-    }
-
-
-def test_a_skipped_request_can_be_hidden(plain: Deployed) -> None:
-    said = plain.statements("StartImportFunction")
-    allowing = [each for each in said if "sqs:ChangeMessageVisibility" in listed(each["Action"])]
-    assert [target(each["Resource"]) for each in allowing] == ["ImportRequestsQueue"]
-
-
 def test_only_the_tables_of_the_key_say_all_and_mean_the_key_itself(plain: Deployed) -> None:
     (policy,) = [key["KeyPolicy"] for key in plain.of_type("AWS::KMS::Key").values()]
     for statement in policy["Statement"]:
