@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from multiprocessing.synchronize import Barrier
 from typing import NamedTuple
 
 from core.productions.bates import BatesFormat
 from core.saga import SagaEvent, SagaEventKind
 from shell.db.session import session
-from shell.observability import logger
 from shell.productions import steps
 from shell.productions.bates_sequences import allocate_numbers, ensure_sequence
 from shell.productions.state import record_step_event
@@ -29,22 +28,6 @@ class Work(NamedTuple):
     rolled_back: bool
 
 
-class Told(NamedTuple):
-    """How many productions a process reserved numbers for, and how many transactions it had to replay for that."""
-
-    reserved: int
-    replays: int
-
-
-class _Replays(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__()
-        self.count = 0
-
-    def emit(self, entry: logging.LogRecord) -> None:
-        self.count += entry.getMessage() == "retrying a transaction"
-
-
 class _RolledBackError(Exception):
     pass
 
@@ -55,9 +38,7 @@ def _prepare(environment: Mapping[str, str], meeting: Barrier) -> None:
     _meeting = meeting
 
 
-def _work(case_id: int, form: BatesFormat, share: Sequence[Work]) -> Told:
-    replays = _Replays()
-    logger.addHandler(replays)
+def _work(case_id: int, form: BatesFormat, share: Sequence[Work]) -> None:
     assert _meeting
     _meeting.wait(60)
     for each in share:
@@ -68,24 +49,21 @@ def _work(case_id: int, form: BatesFormat, share: Sequence[Work]) -> Told:
             failed = SagaEvent(SagaEventKind.FAILED, "copy", "so that its numbers are void")
             record_step_event(each.production_id, failed)
             steps.void({steps.PRODUCTION: each.production_id})
-    return Told(len(share), replays.count)
 
 
 def roll_back(case_id: int, form: BatesFormat, count: int) -> None:
     """Take numbers, and roll back."""
     with session() as preparing:
         ensure_sequence(preparing, case_id, form, count)
-    try:
-        with session() as transaction:
-            allocate_numbers(transaction, case_id, form, count)
-            raise _RolledBackError
-    except _RolledBackError:
-        pass
+    with suppress(_RolledBackError), session() as transaction:
+        allocate_numbers(transaction, case_id, form, count)
+        raise _RolledBackError
 
 
-def at_once(processes: int, case_id: int, form: BatesFormat, work: Sequence[Work]) -> list[Told]:
+def at_once(processes: int, case_id: int, form: BatesFormat, work: Sequence[Work]) -> None:
     """Deal the work out to so many processes, which begin together."""
     arguments = (dict(os.environ), _FORKS.Barrier(processes))
     with ProcessPoolExecutor(processes, _FORKS, initializer=_prepare, initargs=arguments) as pool:
         shares = [pool.submit(_work, case_id, form, work[place::processes]) for place in range(processes)]
-        return [share.result(120) for share in shares]
+        for share in shares:
+            share.result(120)

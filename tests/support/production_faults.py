@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
+from sqlalchemy.exc import DataError
+
 from core.errors import InvalidInputError, StorageUnavailableError, WrongStateError
 from core.saga import PART, SagaContext, SagaStep
 from shell.aws.durable_execution import durable_handler
@@ -78,13 +80,10 @@ def handler_of(steps: Sequence[SagaStep]) -> Handler:
     return durable_handler(partial(produce, saga_steps=steps))
 
 
-class DriverError(Exception):
-    """What a driver raises: its text quotes values."""
-
-
 ERRORS: dict[str, Callable[[], Exception]] = {
     "refused": lambda: InvalidInputError("refused"),
-    "unexpected": lambda: DriverError(f"Data too long: '{MARKER}'"),
+    # A driver that quotes values.
+    "unexpected": lambda: DataError(f"INSERT '{MARKER}'", {"title": MARKER}, Exception(1406, f"too long: '{MARKER}'")),
     "unavailable": StorageUnavailableError,
 }
 

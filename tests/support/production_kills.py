@@ -6,29 +6,23 @@ a named point of a step, once; the engine, which is AWS's testing package, then 
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerProcess
 from typing import Any
 
 from aws_durable_execution_sdk_python.execution import (
     DurableExecutionInvocationInput,
     DurableExecutionInvocationInputWithClient,
 )
-from aws_durable_execution_sdk_python_testing import DurableFunctionTestRunner
 
-from shell.aws import clients
-from shell.db.session import engine
 from shell.productions import documents
 from tests.support.production_faults import PART_SIZE, Fault, Faulty, Hook, Point, around, both, handler_of
-from tests.support.productions import cancel
+from tests.support.productions import cancel, execute
 from tests.support.workers import PATIENCE_S
 from tests.support.world import Context
 
@@ -104,64 +98,56 @@ class Asking:
         return answer
 
 
-def _serve(connection: Connection, environment: Mapping[str, str]) -> None:
-    """The function's process: invocations one by one."""
+def _serve(connection: Connection, environment: Mapping[str, str], *task: Any) -> None:
+    """The function's process: one invocation."""
     os.environ.update(environment)
     documents.PART_SIZE = PART_SIZE
-    with engine().connect():
-        clients.s3()
-    connection.send(("ready",))
-    while (task := connection.recv()) is not None:
-        given, run, served = task
-        client: Any = Asking(connection, run.kill, served)
-        event = DurableExecutionInvocationInputWithClient.from_durable_execution_invocation_input(given, client)
-        connection.send(("done", handler_of(around(run.hook()))(event, Context())))
+    given, run, served = task
+    client: Any = Asking(connection, run.kill, served)
+    event = DurableExecutionInvocationInputWithClient.from_durable_execution_invocation_input(given, client)
+    connection.send(("done", handler_of(around(run.hook()))(event, Context())))
 
 
 class KilledError(Exception):
     """The function's process is gone."""
 
 
-class Environments:
-    """Processes for the function, as Lambda has them: used again until one dies."""
+@dataclass
+class Function:
+    """The function as the engine invokes it; `served` is how often the service was called in all its processes."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = dict(environment)
-        self._current: tuple[ForkServerProcess, Connection] | None = None
-        self.kills = 0
+    environment: Mapping[str, str]
+    run: Run
+    served: int = 0
+    killed: bool = False
 
-    def invoke(self, given: DurableExecutionInvocationInput, run: Run, served: int, client: Any) -> tuple[Any, int]:
-        """Invoke the function once; its answer, or KilledError, and how often the service was called until then."""
-        process, connection = self._current = self._current or self._start()
+    def __call__(self, event: DurableExecutionInvocationInputWithClient, _context: Any) -> Any:
+        """Invoke it in a process of its own; raises KilledError if that is killed, which happens once."""
+        plain = {name: getattr(event, name) for name in DurableExecutionInvocationInput.__dataclass_fields__}
+        ours, theirs = _FORKS.Pipe()
+        task = (DurableExecutionInvocationInput(**plain), self.run, self.served)
+        process = _FORKS.Process(target=_serve, args=(theirs, dict(self.environment), *task), daemon=True)
+        process.start()
+        theirs.close()
         try:
-            connection.send((given, run, served))
-            while True:
-                what, *question = connection.recv()
-                if what == "done":
-                    return question[0], served
-                served += what == "checkpoint"
-                connection.send(_answer(client, what, *question))
+            return self._answers(ours, event.service_client)
         except (EOFError, OSError):
             process.join(PATIENCE_S)
             assert process.exitcode == -signal.SIGKILL
-            self._current, self.kills = None, self.kills + 1
-            return KilledError(), served
-
-    def stop(self) -> None:
-        """End the process that is there."""
-        if self._current:
-            process, connection = self._current
-            connection.send(None)
+            self.run, self.killed = replace(self.run, kill=Kill()), True
+            raise KilledError from None
+        finally:
             process.join(PATIENCE_S)
-            connection.close()
+            ours.close()
 
-    def _start(self) -> tuple[ForkServerProcess, Connection]:
-        ours, theirs = _FORKS.Pipe()
-        process = _FORKS.Process(target=_serve, args=(theirs, self._environment), daemon=True)
-        process.start()
-        theirs.close()
-        assert ours.recv() == ("ready",)
-        return process, ours
+    def _answers(self, connection: Connection, client: Any) -> Any:
+        """Answer what the process asks of the service until it is done; what it gives back."""
+        while True:
+            what, *question = connection.recv()
+            if what == "done":
+                return question[0]
+            self.served += what == "checkpoint"
+            connection.send(_answer(client, what, *question))
 
 
 def _answer(client: Any, what: str, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
@@ -171,42 +157,8 @@ def _answer(client: Any, what: str, given: tuple[Any, ...], named: Mapping[str, 
         return error
 
 
-@contextmanager
-def environments(environment: Mapping[str, str]) -> Iterator[Environments]:
-    """Environments that live as long as the block."""
-    made = Environments(environment)
-    try:
-        yield made
-    finally:
-        made.stop()
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What the execution gave back, how often the service was called, and whether a process was killed."""
-
-    result: dict[str, Any]
-    served: int
-    killed: bool
-
-
-def execute_in(at: Environments, run: Run) -> Outcome:
-    """Run an execution to its end, in processes, without its waits."""
-    served, kills = 0, at.kills
-
-    def forwarded(event: DurableExecutionInvocationInputWithClient, _context: Any) -> Any:
-        nonlocal served
-        plain = {name: getattr(event, name) for name in DurableExecutionInvocationInput.__dataclass_fields__}
-        wanted = run if at.kills == kills else Run(run.production, run.faults, run.cancelled)
-        given = DurableExecutionInvocationInput(**plain)
-        answer, served = at.invoke(given, wanted, served, event.service_client)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    with DurableFunctionTestRunner(handler=forwarded) as runner:
-        runner._executor.RETRY_BACKOFF_SECONDS = 0
-        result = runner.run(input=json.dumps({"productionId": run.production, "generation": 1}), execution_timeout=60)
-    runner._scheduler._loop.close()
-    assert result.status.value == "SUCCEEDED", result.error
-    return Outcome(dict(json.loads(str(result.result))), served, at.kills > kills)
+def execute_in_processes(environment: Mapping[str, str], run: Run) -> tuple[dict[str, Any], Function]:
+    """Run an execution to its end, without its waits; what it gives back, and the function that was invoked."""
+    function = Function(environment, run)
+    result = execute(run.production, function, retry_seconds=0)
+    return result, function

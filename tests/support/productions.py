@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from aws_durable_execution_sdk_python_testing import DurableFunctionTestRunner
+from aws_durable_execution_sdk_python_testing.stores.base import ExecutionStore
 
 import produce
 from core.caller import Caller
@@ -77,15 +78,34 @@ def retry(production_id: int) -> None:
         retry_production(transaction, CALLER, production_id)
 
 
-def execute(production_id: int, handler: Handler = produce.lambda_handler, seconds: int = 60) -> dict[str, Any]:
-    """Run an execution of the production to its end, without its waits; returns what it gives back."""
-    with DurableFunctionTestRunner(handler=handler) as runner:
+def execute(
+    production_id: int,
+    handler: Handler = produce.lambda_handler,
+    seconds: int = 60,
+    retry_seconds: int | None = None,
+    store: ExecutionStore | None = None,
+) -> dict[str, Any]:
+    """Run an execution of the production to its end, without its waits; returns what it gives back.
+
+    The engine keeps checkpoints in `store`, and repeats a failed invocation after `retry_seconds`, unless it is None.
+    """
+    with DurableFunctionTestRunner(handler=handler, store=store) as runner:
+        if retry_seconds is not None:
+            runner._executor.RETRY_BACKOFF_SECONDS = retry_seconds
         event = json.dumps({"productionId": production_id, "generation": 1})
         result = runner.run(input=event, execution_timeout=seconds)
     # The package stops its event loop and leaves it open.
     runner._scheduler._loop.close()
     assert result.status.value == "SUCCEEDED", result.error
     return dict(json.loads(str(result.result)))
+
+
+def cancelled(world: World, production_id: int) -> str:
+    """Execute the production, which ends cancelled; returns the reason."""
+    execute(production_id)
+    [row] = world.query("SELECT status, reason FROM productions WHERE id = :p", p=production_id)
+    assert row.status == "cancelled"
+    return str(row.reason)
 
 
 def objects_of(world: World, production_id: int) -> dict[str, bytes]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from multiprocessing.synchronize import Barrier
-from typing import Any, Protocol
+from typing import Protocol
 
 import pytest
 from redis import Redis
@@ -19,8 +16,6 @@ from shell.utils.semaphore import with_semaphore_lock
 from tests.support.caches import close_redis
 from tests.support.database import until
 
-_FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["tests.support.workers", __name__])
 PATIENCE_S = 60
 
 
@@ -50,32 +45,6 @@ class Judge:
         finally:
             with self._lock:
                 self._inside -= 1
-
-
-def inside_after_fork(environment: Mapping[str, str]) -> int:
-    """How many of a process that has used the semaphore and its fork are in the same single slot at once."""
-    granted, both_tried = _FORKS.Value("i", 0), _FORKS.Barrier(2)
-    arguments = (dict(environment), granted, both_tried)
-    process = _FORKS.Process(target=_parent_and_fork, args=arguments, daemon=True)
-    process.start()
-    process.join(PATIENCE_S)
-    assert process.exitcode == 0
-    return int(granted.value)
-
-
-def _parent_and_fork(environment: Mapping[str, str], granted: Any, both_tried: Barrier) -> None:
-    os.environ.update(environment)
-    wait_for_redis(pytest.MonkeyPatch(), 20)
-    with with_semaphore_lock("warm") as slot:
-        assert slot
-    child = os.fork()
-    with with_semaphore_lock("forked", 60) as slot:
-        with granted.get_lock():
-            granted.value += bool(slot)
-        both_tried.wait(PATIENCE_S)
-    if not child:
-        os._exit(0)
-    os.waitpid(child, 0)
 
 
 class Lock(Protocol):

@@ -2,37 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-
 from redis import Redis
 
-from shell.utils.semaphore_backends import Backend, MySqlBackend, RedisBackend
+from shell.utils.semaphore_backends import MySqlBackend, RedisBackend
 from tests.support.world import World
 
 
-class Store(ABC):
-    """Where the slots are, seen from a connection that is not the application's."""
-
-    backend: Backend
-
-    @abstractmethod
-    def holders(self) -> int:
-        """How many are written down, their time over or not."""
-
-    @abstractmethod
-    def seconds_left(self) -> float:
-        """Of the one holder."""
-
-    @abstractmethod
-    def forget(self) -> None:
-        """Lose everything, as after a restart."""
-
-    @abstractmethod
-    def set_fence(self, fencing_token: int) -> None:
-        """As if the one semaphore's last fencing token had been this."""
-
-
-class InRedis(Store):
+class InRedis:
     """Slots in Redis."""
 
     def __init__(self, url: str) -> None:
@@ -43,23 +19,27 @@ class InRedis(Store):
         return next(self._client.scan_iter(f"*:{end}"), b"none")
 
     def holders(self) -> int:
+        """How many are written down, their time over or not."""
         return self._client.zcard(self._key("holders"))
 
     def seconds_left(self) -> float:
+        """Of the one holder."""
         return self._client.pttl(self._key("holders")) / 1000
 
     def forget(self) -> None:
+        """Lose everything, as after a restart."""
         self._client.flushall()
 
     def set_fence(self, fencing_token: int) -> None:
+        """As if the one semaphore's last fencing token had been this."""
         self._client.set(self._key("fencing_token"), fencing_token)
 
     def close(self) -> None:
         self._client.close()
 
 
-class InDatabase(Store):
-    """Slots in the database."""
+class InDatabase:
+    """Slots in the database; its methods are those of `InRedis`."""
 
     def __init__(self, world: World) -> None:
         self.backend = MySqlBackend()
@@ -78,3 +58,6 @@ class InDatabase(Store):
 
     def set_fence(self, fencing_token: int) -> None:
         self._world.query("UPDATE semaphores SET fencing_token = :fencing_token", fencing_token=fencing_token)
+
+
+Store = InRedis | InDatabase

@@ -62,13 +62,6 @@ def test_what_is_kept_of_an_announcement_holds_no_url(world: World) -> None:
     assert again.json["upload"]["url"].partition("?")[0] == first.partition("?")[0]
 
 
-def test_an_announcement_with_unusable_options_is_refused_at_once(world: World) -> None:
-    for options in ({"encoding": "klingon"}, {"columns": {"A": "nonsense"}}, {"columns": {"\ud83d": "title"}}):
-        body = json.dumps({**NAMES, "options": options}).encode()
-        assert CLIENT.post("/imports", body).problem == "invalid-request"
-    assert world.query("SELECT COUNT(*) FROM imports") == [(0,)]
-
-
 def test_cancel_and_retry_are_answered_with_the_state(world: World) -> None:
     announced = CLIENT.post("/imports", NAMES)
     put(announced.json["upload"]["url"], ROWS)

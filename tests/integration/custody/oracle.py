@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from random import Random
 from typing import Any, NamedTuple
-
-from hypothesis import strategies as st
 
 Name = tuple[str, int]
 NOBODYS: Name = ("nobody's", 0)
 NEVER = 10**6
-DEVICES, HOURS = st.sampled_from([1, 1, 2]), st.integers(0, 11)
-NOTES = st.sampled_from([None, "a", "b"])
+NOTES = [None, "a", "b"]
 # Short, so that many periods touch and many overlap; some have no end, and a few end too soon.
-DURATIONS = st.sampled_from([2, 2, 2, 1, 1, 3, 3, 4, 4, None, None, 0])
+DURATIONS = [2, 2, 2, 1, 1, 3, 3, 4, 4, None, None, 0]
 
 
 class Period(NamedTuple):
@@ -182,16 +180,6 @@ def _without(state: State, period: Period) -> State:
     return tuple(each for each in state if each != period)
 
 
-def scripts(least: int, most: int, label: str = "", state: State = NOTHING) -> st.SearchStrategy[list[Request]]:
-    """Requests of one client that begins with what it knows of `state`, and learns from its answers."""
-    return st.integers(least, most).flatmap(lambda length: _scripts(length, label, state))
-
-
-def batches() -> st.SearchStrategy[tuple[list[Request], list[list[Request]]]]:
-    """What is asked first, and then at once, by clients who all know what that came to."""
-    return scripts(3, 5, "first").flatmap(lambda first: st.tuples(st.just(first), _clients(first)))
-
-
 def recorded(requests: Iterable[Request], state: State = NOTHING) -> State:
     """What is recorded after all of them."""
     for each in requests:
@@ -199,47 +187,50 @@ def recorded(requests: Iterable[Request], state: State = NOTHING) -> State:
     return state
 
 
-@st.composite
-def _clients(draw: st.DrawFn, first: Sequence[Request]) -> list[list[Request]]:
-    state = recorded(first)
-    return [draw(scripts(1, 2, f"client {number}, ", state)) for number in range(draw(st.integers(3, 4)))]
-
-
-@st.composite
-def _scripts(draw: st.DrawFn, length: int, label: str, state: State) -> list[Request]:
-    known, made = {each.name: each for each in state}, []
+def script(chosen: Random, length: int, label: str = "", state: State = NOTHING) -> list[Request]:
+    """Requests of one client that begins with what it knows of `state`, and learns from its answers."""
+    known, made = {each.name: each for each in state}, list[Request]()
     for number in range(length):
-        made.append(draw(_requests([*state, *state, *known.values()], f"{label}{number}")))
+        made.append(_request(chosen, [*state, *state, *known.values()], f"{label}{number}"))
         state, outcome = answer(state, made[-1])
         if outcome.kind == "ok":
             known |= {each.name: each for each in outcome.told}
     return made
 
 
-@st.composite
-def _requests(draw: st.DrawFn, known: Sequence[Period], label: str) -> Request:
-    kind = draw(st.sampled_from([Add, Add, Change, Change, Remove, Transfer, Transfer]))
+def scripts_at_once(chosen: Random, state: State) -> list[list[Request]]:
+    """Those of three or four clients who all know `state`."""
+    clients = range(chosen.randint(3, 4))
+    return [script(chosen, chosen.randint(1, 2), f"client {number}, ", state) for number in clients]
+
+
+def _request(chosen: Random, known: Sequence[Period], label: str) -> Request:
+    kind = chosen.choice([Add, Add, Change, Change, Remove, Transfer, Transfer])
     if kind is Add or not known:
-        return Add(label, draw(st.lists(_elements(), min_size=1, max_size=3)))
-    period = draw(st.sampled_from([*known, Period(NOBODYS, 1, 1, 2, None)]))
+        return Add(
+            label, [_element(chosen, chosen.choice([1, 1, 2]), _hour(chosen)) for _ in range(chosen.randint(1, 3))]
+        )
+    period = chosen.choice([*known, Period(NOBODYS, 1, 1, 2, None)])
     rightly = {period.version}
-    versions = frozenset(draw(st.sampled_from([rightly, rightly, rightly, {1, 2, 3, *rightly}, {period.version + 1}])))
+    versions = frozenset(chosen.choice([rightly, rightly, rightly, {1, 2, 3, *rightly}, {period.version + 1}]))
     if kind is Remove:
         return Remove(label, period.name, versions)
     if kind is Change:
-        return Change(label, period.name, versions, draw(_values()))
-    around = _elements(st.just(period.device), st.sampled_from([period.begin + hours for hours in (1, 1, 2, 0)]))
-    return Transfer(label, *draw(around), draw(st.sampled_from([None, None, period.name, period.name, NOBODYS])))
+        return Change(label, period.name, versions, _values(chosen))
+    wanted = _element(chosen, period.device, period.begin + chosen.choice([1, 1, 2, 0]))
+    return Transfer(label, *wanted, chosen.choice([None, None, period.name, period.name, NOBODYS]))
 
 
-@st.composite
-def _elements(
-    draw: st.DrawFn, devices: st.SearchStrategy[int] = DEVICES, begins: st.SearchStrategy[int] = HOURS
-) -> Element:
-    begin, hours = draw(begins), draw(DURATIONS)
-    return Element(draw(devices), begin, None if hours is None else begin + hours, draw(NOTES))
+def _element(chosen: Random, device: int, begin: int) -> Element:
+    hours = chosen.choice(DURATIONS)
+    return Element(device, begin, None if hours is None else begin + hours, chosen.choice(NOTES))
 
 
-def _values() -> st.SearchStrategy[dict[str, Any]]:
-    ends = st.one_of(HOURS, HOURS, st.none())
-    return st.fixed_dictionaries({}, optional={"begin": HOURS, "end": ends, "note": NOTES}).filter(bool)
+def _values(chosen: Random) -> dict[str, Any]:
+    end = chosen.choice([_hour(chosen), _hour(chosen), None])
+    values = {"begin": _hour(chosen), "end": end, "note": chosen.choice(NOTES)}
+    return {name: values[name] for name in chosen.sample(sorted(values), chosen.randint(1, 3))}
+
+
+def _hour(chosen: Random) -> int:
+    return chosen.randint(0, 11)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.integration.custody.support import CALLER, ME, PERIODS, overlaps, statements_sent, wanted
+from tests.integration.custody.support import CALLER, ME, PERIODS, statements_sent, wanted
 from tests.support.api import Reply
 from tests.support.cases import Cases, get_or_create_case
 from tests.support.watching import statements
@@ -49,47 +49,11 @@ def history(world: World) -> World:
     return world
 
 
-def span(begin: float, end: float) -> dict[str, Any]:
-    """An element of the device with the long history, by the hours since its beginning."""
-    edges = [(FIRST + timedelta(hours=hour)).isoformat().replace("+00:00", "Z") for hour in (begin, end)]
-    return {"deviceId": LONG, "begin": edges[0], "end": edges[1]}
-
-
 def post(*elements: dict[str, Any], status: int = 201) -> Reply:
     """The answer, which must be of that status."""
     reply = ME.post(PERIODS, list(elements))
     assert reply.status == status, reply
     return reply
-
-
-def count(world: World) -> int:
-    return int(world.query("SELECT COUNT(*) FROM custody_periods")[0][0])
-
-
-def test_a_long_history_takes_what_fits_and_names_what_is_in_the_way(way: str, history: World) -> None:
-    rows = history.query("SELECT id FROM custody_periods ORDER BY begin_at")
-    for first, last in ((0, 0), (5_000, 5_002), (HISTORY - 1, HISTORY - 1)):
-        refused = post(span(2 * first + 0.5, 2 * last + 1), status=409)
-        told = [{**span(2 * n, 2 * n + 1), "element": 0, "periodId": rows[n][0]} for n in range(first, last + 1)]
-        assert refused.json["conflicts"] == told
-    assert count(history) == HISTORY
-    for fits in (span(5_005, 5_006), span(5_003.25, 5_003.5), span(-5, 0), wanted(LONG, 9, None)):
-        post(fits)
-    gaps = [span(hour, hour + 1) for hour in range(19_981, 0, -20)]
-    with statements_sent() as found:
-        items = post(*gaps).json["items"]
-    assert [(each["begin"], each["end"]) for each in items] == [(each["begin"], each["end"]) for each in gaps]
-    assert (count(history), overlaps(history)) == (HISTORY + 4 + len(gaps), [])
-    assert sum("INSERT INTO custody_periods" in sql for sql, _ in found) == 1, "at the first attempt"
-
-
-def test_a_thousand_devices_get_a_period_at_once_or_none_does(way: str, world: World) -> None:
-    numbers = range(1_000, 0, -1)
-    items = post(*(wanted(number, 9, 12) for number in numbers)).json["items"]
-    assert [each["deviceId"] for each in items] == list(numbers)
-    refused = post(*(wanted(number, 11 if number == 7 else 12, 13) for number in numbers), status=409)
-    assert [(each["element"], each["periodId"]) for each in refused.json["conflicts"]] == [(993, items[993]["id"])]
-    assert count(world) == len(world.query("SELECT id FROM devices WHERE version = 2")) == 1_000
 
 
 def put_custodians(world: World, number: int) -> list[int]:
@@ -100,37 +64,25 @@ def put_custodians(world: World, number: int) -> list[int]:
     return [row[0] for row in world.query("SELECT id FROM custodians")]
 
 
-def test_statements_do_not_grow_with_the_array(way: str, world: World) -> None:
+def test_statements_do_not_grow_with_the_array_be_it_recorded_or_refused(way: str, world: World) -> None:
     put_devices(world, range(1, 1_001))
     held_by = put_custodians(world, 1_000)
     post(wanted(1, 0, 1))
-    plain, named, new = [], [], []
+    plain, named, new, refused = [], [], [], []
     for size in SIZES:
         elements = [wanted(n + 1, size, size + 1) for n in range(size)]
         plain.append(statements(world, partial(post, *elements)))
+        # The other way reads the conflicts on a second connection, on which devices are added, too.
+        if way == "pessimistic":
+            refused.append(statements(world, partial(post, *elements, status=409)))
         elements = [wanted(n + 1, size + 2, size + 3, custodianId=held_by[n]) for n in range(size)]
         named.append(statements(world, partial(post, *elements)))
-        # Devices are added on a second connection.
         with statements_sent() as found:
             post(*(wanted(10_000 * size + n, 9, 12) for n in range(size)))
         new.append(len(found))
-    print(f"statements of a POST of {SIZES} periods, {way}: {plain}; with as many custodians: {named}; devices: {new}")
-    assert [len(set(each)) for each in (plain, named, new)] == [1, 1, 1]
+    assert [len(set(each)) for each in (plain, named, new)] == [1, 1, 1], (plain, named, new)
     assert plain[0] < named[0] <= MOST_STATEMENTS
-
-
-@pytest.mark.parametrize("way", ["pessimistic"], indirect=True)
-def test_statements_do_not_grow_with_what_is_refused(way: str, world: World) -> None:
-    """The other way reads the conflicts on a separate connection."""
-    put_devices(world, range(1, 1_001))
-    put_history(world, "> 0", 1)
-    counts = []
-    for size in SIZES:
-        elements = [{**span(0, 1), "deviceId": n + 1} for n in range(size)]
-        counts.append(statements(world, partial(post, *elements, status=409)))
-    print(f"statements of a POST of {SIZES} periods that is refused: {counts}")
-    assert len(set(counts)) == 1
-    assert counts[0] <= MOST_STATEMENTS
+    assert all(each == refused[0] <= MOST_STATEMENTS for each in refused), refused
 
 
 def search(elements: Sequence[dict[str, Any]]) -> tuple[str, Any]:

@@ -1,17 +1,23 @@
 """Clients who record, change, remove and transfer custody at once: one wins, and the others are told by what.
 
-Under both ways of locking, and with clients that go different ones.
+Under both ways of locking, and with clients that go different ones. The negative controls at the end do not keep
+periods apart under READ COMMITTED: a check before the insert, a statement that checks for itself, and locks on the
+range. Our own operations without what they meet on are in `test_custody_serial_order.py`.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
 
 import pytest
 from sqlalchemy import Engine, event, text
+from sqlalchemy.orm import Session
 
 from core.contracts.custody import CustodyPeriod, NewTransfer, PeriodPatch
 from core.custody import Span, to_stored_end
@@ -19,15 +25,10 @@ from core.errors import NotFoundError, OverlapError, StaleVersionError, Transact
 from shell.custody import device_locks
 from shell.custody.commands import add_periods, patch_period, remove_period, transfer
 from shell.settings import settings
-from tests.integration.custody.racing import (
-    Request,
-    clients,
-    going,
-    overtaking,
-)
+from tests.integration.custody.racing import Request, at_once, clients, going, overtaking
 from tests.integration.custody.support import CALLER, WAYS, add, at, overlaps, periods, wanted
 from tests.support.cases import Cases
-from tests.support.database import PATIENCE_S, Database, outcome, replayed, transaction
+from tests.support.database import PATIENCE_S, Database, barrier, outcome, replayed, transaction
 
 
 @contextmanager
@@ -159,3 +160,44 @@ def test_who_never_locks_is_outrun_until_he_gives_up(
         recording(1, 15, 17)(client)
     assert rival.was_first == [True, True, True]
     assert counting.database.scalar("SELECT COUNT(*) FROM custody_periods") == 1
+
+
+CLIENTS, NOON = 8, datetime(2026, 11, 21, 12)
+_IN_THE_WAY = "SELECT id FROM custody_periods WHERE device_id = :device AND end_at > :begin AND begin_at < :end"
+_INSERT = "INSERT INTO custody_periods (device_id, begin_at, end_at) SELECT :device, :begin, :end FROM DUAL"
+
+Values = dict[str, int | datetime]
+Control = Callable[[Session, Values, threading.Barrier], object]
+
+
+def check_then_insert(opened: Session, values: Values, checked: threading.Barrier, locking: str = "") -> None:
+    in_the_way = opened.execute(text(_IN_THE_WAY + locking), values).all()
+    checked.wait()
+    if not in_the_way:
+        opened.execute(text(_INSERT), values)
+
+
+def lock_the_range_then_insert(opened: Session, values: Values, locked: threading.Barrier) -> None:
+    """All hold their locks on the empty range before any of them inserts."""
+    check_then_insert(opened, values, locked, " FOR UPDATE")
+
+
+def insert_where_not_exists(opened: Session, values: Values, inserted: threading.Barrier) -> None:
+    """All have inserted before any of them commits."""
+    opened.execute(text(f"{_INSERT} WHERE NOT EXISTS ({_IN_THE_WAY})"), values)
+    inserted.wait()
+
+
+@pytest.mark.parametrize("control", [check_then_insert, lock_the_range_then_insert, insert_where_not_exists])
+def test_whoever_looks_without_a_common_row_is_overtaken(control: Control, counting: Cases) -> None:
+    meeting = barrier(CLIENTS)
+
+    def record(values: Values, on: Engine) -> None:
+        with transaction(on) as opened:
+            control(opened, values, meeting)
+
+    hours = (timedelta(hours=1 + client / 4) for client in range(CLIENTS))
+    wants: list[Values] = [{"device": 1, "begin": NOON - each, "end": NOON + each} for each in hours]
+    with counting.database.environments(CLIENTS) as engines:
+        assert set(at_once(engines, *(partial(record, values) for values in wants))) == {None}
+    assert len(overlaps(counting.database)) == CLIENTS - 1

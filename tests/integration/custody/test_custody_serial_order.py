@@ -1,42 +1,74 @@
-"""Whoever asks at once: what is answered and recorded is what the requests one after the other give, in some order."""
+"""Whoever asks, one after the other or at once: it is answered and recorded as a simple model does, in some order.
+
+Refusals are compared to the last conflict, answers to the last version. The record of changes is complete: replayed
+from nothing it gives the table. Each of several mistakes that the application could make is found likewise.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, cycle
+from itertools import chain, cycle, islice
+from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import Phase, given, settings
 from sqlalchemy import Engine, text
 
-from shell.custody import commands, device_locks
+from core.custody import find_conflicts_with
+from shell.custody import commands, device_locks, period_writer
 from shell.custody.period_writer import check_overlaps
+from tests.integration.custody.asking import Asking
 from tests.integration.custody.oracle import (
+    NOTHING,
     Add,
     Change,
     Element,
     Outcome,
     Period,
+    Remove,
     Request,
     State,
     Transfer,
     answer,
-    batches,
     recorded,
+    script,
+    scripts_at_once,
 )
 from tests.integration.custody.racing import at_once, clients, going
 from tests.integration.custody.support import WAYS, overlaps
-from tests.integration.custody.test_custody_oracle import SETTINGS, Clients
 from tests.support.cases import Cases
 from tests.support.database import barrier
 
+AT_1, AT_2 = frozenset({1}), frozenset({2})
+EVERY_ANSWER: list[tuple[Request, str]] = [
+    (Add("a", [Element(1, 0, 4, "a"), Element(1, 4, None, None), Element(2, 0, 2, None)]), "ok"),
+    (Add("b", [Element(1, 3, 5, None), Element(1, 4, 6, None)]), "overlap"),
+    (Add("p", [Element(2, 5, 7, None), Element(2, 6, 8, None)]), "overlap"),
+    (Add("c", [Element(2, 3, 3, None)]), "invalid"),
+    (Change("d", ("a", 0), AT_1, {"begin": 1, "note": None}), "ok"),
+    (Change("e", ("a", 0), AT_1, {"note": "b"}), "stale"),
+    (Change("f", ("a", 0), AT_2, {"end": None}), "overlap"),
+    (Change("g", ("a", 0), AT_2, {"end": 1}), "invalid"),
+    (Change("h", ("b", 0), AT_1, {"note": "b"}), "not_found"),
+    (Transfer("i", 1, 2, None, None, None), "overlap"),
+    (Transfer("j", 1, 6, None, "b", ("a", 1)), "ok"),
+    (Transfer("k", 1, 3, 3, None, None), "invalid"),
+    (Transfer("l", 2, 0, 1, None, None), "wrong_state"),
+    # Another period holds the device then, none does, and there is no such device.
+    (Transfer("q", 1, 7, None, None, ("a", 1)), "wrong_state"),
+    (Transfer("r", 2, 2, 4, None, None), "wrong_state"),
+    (Transfer("s", 3, 1, 2, None, None), "wrong_state"),
+    (Remove("m", ("a", 2), AT_2), "stale"),
+    (Remove("n", ("a", 2), AT_1 | AT_2), "ok"),
+    (Remove("o", ("a", 2), AT_1), "not_found"),
+]
 APART = [Add("first", [Element(1, 0, 1, None), Element(1, 3, 4, None)])]
 RECORDING = [Add("one", [Element(1, 1, 2, None)]), Add("other", [Element(1, 1, 3, None)])]
 GROWING = [
-    Change("one", ("first", 0), frozenset({1}), {"end": 3}),
-    Change("other", ("first", 1), frozenset({1}), {"begin": 1}),
+    Change("one", ("first", 0), AT_1, {"end": 3}),
+    Change("other", ("first", 1), AT_1, {"begin": 1}),
 ]
+ROUNDS, BEFORE = 160, 8
 Script = Sequence[Request]
 History = Sequence[tuple[Request, Outcome]]
 
@@ -48,7 +80,7 @@ def engines(counting: Cases) -> Iterator[list[Engine]]:
         yield made
 
 
-def answers_at_once(asking: Clients, engines: Sequence[Engine], ways: Sequence[str], *scripts: Script) -> list[History]:
+def answers_at_once(asking: Asking, engines: Sequence[Engine], ways: Sequence[str], *scripts: Script) -> list[History]:
     """What each client asked and was answered; their ways of locking alternate."""
 
     def work(script: Script) -> Callable[[Engine], list[Any]]:
@@ -85,34 +117,92 @@ def test_only_an_order_that_gives_the_answers_and_the_rows_will_do() -> None:
     assert not in_some_order(recorded(APART), [[(other, refused)], [(one, made)]], frozenset(recorded(APART)))
 
 
-def test_the_order_often_decides() -> None:
-    decides: list[bool] = []
+def assert_in_some_order(asking: Asking, state: State, histories: Sequence[History]) -> None:
+    """What was answered, and what is recorded now, is as the model has it from `state` on."""
+    assert in_some_order(state, histories, asking.recorded()), histories
 
-    @settings(derandomize=True, max_examples=40, phases=[Phase.generate])
-    @given(batch=batches())
-    def count(batch: tuple[Script, list[Script]]) -> None:
-        first, scripts = batch
-        given_order, turned = chain(first, *scripts), chain(first, *reversed(scripts))
-        decides.append(recorded(given_order) != recorded(turned))
 
-    count()
-    assert sum(decides) > len(decides) / 4
+@pytest.mark.parametrize("way", WAYS)
+def test_every_answer_is_that_of_the_model(way: str, counting: Cases, engines: list[Engine]) -> None:
+    asking, state = Asking(counting), NOTHING
+    for request, kind in EVERY_ANSWER:
+        [[(_, answered)]] = answers_at_once(asking, engines, [way], [request])
+        state, expected = answer(state, request)
+        assert (expected.kind, answered) == (kind, expected), request
+    assert asking.recorded() == frozenset(state)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ways", [*((way,) for way in WAYS), WAYS], ids=" and ".join)
-@settings(SETTINGS, phases=[Phase.generate])
-@given(batch=batches())
 def test_all_at_once_is_answered_and_recorded_as_one_after_the_other(
-    ways: Sequence[str], counting: Cases, engines: list[Engine], batch: tuple[Script, list[Script]]
+    ways: Sequence[str], counting: Cases, engines: list[Engine], race_counts: int
 ) -> None:
-    first, scripts = batch
-    asking, deadlocks = Clients(counting), counting.database.deadlocks()
-    for each in first:
-        asking.ask(engines[0], each)
-    histories = answers_at_once(asking, engines, ways, *scripts)
-    assert in_some_order(recorded(first), histories, asking.recorded()), histories
-    assert "optimistic" in ways or counting.database.deadlocks() == deadlocks
+    """One client asks for some things, then several at once; the order of these often decides what is recorded."""
+    rounds, decided = ROUNDS // race_counts, 0
+    for seed in range(rounds):
+        chosen, asking, deadlocks = Random(seed), Asking(counting), counting.database.deadlocks()
+        first = script(chosen, BEFORE, "first")
+        assert_in_some_order(asking, NOTHING, answers_at_once(asking, engines, ways, first))
+        state = recorded(first)
+        scripts = scripts_at_once(chosen, state)
+        assert_in_some_order(asking, state, answers_at_once(asking, engines, ways, *scripts))
+        assert "optimistic" in ways or counting.database.deadlocks() == deadlocks
+        decided += recorded(chain(*scripts), state) != recorded(chain(*reversed(scripts)), state)
+    assert decided > rounds / 4
+
+
+def nobody_looks(patch: pytest.MonkeyPatch) -> None:
+    """What overlaps is written."""
+    patch.setattr(commands, "check_overlaps", lambda *_, **__: None)
+    patch.setattr(period_writer, "check_overlaps", lambda *_, **__: None)
+    patch.setattr(period_writer, "_WHERE_NO_OVERLAP", "")
+
+
+def elements_are_not_compared(patch: pytest.MonkeyPatch) -> None:
+    """Only what is recorded counts."""
+    patch.setattr(period_writer, "find_conflicts_within", lambda _wanted: iter(()))
+
+
+def one_conflict_is_told(patch: pytest.MonkeyPatch) -> None:
+    """The first, and no others."""
+    patch.setattr(period_writer, "find_conflicts_with", lambda *spans: islice(find_conflicts_with(*spans), 1))
+
+
+def versions_are_not_compared(patch: pytest.MonkeyPatch) -> None:
+    """Whatever the client saw."""
+    compared, all_of_them = commands._load_at_version, frozenset(range(100))
+    patch.setattr(commands, "_load_at_version", lambda *named: compared(named[0], named[1], named[2], all_of_them))
+
+
+def a_period_hinders_itself(patch: pytest.MonkeyPatch) -> None:
+    """When it is changed."""
+    looked = period_writer.check_overlaps
+    patch.setattr(commands, "check_overlaps", lambda transaction, rows, excluded_id: looked(transaction, rows))
+
+
+def changes_leave_no_record(patch: pytest.MonkeyPatch) -> None:
+    """Additions alone do."""
+    patch.setattr(commands, "record_changes", lambda *_: None)
+
+
+MISTAKES = [
+    *(("optimistic", each) for each in (nobody_looks, elements_are_not_compared)),
+    *(("pessimistic", each) for each in (nobody_looks, one_conflict_is_told, versions_are_not_compared)),
+    *(("pessimistic", each) for each in (a_period_hinders_itself, changes_leave_no_record)),
+]
+
+
+@pytest.mark.parametrize(("way", "mistake"), MISTAKES, ids=lambda each: getattr(each, "__name__", each))
+def test_a_mistake_makes_a_difference(
+    way: str,
+    counting: Cases,
+    engines: list[Engine],
+    mistake: Callable[[pytest.MonkeyPatch], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mistake(monkeypatch)
+    with pytest.raises(AssertionError):
+        test_every_answer_is_that_of_the_model(way, counting, engines)
 
 
 def meeting_after(write: Callable[..., Any]) -> Callable[..., Any]:
@@ -138,7 +228,7 @@ def test_versions_that_nobody_compares_or_locks_give_what_no_order_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Versions are raised and not compared, and devices are read and not locked."""
-    asking = Clients(counting)
+    asking = Asking(counting)
     asking.ask(engines[0], APART[0])
     naive = str(device_locks._INCREMENT_VERSIONS).partition("WHERE")[0]
     monkeypatch.setattr(device_locks, "_INCREMENT_VERSIONS", text(naive))
@@ -153,7 +243,7 @@ def test_versions_that_nobody_compares_or_locks_give_what_no_order_does(
 def test_what_is_refused_is_refused_by_what_was_so_at_one_moment(
     counting: Cases, engines: list[Engine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asking, looked = Clients(counting), check_overlaps
+    asking, looked = Asking(counting), check_overlaps
     asking.ask(engines[0], Add("first", [Element(1, 8, None, None)]))
 
     def looking_late(*arguments: Any, **named: Any) -> None:
@@ -163,6 +253,6 @@ def test_what_is_refused_is_refused_by_what_was_so_at_one_moment(
 
     monkeypatch.setattr(commands, "check_overlaps", looking_late)
     # As it was read, it would overlap what the transfer began; as it is now, it would not.
-    change = Change("one", ("first", 0), frozenset({1}), {"begin": 5})
+    change = Change("one", ("first", 0), AT_1, {"begin": 5})
     [[(_, outcome)]] = answers_at_once(asking, engines, ["optimistic"], [change])
     assert outcome == Outcome("stale", 2)

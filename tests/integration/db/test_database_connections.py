@@ -5,23 +5,22 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
-from io import StringIO
 from typing import Any
 
 import pymysql
 import pytest
 from sqlalchemy import URL, Engine, create_engine, event, text
-from sqlalchemy.exc import DBAPIError, OperationalError, PendingRollbackError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from core.errors import DatabaseUnavailableError
 from shell.db import session as db_session
-from shell.db.errors import DbErrorClass, classify
 from shell.db.session import engine, session
 from shell.db.sql_literals import format_row_literals
 from shell.observability import logger
 from shell.utils.db_helpers import retry_on_db_conflict
 from tests.support.database import Database, connection_id, pay
+from tests.support.log import Log
 
 CONTENT = "Smith v. Jones, privileged"
 
@@ -128,15 +127,12 @@ print("imported")
     assert (done.stdout.strip(), done.stderr) == ("imported", "")
 
 
-@pytest.fixture
-def logged(monkeypatch: pytest.MonkeyPatch) -> StringIO:
-    """What the application's logger writes."""
-    written = StringIO()
-    monkeypatch.setattr(logger.registered_handler, "stream", written)
-    return written
+def test_parameters_stand_neither_in_the_error_nor_in_what_is_logged(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Log()
+    monkeypatch.setattr(logger.registered_handler, "stream", log.stream)
 
-
-def test_parameters_stand_neither_in_the_error_nor_in_what_is_logged(database: Database, logged: StringIO) -> None:
     @retry_on_db_conflict
     def unit(killed: bool) -> None:
         with session() as caller:
@@ -149,8 +145,8 @@ def test_parameters_stand_neither_in_the_error_nor_in_what_is_logged(database: D
     with pytest.raises(DatabaseUnavailableError) as given_up:
         unit(killed=True)
     assert CONTENT not in str(raised.value) + str(given_up.value) + str(given_up.value.__cause__)
-    assert logged.getvalue().count("retrying a transaction") == 4
-    assert CONTENT not in logged.getvalue()
+    assert log.messages().count("retrying a transaction") == 4
+    assert CONTENT not in log.stream.getvalue()
     with pytest.raises(DBAPIError, match=CONTENT), Session(database.admin) as naive:
         naive.execute(text("SELECT :content, 1 FROM nowhere"), {"content": CONTENT})
 
@@ -176,17 +172,6 @@ def test_a_connection_killed_in_the_middle_is_replayed_on_another(database: Data
     unit()
     assert len(set(used)) == 2
     assert database.balances() == [-5, 5]
-
-
-def test_after_a_lost_connection_the_first_error_counts_not_the_one_that_hides_it(database: Database) -> None:
-    with Session(engine()) as naive:
-        database.query(f"KILL {connection_id(naive)}")
-        with pytest.raises(OperationalError) as first:
-            naive.execute(text("SELECT 1"))
-        with pytest.raises(PendingRollbackError) as second:
-            naive.execute(text("SELECT 1"))
-    assert classify(first.value) is DbErrorClass.CONNECTION
-    assert classify(second.value) is DbErrorClass.PERMANENT, "who reads the second error does not replay"
 
 
 @pytest.mark.parametrize(("reset", "balances"), [(True, [0, 1]), (False, [5, 1])])

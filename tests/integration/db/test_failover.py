@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from sqlalchemy import URL, Engine, create_engine, event, text
+from sqlalchemy import URL, Engine, create_engine, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
-from tenacity import Retrying, stop_after_attempt
 
 from core.errors import CommitOutcomeUnknownError
 from local.services.mysql import temporary_server
@@ -16,9 +15,8 @@ from shell.db import session
 from shell.db.errors import DbErrorClass, classify, error_number
 from shell.utils import advisory_lock
 from shell.utils.advisory_lock import exclusive_connection
-from shell.utils.db_helpers import retry_on_db_conflict
 from tests.support import servers
-from tests.support.database import Database, connection_id, pay
+from tests.support.database import connection_id, pay
 
 Switch = Callable[[bool], None]
 
@@ -33,25 +31,6 @@ def one_write(engine: Engine) -> tuple[int, int | None]:
         except OperationalError as error:
             return used, error_number(error)
         return used, None
-
-
-def test_a_session_that_may_only_read_is_not_used_again_and_by_a_plain_pool_it_is(database: Database) -> None:
-    database.accounts(0)
-    plain = create_engine(database.url, pool_size=1, pool_pre_ping=True)
-    with database.environments(1) as (ours,):
-        for each in (ours, plain):
-            make_read_only(each)
-        (first, second), naive = [one_write(ours) for _ in range(2)], [one_write(plain) for _ in range(2)]
-    plain.dispose()
-    assert [first[1], second[1]] == [1792, None]
-    assert first[0] != second[0]
-    assert naive == [(naive[0][0], 1792)] * 2
-
-
-def make_read_only(engine: Engine) -> None:
-    """The pool's one connection, as after a failover."""
-    with engine.connect() as connection:
-        connection.execute(text("SET SESSION TRANSACTION READ ONLY"))
 
 
 @pytest.fixture(scope="module")
@@ -124,42 +103,6 @@ def test_a_lock_is_not_taken_on_a_server_that_can_only_be_read(
     read_only(True)
     with pytest.raises(OperationalError, match="1836"), exclusive_connection("migrations", 0):
         pass
-
-
-class Logins:
-    """Counts the logins of an engine; the server is the writer again from the last of so many refused ones on."""
-
-    def __init__(self, engine: Engine, read_only: Switch, refused: int) -> None:
-        self.count = 0
-        self._read_only, self._refused = read_only, refused
-        event.listen(engine, "do_connect", self._login)
-
-    def _login(self, *_: object) -> None:
-        self.count += 1
-        if self.count > self._refused:
-            self._read_only(False)
-
-
-def test_a_unit_outlives_a_failover_and_by_the_attempts_against_a_deadlock_it_would_not(
-    demoted_server: tuple[URL, Engine], read_only: Switch
-) -> None:
-    refused = 12
-    ours = session.engine.__wrapped__(demoted_server[0])
-    connected = Logins(ours, read_only, refused)
-    read_only(True)
-    five = Retrying(stop=stop_after_attempt(5), reraise=True)
-    with pytest.raises(OperationalError, match="1836"):
-        five(lambda: ours.connect().close())
-
-    @retry_on_db_conflict
-    def unit() -> None:
-        with Session(ours) as caller:
-            pay(caller, 1, 1)
-            caller.commit()
-
-    unit()
-    ours.dispose()
-    assert connected.count == refused + 1
 
 
 def test_a_server_that_turns_read_only_before_the_commit_leaves_the_outcome_open(

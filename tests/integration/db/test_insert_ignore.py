@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.orm import Session
 
 from core.errors import InvalidInputError
 from shell.db.bulk_insert import Row, insert_ignore_checked, insert_new
 from shell.db.session import session
 from tests.support.database import Accounts, Database
-from tests.support.servers import SERVER
 
 ACCOUNTS = "toy_accounts"
 TAGGING = ("exhibit_id", "tag_id", "user_id")
@@ -91,20 +89,15 @@ def test_checked_ignore_sees_damage_behind_more_duplicates_than_are_listed(few_a
 
 
 @pytest.fixture
-def plain(database: Database) -> Iterator[Engine]:
+def plain(database: Database, administrator: Connection) -> Iterator[Engine]:
     """The database, as a user with rights on the schema alone."""
     user = f"plain_{secrets.token_hex(4)}"
-    # Where deadlocks are counted by user, the database's own one cannot hand on its rights.
-    server = os.environ[SERVER] if database.is_mysql else database.url
-    administrator = create_engine(server, isolation_level="AUTOCOMMIT")
+    administrator.execute(text(f"CREATE USER {user}@'%' IDENTIFIED BY ''"))
+    administrator.execute(text(f"GRANT ALL ON `{database.url.database}`.* TO {user}@'%'"))
     made = create_engine(database.url.set(username=user, password=""))
-    with administrator.connect() as connection:
-        connection.execute(text(f"CREATE USER {user}@'%' IDENTIFIED BY ''"))
-        connection.execute(text(f"GRANT ALL ON `{database.url.database}`.* TO {user}@'%'"))
-        yield made
-        made.dispose()
-        connection.execute(text(f"DROP USER {user}@'%'"))
-    administrator.dispose()
+    yield made
+    made.dispose()
+    administrator.execute(text(f"DROP USER {user}@'%'"))
 
 
 def test_checked_ignore_needs_no_right_but_those_on_the_schema(plain: Engine) -> None:

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from shell.db.errors import DbErrorClass, classify, error_number
 from shell.db.session import session
 from shell.utils.db_helpers import retry_on_db_conflict
-from tests.support.database import Database, connection_id, outcome, pay, together, until
+from tests.integration.db.support import IMPATIENT, held
+from tests.support.database import PATIENCE_S, Database, pay
 
-IMPATIENT = text("SET SESSION innodb_lock_wait_timeout = 1")
-PATIENT = text("SET SESSION innodb_lock_wait_timeout = 10")
-
-
-@contextmanager
-def held(database: Database, account: int) -> Iterator[Session]:
-    """Another transaction that holds the account's row."""
-    with database.environments(1) as (other,), Session(other) as holder:
-        pay(holder, account, 0)
-        yield holder
-        holder.rollback()
+WAITING = "SELECT id FROM information_schema.processlist WHERE info LIKE 'UPDATE toy_accounts%'"
+TIMED_OUT, KILLED = 1205, 1317
 
 
 def move(transaction: Session) -> None:
@@ -33,19 +24,27 @@ def move(transaction: Session) -> None:
     pay(transaction, 2, 10)
 
 
-@pytest.fixture
-def impatient(database: Database) -> Iterator[None]:
-    """The application's one connection waits for a second at most."""
-    with session() as settled:
-        settled.execute(IMPATIENT)
-    yield
-    with session() as settled:
-        settled.execute(PATIENT)
+def kill_who_waits(database: Database) -> None:
+    database.until_waiting(1)
+    database.query(f"KILL QUERY {database.scalar(WAITING)}")
 
 
-@pytest.mark.usefixtures("impatient")
-def test_a_wait_that_timed_out_is_replayed_from_the_beginning(database: Database) -> None:
+@pytest.fixture(params=[TIMED_OUT, KILLED], ids=["timed out", "killed"])
+def number(request: pytest.FixtureRequest, database: Database) -> Iterator[int]:
+    """The error with which the application's next wait for a row ends."""
     database.accounts(0, 0)
+    if request.param == TIMED_OUT:
+        with session() as settled:
+            settled.execute(IMPATIENT)
+        yield TIMED_OUT
+        return
+    with ThreadPoolExecutor(1) as pool:
+        killing = pool.submit(kill_who_waits, database)
+        yield KILLED
+        killing.result(PATIENCE_S)
+
+
+def test_a_unit_whose_wait_was_in_vain_is_replayed_from_the_beginning(database: Database, number: int) -> None:
     attempts: list[int | None] = []
     with held(database, 2) as holder:
 
@@ -60,62 +59,14 @@ def test_a_wait_that_timed_out_is_replayed_from_the_beginning(database: Database
                 raise
 
         unit()
-    assert attempts == [1205]
+    assert attempts == [number]
     assert database.balances() == [-10, 10]
 
 
-@pytest.mark.usefixtures("impatient")
-def test_going_on_after_a_wait_that_timed_out_commits_half(database: Database) -> None:
-    database.accounts(0, 0)
-    with held(database, 2), session() as transaction, pytest.raises(OperationalError, match="1205"):
+def test_going_on_after_a_wait_in_vain_commits_half(database: Database, number: int) -> None:
+    """The negative control."""
+    with held(database, 2), session() as transaction, pytest.raises(OperationalError) as raised:
         move(transaction)
-    assert database.balances() == [-10, 0]
-
-
-def test_nowait_says_so_by_each_servers_own_number(database: Database) -> None:
-    database.accounts(0)
-    with held(database, 1), session() as transaction:
-        with pytest.raises(OperationalError) as raised:
-            transaction.execute(text("SELECT id FROM toy_accounts WHERE id = 1 FOR UPDATE NOWAIT"))
-        transaction.rollback()
-    assert error_number(raised.value) == (3572 if database.is_mysql else 1205)
+    assert error_number(raised.value) == number
     assert classify(raised.value) is DbErrorClass.TRANSACTION
-
-
-def test_a_query_that_was_killed_leaves_its_transaction_alive(database: Database) -> None:
-    database.accounts(0, 0)
-    with held(database, 2), database.environments(1) as (one,), Session(one) as naive:
-        naive_id = connection_id(naive)
-        pay(naive, 1, -10)
-        raised, _ = together(outcome(lambda: pay(naive, 2, 10)), lambda: kill_when_waiting(database, naive_id))
-        naive.commit()
-    assert isinstance(raised, OperationalError)
-    assert classify(raised) is DbErrorClass.TRANSACTION
-    assert error_number(raised) == 1317
-    assert database.balances() == [-10, 0], "the naive transaction that goes on is half a one"
-
-
-def kill_when_waiting(database: Database, connection: int) -> None:
-    database.until_waiting(1)
-    database.query(f"KILL QUERY {connection}")
-
-
-def test_a_unit_whose_query_was_killed_is_replayed_as_a_whole(database: Database) -> None:
-    database.accounts(0, 0)
-    connections: list[int] = []
-    with held(database, 2) as holder:
-
-        @retry_on_db_conflict
-        def unit() -> None:
-            with session() as transaction:
-                connections.append(connection_id(transaction))
-                move(transaction)
-
-        def end_the_wait() -> None:
-            until(lambda: bool(connections))
-            kill_when_waiting(database, connections[0])
-            holder.rollback()
-
-        together(unit, end_the_wait)
-    assert len(connections) > 1
-    assert database.balances() == [-10, 10]
+    assert database.balances() == [-10, 0]

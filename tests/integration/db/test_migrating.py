@@ -15,19 +15,18 @@ from sqlalchemy import Engine, create_engine, text
 
 import migrate_database
 from core.errors import DatabaseUnavailableError, ExhibitIngestError, SettingsError, UnavailableError
-from shell.db import session
 from shell.deadline import MARGIN_S
 from shell.maintenance import custom_resource, migrate
 from shell.maintenance.custom_resource import MAX_BYTES, RESPONSE_S
 from shell.maintenance.migrate import LOCK_WAIT_S, SCRIPTS
-from shell.settings import settings
 from shell.utils.advisory_lock import exclusive_connection
-from tests.support import servers
+from tests.integration.db.conftest import forget_database
 from tests.support.answers import Answers, answers
 from tests.support.database import Database, until
 from tests.support.world import Context
 
 HEAD = "0010"
+ADD_COLUMN = "op.execute('ALTER TABLE cases ADD COLUMN note VARCHAR(10)')"
 Folder = Callable[[str], Path]
 
 
@@ -39,24 +38,10 @@ def told() -> Iterator[Answers]:
 
 
 @pytest.fixture
-def ours(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+def ours(empty: Engine) -> Engine:
     """The application's database, migrated; nobody else's."""
-    url = servers.fresh_schema(database.url.render_as_string(hide_password=False), f"{database.url.database}_ours")
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    with monkeypatch.context() as patch:
-        patch.setenv("DATABASE_URL", url.render_as_string(hide_password=False))
-        forget()
-        migrate_database.lambda_handler({"RequestType": "Local"}, Context())
-        yield engine
-        session.engine().dispose()
-    forget()
-    engine.dispose()
-    servers.drop_schema(url)
-
-
-def forget() -> None:
-    settings.cache_clear()
-    session.engine.cache_clear()
+    migrate_database.lambda_handler({"RequestType": "Local"}, Context())
+    return empty
 
 
 @pytest.fixture
@@ -98,13 +83,11 @@ class Left(Context):
 def test_code_that_is_rolled_back_leaves_what_newer_code_migrated_alone(
     ours: Engine, told: Answers, next_migration: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    next_migration("op.execute('ALTER TABLE cases ADD COLUMN note VARCHAR(10)')")
+    next_migration(ADD_COLUMN)
     migrate_database.lambda_handler(asked(told), Context())
     assert revision(ours) == "9000"
-    monkeypatch.undo()
+    monkeypatch.setattr(migrate, "SCRIPTS", SCRIPTS)
     told.bodies.clear()
-    monkeypatch.setenv("DATABASE_URL", ours.url.render_as_string(hide_password=False))
-    forget()
     migrate_database.lambda_handler(asked(told), Context())
     assert (told.only()["Status"], revision(ours)) == ("SUCCESS", "9000")
 
@@ -132,28 +115,24 @@ def test_removing_the_stack_asks_nothing_of_a_database_that_may_be_gone(
     told: Answers, monkeypatch: pytest.MonkeyPatch, database: Database
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", "mysql+pymysql://nobody@127.0.0.1:1/gone")
-    forget()
+    forget_database()
     migrate_database.lambda_handler(asked(told, "Delete"), Context())
     assert told.only()["Status"] == "SUCCESS"
 
 
+@pytest.mark.parametrize(
+    ("body", "seconds"), [("op.execute('DO SLEEP(20)')", 1.2), (ADD_COLUMN, 0.5)], ids=["too slow", "not begun"]
+)
 def test_what_does_not_end_in_time_is_told_before_the_function_is_killed(
-    ours: Engine, told: Answers, next_migration: Folder
+    ours: Engine, told: Answers, next_migration: Folder, body: str, seconds: float
 ) -> None:
-    next_migration("op.execute('DO SLEEP(20)')")
+    next_migration(body)
     with pytest.raises(DatabaseUnavailableError):
-        migrate_database.lambda_handler(asked(told), Left(1.2))
+        migrate_database.lambda_handler(asked(told), Left(seconds))
     reason = told.only()["Reason"]
     assert "migration 9000 failed: no time is left for it" in reason
     assert "wait until that is gone from SHOW PROCESSLIST" in reason
     assert "deploy again" in reason
-
-
-def test_nothing_is_begun_for_which_no_time_is_left(ours: Engine, told: Answers, next_migration: Folder) -> None:
-    next_migration("op.execute('ALTER TABLE cases ADD COLUMN note VARCHAR(10)')")
-    with pytest.raises(DatabaseUnavailableError):
-        migrate_database.lambda_handler(asked(told), Left(0.5))
-    assert "migration 9000 failed: no time is left for it" in told.only()["Reason"]
     assert revision(ours) == HEAD
 
 
@@ -161,7 +140,7 @@ def test_a_migration_that_waits_for_a_table_gives_way_and_comes_again(
     ours: Engine, told: Answers, next_migration: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrate, "_LIMIT_TABLE_WAIT", text("SET SESSION lock_wait_timeout = 1"))
-    next_migration("op.execute('ALTER TABLE cases ADD COLUMN note VARCHAR(10)')")
+    next_migration(ADD_COLUMN)
     work = Thread(target=migrate_database.lambda_handler, args=(asked(told), Context()))
     with create_engine(ours.url).connect() as reader:
         reader.execute(text("SELECT * FROM cases"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,6 @@ from sqlalchemy.exc import DBAPIError
 
 from shell.maintenance.migrate import SCRIPTS
 from shell.tables import metadata
-from tests.support import servers
-from tests.support.database import Database
 from tests.support.old_code import ROWS, OldCode
 
 
@@ -29,16 +26,6 @@ def config(scripts: Path = SCRIPTS) -> Config:
 
 
 REVISIONS = [script.revision for script in ScriptDirectory.from_config(config()).walk_revisions()][::-1]
-
-
-@pytest.fixture
-def empty(database: Database) -> Iterator[Engine]:
-    """A schema without a table."""
-    url = servers.fresh_schema(database.url.render_as_string(hide_password=False), f"{database.url.database}_before")
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    yield engine
-    engine.dispose()
-    servers.drop_schema(url)
 
 
 def upgrade(engine: Engine, revision: str) -> None:

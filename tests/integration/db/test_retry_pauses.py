@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Iterator
 
 import pytest
-from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
@@ -16,6 +15,7 @@ from core.errors import LockNotAcquiredError
 from shell.db.session import engine, session
 from shell.observability import logger
 from shell.utils.db_helpers import acquire_lock_with_retry, retry_on_db_conflict
+from tests.integration.db.support import IMPATIENT, held
 from tests.support.database import Accounts, Database, pay
 from tests.support.failing import error_of
 
@@ -81,9 +81,8 @@ def test_no_row_and_no_connection_is_held_during_the_pause(
 
 
 def test_nor_where_a_lock_was_asked_for_and_got_in_part(database: Database, watching: Watching) -> None:
-    with database.environments(1) as (other,), Session(other) as holder, Session(engine()) as caller:
-        pay(holder, 2, 1)
-        caller.execute(text("SET SESSION innodb_lock_wait_timeout = 1"))
+    with held(database, 2), Session(engine()) as caller:
+        caller.execute(IMPATIENT)
         caller.commit()
         with pytest.raises(LockNotAcquiredError, match=r"^Failed to acquire lock after 2 attempts$"):
             acquire_lock_with_retry(caller, Accounts, [1, 2], is_list_filter=True, attempts=2)

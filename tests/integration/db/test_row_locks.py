@@ -6,56 +6,46 @@ import threading
 from collections.abc import Callable, Sequence
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import Engine, event, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from shell.db.bulk_insert import insert_new
 from shell.db.session import engine, session
 from shell.utils.db_helpers import acquire_lock_with_retry, retry_on_db_conflict
-from tests.support.database import Accounts, Database, barrier, outcome, pay, together
-
-LONGEST_WAIT = text("SET SESSION innodb_lock_wait_timeout = 1")
+from tests.integration.db.support import IMPATIENT, held
+from tests.support.database import Accounts, Database, barrier, outcome, pay, together, transaction
 
 
 def lock_accounts(caller: Session, *ids: int) -> list[Accounts]:
     return acquire_lock_with_retry(caller, Accounts, ids, is_list_filter=True)
 
 
-def naive_lock(caller: Session, ids: Sequence[int]) -> None:
-    """The published helper: it ends the transaction of whoever called it."""
-    for _ in range(2):
-        try:
-            for each in ids:
-                caller.execute(text("SELECT id FROM toy_accounts WHERE id = :id FOR UPDATE NOWAIT"), {"id": each})
-            return
-        except OperationalError:
-            caller.rollback()
-
-
 def test_a_helper_that_rolls_back_loses_what_its_caller_wrote(database: Database) -> None:
+    """The negative control: the published helper ends the transaction of whoever called it, and tries again."""
     database.accounts(0, 0)
-    with database.environments(1) as (other,), Session(other) as holder:
-        pay(holder, 1, 0)
-        with session() as caller:
-            pay(caller, 2, 77)
-            event.listen(caller, "after_rollback", lambda _: holder.rollback())
-            naive_lock(caller, [1])
+    lock = text("SELECT id FROM toy_accounts WHERE id = 1 FOR UPDATE NOWAIT")
+    with held(database, 1) as holder, session() as caller:
+        pay(caller, 2, 77)
+        with pytest.raises(OperationalError):
+            caller.execute(lock)
+        caller.rollback()
+        holder.rollback()
+        caller.execute(lock)
     assert database.balances() == [0, 0], "the caller was told of success"
 
 
 def test_inside_its_callers_transaction_it_raises_and_the_whole_is_replayed(database: Database) -> None:
     database.accounts(0, 0)
     attempts: list[int] = []
-    with database.environments(1) as (other,), Session(other) as holder:
-        pay(holder, 1, 0)
+    with held(database, 1) as holder:
 
         @retry_on_db_conflict
         def unit() -> None:
             attempts.append(1)
             try:
                 with session() as caller:
-                    caller.execute(LONGEST_WAIT)
+                    caller.execute(IMPATIENT)
                     pay(caller, 2, 77)
                     lock_accounts(caller, 1)
             except OperationalError:
@@ -69,15 +59,13 @@ def test_inside_its_callers_transaction_it_raises_and_the_whole_is_replayed(data
 
 def test_an_unflushed_object_counts_as_the_callers_transaction(database: Database) -> None:
     database.accounts(0)
-    with database.environments(1) as (other,), Session(other) as holder:
-        pay(holder, 1, 0)
-        with session() as caller:
-            caller.execute(LONGEST_WAIT)
-            caller.commit()
-            caller.add(Accounts(id=9, balance=77))
-            with pytest.raises(OperationalError, match="1205"):
-                lock_accounts(caller, 1)
-            assert caller.get_one(Accounts, 9).balance == 77
+    with held(database, 1), session() as caller:
+        caller.execute(IMPATIENT)
+        caller.commit()
+        caller.add(Accounts(id=9, balance=77))
+        with pytest.raises(OperationalError, match="1205"):
+            lock_accounts(caller, 1)
+        assert caller.get_one(Accounts, 9).balance == 77
 
 
 def test_where_it_began_the_transaction_a_deadlock_is_tried_again(database: Database) -> None:
@@ -101,7 +89,7 @@ def lock_the_other_way(database: Database, holder: Session) -> None:
     holder.commit()
 
 
-def test_what_it_returns_is_what_is_locked_not_what_was_read_before(database: Database) -> None:
+def test_what_it_returns_is_what_is_locked_with_what_the_session_has_not_flushed_yet(database: Database) -> None:
     database.accounts(1)
     with session() as caller:
         read = caller.get_one(Accounts, 1)
@@ -111,12 +99,7 @@ def test_what_it_returns_is_what_is_locked_not_what_was_read_before(database: Da
         (locked,) = lock_accounts(caller, 1)
         assert locked is read
         assert locked.balance == 2
-
-
-def test_a_change_that_is_not_flushed_yet_is_not_overwritten(database: Database) -> None:
-    database.accounts(1)
-    with session() as caller:
-        caller.get_one(Accounts, 1).balance = 5
+        locked.balance = 5
         assert lock_accounts(caller, 1)[0].balance == 5
     assert database.balances() == [5]
 
@@ -171,26 +154,11 @@ def test_the_plan_reads_the_primary_key_of_the_asked_rows_alone_and_sorts_nothin
 
 def test_a_lock_by_primary_key_does_not_wait_for_a_row_that_nobody_asked_for(database: Database) -> None:
     database.accounts(0, 0, 0)
-    with database.environments(1) as (other,), Session(other) as holder, session() as caller:
-        pay(holder, 2, 0)
-        caller.execute(LONGEST_WAIT)
+    with held(database, 2), session() as caller:
+        caller.execute(IMPATIENT)
         assert [row.id for row in lock_accounts(caller, 3, 1)] == [1, 3]
         with pytest.raises(OperationalError, match="1205"):
             caller.execute(text("SELECT id FROM toy_accounts WHERE note = 'unindexed' FOR UPDATE"))
-
-
-def test_a_row_that_does_not_exist_cannot_be_locked(database: Database) -> None:
-    database.accounts()
-    with database.environments(2) as (one, two), Session(one) as left, Session(two) as right:
-        assert lock_accounts(left, 7) == []
-        assert lock_accounts(right, 7) == []
-        for caller in (left, right):
-            caller.execute(LONGEST_WAIT)
-        heavy_handed = text("INSERT INTO toy_accounts (id) VALUES (7)")
-        right.execute(heavy_handed)
-        right.commit()
-        left.rollback()
-    assert database.balances() == [0], "who checks by a lock on nothing inserts beside somebody else"
 
 
 def test_no_values_lock_nothing_and_ask_nothing(database: Database) -> None:
@@ -199,26 +167,18 @@ def test_no_values_lock_nothing_and_ask_nothing(database: Database) -> None:
         assert not caller.in_transaction()
 
 
-@pytest.mark.parametrize(("parent_first", "expected"), [(True, 0), (False, 1)])
-def test_a_child_inserted_before_its_parent_is_locked_deadlocks(
-    database: Database, parent_first: bool, expected: int
-) -> None:
+def test_two_who_lock_a_parent_after_they_inserted_its_child_deadlock(database: Database) -> None:
+    """The negative control: the insert's shared lock on the exhibit keeps each from the other's exclusive one."""
     database.query("INSERT INTO exhibits (id, case_id, control_number, import_id, line_no) VALUES (1, 1, 'A', 0, 1)")
-    for tag in (1, 2):
-        database.query(f"INSERT INTO tags (id, case_id, name) VALUES ({tag}, 1, 'tag {tag}')")
+    database.query("INSERT INTO tags (id, case_id, name) VALUES (1, 1, 'tag 1'), (2, 1, 'tag 2')")
     before, meeting = database.deadlocks(), barrier(2)
 
-    def tag_and_edit(caller: Session, tag: int) -> None:
-        insert = text(f"INSERT INTO taggings (exhibit_id, tag_id, user_id) VALUES (1, {tag}, 'u')")
-        lock = text("SELECT id FROM exhibits WHERE id = 1 FOR UPDATE")
-        for statement in (lock, insert) if parent_first else (insert, lock):
-            caller.execute(statement)
-            if not parent_first and statement is insert:
-                meeting.wait()
-        caller.commit()
+    def tag_and_edit(engine: Engine, tag: int) -> None:
+        with transaction(engine) as caller:
+            caller.execute(text(f"INSERT INTO taggings (exhibit_id, tag_id, user_id) VALUES (1, {tag}, 'u')"))
+            meeting.wait()
+            caller.execute(text("SELECT id FROM exhibits WHERE id = 1 FOR UPDATE"))
 
-    with database.environments(2) as (one, two), Session(one) as left, Session(two) as right:
-        together(outcome(lambda: tag_and_edit(left, 1)), outcome(lambda: tag_and_edit(right, 2)))
-        for caller in (left, right):
-            caller.rollback()
-    assert database.deadlocks() - before == expected
+    with database.environments(2) as (one, two):
+        together(outcome(lambda: tag_and_edit(one, 1)), outcome(lambda: tag_and_edit(two, 2)))
+    assert database.deadlocks() - before == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import secrets
 import shlex
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, Engine, create_engine, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from core.caller import Caller
@@ -27,7 +26,6 @@ from shell.productions.commands import create_production
 from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.database import Database
 from tests.support.productions import execute
-from tests.support.servers import SERVER
 from tests.support.world import World
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "schema.md").read_text(encoding="utf-8")
@@ -119,18 +117,9 @@ def test_the_tables_and_columns_of_the_document_are_those_of_the_server_with_the
     }
     found: dict[str, tuple[str, dict[str, str]]] = {}
     for table, comment, column, meaning in database.query(_COMMENTS):
+        assert all((comment, meaning)), f"{table}.{column} has no comment"
         found.setdefault(table, (comment, {}))[1][column] = meaning
     assert written == found
-
-
-def test_every_table_and_column_has_a_comment(database: Database) -> None:
-    assert [row for row in database.query(_COMMENTS) if not all(row)] == []
-
-
-def test_the_columns_of_the_view_are_those_of_the_document(database: Database) -> None:
-    columns = "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = :v"
-    names = [name for (name,) in database.query(f"{columns} ORDER BY ORDINAL_POSITION", v="exhibit_list")]
-    assert names == list(dict(_COLUMN.findall(VIEW)))
 
 
 @pytest.fixture
@@ -166,42 +155,22 @@ def custodians(database: Database, setting: str, statement: str = "SELECT custod
         return [tuple(row) for row in connection.exec_driver_sql(f"{statement} ORDER BY control_number")]
 
 
-def test_a_list_of_names_is_complete_where_the_session_has_room(many_names: tuple[Database, list[str]]) -> None:
+def test_a_list_of_names_is_complete_or_an_error_that_says_what_to_do(many_names: tuple[Database, list[str]]) -> None:
     database, names = many_names
-    assert custodians(database, ROOM) == [("; ".join(names),), (None,)]
+    complete = [("; ".join(names),), (None,)]
+    assert custodians(database, ROOM) == complete
     sorted_first = "SELECT custodians FROM (SELECT DISTINCT * FROM exhibit_list) AS listed"
-    assert custodians(database, ROOM, sorted_first) == [("; ".join(names),), (None,)], "in a temporary table too"
-
-
-def test_a_list_that_the_server_would_cut_is_an_error_that_says_what_to_do(
-    many_names: tuple[Database, list[str]],
-) -> None:
-    database, _ = many_names
+    assert custodians(database, ROOM, sorted_first) == complete, "in a temporary table too"
     with pytest.raises(DBAPIError, match=r"1690.*raise group_concat_max_len"):
         custodians(database, SET_BY_DEFAULT)
-
-
-def test_a_plain_list_would_be_cut(many_names: tuple[Database, list[str]]) -> None:
-    """The negative control."""
-    database, names = many_names
     plain = "SELECT GROUP_CONCAT(name SEPARATOR '; ') FROM (SELECT name, 1 AS control_number FROM custodians) AS c"
     [(cut,)] = custodians(database, SET_BY_DEFAULT, plain)
-    assert len(cut) < len("; ".join(names))
+    assert len(cut) < len("; ".join(names)), "the negative control is cut"
 
 
 def grants() -> list[str]:
     """The statements that make the document's reader."""
     return re.findall(r"^(?:CREATE USER|GRANT) .*?(?=;$)", VIEW, re.MULTILINE)
-
-
-@pytest.fixture
-def administrator(database: Database) -> Iterator[Connection]:
-    """A connection that can create users; where deadlocks are counted by user, the database's own one cannot."""
-    server = make_url(os.environ[SERVER]) if database.is_mysql else database.url
-    engine = create_engine(server.set(database=""), isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        yield connection
-    engine.dispose()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -12,7 +11,6 @@ from sqlalchemy.orm.exc import StaleDataError
 
 from core.errors import TransactionConflictError
 from shell.db.session import engine, session
-from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
 from shell.utils.db_helpers import retry_on_db_conflict
 from tests.support.database import Database
@@ -89,16 +87,3 @@ def test_a_flush_of_the_same_value_again_loses_what_others_wrote(exhibit: Databa
             except StaleDataError:
                 naive.rollback()
     assert stored(exhibit) == ("Memo ours", 3), "theirs is gone, and the version says that all is well"
-
-
-@pytest.mark.parametrize("model", [Custodians, Tags])
-def test_names_have_versions_too(database: Database, model: Any) -> None:
-    table = model.__tablename__
-    database.query(f"INSERT INTO {table} (id, case_id, name) VALUES (1, 1, 'Ann')")
-    with Session(engine()) as opened:
-        row = opened.get_one(model, 1)
-        database.query(f"UPDATE {table} SET name = 'ANN', version = version + 1")
-        row.name = "ann"
-        with pytest.raises(StaleDataError):
-            opened.commit()
-    assert tuple(database.query(f"SELECT name, version FROM {table}")[0]) == ("ANN", 2)

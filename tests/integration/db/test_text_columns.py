@@ -70,12 +70,6 @@ def test_characters_that_the_columns_character_set_lacks_are_removed(database: D
     assert truncate_string(Imports, "file_name", "a👍b") == "a👍b", "where they fit they stay"
 
 
-def test_a_lone_surrogate_is_refused_before_the_server_sees_it_and_counts_as_data(database: Database) -> None:
-    with pytest.raises(UnicodeEncodeError) as raised:
-        store_title("a\ud800b")
-    assert classify(raised.value) is DbErrorClass.DATA
-
-
 @pytest.mark.parametrize("name", ["x" * 256, "emoji 👍"])
 def test_a_key_that_does_not_fit_is_refused_for_two_cut_ones_could_be_equal(database: Database, name: str) -> None:
     with pytest.raises(InvalidInputError):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -13,7 +11,6 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from core.contracts.exhibits import NewCustodian
-from custodians_api import lambda_handler
 from shell.exhibits.custodians import add_custodian
 from shell.imports.completion import delete_unused_names
 from shell.tables.imports import Imports
@@ -21,9 +18,7 @@ from tests.integration.exhibits.support import CALLER
 from tests.support.api import Client, Reply
 from tests.support.cases import Cases
 from tests.support.database import barrier, done, outcome, replayed, together, transaction
-from tests.support.world import Context, World
 
-EVENT = Path(__file__).parents[3] / "events" / "custodians_api.json"
 AN_IMPORT = 7
 
 
@@ -65,13 +60,6 @@ def test_another_case_and_another_tenants_case_have_their_own(cases: Cases) -> N
     assert len(ids) == 3
     owners = cases.database.query("SELECT tenant_id, name FROM cases ORDER BY 1, 2")
     assert [tuple(row) for row in owners] == [("other", "Case"), ("tenant", "Case"), ("tenant", "Case 2")]
-
-
-def test_a_repetition_is_answered_as_the_first(cases: Cases) -> None:
-    first, again = (asked_for("Lab", key="k1") for _ in range(2))
-    assert (again.status, again.json, again.is_replay) == (200, first.json, True)
-    assert asked_for("Another lab", key="k1").problem == "idempotency-key-reused"
-    assert cases.database.scalar("SELECT COUNT(*) FROM custodians") == 1
 
 
 def test_a_name_that_cannot_be_stored_is_refused_and_makes_nothing(cases: Cases) -> None:
@@ -142,10 +130,3 @@ def test_one_who_is_asked_for_while_that_import_ends_stays(counting: Cases) -> N
 
         together(lambda: replayed(two, delete_unused_names, Imports(id=AN_IMPORT)), commit)
     assert counting.database.query("SELECT id FROM custodians") == [(lab,)]
-
-
-def test_the_event_asks_for_a_custodian(world: World) -> None:
-    answer = lambda_handler(json.loads(EVENT.read_text()), Context())
-    assert answer["statusCode"] == 200
-    rows = world.query("SELECT cu.id, cu.name, ca.name, tenant_id FROM custodians cu JOIN cases ca ON ca.id = case_id")
-    assert rows == [(json.loads(answer["body"])["id"], "Evidence room 2", "Smith v. Jones", "acme")]

@@ -5,50 +5,42 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, text
+from sqlalchemy import Engine, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from shell.db.session import engine
 from shell.exhibits.commands import add_custodians, add_taggings, remove_taggings
 from shell.taggings_ops import create_np_taggings
-from tests.integration.exhibits.support import CALLER, tagging
+from tests.integration.exhibits.support import CALLER, plan_of, sent_by, sorts, tagging
 from tests.support.cases import Cases
 from tests.support.database import barrier, done, outcome, replayed, together, transaction
 
 
-def test_overlapping_requests_in_opposite_orders_do_not_deadlock(counting: Cases, race_counts: int) -> None:
+@pytest.mark.parametrize(
+    ("first", "second", "made"),
+    [
+        ((slice(40), range(6)), (slice(None, 20, -1), range(8, 2, -1)), 40 * 6 + 39 * 6 - 19 * 3),
+        ((slice(10), range(12)), (slice(10, 20), range(11, -1, -1)), 20 * 12),
+    ],
+    ids=["overlapping", "new tags on exhibits of one's own"],
+)
+def test_requests_in_opposite_orders_do_not_deadlock(
+    counting: Cases, race_counts: int, first: tuple[slice, range], second: tuple[slice, range], made: int
+) -> None:
     ids = counting.exhibits(60)
     before, rounds, meeting = counting.database.deadlocks(), 60 // race_counts, barrier(2)
 
-    def work(at: Engine, wanted: Sequence[int], tags: Sequence[int]) -> None:
+    def work(at: Engine, wanted: slice, tags: range) -> None:
         for number in range(rounds):
             meeting.wait()
-            replayed(at, add_taggings, CALLER, tagging(list(wanted), *(f"{number} {tag}" for tag in tags)))
+            replayed(at, add_taggings, CALLER, tagging(ids[wanted], *(f"{number} {tag}" for tag in tags)))
 
     with counting.database.environments(2) as (one, two):
-        together(lambda: work(one, ids[:40], range(6)), lambda: work(two, ids[:20:-1], range(8, 2, -1)))
+        together(lambda: work(one, *first), lambda: work(two, *second))
     assert counting.database.deadlocks() - before == 0
-    assert len(counting.taggings()) == rounds * (40 * 6 + 39 * 6 - 19 * 3)
-
-
-def test_new_tags_on_exhibits_of_ones_own_do_not_deadlock(counting: Cases, race_counts: int) -> None:
-    ids = counting.exhibits(20)
-    before, rounds, meeting = counting.database.deadlocks(), 60 // race_counts, barrier(2)
-
-    def work(at: Engine, wanted: list[int], step: int) -> None:
-        for number in range(rounds):
-            meeting.wait()
-            names = [f"{number} {tag}" for tag in range(12)][::step]
-            replayed(at, add_taggings, CALLER, tagging(wanted, *names))
-
-    with counting.database.environments(2) as (one, two):
-        together(lambda: work(one, ids[:10], 1), lambda: work(two, ids[10:], -1))
-    assert counting.database.deadlocks() - before == 0
-    assert counting.database.scalar("SELECT COUNT(*) FROM tags") == rounds * 12
+    assert len(counting.taggings()) == rounds * made
 
 
 def test_adding_removing_and_custodians_do_not_deadlock_each_other(counting: Cases, race_counts: int) -> None:
@@ -100,23 +92,10 @@ def test_callers_that_lock_in_the_order_given_deadlock(counting: Cases) -> None:
 
 def test_a_thousand_exhibits_are_locked_off_their_key(counting: Cases) -> None:
     ids = counting.exhibits(3_000)[:1_000]
-    sent: list[tuple[str, Any]] = []
-    listen = (engine(), "before_cursor_execute", lambda _c, _k, sql, values, _x, _m: sent.append((sql, values)))
-    event.listen(*listen)
-    done(remove_taggings, CALLER, tagging(ids, "Hot"))
-    event.remove(*listen)
-    locking = next(each for each in sent if each[0].endswith("FOR UPDATE"))
-    assert_off_the_key(counting, *locking)
+    sent = sent_by(lambda: done(remove_taggings, CALLER, tagging(ids, "Hot")))
+    plan = plan_of(counting, *next(each for each in sent if each[0].endswith("FOR UPDATE")))
+    assert re.search(r'"(key|index_name)": "primary"', plan)
+    assert not sorts(plan)
     marks = ", ".join(map(str, ids))
     in_one_list = f"SELECT id FROM exhibits FORCE INDEX (PRIMARY) WHERE id IN ({marks}) ORDER BY id FOR UPDATE"
-    if not counting.database.is_mysql:
-        with pytest.raises(AssertionError):
-            assert_off_the_key(counting, in_one_list)
-
-
-def assert_off_the_key(cases: Cases, statement: str, values: Any = None) -> None:
-    with cases.database.admin.connect() as connection:
-        plan = str(connection.exec_driver_sql(f"EXPLAIN FORMAT=JSON {statement}", values).scalar()).lower()
-    assert re.search(r'"(key|index_name)": "primary"', plan)
-    assert "filesort" not in plan.replace('"using_filesort": false', "")
-    assert '"access_type": "sort"' not in plan
+    assert counting.database.is_mysql or sorts(plan_of(counting, in_one_list))

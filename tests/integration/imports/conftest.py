@@ -14,19 +14,26 @@ from tests.support.workers import Workers, running
 from tests.support.world import World
 
 Chunks = Callable[[int], None]
+Setting = Callable[[str, str], None]
 
 
 @pytest.fixture
-def chunk_rows(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Chunks]:
-    """Call it to have files split into chunks of so many rows."""
+def setting(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Setting]:
+    """Call it to give one of the application's settings another value."""
 
-    def split_into(rows: int) -> None:
-        monkeypatch.setenv("CHUNK_ROWS", str(rows))
+    def change(name: str, value: str) -> None:
+        monkeypatch.setenv(name, value)
         settings.cache_clear()
 
-    yield split_into
+    yield change
     monkeypatch.undo()
     settings.cache_clear()
+
+
+@pytest.fixture
+def chunk_rows(setting: Setting) -> Chunks:
+    """Call it to have files split into chunks of so many rows."""
+    return lambda rows: setting("CHUNK_ROWS", str(rows))
 
 
 @pytest.fixture(autouse=True)

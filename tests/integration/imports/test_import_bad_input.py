@@ -9,12 +9,10 @@ import pytest
 
 import import_chunk
 import start_import
-from core.imports.uploads import build_options_key
 from samples.generator import generate
 from samples.spec import Spec
 from shell.aws import clients
-from shell.settings import settings
-from tests.integration.imports.conftest import Chunks
+from tests.integration.imports.conftest import Chunks, Setting
 from tests.support.checks import assert_accounted, turned_down
 from tests.support.world import Message, World, call
 
@@ -71,14 +69,6 @@ def test_a_file_that_cannot_be_imported_says_why(world: World, bad: Bad) -> None
     assert all(word in message for word in bad.words), message
 
 
-def test_options_that_are_not_json_fail_the_import_and_are_named(world: World) -> None:
-    notification = world.upload(GOOD)
-    key = build_options_key(notification["Records"][0]["s3"]["object"]["key"])
-    clients.s3().put_object(Bucket=world.bucket, Key=key, Body=b"{'header': false}")
-    code, message = failure_of(world, notification)
-    assert (code, key in message) == ("BAD_OPTIONS", True)
-
-
 def test_a_file_whose_options_can_have_no_key_is_read_without_any(world: World) -> None:
     folder = f"imports/tenant/Case/{'u' * (1_024 - len('imports/tenant/Case//x'))}"
     clients.s3().put_object(Bucket=world.bucket, Key=f"{folder}/x", Body=GOOD)
@@ -86,14 +76,9 @@ def test_a_file_whose_options_can_have_no_key_is_read_without_any(world: World) 
     assert world.query("SELECT status, failure_code FROM imports") == [("running", None)]
 
 
-def test_a_file_over_the_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MAX_FILE_BYTES", "60")
-    settings.cache_clear()
-    try:
-        code, message = failure(world, GOOD)
-    finally:
-        monkeypatch.undo()
-        settings.cache_clear()
+def test_a_file_over_the_limit(world: World, setting: Setting) -> None:
+    setting("MAX_FILE_BYTES", "60")
+    code, message = failure(world, GOOD)
     assert code == "FILE_TOO_LARGE"
     assert "60" in message
     assert str(len(GOOD)) in message
@@ -145,12 +130,3 @@ def test_a_refused_key_is_reported_and_does_not_keep_the_uploads_beside_it(world
     assert world.query("SELECT status FROM imports") == [("running",)]
     events = world.query("SELECT event_type, aggregate_id FROM outbox_events WHERE event_type <> 'import.started'")
     assert events == [("upload.refused", key[:64])]
-
-
-def test_what_is_not_a_file_starts_nothing(world: World) -> None:
-    folder, removed = world.upload(b""), world.upload(GOOD)
-    folder["Records"][0]["s3"]["object"]["key"] = "imports/tenant/case/upload/"
-    removed["Records"][0]["eventName"] = "ObjectRemoved:Delete"
-    test_event = {"Service": "Amazon S3", "Event": "s3:TestEvent", "Bucket": world.bucket}
-    assert all(call(start_import.lambda_handler, notification) for notification in (folder, removed, test_event))
-    assert world.query("SELECT id FROM imports UNION ALL SELECT id FROM outbox_events") == []

@@ -6,21 +6,17 @@ import copy
 import hashlib
 import importlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import import_chunk
-import migrate_database
 import publish_outbox
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
-from shell.aws import clients
 from shell.settings import settings
 from tests.integration.imports.conftest import Chunks
-from tests.support.answers import Answers, answers
 from tests.support.world import Context, World, call, taken_from
 
 EVENTS = Path(__file__).parents[3] / "events"
@@ -46,22 +42,15 @@ def with_body(function: str, body: str) -> dict[str, Any]:
     return event
 
 
-def test_an_event_from_a_queue_is_whole() -> None:
-    events = [event_of(path.stem) for path in EVENTS.glob("*.json")]
-    records = [record for event in events for record in event.get("Records", [])]
-    assert len(records) >= len(FROM_QUEUES)
-    for record in records:
-        digest = hashlib.md5(record["body"].encode(), usedforsecurity=False).hexdigest()
-        assert digest == record["md5OfBody"]
-        assert {"messageId", "receiptHandle", "attributes", "eventSourceARN", "awsRegion"} <= set(record)
-
-
 def test_what_the_database_does_not_know_is_acknowledged(world: World) -> None:
     for function in ("import_chunk", "settle_failed_chunk", "write_import_report", "publish_outbox"):
         assert invoke(function, event_of(function))["batchItemFailures"] == [], function
     first_visit = json.dumps({"import_id": 987_654, "chunk_no": 3, "redrive": 0})
     for function in ("settle_failed_chunk", "import_chunk"):
         assert invoke(function, with_body(function, first_visit))["batchItemFailures"] == [], function
+    for function in ("start_import", "settle_failed_import"):
+        unknown = json.dumps({"import_id": 987_654, "redrive": 1})
+        assert invoke(function, with_body("start_import", unknown))["batchItemFailures"] == [], function
     assert world.query("SELECT import_id FROM import_rejections UNION ALL SELECT id FROM outbox_events") == []
 
 
@@ -99,43 +88,10 @@ def test_one_bad_record_of_a_batch_is_reported_and_the_others_are_done(world: Wo
 
 
 def test_the_publisher_takes_wake_and_schedule_alike(world: World) -> None:
-    schedule = {
-        "version": "0",
-        "id": "53dc4d37-cffa-4f76-80c9-8b7d4a4d2eaa",
-        "detail-type": "Scheduled Event",
-        "source": "aws.events",
-        "account": "123456789012",
-        "time": "2025-11-21T07:20:00Z",
-        "region": "us-east-1",
-        "resources": ["arn:aws:events:us-east-1:123456789012:rule/PublishOutboxFunctionSweep"],
-        "detail": {},
-    }
+    schedule = {"version": "0", "detail-type": "Scheduled Event", "source": "aws.events", "detail": {}}
     for event in (event_of("publish_outbox"), schedule):
         world.run(generate(Spec(rows=2)).data)
         assert publish_outbox.lambda_handler(event, Context()) == {"published": 2, "batchItemFailures": []}
-
-
-def test_a_report_is_written_for_the_event_that_the_topic_delivers(world: World) -> None:
-    import_id = world.run(generate(Spec(rows=2)).data)
-    body = json.loads(event_of("write_import_report")["Records"][0]["body"]) | {"importId": import_id}
-    assert invoke("write_import_report", with_body("write_import_report", json.dumps(body)))["batchItemFailures"] == []
-    listed = clients.s3().list_objects_v2(Bucket=world.bucket, Prefix=f"reports/{import_id}/1/")
-    assert listed["KeyCount"] >= 3
-
-
-@pytest.fixture
-def cloudformation() -> Iterator[Answers]:
-    """Where a custom resource answers."""
-    with answers() as made:
-        yield made
-
-
-def test_the_migration_answers_cloudformation(cloudformation: Answers) -> None:
-    event = event_of("migrate_database") | {"ResponseURL": cloudformation.url}
-    migrate_database.lambda_handler(event, Context())
-    answer = cloudformation.only()
-    assert (answer["Status"], answer["PhysicalResourceId"]) == ("SUCCESS", "database-schema")
-    assert all(answer[name] == event[name] for name in ("StackId", "RequestId", "LogicalResourceId"))
 
 
 def test_the_publisher_is_waked_for_events_and_for_nothing_else(world: World, chunk_rows: Chunks) -> None:

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
 import settle_failed_import
 import start_import
 from shell.imports.chunks import importer, writer
-from shell.settings import settings
-from tests.integration.imports.conftest import Chunks
+from tests.integration.imports.conftest import Chunks, Setting
+from tests.integration.imports.support import THREE
 from tests.support.accounts import accounts
 from tests.support.world import Message, World, call, request_messages
 
-THREE = b"Control Number,Title,Custodian\r\nA-1,one,Smith\r\nA-2,two,Jones\r\nA-3,three,Brown\r\n"
 OTHERS = b"Control Number,Title,Custodian\r\nA-1,1,Else\r\nA-2,2,Else\r\nA-3,3,Else\r\n"
 FAILED_EVENTS = "SELECT payload FROM outbox_events WHERE event_type = 'import.failed'"
 
 
 @pytest.fixture(autouse=True)
-def no_delay(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def no_delay(setting: Setting) -> None:
     """Messages that are sent back come at once; none is left of another test."""
-    monkeypatch.setenv("REDRIVE_DELAY_SECONDS", "0")
-    settings.cache_clear()
+    setting("REDRIVE_DELAY_SECONDS", "0")
     request_messages()
-    yield
-    monkeypatch.undo()
-    settings.cache_clear()
 
 
 def settle(notification: Message, redrive: int | None = None) -> None:

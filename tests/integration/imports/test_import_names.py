@@ -9,9 +9,7 @@ from sqlalchemy.orm import Session
 
 import import_chunk
 from shell.db.bulk_insert import insert_missing
-from shell.db.errors import LOCK_WAIT_TIMEOUT
-from shell.tables.custodians_tags import Custodians, Tags
-from shell.utils.named_rows import add_named
+from shell.db.errors import LOCK_WAIT_TIMEOUT, error_number
 from tests.integration.imports.conftest import Chunks
 from tests.support.accounts import accounts
 from tests.support.world import World, call
@@ -80,19 +78,6 @@ def test_a_name_that_the_case_had_keeps_its_spelling(world: World) -> None:
     assert accounts(world, import_id).counts["custodians_created"] == 0
 
 
-def test_a_rejected_row_names_nobody(world: World, chunk_rows: Chunks) -> None:
-    chunk_rows(2)
-    long_id = "X" * 300
-    import_id = world.run(
-        file_of("A-1,one,Kept,Kept", ",no id,Gone 1,Gone 1", "A-1,again,Gone 2,Gone 2", f"{long_id},x,Gone 3,Gone 3")
-    )
-    again = world.run(file_of("A-1,other,Gone 4,Gone 4", "A-2,new,New,New"))
-    for kind in ("custodians", "tags"):
-        assert {row[0] for row in world.query(f"SELECT name FROM {kind}")} == {"Kept", "New"}
-    assert accounts(world, import_id).counts["custodians_created"] == 1
-    assert accounts(world, again).counts["custodians_created"] == 1
-
-
 def test_the_names_of_a_chunk_that_failed_do_not_survive_and_spell_nothing(world: World, chunk_rows: Chunks) -> None:
     """The chunk's names are added before its rows; then the rows never come."""
     chunk_rows(1)
@@ -133,7 +118,21 @@ def _hold_a_link_to_the_hot_names(world: World, other: Connection) -> None:
 HOT = [f"A-{number},title {number},Hot,Hot" for number in range(40)]
 
 
-def test_a_chunk_does_not_wait_for_an_uncommitted_link_to_a_hot_name(
+def assert_naive_ways_wait(world: World, kind: str) -> None:
+    """Inserting the name again, or locking it, wants the row for itself, and so waits for every other chunk."""
+    case_id = world.query("SELECT case_id FROM imports LIMIT 1")[0][0]
+    columns = ("case_id", "name", "import_id", "line_no")
+    with Session(world.engine) as adding:
+        adding.execute(text("SET SESSION innodb_lock_wait_timeout = 1"))
+        with pytest.raises(OperationalError) as inserting:
+            insert_missing(adding, kind, columns, [(case_id, "Hot", 1, 2)], key=2)
+    with pytest.raises(OperationalError) as locking:
+        world.query(f"SELECT id FROM {kind} WHERE name = 'Hot' FOR UPDATE NOWAIT")
+    assert error_number(inserting.value) == LOCK_WAIT_TIMEOUT
+    assert error_number(locking.value) in LOCK_NOT_AVAILABLE
+
+
+def test_a_chunk_does_not_wait_for_an_uncommitted_link_to_a_hot_name_and_naive_ways_do(
     world: World, chunk_rows: Chunks, other: Connection
 ) -> None:
     chunk_rows(20)
@@ -141,37 +140,14 @@ def test_a_chunk_does_not_wait_for_an_uncommitted_link_to_a_hot_name(
     first, second = world.chunk_messages()
     assert call(import_chunk.lambda_handler, first)
     _hold_a_link_to_the_hot_names(world, other)
+    for kind in ("custodians", "tags"):
+        assert_naive_ways_wait(world, kind)
     with world.engine.begin() as connection:
         # The pool gives the chunk this connection again: one wait, and it fails at once.
         connection.execute(text("SET SESSION innodb_lock_wait_timeout = 1"))
     assert call(import_chunk.lambda_handler, second)
     assert world.query("SELECT status FROM imports WHERE id = :id", id=import_id) == [("completed",)]
     world.engine.dispose()
-
-
-@pytest.mark.parametrize("model", [Custodians, Tags])
-def test_a_name_is_added_beside_an_uncommitted_link_to_it(
-    world: World, chunk_rows: Chunks, other: Connection, model: type[Custodians | Tags]
-) -> None:
-    """Two naive ways want the row for themselves, and wait for every other chunk."""
-    chunk_rows(20)
-    world.start(file_of(*HOT))
-    assert call(import_chunk.lambda_handler, world.chunk_messages()[0])
-    _hold_a_link_to_the_hot_names(world, other)
-    case_id = world.query("SELECT case_id FROM imports LIMIT 1")[0][0]
-    table, columns = model.__tablename__, ("case_id", "name", "import_id", "line_no")
-    with Session(world.engine) as adding:
-        adding.execute(text("SET SESSION innodb_lock_wait_timeout = 1"))
-        add_named(adding, model, case_id, 1, {"Hot": 2})
-        with pytest.raises(OperationalError) as inserting:
-            insert_missing(adding, table, columns, [(case_id, "Hot", 1, 2)], key=2)
-    with pytest.raises(OperationalError) as locking:
-        world.query(f"SELECT id FROM {table} WHERE name = 'Hot' FOR UPDATE NOWAIT")
-    world.engine.dispose()
-    assert inserting.value.orig is not None
-    assert inserting.value.orig.args[0] == LOCK_WAIT_TIMEOUT
-    assert locking.value.orig is not None
-    assert locking.value.orig.args[0] in LOCK_NOT_AVAILABLE
 
 
 def test_signs_that_a_utf8mb3_column_lacks_in_a_column_name(world: World) -> None:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
-from sqlalchemy import Connection, create_engine, event, text
+from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.pool import NullPool
 
 import import_chunk
@@ -37,22 +37,6 @@ def test_one_upload_started_by_several_processes_is_one_import(world: World, wor
     assert all(call(import_chunk.lambda_handler, message) for message in messages)
     assert_accounted(world, import_id, made.truth)
     assert world.query("SELECT COUNT(*) FROM outbox_events WHERE event_type = 'import.started'") == [(1,)]
-
-
-def test_a_chunk_that_another_worker_holds_is_neither_written_nor_acknowledged(world: World, other: Connection) -> None:
-    made = generate(Spec(rows=6))
-    import_id = world.start(made.data)
-    (message,) = world.chunk_messages()
-    other.execute(text("SELECT chunk_no FROM import_chunks WHERE import_id = :id FOR UPDATE"), {"id": import_id})
-    sent: list[str] = []
-    listen = (world.engine, "before_cursor_execute", lambda _c, _k, statement, *_: sent.append(statement))
-    event.listen(*listen)
-    assert not call(import_chunk.lambda_handler, message)
-    event.remove(*listen)
-    assert not [statement for statement in sent if "INTO exhibits" in statement]
-    other.rollback()
-    assert call(import_chunk.lambda_handler, message)
-    assert_accounted(world, import_id, made.truth)
 
 
 def test_one_chunk_given_to_several_processes_is_done_once(world: World, other: Connection, workers: Workers) -> None:

@@ -27,7 +27,7 @@ from tests.support.world import Message, World
 
 IMPORTS = "SELECT id, status, version_id, upload_id IS NULL, user_id FROM imports ORDER BY id"
 OTHER = b"Control Number,Title\r\nB-1,one\r\nB-2,two\r\n"
-PIPES = b"Control Number|Title\r\nA-1|one, two|three\r\n"
+PIPES = b"Control Number|Title|Custodian\r\nA-1|one, two|Jones\r\n"
 
 
 def version(message: Message) -> str:
@@ -35,30 +35,24 @@ def version(message: Message) -> str:
     return str(message["Records"][0]["s3"]["object"]["versionId"])
 
 
-def test_the_file_becomes_the_import_that_awaits_it_and_starts_it(world: World) -> None:
-    pending = announce()
+def test_the_first_file_at_the_announced_place_becomes_the_import_and_the_next_is_an_import_of_its_own(
+    world: World,
+) -> None:
+    pending = announce(options={"delimiter": "|"})
     world.query("UPDATE imports SET started_at = started_at - INTERVAL 2 DAY")
     announced_at = state(pending.id).started_at
-    message = put(pending, THREE)
-    assert start(message)
-    assert world.query(IMPORTS) == [(pending.id, "running", version(message), 0, "ann@example.com")]
-    assert (state(pending.id).started_at - announced_at).days == 2
-    assert start(message)
-    run_chunks(world)
-    assert (state(pending.id).status, state(pending.id).imported) == ("completed", 3)
-    assert world.query("SELECT DISTINCT user_id FROM custodian_exhibits") == [("ann@example.com",)]
-    assert len(world.query("SELECT id FROM cases")) == 1
-
-
-def test_what_is_uploaded_to_the_same_place_again_is_an_import_of_its_own(world: World) -> None:
-    pending = announce(options={"delimiter": "|"})
-    first, second = (put(pending, data) for data in (PIPES, PIPES + b"A-2|four\r\n"))
+    first, second = (put(pending, data) for data in (PIPES, PIPES + b"A-2|four|Smith\r\n"))
     for message in (first, second, first, second):
         assert start(message)
     rows = world.query(IMPORTS)
-    assert [row[2] for row in rows] == [version(first), version(second)]
-    assert [(row[3], row[4]) for row in rows] == [(0, "ann@example.com"), (1, "ann@example.com")]
+    assert rows[0] == (pending.id, "running", version(first), 0, "ann@example.com")
+    assert [tuple(row[1:]) for row in rows[1:]] == [("running", version(second), 1, "ann@example.com")]
     assert [row[0] for row in world.query("SELECT delimiter FROM imports")] == ["|", "|"]
+    assert (state(pending.id).started_at - announced_at).days == 2
+    run_chunks(world)
+    assert (state(pending.id).status, state(pending.id).imported) == ("completed", 1)
+    assert world.query("SELECT DISTINCT user_id FROM custodian_exhibits") == [("ann@example.com",)]
+    assert len(world.query("SELECT id FROM cases")) == 1
 
 
 def test_only_the_announced_place_is_that_of_the_import(world: World) -> None:

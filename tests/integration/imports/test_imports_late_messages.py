@@ -43,23 +43,6 @@ def test_a_dead_letter_gives_up_chunks_of_its_own_generation_alone(world: World,
     assert world.query(CHUNKS)[0] == ("failed",)
 
 
-def test_a_chunk_that_was_sent_back_before_a_cancellation_is_tried_in_the_retry(
-    world: World, chunk_rows: Chunks
-) -> None:
-    chunk_rows(1)
-    pending = announce()
-    assert start(put(pending, THREE))
-    first, *_ = world.chunk_messages()
-    assert call(settle_failed_chunk.lambda_handler, first)
-    sent_back = {**first, "redrive": 1}
-    cancel(pending.id)
-    retry(pending.id)
-    assert call(settle_failed_chunk.lambda_handler, sent_back)
-    assert set(world.query(CHUNKS)) == {("pending",)}
-    finish(world)
-    assert state(pending.id).status == "completed"
-
-
 def test_a_request_that_failed_before_a_retry_does_not_end_it(world: World) -> None:
     pending = announce()
     request = put(pending, SIX)

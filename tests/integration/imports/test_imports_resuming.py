@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from sqlalchemy import Connection, text
 
@@ -12,12 +10,11 @@ from core.errors import QueueUnavailableError
 from shell.db.session import session
 from shell.imports.commands import cancel_import, retry_import
 from shell.settings import settings
-from tests.integration.imports.conftest import Chunks
+from tests.integration.imports.conftest import Chunks, Setting
 from tests.integration.imports.support import (
     CALLER,
     SIX,
     announce,
-    cancel,
     events,
     finish,
     half_failed,
@@ -33,21 +30,13 @@ from tests.support.workers import ended_well
 from tests.support.world import World, call, request_messages
 
 
-@pytest.fixture
-def no_queue(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """There is no queue of import requests."""
-    monkeypatch.setenv("IMPORT_REQUESTS_QUEUE_URL", f"{settings().import_requests_queue_url}-gone")
-    settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    settings.cache_clear()
-
-
-@pytest.mark.usefixtures("no_queue")
-def test_a_queue_that_does_not_take_the_message_undoes_the_retry(world: World, chunk_rows: Chunks) -> None:
+def test_a_queue_that_does_not_take_the_message_undoes_the_retry(
+    world: World, chunk_rows: Chunks, setting: Setting
+) -> None:
     chunk_rows(1)
     import_id = half_failed(world, 1)
     before = (state(import_id), world.dump(import_id))
+    setting("IMPORT_REQUESTS_QUEUE_URL", f"{settings().import_requests_queue_url}-gone")
     with pytest.raises(QueueUnavailableError):
         retry(import_id)
     after = (state(import_id), world.dump(import_id))
@@ -87,18 +76,11 @@ def test_naive_reading_without_a_lock_drops_the_message_of_a_retry(
     assert state(import_id).status == "running"
 
 
-def test_a_message_about_an_import_that_is_not_there_is_acknowledged(world: World) -> None:
-    unknown = {"import_id": 2**40}
-    assert start(unknown)
-    assert call(settle_failed_import.lambda_handler, {**unknown, "redrive": 1})
-
-
 def test_the_message_of_a_retry_that_failed_in_every_attempt_comes_back_once(
-    world: World, chunk_rows: Chunks, monkeypatch: pytest.MonkeyPatch
+    world: World, chunk_rows: Chunks, setting: Setting
 ) -> None:
     chunk_rows(1)
-    monkeypatch.setenv("REDRIVE_DELAY_SECONDS", "0")
-    settings.cache_clear()
+    setting("REDRIVE_DELAY_SECONDS", "0")
     import_id = half_failed(world, 1)
     world.chunk_messages()
     retry(import_id)
@@ -109,16 +91,6 @@ def test_the_message_of_a_retry_that_failed_in_every_attempt_comes_back_once(
     assert call(settle_failed_import.lambda_handler, again)
     run_chunks(world)
     assert state(import_id).chunks_failed == 0
-
-
-def test_a_file_that_cannot_be_read_in_its_retry_either_fails_again(world: World) -> None:
-    pending = announce()
-    cancel(pending.id)
-    assert start(put(pending, SIX))
-    retry(pending.id)
-    assert call(settle_failed_import.lambda_handler, {"import_id": pending.id, "generation": 2, "redrive": 1})
-    assert (state(pending.id).status, state(pending.id).failure_code) == ("failed", "NOT_READ")
-    assert retry(pending.id).generation == 3
 
 
 def test_a_chunk_that_is_written_while_its_import_is_cancelled_and_retried_counts(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -11,14 +9,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from core.caller import Caller
-from core.contracts.imports import SINGLE_PUT_BYTES, ImportUpload, NewImport, PendingUpload
+from core.contracts.imports import SINGLE_PUT_BYTES, NewImport, PendingUpload
 from core.errors import InvalidInputError, StorageUnavailableError
 from shell.aws import clients
 from shell.db.session import session
 from shell.imports import upload_expiry
 from shell.imports.upload_expiry import expire_uploads
-from shell.imports.uploads import create_import, sign_stored_upload, sign_upload
-from shell.settings import settings
+from shell.imports.uploads import create_import, sign_upload
+from tests.integration.imports.conftest import Setting
 from tests.integration.imports.support import (
     CALLER,
     THREE,
@@ -59,32 +57,11 @@ def announced_in_parts(size: int) -> PendingUpload:
     return committed(create_import, CALLER, body, multipart_from=1, part_bytes=MINIMUM_PART)
 
 
-def test_an_announced_import_awaits_its_file(world: World) -> None:
-    pending = announce(options={"encoding": "cp1252"}, size=83)
-    (row,) = world.query("SELECT status, upload_id, object_key, user_id, size, options, version_id FROM imports")
-    assert row[:5] == ("awaiting_upload", pending.upload_id, pending.object_key, "ann@example.com", 83)
-    assert json.loads(row.options)["encoding"] == "cp1252"
-    assert row.version_id is None
-    assert len(pending.upload_id) == 32
-    assert "/" not in pending.upload_id
-
-
-def test_what_is_kept_of_an_announcement_holds_no_url_and_is_signed_anew(world: World) -> None:
-    pending = announce()
-    document = pending.model_dump_json(by_alias=True)
-    assert "http" not in document
-    assert "Signature" not in document
-    answer = sign_stored_upload(document)
-    assert isinstance(answer, ImportUpload)
-    assert (answer.id, answer.status, answer.upload_id) == (pending.id, "awaiting_upload", pending.upload_id)
-    assert answer.upload.expires_in_seconds == 3_600
-    assert_only_the_host_is_signed(answer.upload.url)
-
-
 def test_a_file_is_uploaded_with_the_url_alone_and_imported(world: World) -> None:
     pending = announce(case="Smith v. Müller & Söhne", fileName="Prod 1 + 2%20.dat")
     answer = sign_upload(pending)
     assert answer.upload.parts is None
+    assert_only_the_host_is_signed(answer.upload.url)
     send("PUT", answer.upload.url, THREE)
     assert stored(pending) == THREE
     assert start(world.notification_of(pending.object_key))
@@ -116,17 +93,13 @@ def test_a_large_file_is_uploaded_in_parts(world: World) -> None:
     assert stored(pending) == data
 
 
-def test_the_largest_file_has_few_parts_that_cover_it(world: World) -> None:
-    upload = sign_upload(announce(size=10_000_000_000)).upload
-    assert upload.parts is not None
-    assert len(upload.parts) == 100
-    assert sum(part.size for part in upload.parts) == 10_000_000_000
-    assert [part.first_byte for part in upload.parts] == list(range(0, 10_000_000_000, 100_000_000))
-
-
 def test_what_one_put_cannot_take_is_uploaded_in_parts(world: World) -> None:
     announced = [announce(size=size) for size in (None, SINGLE_PUT_BYTES - 1, SINGLE_PUT_BYTES)]
     assert [each.multipart_id is not None for each in announced] == [False, False, True]
+    upload = sign_upload(announce(size=10_000_000_000)).upload
+    assert upload.parts is not None
+    assert sum(part.size for part in upload.parts) == 10_000_000_000
+    assert [part.first_byte for part in upload.parts] == list(range(0, 10_000_000_000, 100_000_000))
     assert len({each.case_id for each in announced}) == 1, "imports announced for one case share it"
     assert announce(case="case").case_id != announced[0].case_id
 
@@ -148,18 +121,8 @@ def test_what_cannot_be_imported_is_refused_before_anything_is_written(
     assert world.query("SELECT (SELECT COUNT(*) FROM imports), (SELECT COUNT(*) FROM cases)") == [(0, 0)]
 
 
-@pytest.fixture
-def bucket_is_gone(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The deployment names a bucket that there is not."""
-    monkeypatch.setenv("BUCKET", "no-such-bucket")
-    settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    settings.cache_clear()
-
-
-@pytest.mark.usefixtures("bucket_is_gone")
-def test_a_storage_that_fails_is_told_before_anything_is_locked(world: World) -> None:
+def test_a_storage_that_fails_is_told_before_anything_is_locked(world: World, setting: Setting) -> None:
+    setting("BUCKET", "no-such-bucket")
     with session() as transaction:
         body = NewImport.model_validate({"case": "Case", "fileName": "large.dat", "size": SINGLE_PUT_BYTES})
         with pytest.raises(StorageUnavailableError):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import create_engine, text
 
 from local.errors import DatabaseServerError
 from local.services.mysql import SETTINGS, PrivateServer
@@ -28,29 +26,15 @@ def server(directory: Path) -> Iterator[PrivateServer]:
     server.stop()
 
 
-@pytest.fixture
-def connection(server: PrivateServer) -> Iterator[Connection]:
+def test_it_listens_on_this_machine_alone_with_the_settings_that_transactions_rest_on(server: PrivateServer) -> None:
     engine = create_engine(server.url())
     with engine.connect() as connection:
-        yield connection
+        rows = connection.execute(text("SHOW GLOBAL VARIABLES")).all()
     engine.dispose()
-
-
-def test_it_runs_with_the_settings_that_transactions_rest_on(connection: Connection) -> None:
-    rows = connection.execute(text("SHOW GLOBAL VARIABLES")).all()
     found = {str(name).replace("_", "-"): str(value) for name, value in rows}
     found["transaction-isolation"] = found.get("transaction-isolation") or found["tx-isolation"]
     assert {name: found[name] for name in SETTINGS} == SETTINGS | {"max-allowed-packet": str(64 << 20)}
-
-
-def test_it_listens_on_this_machine_alone(connection: Connection) -> None:
-    assert connection.execute(text("SELECT @@bind_address")).scalar() == "127.0.0.1"
-
-
-def test_a_second_command_finds_it_running(server: PrivateServer, directory: Path) -> None:
-    other = PrivateServer(directory)
-    assert other.start() == server.url()
-    assert not other.was_started_here
+    assert found["bind-address"] == "127.0.0.1"
 
 
 def test_data_outlive_the_server(tmp_path: Path) -> None:
@@ -64,14 +48,6 @@ def test_data_outlive_the_server(tmp_path: Path) -> None:
         _execute(second.start(), "USE kept")
     finally:
         second.stop()
-
-
-def test_a_pid_file_that_names_another_process_is_not_believed(tmp_path: Path) -> None:
-    (tmp_path / "server.pid").write_text(str(os.getpid()))
-    server = PrivateServer(tmp_path)
-    assert not server.is_running()
-    assert not server.stop()
-    assert psutil.pid_exists(os.getpid())
 
 
 def test_a_server_of_another_directory_is_not_taken_for_ours(

@@ -78,39 +78,22 @@ def name() -> str:
     return str(uuid.uuid4())
 
 
-def _code(call: Callable[..., object], **arguments: Any) -> str:
-    """The code of the error that a call gets."""
-    with pytest.raises(ClientError) as refused:
-        call(**arguments)
-    return refused.value.response["Error"]["Code"]
-
-
-def test_an_execution_runs_to_its_end_and_is_found_by_its_name(sagas: Sagas, name: str) -> None:
-    arn = sagas.start(name)
-    assert sagas.result(arn)["attempts"] == 1
+def test_an_execution_waits_and_retries_in_scaled_time_repeats_no_step_and_is_found_by_its_name(
+    sagas: Sagas, name: str
+) -> None:
+    before = time.monotonic()
+    arn = sagas.start(name, wait=600, fail_times=2)
+    assert sagas.result(arn)["attempts"] == 3
+    assert 1.2 <= time.monotonic() - before < 15
+    assert sagas.steps(name) == ["first"]
     assert arn.startswith(f"{ALIAS.removesuffix('live')}$LATEST/durable-execution/{name}/")
     assert sagas.get(arn)["DurableExecutionName"] == name
-    assert sagas.stack.get_execution_statuses("SagaFunction")[name] == "SUCCEEDED"
-
-
-def test_a_caller_that_waits_gets_the_result(sagas: Sagas, name: str) -> None:
-    answer = sagas.client.invoke(FunctionName="SagaFunction:live", Payload=json.dumps({"saga": name}))
-    assert (answer["StatusCode"], "FunctionError" in answer) == (200, False)
-    assert json.loads(answer["Payload"].read())["attempts"] == 1
-
-
-def test_a_wait_takes_its_scaled_time_and_the_steps_before_it_are_not_run_again(sagas: Sagas, name: str) -> None:
-    before = time.monotonic()
-    sagas.result(sagas.start(name, wait=600))
-    assert 0.6 <= time.monotonic() - before < 10
-    assert sagas.steps(name) == ["first"]
-
-
-def test_a_step_that_fails_is_retried_after_its_scaled_delay(sagas: Sagas, name: str) -> None:
-    before = time.monotonic()
-    assert sagas.result(sagas.start(name, fail_times=2))["attempts"] == 3
-    assert time.monotonic() - before >= 0.6
-    assert sagas.steps(name) == ["first"]
+    listed = sagas.client.list_durable_executions_by_function(
+        FunctionName=ALIAS, DurableExecutionName=name, Statuses=["SUCCEEDED"]
+    )
+    assert [each["DurableExecutionArn"] for each in listed["DurableExecutions"]] == [arn]
+    history = sagas.client.get_durable_execution_history(DurableExecutionArn=arn)
+    assert history["Events"][0]["EventType"] == "ExecutionStarted"
 
 
 def test_an_execution_that_fails_is_reported_once(sagas: Sagas, name: str) -> None:
@@ -137,59 +120,14 @@ def test_a_worker_killed_in_a_step_is_replaced_and_goes_on_from_the_checkpoint(
     assert [failure.error_type for failure in sagas.stack.failures(before)] == ["Runtime.ExitError"]
 
 
-def test_an_execution_whose_workers_keep_dying_fails_after_five_invocations(
-    sagas: Sagas, name: str, tmp_path: Path
-) -> None:
-    before = len(sagas.stack.failures())
-    arn = sagas.start(name, gate=str(tmp_path / "gate"))
-    while sagas.get(arn)["Status"] == "RUNNING":
-        for pid in sagas.stack.runtime.busy_pids("SagaFunction"):
-            psutil.Process(pid).kill()
-        sagas.stack.wait_for_activity(0.05)
-    assert sagas.get(arn)["Status"] == "FAILED"
-    sagas.stack.wait_until_idle(20)
-    assert len(sagas.stack.failures(before)) == 5 + 1
-
-
-def test_the_same_name_and_payload_are_one_execution(sagas: Sagas, name: str) -> None:
+def test_a_name_is_of_one_execution_with_one_payload(sagas: Sagas, name: str) -> None:
     first = sagas.start(name, wait=60)
     assert sagas.start(name, wait=60) == first
     sagas.result(first)
     assert sagas.start(name, wait=60) == first
     assert sagas.steps(name) == ["first"]
-
-
-def test_the_same_name_with_another_payload_is_refused(sagas: Sagas, name: str) -> None:
-    sagas.start(name)
     with pytest.raises(sagas.client.exceptions.DurableExecutionAlreadyStartedException):
-        sagas.start(name, wait=60)
-
-
-def test_many_callers_of_one_name_start_one_execution(sagas: Sagas, name: str) -> None:
-    at_once, arns = threading.Barrier(8), []
-
-    def start() -> None:
-        at_once.wait()
-        arns.append(sagas.start(name))
-
-    callers = [threading.Thread(target=start) for _ in range(8)]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join()
-    sagas.stack.wait_until_idle(20)
-    assert (len(arns), len(set(arns)), sagas.steps(name)) == (8, 1, ["first"])
-
-
-def test_an_execution_under_way_is_running_and_the_stack_is_not_idle(sagas: Sagas, name: str, tmp_path: Path) -> None:
-    arn = sagas.start(name, gate=str(tmp_path / "gate"))
-    sagas.stand_at_the_gate(name)
-    assert (sagas.get(arn)["Status"], sagas.stack.is_idle()) == ("RUNNING", False)
-    with pytest.raises(TimeoutError, match=f"running executions: {name}"):
-        sagas.stack.wait_until_idle(0.1)
-    (tmp_path / "gate").touch()
-    sagas.result(arn)
-    sagas.stack.wait_until_idle(5)
+        sagas.start(name, wait=61)
 
 
 def test_an_execution_that_waits_keeps_the_stack_from_being_idle_until_it_is_stopped(sagas: Sagas, name: str) -> None:
@@ -197,7 +135,7 @@ def test_an_execution_that_waits_keeps_the_stack_from_being_idle_until_it_is_sto
     arn = sagas.start(name, wait=31_536_000)
     while not sagas.steps(name) or sagas.stack.runtime.busy_pids("SagaFunction"):
         sagas.stack.wait_for_activity(0.05)
-    assert not sagas.stack.is_idle()
+    assert (sagas.get(arn)["Status"], sagas.stack.is_idle()) == ("RUNNING", False)
     sagas.client.stop_durable_execution(DurableExecutionArn=arn)
     sagas.stack.wait_until_idle(5)
     assert (sagas.get(arn)["Status"], sagas.stack.failures(before)) == ("STOPPED", [])
@@ -211,44 +149,30 @@ def test_an_execution_has_its_time_out(sagas: Sagas, name: str) -> None:
     assert [failure.error_type for failure in sagas.stack.failures(before)] == ["TIMED_OUT"]
 
 
-def test_executions_are_listed_by_function_name_and_status(sagas: Sagas, name: str) -> None:
-    arn = sagas.start(name)
-    sagas.result(arn)
-    listed = sagas.client.list_durable_executions_by_function(
-        FunctionName=ALIAS, DurableExecutionName=name, Statuses=["SUCCEEDED"]
-    )
-    assert [each["DurableExecutionArn"] for each in listed["DurableExecutions"]] == [arn]
-    history = sagas.client.get_durable_execution_history(DurableExecutionArn=arn)
-    assert history["Events"][0]["EventType"] == "ExecutionStarted"
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "without its alias": ({"FunctionName": "SagaFunction"}, "InvalidParameterValueException"),
+    "a function that is not durable": ({"FunctionName": "EchoFunction"}, "InvalidParameterValueException"),
+    "another alias": ({"FunctionName": "SagaFunction:other"}, "ResourceNotFoundException"),
+    "no function": ({"FunctionName": "NoFunction:live"}, "ResourceNotFoundException"),
+    "a payload that is not JSON": ({"FunctionName": ALIAS, "Payload": "no json"}, "InvalidRequestContentException"),
+    "a name with a slash": (
+        {"FunctionName": ALIAS, "DurableExecutionName": "a/b"},
+        "InvalidParameterValueException",
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("function", "code"),
-    [
-        ("SagaFunction", "InvalidParameterValueException"),
-        ("EchoFunction", "InvalidParameterValueException"),
-        ("SagaFunction:other", "ResourceNotFoundException"),
-        ("NoFunction:live", "ResourceNotFoundException"),
-    ],
-)
-def test_what_lambda_would_not_start_is_refused(sagas: Sagas, function: str, code: str) -> None:
-    assert _code(sagas.client.invoke, FunctionName=function, InvocationType="Event") == code
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_lambda_would_not_start_is_refused(sagas: Sagas, kind: str) -> None:
+    arguments, code = REFUSED[kind]
+    with pytest.raises(ClientError) as refused:
+        sagas.client.invoke(**arguments, InvocationType="Event")
+    assert refused.value.response["Error"]["Code"] == code
 
 
-def test_a_payload_that_is_no_json_and_a_name_that_is_none_are_refused(sagas: Sagas) -> None:
-    invoke = sagas.client.invoke
-    assert _code(invoke, FunctionName=ALIAS, Payload="no json") == "InvalidRequestContentException"
-    assert _code(invoke, FunctionName=ALIAS, DurableExecutionName="a/b") == "InvalidParameterValueException"
-
-
-def test_an_execution_that_nobody_started_is_not_found(sagas: Sagas) -> None:
-    assert _code(sagas.client.get_durable_execution, DurableExecutionArn="none") == "ResourceNotFoundException"
-
-
-def test_functions_are_told_the_alias_and_where_lambda_is(sagas: Sagas) -> None:
-    environment = sagas.stack.invoke("EchoFunction", {})["environment"]
-    assert environment["SAGA"] == ALIAS
-    assert environment["AWS_ENDPOINT_URL_LAMBDA"] == sagas.client.meta.endpoint_url
+def test_an_execution_that_was_not_started_is_not_found(sagas: Sagas) -> None:
+    with pytest.raises(sagas.client.exceptions.ResourceNotFoundException):
+        sagas.get("none")
 
 
 def test_a_stack_that_goes_down_with_executions_under_way_leaves_nothing(

@@ -34,14 +34,11 @@ def of(mark: str) -> Callable[[dict[str, Any]], bool]:
 def test_a_function_gets_the_event_that_lambda_makes_of_a_message(
     stack: LocalStack, send: Send, told: Told, mark: str
 ) -> None:
-    body = {"mark": mark}
-    send(body, kind={"DataType": "String", "StringValue": "plain"})
+    send({"mark": mark}, kind={"DataType": "String", "StringValue": "plain"})
     record = told.first(of(mark))["record"]
-
-    assert json.loads(record["body"]) == body
-    assert record["eventSource"] == "aws:sqs"
+    assert json.loads(record["body"]) == {"mark": mark}
+    assert (record["eventSource"], record["awsRegion"]) == ("aws:sqs", "us-east-1")
     assert record["eventSourceARN"] == stack.template.queue_arn("WorkQueue")
-    assert record["awsRegion"] == "us-east-1"
     assert record["attributes"]["ApproximateReceiveCount"] == "1"
     assert record["messageAttributes"]["kind"]["stringValue"] == "plain"
     assert {"messageId", "receiptHandle", "md5OfBody"} <= record.keys()
@@ -55,19 +52,18 @@ def test_only_the_failed_message_of_a_batch_is_delivered_again(
     assert Counter(each["body"]["n"] for each in told.matching(of(mark))) == {1: 1, 2: 2, 3: 1}
 
 
-def test_a_function_that_raises_leaves_its_whole_batch(stack: LocalStack, send: Send, told: Told, mark: str) -> None:
+@pytest.mark.parametrize(
+    ("fault", "error_type"), [("raise_times", "ValueError"), ("die_times", "Runtime.ExitError")], ids=["raises", "dies"]
+)
+def test_a_function_that_fails_leaves_its_whole_batch(
+    stack: LocalStack, send: Send, told: Told, mark: str, fault: str, error_type: str
+) -> None:
     before = len(stack.failures())
-    send({"mark": mark, "raise_times": 1})
-    stack.wait_until_idle(20)
-    assert len(told.matching(of(mark))) == 2
-    assert [failure.error_type for failure in stack.failures(before)] == ["ValueError"]
-
-
-def test_a_killed_worker_leaves_its_batch_to_another_one(stack: LocalStack, send: Send, told: Told, mark: str) -> None:
-    send({"mark": mark, "die_times": 1})
+    send({"mark": mark, fault: 1})
     stack.wait_until_idle(20)
     first, second = told.matching(of(mark))
-    assert first["pid"] != second["pid"]
+    assert (first["pid"] == second["pid"]) is (fault == "raise_times"), "only a worker that died is replaced"
+    assert [failure.error_type for failure in stack.failures(before)] == [error_type]
 
 
 @pytest.mark.parametrize("fault", [{"fail_times": 9}, {"malformed": True}])
@@ -92,13 +88,6 @@ def test_no_more_invocations_run_at_once_than_the_source_allows(
     stack.wait_until_idle(20)
     assert len(told.matching(of(mark))) == 12
     assert len(stack.runtime.pids("WorkFunction")) <= 2
-
-
-def test_waiting_says_what_is_still_there_when_time_is_over(stack: LocalStack, send: Send, mark: str) -> None:
-    send({"mark": mark, "fail_times": 2})
-    with pytest.raises(TimeoutError, match="WorkQueue"):
-        stack.wait_until_idle(0)
-    stack.wait_until_idle(20)
 
 
 def test_an_upload_under_the_prefix_is_announced_with_its_version(stack: LocalStack, told: Told, mark: str) -> None:
@@ -127,10 +116,6 @@ def test_a_subscription_filters_and_delivers_raw(stack: LocalStack) -> None:
     url = stack.queue_url("ListenerQueue")
     messages = stack.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]
     assert [message["Body"] for message in messages] == ["good news"]
-
-
-def test_the_functions_of_custom_resources_ran_before_the_event_sources(stack: LocalStack) -> None:
-    assert len(stack.runtime.pids("PrepareFunction")) == 1
 
 
 def test_messages_can_be_delivered_several_times_in_disorder(

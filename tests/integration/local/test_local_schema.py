@@ -10,7 +10,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import URL, create_engine, make_url, text
 
-from local.stack import LocalStack, StackOptions
+from local.stack import LocalStack
 from local.stack.options import REPOSITORY
 from local.stack.schema import find_newest_revision, prepare_schema
 
@@ -79,22 +79,3 @@ def test_only_a_database_at_the_newest_revision_is_current(
     record(url, *recorded)
     assert prepare_schema(given, migrations) == is_current
     assert not prepare_schema(given, None)
-
-
-def test_the_migration_is_invoked_for_a_database_that_is_behind_and_not_for_one_at_the_newest(
-    stack: LocalStack, url: URL, migrations: Path, tmp_path: Path
-) -> None:
-    options = StackOptions(
-        template=stack.template.path,
-        database_url=url.render_as_string(hide_password=False),
-        poll_events=False,
-        minimal=True,
-        migrations=migrations,
-    )
-    invoked = []
-    for number, recorded in enumerate([(), ("b",), ("c",)]):
-        prepare_schema(url.render_as_string(hide_password=False), None)
-        record(url, *recorded)
-        with LocalStack(tmp_path / str(number), options) as started:
-            invoked.append(len(started.runtime.pids("PrepareFunction")))
-    assert invoked == [1, 1, 0]

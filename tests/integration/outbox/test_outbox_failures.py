@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import publish_outbox
-from shell import sns
 from shell.maintenance.purge import purge_expired
 from shell.observability import logger
 from shell.outbox.leases import LONGEST_PAUSE_S, MAX_REFUSALS
@@ -20,14 +19,6 @@ from tests.support.world import Context
 
 PARKED = "SELECT aggregate_id, failures, lease_until FROM outbox_events WHERE published = 2"
 PAUSES = "SELECT TIMESTAMPDIFF(MICROSECOND, NOW(6), lease_until) / 1000000 FROM outbox_events WHERE published = 3"
-
-
-@pytest.fixture
-def topic(database: Database, monkeypatch: pytest.MonkeyPatch) -> FakeTopic:
-    """The events topic."""
-    made = FakeTopic()
-    monkeypatch.setattr(sns, "sns", lambda: made)
-    return made
 
 
 def pauses(database: Database) -> list[float]:

@@ -12,7 +12,6 @@ import pytest
 from sqlalchemy import Connection, text
 from sqlalchemy.orm import Session
 
-from shell import sns
 from shell.db.session import session
 from shell.outbox.leases import FIRSTS, HALF, LEASE_SIZE, NEXT, OLDEST, PublishResult, lease_events, record_results
 from shell.outbox.relay import publish_pending
@@ -26,14 +25,6 @@ from tests.support.world import World
 INDEXES = {"ix_outbox_events_unpublished", "ix_outbox_events_aggregate", "PRIMARY"}
 
 
-@pytest.fixture
-def topic(monkeypatch: pytest.MonkeyPatch) -> FakeTopic:
-    """The events topic."""
-    made = FakeTopic()
-    monkeypatch.setattr(sns, "sns", lambda: made)
-    return made
-
-
 def sequences(topic: FakeTopic) -> list[int]:
     return [message["sequence"] for message in topic.messages]
 
@@ -44,18 +35,6 @@ def test_the_events_of_an_aggregate_go_one_a_call_in_rising_sequence(database: D
     assert topic.published == list(range(25))
     assert topic.batches == [1] * 25
     assert sequences(topic) == sorted(set(sequences(topic)))
-
-
-def test_a_smaller_id_that_commits_later_gets_a_higher_sequence(database: Database, topic: FakeTopic) -> None:
-    with Session(database.admin.execution_options(isolation_level="READ COMMITTED")) as slow:
-        append_events(slow, [event(1, "a")])
-        append(2, aggregate="a")
-        assert publish_pending() == 1
-        slow.commit()
-    assert publish_pending() == 1
-    assert topic.published == [2, 1]
-    assert sequences(topic) == sorted(sequences(topic))
-    assert topic.messages[0]["eventId"] > topic.messages[1]["eventId"]
 
 
 def test_a_high_water_mark_of_ids_loses_the_smaller_id_that_commits_later(database: Database) -> None:
@@ -87,21 +66,7 @@ def test_what_has_its_sequence_already_goes_before_a_smaller_id_without_one(
     assert publish_pending() == 2
     assert topic.published == [2, 1]
     assert sequences(topic) == sorted(sequences(topic))
-
-
-def test_an_aggregate_of_which_an_event_is_leased_is_left_alone(database: Database, topic: FakeTopic) -> None:
-    append(1, aggregate="a")
-    meanwhile: list[int] = []
-
-    def another(_numbers: list[int]) -> None:
-        append(2, aggregate="a")
-        append(3, aggregate="b")
-        meanwhile.append(publish_pending())
-
-    topic.before = topic.once(another)
-    assert publish_pending() == 2
-    assert meanwhile == [1]
-    assert topic.published == [3, 1, 2]
+    assert topic.messages[0]["eventId"] > topic.messages[1]["eventId"]
 
 
 @contextmanager

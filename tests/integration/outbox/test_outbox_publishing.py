@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.events import Event
-from shell import sns
 from shell.db.session import session
-from shell.outbox.leases import LeasedEvent, OutboxLease, PublishResult, record_results
+from shell.outbox.leases import MAX_REFUSALS, PublishResult, lease_events, record_results
 from shell.outbox.relay import publish_pending
 from shell.outbox.writer import append_events
 from shell.sns import publish_sns_message
 from shell.utils.db_helpers import retry_on_db_conflict
 from tests.support.database import Database, barrier, connection_id, together
 from tests.support.outbox import FakeTopic, append, event, later, waiting
-from tests.support.world import World
 
 GHOST = {"eventType": "thing.happened", "eventId": 0, "sequence": 1}
-
-
-@pytest.fixture
-def topic(database: Database, monkeypatch: pytest.MonkeyPatch) -> FakeTopic:
-    """The events topic."""
-    made = FakeTopic()
-    monkeypatch.setattr(sns, "sns", lambda: made)
-    return made
 
 
 def test_events_are_published_once_in_their_order(database: Database, topic: FakeTopic) -> None:
@@ -81,15 +71,6 @@ def test_a_topic_out_of_reach_loses_nothing(database: Database, topic: FakeTopic
     assert publish_pending() == 10
 
 
-def test_an_event_of_a_transaction_that_is_rolled_back_is_never_published(database: Database, topic: FakeTopic) -> None:
-    with Session(database.admin.execution_options(isolation_level="READ COMMITTED")) as other:
-        append_events(other, [event(1)])
-        assert publish_pending() == 0, "an event that is not committed holds nobody up"
-        other.rollback()
-    assert publish_pending() == 0
-    assert topic.published == []
-
-
 def test_publishing_before_the_commit_announces_what_never_happened(database: Database, topic: FakeTopic) -> None:
     with Session(database.admin.execution_options(isolation_level="READ COMMITTED")) as naive:
         naive.execute(text("INSERT INTO toy_payments (reference) VALUES (1)"))
@@ -118,44 +99,35 @@ def test_a_unit_that_is_replayed_announces_once(database: Database, topic: FakeT
     assert topic.published.count(99) == 2, "what the unit does besides SQL is repeated"
 
 
-def test_a_publisher_whose_lease_was_taken_over_does_not_settle_for_the_other(
-    database: Database, topic: FakeTopic
+@pytest.mark.parametrize(
+    ("result", "failures"),
+    [*((each, 0) for each in PublishResult), (PublishResult.REFUSED, MAX_REFUSALS)],
+    ids=lambda value: getattr(value, "name", str(value)),
+)
+def test_a_publisher_whose_lease_was_taken_over_records_nothing(
+    database: Database, result: PublishResult, failures: int
 ) -> None:
     append(1)
-    topic.before = lambda _numbers: database.query("UPDATE outbox_events SET lease_token = 'other'")
-    assert publish_pending() == 1
-    assert waiting(database) == [1]
+    lease = lease_events()
+    database.query("UPDATE outbox_events SET lease_token = 'other'")
+    before = database.query("SELECT * FROM outbox_events")
+    record_results(replace(lease, events=[replace(lease.events[0], failures=failures)]), {before[0].id: result})
+    assert database.query("SELECT * FROM outbox_events") == before
 
 
-def dead_of(database: Database) -> OutboxLease:
-    """The claim of a publisher whose lease another has taken over."""
-    (row,) = database.query("SELECT id FROM outbox_events")
-    return OutboxLease("dead", [LeasedEvent(row.id, ("thing", "1"), "thing.happened", "{}", 1, 0)], 0.0)
-
-
-def settled_by_token(database: Database) -> None:
-    dead = dead_of(database)
-    record_results(dead, {dead.events[0].id: PublishResult.UNTRIED})
-
-
-def settled_by_id(database: Database) -> None:
-    """Naive."""
-    database.query("UPDATE outbox_events SET lease_until = NULL")
-
-
-@pytest.mark.parametrize(("settled", "times"), [(settled_by_token, 1), (settled_by_id, 2)])
-def test_only_by_its_token_does_a_late_publisher_leave_the_others_lease_alone(
-    database: Database, topic: FakeTopic, settled: Callable[[Database], None], times: int
+def test_a_late_publisher_that_frees_events_by_their_ids_has_them_published_twice(
+    database: Database, topic: FakeTopic
 ) -> None:
+    """The negative control: what the token is for."""
     append(1)
 
     def another(_numbers: list[int]) -> None:
-        settled(database)
+        database.query("UPDATE outbox_events SET lease_until = NULL")
         publish_pending()
 
     topic.before = topic.once(another)
     publish_pending()
-    assert topic.published == [1] * times
+    assert topic.published == [1, 1]
 
 
 def test_a_batch_stays_below_what_sns_takes(database: Database, topic: FakeTopic) -> None:
@@ -172,9 +144,3 @@ def test_a_warning_is_sent_now_and_a_failure_of_that_is_no_error(topic: FakeTopi
     topic.outages = 1
     assert not publish_sns_message(warning)
     assert topic.published == [5]
-
-
-def test_the_real_client_and_topic_take_the_same_calls(world: World) -> None:
-    append(*range(3))
-    assert world.publish() == 3
-    assert world.query("SELECT COUNT(*) FROM outbox_events WHERE published = 1")[0][0] == 3

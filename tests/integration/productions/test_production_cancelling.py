@@ -19,15 +19,13 @@ from tests.support.database import PATIENCE_S, barrier
 from tests.support.production_ends import Meanwhile, passing_run
 from tests.support.production_faults import (
     Point,
-    around,
     assert_cancelled,
     assert_confirmed,
     cancelled_or_refused,
-    handler_of,
     letters,
     nothing,
 )
-from tests.support.productions import CALLER, ask, execute
+from tests.support.productions import CALLER, ask
 from tests.support.world import World
 
 pytestmark = pytest.mark.usefixtures("small_parts")
@@ -51,19 +49,6 @@ def test_a_cancellation_between_any_two_checkpoints_is_obeyed_until_it_is_confir
         passing_run(production, Meanwhile(at, lambda p=production, o=obeyed: o.append(cancelled_or_refused(p))))  # type: ignore[misc]
         assert obeyed == [at < confirmed]
         assert_ended(world, production, letters(at), at < confirmed)
-
-
-def test_on_the_engine_it_is_the_same(world: World) -> None:
-    for number, (at, expected) in enumerate(STEP_POINTS.items()):
-        production, obeyed = ask(prefix=letters(number)), list[bool]()
-
-        def cancelling(point: Point, at: Point = at, of: int = production, obeyed: list[bool] = obeyed) -> None:
-            if point == at:
-                obeyed.append(cancelled_or_refused(of))
-
-        ended = execute(production, handler_of(around(cancelling)))
-        assert (ended["status"], obeyed) == ("cancelled" if expected else "confirmed", [expected])
-        assert_ended(world, production, letters(number), expected)
 
 
 def cancel_while_confirming(cases: Cases, pool: ThreadPoolExecutor, production: int) -> bool:

@@ -10,10 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from core.errors import StorageUnavailableError
-from core.productions.step_names import StepName
 from shell.aws import clients
 from shell.aws.durable_execution import ATTEMPTS, decide_retry, redact_error
-from shell.productions.saga import STEPS
 from shell.settings import settings
 from tests.support.production_faults import (
     BACKWARD,
@@ -129,10 +127,6 @@ def test_each_fault_has_its_one_outcome(world: World, rows: Sequence[Row]) -> No
             retry(production)
             assert execute(production)["status"] == expected.after_retry
             assert_ended(world, production, letters(number), Expected(expected.after_retry))
-
-
-def test_the_steps_that_are_recorded_are_those_that_are_run() -> None:
-    assert tuple(step.name for step in STEPS) == tuple(StepName)
 
 
 def test_what_stays_unavailable_is_given_up_after_so_many_attempts(world: World) -> None:

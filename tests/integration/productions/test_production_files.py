@@ -1,12 +1,26 @@
-"""Files of a volume: the sources' bytes, found where load files say, or all that are missing named at once."""
+"""Files of a volume: the sources' bytes, once, with nothing of ours on them, found where load files say.
+
+They are what the numbers were given out for; all that are missing or cannot be copied are named at once.
+"""
 
 from __future__ import annotations
 
-from shell.aws import clients
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from core.errors import StorageUnavailableError
+from shell.aws import clients, s3
+from shell.aws.s3 import COPIED_FROM, copy_object
 from tests.support.cases import get_or_create_case, put_exhibits
-from tests.support.productions import ask, execute, objects_of, put_documents, put_file, status_of
+from tests.support.production_ends import passing_run
+from tests.support.production_faults import Point
+from tests.support.productions import ask, cancelled, execute, objects_of, put_documents, put_file
 from tests.support.world import World
 from tests.support.written import dat_of, exhibit, written
+
+SOURCE, TARGET = "files/tenant/Case/a.doc", "productions/1/VOL001/NATIVES/0001/A1.doc"
 
 
 def test_files_are_the_sources_byte_for_byte_under_the_names_that_the_dat_gives(world: World) -> None:
@@ -15,52 +29,23 @@ def test_files_are_the_sources_byte_for_byte_under_the_names_that_the_dat_gives(
         exhibit(world, number, native_path=rf".\NATIVE\{number}.XLSX", text_path=f"TEXT/{number}.txt")
         for path in (f"NATIVE/{number}.XLSX", f"TEXT/{number}.txt"):
             key = f"files/tenant/Case/{path}"
-            clients.s3().put_object(Bucket=world.bucket, Key=key, Body=body, Tagging="secret=1", ContentType="a/b")
+            clients.s3().put_object(Bucket=world.bucket, Key=key, Body=body)
+    exhibit(world, "blank", native_path="  ", text_path="\t", properties={"TIFFPATH": " "})
     production = written()
     objects = objects_of(world, production)
-    for record, body in zip(dat_of(world, production), bodies.values(), strict=True):
+    *records, blank = dat_of(world, production)
+    assert (blank["Native Link"], blank["Text Link"]) == ("", "")
+    for record, body in zip(records, bodies.values(), strict=True):
         assert record["Native Link"] == rf"VOL001\NATIVES\0001\{record['Begin Bates']}.xlsx"
         for link in ("Native Link", "Text Link"):
             assert objects.pop(record[link].replace("\\", "/")) == body
-            key = f"productions/{production}/" + record[link].replace("\\", "/")
-            assert clients.s3().get_object_tagging(Bucket=world.bucket, Key=key)["TagSet"] == []
     assert set(objects) == {"VOL001/DATA/VOL001.dat"}
-
-
-PATHS = {
-    r".\A\b.doc": "A/b.doc",
-    r"\\server\share\x": "server/share/x",
-    r"C:\x.DOC": "x.DOC",
-    "/x.d": "x.d",
-    "a//b.msg": "a/b.msg",
-    "Ünï/文 件.eml": "Ünï/文 件.eml",
-    " a b .pdf  ": "a b .pdf",
-    "x.tar.gz": "x.tar.gz",
-    "weird.d-c": "weird.d-c",
-}
-
-
-def test_paths_of_load_files_are_found(world: World) -> None:
-    for number, (path, key) in enumerate(PATHS.items()):
-        exhibit(world, f"{number}", native_path=path)
-        put_file(world, key, key)
-    exhibit(world, "blank", native_path="  ", text_path="\t", properties={"TIFFPATH": " "})
-    objects = objects_of(world, production := written())
-    *records, blank = dat_of(world, production)
-    links = [record["Native Link"] for record in records]
-    assert [objects[link.replace("\\", "/")].decode() for link in links] == list(PATHS.values())
-    ends = [link.rpartition("\\")[2][len("ACME0000001") :] for link in links]
-    assert ends == [".doc", "", ".doc", ".d", ".msg", ".eml", ".pdf", ".gz", ""]
-    assert (blank["Native Link"], blank["Text Link"]) == ("", "")
 
 
 def test_a_path_that_leads_out_is_a_file_that_is_missing(world: World) -> None:
     put_file(world, "x", "of another case", case="Other")
     exhibit(world, "A", native_path=r"..\Other\x")
-    production = ask()
-    execute(production)
-    [(reason,)] = world.query("SELECT reason FROM productions WHERE id = :p", p=production)
-    assert status_of(world, production) == "cancelled"
+    reason = cancelled(world, production := ask())
     assert "1 with a path that leads out of the case's files" in reason
     assert objects_of(world, production) == {}
 
@@ -69,9 +54,7 @@ def test_all_missing_files_are_said_at_once(world: World) -> None:
     put_documents(world, ["THERE"])
     for number in range(21):
         exhibit(world, f"M-{number:02}", native_path=f"m/{number}.doc", text_path=f"m/{number}.txt")
-    production = ask()
-    execute(production)
-    [(reason,)] = world.query("SELECT reason FROM productions WHERE id = :p", p=production)
+    reason = cancelled(world, ask())
     ids = [row.id for row in world.query("SELECT id FROM exhibits WHERE control_number LIKE 'M-%' ORDER BY id")]
     named = ", ".join(map(str, ids[:20]))
     assert reason == f"files of exhibits {named} and 1 more cannot be copied: 42 not in the bucket"
@@ -99,3 +82,81 @@ def test_a_folder_has_five_hundred_documents(world: World) -> None:
     assert [record["Begin Bates"] for record in records] == [f"ACME{n + 1:07}" for n in range(documents)]
     links = [record["Native Link"].replace("\\", "/") for record in records if record["Native Link"]]
     assert links == natives
+
+
+def versions(world: World) -> list[str]:
+    """Of the copy."""
+    found = clients.s3().list_object_versions(Bucket=world.bucket, Prefix=TARGET)
+    return [version["VersionId"] for version in found.get("Versions", [])]
+
+
+def test_a_path_that_is_corrected_meanwhile_is_not_what_the_load_file_names(world: World) -> None:
+    [exhibit] = put_documents(world, ["A"])
+    put_file(world, "NATIVE/other.pdf", "another file")
+    production = ask()
+
+    def corrected(point: Point) -> None:
+        if str(point) == "after copy:1":
+            update = "UPDATE exhibits SET native_path = 'NATIVE/other.pdf', text_path = NULL WHERE id = :e"
+            world.query(update, e=exhibit)
+
+    passing_run(production, corrected)
+    objects, [record] = objects_of(world, production), dat_of(world, production)
+    links = [record[name].replace("\\", "/") for name in ("Native Link", "Text Link")]
+    assert [objects[link] for link in links] == [b"native of A", b"text of A"]
+
+
+def test_a_copy_that_is_there_is_not_made_again_but_of_a_new_version_it_is(world: World) -> None:
+    for content, copies in (("one", 1), ("one", 1), ("two", 2)):
+        if copies != len(versions(world)):
+            put_file(world, "a.doc", content)
+        assert [copy_object(world.bucket, SOURCE, TARGET) for _ in range(2)] == [None, None]
+        assert len(versions(world)) == copies
+
+
+def test_of_what_is_written_on_the_source_only_its_content_type_is_handed_over(world: World) -> None:
+    given: Any = {"Metadata": {"reviewer-note": "privileged"}, "Tagging": "issue=hot", "ContentType": "a/b"}
+    clients.s3().put_object(Bucket=world.bucket, Key=SOURCE, Body=b"x", **given)
+    assert copy_object(world.bucket, SOURCE, TARGET) is None
+    head = clients.s3().head_object(Bucket=world.bucket, Key=TARGET)
+    assert (set(head["Metadata"]), head["ContentType"]) == ({COPIED_FROM}, "a/b")
+    assert clients.s3().get_object_tagging(Bucket=world.bucket, Key=TARGET)["TagSet"] == []
+
+
+class Refusing:
+    """S3, which answers every copy with the same error."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(clients.s3(), name)
+
+    def copy_object(self, **_: Any) -> None:
+        """Refuse."""
+        raise ClientError({"Error": {"Code": self.code, "Message": "no"}}, "CopyObject")
+
+
+def test_what_s3_will_never_copy_is_said_and_not_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    [exhibit] = put_documents(world, ["A"])
+    for code in ("InvalidObjectState", "AccessDenied", "InvalidRequest"):
+        monkeypatch.setattr(s3, "s3", lambda code=code: Refusing(code))
+        assert cancelled(world, ask()) == f"files of exhibits {exhibit} cannot be copied: 2 {code}"
+
+
+def test_what_may_pass_is_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_file(world, "a.doc", "one")
+    monkeypatch.setattr(s3, "s3", lambda: Refusing("SlowDown"))
+    with pytest.raises(StorageUnavailableError, match="SlowDown"):
+        copy_object(world.bucket, SOURCE, TARGET)
+
+
+def test_a_custodian_whose_name_would_be_read_as_two_is_not_handed_over(world: World) -> None:
+    [exhibit, _] = put_documents(world, ["A", "B"])
+    world.query("INSERT INTO custodians (case_id, name) SELECT id, 'Doe; Roe LLP' FROM cases")
+    assert execute(ask(prefix="ALONE"))["status"] == "confirmed"
+    link = "INSERT INTO custodian_exhibits (exhibit_id, custodian_id, user_id) SELECT :e, id, 'u' FROM custodians"
+    world.query(link, e=exhibit)
+    reason = cancelled(world, ask(prefix="NAMED"))
+    assert "semicolon" in reason
+    assert "Roe" not in reason

@@ -1,13 +1,18 @@
-"""An execution goes on with what another one left in the database, wherever that ended; it knows nothing else of it."""
+"""An execution goes on with what another one left in the database, wherever that ended; it knows nothing else of it.
+
+Two at once give a production's numbers out once, and confirm or cancel it, once.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 
-from tests.support.production_ends import Meanwhile, end, passing_run
+from shell.aws import clients
+from tests.support.production_ends import Held, Meanwhile, end, passing_run
 from tests.support.production_faults import (
     Fault,
     Faulty,
@@ -20,6 +25,7 @@ from tests.support.production_faults import (
     both,
     cancelled_or_refused,
     handler_of,
+    is_closed,
     letters,
     nothing,
 )
@@ -27,7 +33,8 @@ from tests.support.productions import ask, cancel, execute, retry, status_of
 from tests.support.world import World
 
 pytestmark = pytest.mark.usefixtures("small_parts")
-SEED = 27
+SEED, PAIRS = 27, 100
+FAULTS: list[Hook] = [nothing, Faulty((Fault("copy:2"),)), Faulty((Fault("confirm"),))]
 
 
 def faults(*given: Fault) -> Callable[[int], Hook]:
@@ -136,3 +143,63 @@ def test_what_a_second_execution_left_is_gone_on_with_by_a_third(world: World) -
     retry(production)
     passing_run(production, nothing)
     assert_cancelled(world, production)
+
+
+def assert_decided(world: World, production: int, prefix: str) -> str:
+    """It is one or the other, wholly; what an execution left for another one is done by that."""
+    if not is_closed(world, production):
+        passing_run(production, nothing)
+    status = status_of(world, production)
+    (assert_confirmed if status == "confirmed" else assert_cancelled)(world, production, prefix)
+    return status
+
+
+@pytest.mark.slow
+def test_two_executions_that_meet_anywhere_decide_once(world: World, race_counts: int) -> None:
+    """One is held while the other runs up to a point; at every fourth of these the production is cancelled as well."""
+    whole = Meanwhile(0, lambda: None)
+    passing_run(ask(prefix="ALONE"), whole)
+    every = list(product(range(1, len(whole.points) + 1), repeat=2))
+    for number, (held_at, meet_at) in enumerate(random.Random(SEED).sample(every, PAIRS // race_counts)):
+        production, obeyed = ask(prefix=letters(number)), list[bool]()
+        held = Held(production, held_at, FAULTS[number % 3])
+
+        cancelling = Meanwhile(meet_at, lambda p=production, o=obeyed: o.append(cancelled_or_refused(p)))  # type: ignore[misc]
+        going_on = Meanwhile(meet_at, held.go_on)
+        hook = both(both(cancelling if number % 4 == 0 else nothing, going_on), FAULTS[number // 3 % 3])
+        passing_run(production, hook)
+        held.go_on()
+        status = assert_decided(world, production, letters(number))
+        assert obeyed in ([], [status == "cancelled"])
+
+
+def test_a_copy_that_comes_after_the_cancellation_is_deleted(world: World) -> None:
+    production = ask()
+
+    def late() -> None:
+        passing_run(production, Faulty((Fault("confirm"),)))
+        assert_cancelled(world, production)
+        clients.s3().put_object(Bucket=world.bucket, Key=f"productions/{production}/VOL001/late", Body=b"late")
+
+    passing_run(production, lambda point: late() if point == Point("copy:3", after=True) else None)
+    assert_cancelled(world, production)
+
+
+def test_a_late_execution_does_not_end_what_the_other_one_has_not_told(world: World) -> None:
+    production = ask()
+    held = Held(production, 12, nothing)
+    passing_run(production, lambda point: end() if point == Point("notify") else None)
+    held.go_on()
+    assert not is_closed(world, production)
+    passing_run(production, nothing)
+    assert_confirmed(world, production)
+
+
+def test_an_execution_that_comes_late_changes_nothing_of_what_is_confirmed(world: World) -> None:
+    production = ask()
+    held = Held(production, 12, Faulty((Fault("confirm"),)))
+    passing_run(production, nothing)
+    held.go_on()
+    assert_confirmed(world, production)
+    with pytest.raises(Exception, match="is confirmed"):
+        cancel(production)

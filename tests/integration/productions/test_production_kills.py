@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
@@ -18,7 +17,7 @@ from tests.support.production_faults import (
     assert_confirmed,
     letters,
 )
-from tests.support.production_kills import Environments, Kill, Outcome, Run, environments, execute_in
+from tests.support.production_kills import Function, Kill, Run, execute_in_processes
 from tests.support.productions import ask
 from tests.support.world import World
 
@@ -36,45 +35,36 @@ IN_STEPS = [
 ]
 
 
-@pytest.fixture
-def functions(world: World, small_parts: None) -> Iterator[Environments]:
-    """Processes of the function, and documents to produce."""
-    with environments(world.environment) as made:
-        yield made
+pytestmark = pytest.mark.usefixtures("small_parts")
 
 
-def killed(world: World, functions: Environments, run: str, kill: Kill, number: int) -> Outcome:
-    """A run with a kill, whose outcome is the same as without."""
-    prefix = letters(number)
-    production = ask(prefix=prefix)
-    outcome = execute_in(functions, replace(RUNS[run], production=production, kill=kill))
-    assert outcome.result == {"status": "confirmed" if run == "confirmed" else "cancelled", "unfinished": []}
-    (assert_confirmed if run == "confirmed" else assert_cancelled)(world, production, prefix)
-    return outcome
+def killed(world: World, run: str, kill: Kill, number: int) -> Function:
+    """The function of a run with a kill, whose outcome is the same as without."""
+    production = ask(prefix=letters(number))
+    wanted = replace(RUNS[run], production=production, kill=kill)
+    result, function = execute_in_processes(world.environment, wanted)
+    assert result == {"status": "confirmed" if run == "confirmed" else "cancelled", "unfinished": []}
+    (assert_confirmed if run == "confirmed" else assert_cancelled)(world, production, letters(number))
+    return function
 
 
-def test_killed_in_the_confirmation_and_in_a_compensation_it_ends_as_if_it_had_not_been(
-    world: World, functions: Environments
-) -> None:
+def test_killed_in_the_confirmation_and_in_a_compensation_it_ends_as_if_it_had_not_been(world: World) -> None:
     kills = [("confirmed", Kill(Point("confirm", after=True))), ("failing", Kill(Point("undo copy")))]
     for number, (run, kill) in enumerate(kills):
-        assert killed(world, functions, run, kill, number).killed
+        assert killed(world, run, kill, number).killed
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
-def test_killed_around_any_checkpoint_it_ends_as_if_it_had_not_been(
-    world: World, functions: Environments, fewer: int, run: str
-) -> None:
-    calls = killed(world, functions, run, Kill(), 0).served
+def test_killed_around_any_checkpoint_it_ends_as_if_it_had_not_been(world: World, fewer: int, run: str) -> None:
+    calls = killed(world, run, Kill(), 0).served
     every = list(product(range(1, calls + 1), (False, True)))
     for number, (at, after) in enumerate(random.Random(SEED).sample(every, -(-len(every) // fewer)), 1):
         # How many calls there are differs by one or two: a checkpoint's beginning may be told with its end.
-        assert killed(world, functions, run, Kill(at, after), number).killed or at >= calls - 1
-    print(f"{run}: {calls} calls, {functions.kills} kills")
+        assert killed(world, run, Kill(at, after), number).killed or at >= calls - 1
 
 
 @pytest.mark.slow
-def test_killed_in_any_step_it_ends_as_if_it_had_not_been(world: World, functions: Environments, fewer: int) -> None:
+def test_killed_in_any_step_it_ends_as_if_it_had_not_been(world: World, fewer: int) -> None:
     for number, (run, kill) in enumerate(random.Random(SEED).sample(IN_STEPS, -(-len(IN_STEPS) // fewer))):
-        assert killed(world, functions, run, kill, number).killed
+        assert killed(world, run, kill, number).killed

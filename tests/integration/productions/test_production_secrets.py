@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from aws_durable_execution_sdk_python_testing import DurableFunctionTestRunner
 from aws_durable_execution_sdk_python_testing.stores.memory import InMemoryExecutionStore
-from sqlalchemy.exc import DataError
 
 from shell.observability import logger
 from shell.productions import documents as produced_documents
-from shell.productions.saga import STEPS
 from tests.support.log import Log
 from tests.support.production_faults import (
     BACKWARD,
@@ -22,12 +18,10 @@ from tests.support.production_faults import (
     MARKER,
     NUMBERS,
     PART_SIZE,
-    Hook,
-    Point,
-    around,
-    handler_of,
+    Fault,
+    failing,
 )
-from tests.support.productions import Handler, ask, objects_of, put_documents, put_file, status_of
+from tests.support.productions import Handler, ask, execute, objects_of, put_documents, put_file, status_of
 from tests.support.world import World
 
 
@@ -53,24 +47,10 @@ def written(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -
         yield log
 
 
-def quoting(*at: Point, times: int) -> Hook:
-    """A driver that quotes values fails at these points, each so many times."""
-    tried: list[Point] = []
-
-    def hook(point: Point) -> None:
-        tried.append(point)
-        if point in at and tried.count(point) <= times:
-            raise DataError(f"INSERT '{MARKER}'", {"title": MARKER}, Exception(1406, f"Data too long: '{MARKER}'"))
-
-    return hook
-
-
 def kept_of(production: int, handler: Handler) -> str:
     """All that an execution of the production checkpointed, also what was replaced since."""
     store = InMemoryExecutionStore()
-    with DurableFunctionTestRunner(handler=handler, store=store) as runner:
-        runner.run(input=json.dumps({"productionId": production, "generation": 1}), execution_timeout=60)
-    runner._scheduler._loop.close()
+    execute(production, handler, store=store)
     [execution] = store.list_all()
     return repr(execution.updates) + repr(execution.operations) + repr(execution.result)
 
@@ -84,13 +64,18 @@ def published(world: World) -> str:
     return repr(rows) + repr(world.query("SELECT reason FROM production_steps"))
 
 
-EVERYWHERE = [Point(name, after) for name in (*FORWARD, *BACKWARD) for after in (False, True)]
-RUNS = {
-    "confirmed": ("confirmed", quoting(*EVERYWHERE, times=1), {}),
-    "cancelled": ("cancelled", quoting(Point("copy:2"), times=9), {}),
-    "not undone": ("needs_attention", quoting(Point("copy:2"), Point("undo copy"), times=9), {}),
-    "not told": ("needs_attention", quoting(Point("notify"), times=9), {}),
-    "refused": ("cancelled", quoting(times=0), {"numbering": "page"}),
+def quoting(*at: str) -> tuple[Fault, ...]:
+    """A driver that quotes values fails at these points, for good."""
+    return tuple(Fault(each, "unexpected") for each in at)
+
+
+EVERYWHERE = tuple(Fault(name, "unexpected", after, 1) for name in (*FORWARD, *BACKWARD) for after in (False, True))
+RUNS: dict[str, tuple[str, tuple[Fault, ...], dict[str, str]]] = {
+    "confirmed": ("confirmed", EVERYWHERE, {}),
+    "cancelled": ("cancelled", quoting("copy:2"), {}),
+    "not undone": ("needs_attention", quoting("copy:2", "undo copy"), {}),
+    "not told": ("needs_attention", quoting("notify"), {}),
+    "refused": ("cancelled", (), {"numbering": "page"}),
 }
 
 
@@ -98,9 +83,9 @@ RUNS = {
 def test_nothing_of_documents_or_drivers_gets_out(
     world: World, written: Log, caplog: pytest.LogCaptureFixture, run: str
 ) -> None:
-    status, hook, asked = RUNS[run]
+    status, faults, asked = RUNS[run]
     production = ask(properties=["Subject"], **asked)
-    kept = kept_of(production, handler_of(around(hook, STEPS)))
+    kept = kept_of(production, failing(*faults))
     assert status_of(world, production) == status
     shown = [kept, written.stream.getvalue(), published(world), *map(caplog.handler.format, ours(caplog.records))]
     assert "reserve" in kept

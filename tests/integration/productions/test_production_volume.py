@@ -15,30 +15,10 @@ from shell.productions.load_files import _generate_dat, _summarize, write_load_f
 from shell.tables.productions import Productions
 from shell.utils.document_properties import serialize_properties
 from tests.support.cases import get_or_create_case, put_exhibits
-from tests.support.productions import ask, objects_of, put_documents, put_file
+from tests.support.productions import ask, objects_of, put_file
 from tests.support.volumes import read_opt
 from tests.support.world import World
 from tests.support.written import dat_of, exhibit, running, written
-
-# What readers of the format stumble over.
-NASTY = [
-    "þ",
-    "þþ",
-    "\x14",
-    "þ\x14þ",
-    '"',
-    "\r\n",
-    "\n",
-    "\r",
-    " ",
-    "\ufeff",
-    "\x85",
-    "\u2028",
-    "é",
-    "=",
-    "\\",
-    "\x14þ" * 100,
-]
 
 
 def test_the_dat_says_what_the_exhibits_say(world: World) -> None:
@@ -77,30 +57,12 @@ def test_the_dat_says_what_the_exhibits_say(world: World) -> None:
     }
 
 
-def test_a_column_that_a_load_file_spelled_otherwise_is_handed_over(world: World) -> None:
-    exhibit(world, "A", properties={"FROM": "ada"})
-    exhibit(world, "B", properties={"E-Mail From": "x", "from": "bob"})
-    assert [record["From"] for record in dat_of(world, written(properties=["From"]))] == ["ada", "bob"]
-
-
 def test_tags_are_never_handed_over(world: World) -> None:
     made = exhibit(world, "A", title="t", properties={"Tags": "Privileged", "Issues": "Privileged", "From": "ada"})
     world.query("INSERT INTO tags (case_id, name) SELECT id, 'Privileged' FROM cases")
     world.query("INSERT INTO taggings (exhibit_id, tag_id, user_id) SELECT :e, id, 'u' FROM tags", e=made)
     production = written(properties=["From"], query={"tag": "Privileged"})
     assert all(b"rivileged" not in body for body in objects_of(world, production).values())
-
-
-@pytest.mark.parametrize("marks", [True, False])
-def test_whatever_the_cells_a_strict_reader_gets_them(world: World, marks: bool) -> None:
-    cells = NASTY if marks else [*NASTY, "Acme® One\r\nTwo"]
-    for place, cell in enumerate(cells):
-        exhibit(world, f"{place:03}", title=cell, file_name=cell, properties={"Said": cell})
-    found = dat_of(world, written(properties=["Said"]), marks)
-    kept = [cell.replace("\r\n", "\n").replace("\r", "\n") if marks else cell for cell in cells]
-    assert [(record["Title"], record["File Name"], record["Said"]) for record in found] == [
-        (cell,) * 3 for cell in kept
-    ]
 
 
 SIGNED: list[tuple[str, dict[str, Any]]] = [
@@ -132,27 +94,6 @@ def test_a_sign_for_line_breaks_that_comes_late_has_the_dat_written_again(world:
     assert [record["Title"] for record in dat_of(world, production.id, marks=False)] == ["Acme®"]
 
 
-def test_the_longest_title_is_handed_over_whole(world: World) -> None:
-    exhibit(world, "A", title="þ" * 1_024, properties={"Body": "\x14þ" * 5_000})
-    [record] = dat_of(world, written(properties=["Body"]))
-    assert (record["Title"], record["Body"]) == ("þ" * 1_024, "\x14þ" * 5_000)
-
-
-def test_families_are_said_in_the_numbers_of_what_is_produced(world: World) -> None:
-    parents = {"B.1": "B", "B": "C", "C": None, "X.1": "X", "Y": "Z", "Z": "Y", "ZZ": "ZZ"}
-    for number, parent in parents.items():
-        exhibit(world, number, parent_control_number=parent)
-    names = ("Begin Attach", "End Attach", "Parent Bates")
-    found = {record["Begin Bates"][-1]: [record[name][-1:] for name in names] for record in dat_of(world, written())}
-    numbers = dict(zip(sorted(parents), "1234567", strict=True))
-    family = [numbers["B"], numbers["C"]]
-    assert found[numbers["B"]] == [*family, numbers["C"]], "sorted before its parent"
-    assert found[numbers["B.1"]] == [*family, numbers["B"]]
-    assert found[numbers["C"]] == [*family, ""]
-    assert found[numbers["X.1"]] == found[numbers["ZZ"]] == ["", "", ""]
-    assert found[numbers["Y"]] == [numbers["Y"], numbers["Z"], numbers["Z"]]
-
-
 def test_families_go_to_the_last_page(world: World) -> None:
     for number, parent, said in (("A", None, "3"), ("A.1", "A", "20"), ("B", None, "1")):
         exhibit(world, number, parent_control_number=parent, properties={"Pages": said})
@@ -177,11 +118,6 @@ def test_images_have_an_opt_with_a_line_a_document(world: World) -> None:
     assert objects["VOL001/IMAGES/0001/ACME0000006.pdf"] == b"image c.pdf"
     counted = read_opt(objects_of(world, written())["VOL001/DATA/VOL001.opt"])
     assert [line[6] for line in counted] == ["", ""], "numbered by document, nobody has read the counts"
-
-
-def test_without_images_there_is_no_opt(world: World) -> None:
-    put_documents(world, ["A"])
-    assert "VOL001/DATA/VOL001.opt" not in objects_of(world, written())
 
 
 def peak(production: Productions, start: tuple[int, int]) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -50,6 +51,13 @@ def log(monkeypatch: pytest.MonkeyPatch) -> Log:
     written = Log()
     monkeypatch.setattr(logger.registered_handler, "stream", written.stream)
     return written
+
+
+@pytest.fixture
+def other() -> Iterator[ThreadPoolExecutor]:
+    """Another thread, which holds no lock."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
 
 
 @pytest.fixture

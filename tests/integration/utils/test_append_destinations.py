@@ -45,14 +45,6 @@ def test_the_servers_name_of_a_lock_is_short_and_lower_case(database: Database) 
         assert name == name.lower()
 
 
-def test_a_row_that_vanished_is_made_anew(database: Database) -> None:
-    before = lock_of("volume")
-    database.query("DELETE FROM insert_destinations")
-    after = lock_of("volume")
-    assert (after.fencing_token, before.fencing_token) == (1, 1)
-    assert after.advisory_id != before.advisory_id
-
-
 def test_a_row_that_vanishes_under_its_holder_costs_a_repetition(database: Database) -> None:
     seen: list[int] = []
 

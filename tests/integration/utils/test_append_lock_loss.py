@@ -27,11 +27,17 @@ def test_the_bodys_error_is_raised_also_when_the_lock_was_lost(database: Databas
     assert lost["reason"] in (1927, 2006, 2013, 4031)
 
 
-def test_a_lock_that_was_lost_after_the_commit_is_logged_and_no_error(database: Database, log: Log) -> None:
-    with table_insert_lock("volume") as lock:
+def test_a_lock_that_was_lost_after_the_commit_is_logged_and_its_connection_is_not_made_again(
+    database: Database, log: Log
+) -> None:
+    with executed() as seen, table_insert_lock("volume") as lock:
+        own = next(each.connection for each in seen if "GET_LOCK" in each.statement)
         with session() as transaction:
             assert allocate_positions(transaction, lock, 1) == 0
         kill_holder(database, lock)
+        seen.clear()
+    assert [each.statement.partition("(")[0] for each in seen] == ["SELECT RELEASE_LOCK"]
+    assert own.closed
     assert "insert lock lost before release" in log.messages()
 
 
@@ -41,15 +47,6 @@ def test_a_release_that_the_server_denies_is_logged(database: Database, log: Log
         own.execute(text("DO RELEASE_ALL_LOCKS()"))
         assert holder(database, lock) is None
     assert [line["reason"] for line in log.lines() if "reason" in line] == ["not held"]
-
-
-def test_a_connection_that_was_lost_is_not_made_again(database: Database) -> None:
-    with executed() as seen, table_insert_lock("volume") as lock:
-        own = next(each.connection for each in seen if "GET_LOCK" in each.statement)
-        kill_holder(database, lock)
-        seen.clear()
-    assert [each.statement.partition("(")[0] for each in seen] == ["SELECT RELEASE_LOCK"]
-    assert own.closed
 
 
 def test_its_connection_is_closed_and_a_pooled_one_would_keep_the_lock(database: Database) -> None:

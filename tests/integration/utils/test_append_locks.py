@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -25,13 +24,6 @@ from tests.support.failing import Left
 WAITING = "SELECT MAX(id) FROM information_schema.processlist WHERE state = 'User lock' AND db = DATABASE()"
 
 
-@pytest.fixture
-def other() -> Iterator[ThreadPoolExecutor]:
-    """Another thread, which holds no lock."""
-    with ThreadPoolExecutor(1) as pool:
-        yield pool
-
-
 def test_whoever_waits_too_long_is_told_for_what_how_long_and_what_to_do(
     database: Database, other: ThreadPoolExecutor
 ) -> None:
@@ -50,45 +42,25 @@ def test_whoever_waits_too_long_is_told_for_what_how_long_and_what_to_do(
     assert "volume" not in said
 
 
-def test_without_time_left_nobody_waits_and_a_free_lock_is_had(database: Database, other: ThreadPoolExecutor) -> None:
-    with invocation_deadline(Left(0)):
-        with table_insert_lock("volume"):
-            waiting = other.submit(lambda: _in_no_time("volume"))
-            assert isinstance(waiting.result(PATIENCE_S), LockNotAcquiredError)
-        assert lock_of("volume").fencing_token == 2
-
-
-def _in_no_time(destination: str) -> object:
-    with invocation_deadline(Left(0)):
-        return outcome(lambda: lock_of(destination))()
-
-
-def test_the_wait_is_half_a_minute_at_most_where_there_is_no_deadline(database: Database) -> None:
-    with executed() as seen:
-        lock_of("volume")
-    assert {each.parameters["timeout"] for each in seen if "GET_LOCK" in each.statement} == {30}
-
-
-@pytest.mark.parametrize(("remaining", "seconds"), [(Left(60_000), 65), (Left(0), 5), (None, 86_400)])
-def test_the_connection_lives_five_seconds_longer_than_the_invocation(
-    database: Database, remaining: Left | None, seconds: int
+@pytest.mark.parametrize(
+    ("remaining", "longest_wait", "lifetime"), [(Left(60_000), 30, 65), (Left(0), 0, 5), (None, 30, 86_400)]
+)
+def test_the_wait_is_half_a_minute_at_most_and_the_connection_lives_five_seconds_longer_than_the_invocation(
+    database: Database, remaining: Left | None, longest_wait: int, lifetime: int
 ) -> None:
     with executed() as seen, invocation_deadline(remaining):
         lock_of("volume")
-    assert [each.parameters["seconds"] for each in seen if "wait_timeout" in each.statement] == [seconds]
+    assert {each.parameters["timeout"] for each in seen if "GET_LOCK" in each.statement} == {longest_wait}
+    assert [each.parameters["seconds"] for each in seen if "wait_timeout" in each.statement] == [lifetime]
 
 
-def test_whoever_has_the_lock_does_not_wait_for_himself(database: Database) -> None:
-    with table_insert_lock("volume"), pytest.raises(RuntimeError, match="lock a destination once"):
-        lock_of("volume")
-    assert lock_of("volume").fencing_token == 2
-
-
-def test_several_destinations_are_locked_in_the_order_of_their_names(database: Database) -> None:
+def test_several_destinations_are_locked_once_each_in_the_order_of_their_names(database: Database) -> None:
     with table_insert_lock("a"), table_insert_lock("b"):
         pass
-    with table_insert_lock("b"), pytest.raises(RuntimeError, match="order of their names"):
-        lock_of("a")
+    for destination, said in (("b", "lock a destination once"), ("a", "order of their names")):
+        with table_insert_lock("b"), pytest.raises(RuntimeError, match=said):
+            lock_of(destination)
+    assert lock_of("b").fencing_token == 4
 
 
 def test_without_an_order_two_who_want_two_destinations_wait_in_vain(database: Database) -> None:

@@ -16,7 +16,7 @@ from shell.db.session import session
 from shell.tables.custodians_tags import Custodians
 from shell.utils.db_helpers import insert_or_get, retry_on_db_conflict
 from shell.utils.named_rows import find_named
-from tests.support.database import Database, People, Step, barrier, connection_id, outcome, together, transaction
+from tests.support.database import Database, People, Step, barrier, outcome, together, transaction
 
 
 def person(caller: Session, email: str, badge: str) -> tuple[People, bool]:
@@ -78,25 +78,18 @@ def test_looking_first_makes_all_but_one_of_them_fail(database: Database) -> Non
     assert sum(isinstance(error, IntegrityError) for error in ended) == 4
 
 
-def test_the_callers_transaction_survives_a_duplicate(database: Database) -> None:
-    database.query("INSERT INTO toy_people (email, badge) VALUES ('e', 'old')")
-    with session() as caller:
-        caller.add(People(email="before", badge="before"))
-        found, created = person(caller, "e", "new")
-        caller.add(People(email="after", badge="after"))
-    assert (found.badge, created) == ("old", False)
-    assert [row.email for row in database.query("SELECT email FROM toy_people ORDER BY email")] == [
-        *("after", "before", "e")
-    ]
-
-
-def test_what_was_found_is_as_it_is_now_not_as_the_session_had_read_it(database: Database) -> None:
+def test_the_callers_transaction_survives_a_duplicate_and_gets_the_row_as_it_is_now(database: Database) -> None:
     database.query("INSERT INTO toy_people (email, badge) VALUES ('e', 'old')")
     with session() as caller:
         read = caller.scalars(select(People)).one()
         database.query("UPDATE toy_people SET badge = 'new'")
-        assert person(caller, "e", "x")[0] is read
-        assert read.badge == "new"
+        caller.add(People(email="before", badge="before"))
+        found, created = person(caller, "e", "x")
+        caller.add(People(email="after", badge="after"))
+    assert found is read
+    assert (read.badge, created) == ("new", False)
+    emails = [row.email for row in database.query("SELECT email FROM toy_people ORDER BY email")]
+    assert emails == ["after", "before", "e"]
 
 
 def test_a_snapshot_that_is_older_than_the_row_does_not_hide_it(database: Database) -> None:
@@ -196,43 +189,3 @@ def test_names_that_the_database_holds_equal_are_one(database: Database, stored:
     assert (row.id, created) == (7, False)
     by_name = {row.name: row.id for row in database.query("SELECT id, name FROM custodians")}
     assert asked not in by_name, "a look-up in Python misses the row"
-
-
-def test_a_lost_connection_inside_it_is_replayed(database: Database) -> None:
-    attempts: list[int] = []
-
-    @retry_on_db_conflict
-    def unit() -> bool:
-        with session() as caller:
-            attempts.append(connection_id(caller))
-            if len(attempts) == 1:
-                database.query(f"KILL {attempts[0]}")
-            return person(caller, "e", "e")[1]
-
-    assert unit()
-    assert len(set(attempts)) == 2
-
-
-def test_a_deadlock_inside_it_is_replayed(database: Database) -> None:
-    before = database.deadlocks()
-    meeting = barrier(2)
-
-    def both(engine: Engine, first: str, second: str) -> Callable[[], None]:
-        pending = [meeting.wait]
-
-        @retry_on_db_conflict
-        def unit() -> None:
-            with transaction(engine) as caller:
-                person(caller, first, first)
-                if pending:
-                    pending.pop()()
-                person(caller, second, second)
-
-        return unit
-
-    # No other test's keys: an insert over a deleted row that is not purged yet locks the gap before it, so that the
-    # other one waits there and never comes to the barrier.
-    with database.environments(2) as (one, two):
-        together(both(one, "left", "right"), both(two, "right", "left"))
-    assert database.deadlocks() - before >= 1
-    assert database.scalar("SELECT COUNT(*) FROM toy_people") == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import text
@@ -51,47 +50,37 @@ def test_another_tenant_route_or_spelling_is_another_key(effects: Effects, other
 
 
 def test_who_asks_meanwhile_is_told_to_come_back(effects: Effects) -> None:
-    inside, go_on = threading.Event(), threading.Event()
-
-    def wait() -> None:
-        inside.set()
-        assert go_on.wait(10)
-
-    with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(once_per_key, asking(), effect(before=wait))
-        assert inside.wait(10)
+    def ask_too() -> None:
         with pytest.raises(BusyError) as busy:
             once_per_key(asking(), effect())
-        go_on.set()
-        answer = first.result(10)
-    assert busy.value.retry_after_s >= 1
+        assert busy.value.retry_after_s >= 1
+
+    answer = once_per_key(asking(), effect(before=ask_too))
     assert once_per_key(asking(), effect()).body == answer.body
     assert effects.count() == 1
 
 
 def test_what_failed_is_not_kept_and_the_key_is_free_at_once(effects: Effects) -> None:
-    with pytest.raises(InvalidInputError):
-        once_per_key(asking(content=1), failing)
-    assert not once_per_key(asking(content=2), effect()).is_replay
-    assert effects.count() == 1
-
-
-def test_a_failed_guard_frees_the_key(effects: Effects) -> None:
     def guard() -> threading.Lock:
         raise BusyError(retry_after_s=3)
 
+    with pytest.raises(InvalidInputError):
+        once_per_key(asking(content=1), failing)
     with pytest.raises(BusyError):
-        once_per_key(asking(), effect(), guard)
-    assert not once_per_key(asking(), effect()).is_replay
+        once_per_key(asking(content=2), effect(), guard)
+    assert not once_per_key(asking(content=3), effect()).is_replay
     assert effects.count() == 1
 
 
-def test_a_dead_owners_key_is_taken_over_after_its_lease(effects: Effects) -> None:
-    claim_and_die(asking())
+def test_a_dead_owners_key_is_taken_over_after_its_lease_by_its_own_request_alone(effects: Effects) -> None:
+    claim_and_die(asking(content=1))
     with pytest.raises(BusyError):
-        once_per_key(asking(), effect())
+        once_per_key(asking(content=1), effect())
     effects.let_leases_lapse()
-    assert not once_per_key(asking(), effect()).is_replay
+    with pytest.raises(KeyReusedError):
+        once_per_key(asking(content=2), effect())
+    assert effects.count() == 0
+    assert not once_per_key(asking(content=1), effect()).is_replay
     assert effects.world.query("SELECT attempt FROM idempotency_keys")[0][0] == 2
 
 
@@ -129,69 +118,32 @@ def test_of_two_who_look_before_they_claim_both_have_it(effects: Effects) -> Non
     assert effects.count() == 2
 
 
-def test_a_dead_owners_key_stays_with_its_request(effects: Effects) -> None:
-    claim_and_die(asking(content=1))
+def overtake(effects: Effects) -> None:
+    """The owner's lease is over, and somebody else makes the effect; then the owner goes on."""
     effects.let_leases_lapse()
-    with pytest.raises(KeyReusedError):
-        once_per_key(asking(content=2), effect())
-    assert effects.count() == 0
+    once_per_key(asking(), effect())
 
 
 def test_a_late_owner_rolls_back(effects: Effects) -> None:
-    """Its lease is over, somebody else has made the effect, and then it goes on."""
-
-    def overtaken() -> None:
-        effects.let_leases_lapse()
-        once_per_key(asking(), effect())
-
     with pytest.raises(BusyError):
-        once_per_key(asking(), effect(before=overtaken))
+        once_per_key(asking(), effect(before=lambda: overtake(effects)))
     assert effects.count() == 1
     assert once_per_key(asking(), failing).is_replay
 
 
 def test_a_late_owner_that_completes_by_key_alone_doubles_the_effect(effects: Effects) -> None:
     """The negative control: what the fence of owner and attempt is for."""
-
-    def overtaken() -> None:
-        effects.let_leases_lapse()
-        once_per_key(asking(), effect())
-
     with session() as transaction:
-        effect(before=overtaken)(transaction)
+        effect(before=lambda: overtake(effects))(transaction)
         transaction.execute(text("UPDATE idempotency_keys SET status = 'completed' WHERE idempotency_key = 'k1'"))
     assert effects.count() == 2
 
 
 def test_a_late_owner_that_fails_takes_nothing_from_its_successor(effects: Effects) -> None:
-    def overtaken(_transaction: Session) -> KeyedResponse:
-        effects.let_leases_lapse()
-        once_per_key(asking(), effect())
+    def too_late(_transaction: Session) -> KeyedResponse:
+        overtake(effects)
         raise InvalidInputError("too late")
 
     with pytest.raises(InvalidInputError):
-        once_per_key(asking(), overtaken)
+        once_per_key(asking(), too_late)
     assert once_per_key(asking(), failing).is_replay
-
-
-def test_an_effect_that_is_replayed_is_made_once(effects: Effects) -> None:
-    attempts: list[int] = []
-
-    def disturbed(transaction: Session) -> KeyedResponse:
-        attempts.append(1)
-        answer = effect()(transaction)
-        if len(attempts) == 1:
-            raise ConflictOnce()
-        return answer
-
-    assert once_per_key(asking(), disturbed).status_code == 201
-    assert (len(attempts), effects.count()) == (2, 1)
-
-
-class ConflictOnce(BusyError):
-    """A conflict that is worth a replay."""
-
-    retryable = True
-
-    def __init__(self) -> None:
-        super().__init__(retry_after_s=1)

@@ -12,7 +12,7 @@ from shell.utils import redis_client
 from shell.utils.redis_client import RedisUnavailableError
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
 from tests.support.caches import forget_redis
-from tests.support.database import PATIENCE_S, until
+from tests.support.database import until
 from tests.support.redis_server import AnswerLosingProxy, RedisServer
 from tests.support.semaphore import wait_for_redis
 from tests.support.world import World
@@ -55,14 +55,6 @@ def test_a_redis_that_hangs_is_unknown_and_what_it_did_unheard_is_taken_back(ser
         assert not is_asked(), "the next contender does not wait"
     until(lambda: next(server.client.scan_iter("*:fencing_token"), None) is not None)
     until(lambda: holders(server) == 0)
-
-
-@pytest.mark.usefixtures("soon")
-def test_what_cannot_be_taken_back_ends_with_its_time(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    with server.paused():
-        assert outcome(ttl=1) is UNKNOWN
-    wait_for_redis(monkeypatch, 20)
-    assert outcome(wait_s=PATIENCE_S) is ACQUIRED
 
 
 @pytest.mark.usefixtures("soon")

@@ -83,13 +83,6 @@ def test_by_the_clients_clocks_two_are_let_in(naive_client: Redis, first_s: int,
     assert inside_with_skewed_clocks(partial(ByOwnClock, naive_client, "key"), first_s, second_s) == 2
 
 
-def test_a_holder_whose_time_is_over_is_not_counted_once_more(store: Store) -> None:
-    """As that of a holder who died, who does not release."""
-    assert granted(store, claim(), 0.05).granted
-    until(lambda: store.seconds_left() <= 0)
-    assert granted(store, claim(), 10).granted
-
-
 def test_no_slot_outlives_its_lambda(store: Store) -> None:
     with invocation_deadline(Left(3_000)), with_semaphore_lock("key", 600) as slot:
         assert slot

@@ -20,14 +20,12 @@ def prepare(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 def echo(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Gives back what it got and where it runs; `fault` raises, dies or prints."""
+    """Gives back what it got and where it runs; `fault` raises, dies or leaves a variable."""
     match event.get("fault"):
         case "raise":
             raise ValueError("as you wished")
         case "die":
             os.kill(os.getpid(), signal.SIGKILL)
-        case "print":
-            print("printed by the toy")
         case "leave":
             os.environ["LEFT"] = "behind"
     return {

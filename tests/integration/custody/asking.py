@@ -1,23 +1,16 @@
-"""Whatever is asked, one request after the other: the database answers as a simple model does, and holds what it holds.
-
-Refusals are compared to the last conflict, answers to the last version. The record of changes is complete: replayed
-from nothing it gives the table. Each of several mistakes that the application could make is found likewise.
-"""
+"""The application, asked what the model of `oracle.py` is asked, and what it answers in the model's words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import Any
 
-import pytest
-from hypothesis import HealthCheck, given, settings
 from pydantic import ValidationError
 from sqlalchemy import Engine
 
 from core.contracts.custody import CustodyPeriod, NewTransfer, PeriodPatch
-from core.custody import PeriodConflict, find_conflicts_with, to_open_end
+from core.custody import PeriodConflict, to_open_end
 from core.errors import (
     FinalConflictError,
     InvalidInputError,
@@ -26,29 +19,12 @@ from core.errors import (
     StaleVersionError,
     WrongStateError,
 )
-from shell.custody import commands, period_writer
-from tests.integration.custody.oracle import (
-    NOTHING,
-    Add,
-    Change,
-    Element,
-    Name,
-    Outcome,
-    Period,
-    Remove,
-    Request,
-    Transfer,
-    answer,
-    scripts,
-)
+from shell.custody import commands
+from tests.integration.custody.oracle import Add, Change, Name, Outcome, Period, Remove, Request, Transfer
 from tests.integration.custody.support import CALLER, DAY, at, periods, wanted
 from tests.support.cases import Cases
 from tests.support.database import replayed
 
-# A third of what the profile has: each example is a dozen transactions.
-SETTINGS = settings(
-    max_examples=settings().max_examples // 3, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 UNKNOWN_ID = 2**40
 TABLES = ("custody_changes", "custody_periods", "devices")
 COLUMNS = "device_id, begin_at, end_at, custodian_id, note, version"
@@ -57,29 +33,10 @@ NUMBERED = """
     FROM custody_periods AS period JOIN devices ON devices.id = device_id
 """
 Answered = Sequence[CustodyPeriod] | Exception
-AT_1, AT_2 = frozenset({1}), frozenset({2})
-EVERY_ANSWER: list[tuple[Request, str]] = [
-    (Add("a", [Element(1, 0, 4, "a"), Element(1, 4, None, None), Element(2, 0, 2, None)]), "ok"),
-    (Add("b", [Element(1, 3, 5, None), Element(1, 4, 6, None)]), "overlap"),
-    (Add("p", [Element(2, 5, 7, None), Element(2, 6, 8, None)]), "overlap"),
-    (Add("c", [Element(2, 3, 3, None)]), "invalid"),
-    (Change("d", ("a", 0), AT_1, {"begin": 1, "note": None}), "ok"),
-    (Change("e", ("a", 0), AT_1, {"note": "b"}), "stale"),
-    (Change("f", ("a", 0), AT_2, {"end": None}), "overlap"),
-    (Change("g", ("a", 0), AT_2, {"end": 1}), "invalid"),
-    (Change("h", ("b", 0), AT_1, {"note": "b"}), "not_found"),
-    (Transfer("i", 1, 2, None, None, None), "overlap"),
-    (Transfer("j", 1, 6, None, "b", ("a", 1)), "ok"),
-    (Transfer("k", 1, 3, 3, None, None), "invalid"),
-    (Transfer("l", 2, 0, 1, None, None), "wrong_state"),
-    (Remove("m", ("a", 2), AT_2), "stale"),
-    (Remove("n", ("a", 2), AT_1 | AT_2), "ok"),
-    (Remove("o", ("a", 2), AT_1), "not_found"),
-]
 
 
-class Clients:
-    """Clients who ask the application what the model is asked, and say in the model's words what it answered."""
+class Asking:
+    """The application, asked what the model is asked; its answers and its rows in the model's words."""
 
     def __init__(self, cases: Cases) -> None:
         self._database, self._ids, self._changes = cases.database, dict[Name, int](), list[int]()
@@ -191,91 +148,3 @@ def _replayed(changes: Iterable[Any]) -> dict[int, tuple[Any, ...]]:
         if action != "removed":
             table[period_id] = tuple(left)
     return table
-
-
-@pytest.fixture
-def on(cases: Cases) -> Iterator[Engine]:
-    """An environment, beside which the application's own connection is free: refusals need a second one."""
-    with cases.database.environments(1) as (made,):
-        yield made
-
-
-def assert_answered_alike(on: Engine, cases: Cases, script: Iterable[Request]) -> None:
-    """The application answers and records what the model does."""
-    clients, state = Clients(cases), NOTHING
-    for request in script:
-        state, expected = answer(state, request)
-        assert clients.said(clients.ask(on, request)) == expected, request
-    assert clients.recorded() == frozenset(state)
-
-
-def test_the_model_gives_every_answer() -> None:
-    state = NOTHING
-    for request, kind in EVERY_ANSWER:
-        state, outcome = answer(state, request)
-        assert outcome.kind == kind, request
-
-
-def test_every_answer_is_that_of_the_model(way: str, cases: Cases, on: Engine) -> None:
-    assert_answered_alike(on, cases, (request for request, _ in EVERY_ANSWER))
-
-
-@pytest.mark.slow
-@SETTINGS
-@given(script=scripts(12, 12))
-def test_one_after_the_other_is_answered_and_recorded_as_by_the_model(
-    way: str, cases: Cases, on: Engine, script: list[Request]
-) -> None:
-    assert_answered_alike(on, cases, script)
-
-
-def nobody_looks(patch: pytest.MonkeyPatch) -> None:
-    """What overlaps is written."""
-    patch.setattr(commands, "check_overlaps", lambda *_, **__: None)
-    patch.setattr(period_writer, "check_overlaps", lambda *_, **__: None)
-    patch.setattr(period_writer, "_WHERE_NO_OVERLAP", "")
-
-
-def elements_are_not_compared(patch: pytest.MonkeyPatch) -> None:
-    """Only what is recorded counts."""
-    patch.setattr(period_writer, "find_conflicts_within", lambda _wanted: iter(()))
-
-
-def one_conflict_is_told(patch: pytest.MonkeyPatch) -> None:
-    """The first, and no others."""
-    patch.setattr(period_writer, "find_conflicts_with", lambda *spans: islice(find_conflicts_with(*spans), 1))
-
-
-def versions_are_not_compared(patch: pytest.MonkeyPatch) -> None:
-    """Whatever the client saw."""
-    compared, all_of_them = commands._load_at_version, frozenset(range(100))
-    patch.setattr(commands, "_load_at_version", lambda *named: compared(named[0], named[1], named[2], all_of_them))
-
-
-def a_period_hinders_itself(patch: pytest.MonkeyPatch) -> None:
-    """When it is changed."""
-    looked = period_writer.check_overlaps
-    patch.setattr(commands, "check_overlaps", lambda transaction, rows, excluded_id: looked(transaction, rows))
-
-
-def changes_leave_no_record(patch: pytest.MonkeyPatch) -> None:
-    """Additions alone do."""
-    patch.setattr(commands, "record_changes", lambda *_: None)
-
-
-MISTAKES = [
-    *(("optimistic", each) for each in (nobody_looks, elements_are_not_compared)),
-    *(("pessimistic", each) for each in (nobody_looks, one_conflict_is_told, versions_are_not_compared)),
-    *(("pessimistic", each) for each in (a_period_hinders_itself, changes_leave_no_record)),
-]
-
-
-@pytest.mark.parametrize(
-    ("way", "mistake"), MISTAKES, indirect=["way"], ids=lambda each: getattr(each, "__name__", each)
-)
-def test_a_mistake_makes_a_difference(
-    way: str, cases: Cases, on: Engine, mistake: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mistake(monkeypatch)
-    with pytest.raises(AssertionError):
-        assert_answered_alike(on, cases, (request for request, _ in EVERY_ANSWER))
