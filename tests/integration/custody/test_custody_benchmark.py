@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import runpy
+import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -15,39 +15,25 @@ from benchmarks.custody.clients import WorkResult
 from benchmarks.custody.command import main
 from benchmarks.custody.figures import Cell, Figures, build_figures, combine, ratios
 from benchmarks.custody.workload import Contention, requests
-from benchmarks.database import Database, temporary_database
 from tests.integration.custody.support import WAYS
 from tests.support.servers import SERVER
 from tests.support.usage import assert_refused
 
-BRIEFLY = ("--json", "--seconds", "0.05", "--rounds", "1", "--database-url")
+ROOT = Path(__file__).parents[3]
+BRIEFLY = ("--json", "--seconds", "0.05", "--rounds", "1", "--clients", "2")
 PROMISED = {"requests_per_s", "p50_ms", "p99_ms", "deadlocks", "retries", "overlaps"}
-# Each change of a device plants two periods of it that overlap.
-PLANTING = """
-    CREATE TRIGGER plants AFTER UPDATE ON devices FOR EACH ROW
-    INSERT INTO custody_periods (device_id, begin_at, end_at)
-    VALUES (NEW.id, '1999-01-01', '1999-01-03'), (NEW.id, '1999-01-02', '1999-01-04')
-"""
 
 
-@contextmanager
-def damaged(server: str | None) -> Iterator[Database]:
-    """A database of its own that plants overlaps."""
-    with temporary_database(server) as database:
-        database.query(PLANTING)
-        yield database
+def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", module, *BRIEFLY, "--database-url", os.environ[SERVER], *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
 
 
 @pytest.mark.slow
-def test_it_measures_both_ways_and_finds_no_overlap(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["benchmarks.custody", *BRIEFLY, os.environ[SERVER], "--clients", "2"])
-    with pytest.raises(SystemExit) as ended:
-        runpy.run_module("benchmarks.custody", run_name="__main__")
-    out, err = capsys.readouterr()
-    assert ended.value.code == 0, err
-    said = json.loads(out)
+def test_it_measures_both_ways_and_finds_no_overlap() -> None:
+    done = run("benchmarks.custody")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
     for way in WAYS:
         assert said["strategies"][way].keys() >= PROMISED
         assert said["strategies"][way]["requests_per_s"] > 0
@@ -55,14 +41,14 @@ def test_it_measures_both_ways_and_finds_no_overlap(
     cells = [(cell["strategy"], cell["clients"], cell["contention"]) for cell in said["cells"]]
     assert sorted(cells) == sorted((way, 2, kind) for way in WAYS for kind in ("low", "high"))
     assert all(cell.keys() >= PROMISED | {"refused", "gave_up"} for cell in said["cells"])
-    assert len(err.splitlines()) == len(cells), "a line for each"
+    assert len(done.stderr.splitlines()) == len(cells), "a line for each"
 
 
-def test_overlaps_are_found_and_end_it_with_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main((*BRIEFLY, os.environ[SERVER], "--clients", "1"), damaged) == 1
-    out, err = capsys.readouterr()
-    assert "periods overlap" in err
-    assert all(json.loads(out)["strategies"][way]["overlaps"] > 0 for way in WAYS)
+def test_overlaps_are_found_and_end_it_with_an_error() -> None:
+    done = run("tests.integration.custody.damaged_benchmark", "--clients", "1")
+    assert done.returncode == 1
+    assert "periods overlap" in done.stderr
+    assert all(json.loads(done.stdout)["strategies"][way]["overlaps"] > 0 for way in WAYS)
 
 
 @pytest.mark.parametrize(
