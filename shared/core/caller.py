@@ -1,6 +1,7 @@
 """The authenticated caller of a request.
 
-Guaranteed: the ids of tenant and user fit into an S3 key and into their columns.
+Guaranteed: the ids of tenant and user fit into an S3 key and into every column that stores them, so that no route has
+to check them again.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ class Caller:
         """
         tenant, user = claims.get(tenant_claim), claims.get("sub")
         if not (_is_name(tenant, MAX_TENANT_CHARACTERS) and _is_name(user, MAX_USER_CHARACTERS)):
+            raise ForbiddenError()
+        # The tables of links store the user in utf8mb3, which has no character beyond U+FFFF.
+        if max(str(user)) > "\uffff":
             raise ForbiddenError()
         return cls(tenant_id=str(tenant), user_id=str(user))
 

@@ -109,7 +109,7 @@ class FileRefusedError(InvalidInputError):
 
 
 class ForbiddenError(InvalidInputError):
-    """The token does not name a valid tenant and user; ask the administrator who issues your tokens."""
+    """The token does not name a tenant and a user that can be stored; ask the administrator who issues your tokens."""
 
 
 class NotFoundError(InvalidInputError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from core.errors import InvalidInputError
 
@@ -14,9 +15,10 @@ KEY_PATTERN = f"^(?:{_BARE}|{_QUOTED})$"
 _KEY = re.compile(KEY_PATTERN)
 
 _TAG = r'(?:W/)?"[!#-~]*"'
-ETAGS_PATTERN = rf"^(?:{_TAG}(?:[ ]?,[ ]?{_TAG}){{0,9}})$"
+ETAGS_PATTERN = rf"^(?:\*|{_TAG}(?:[ ]?,[ ]?{_TAG}){{0,9}})$"
 _ETAGS = re.compile(ETAGS_PATTERN)
 _VERSION = re.compile(r'(?<!W/)"([1-9][0-9]{0,9})"')
+_ANY_VERSION = range(1, 2**63)
 
 
 def parse_idempotency_key(field: str) -> str:
@@ -37,13 +39,17 @@ def format_etag(version: int) -> str:
     return f'"{version}"'
 
 
-def parse_versions(field: str) -> frozenset[int]:
-    """Return the versions that an If-Match header allows. Weak tags, and tags of another form, allow none.
+def parse_versions(field: str) -> Container[int]:
+    """Return the versions that an If-Match header allows (RFC 9110, section 13.1.1).
 
-    Raises InvalidInputError unless the header is a list of at most ten entity tags. `*` is rejected, because it would
-    overwrite any version.
+    `*` allows every version. Weak tags, and tags of another form, allow none.
+    Raises InvalidInputError unless the header is `*` or a list of at most ten entity tags.
     """
     text = field.strip(" \t")
     if not _ETAGS.match(text):
-        raise InvalidInputError('If-Match must be the ETag of the version that you are changing, as in If-Match: "3"')
+        raise InvalidInputError(
+            'If-Match must be the ETag of the version that you are changing, as in If-Match: "3", or * for any version'
+        )
+    if text == "*":
+        return _ANY_VERSION
     return frozenset(int(version) for version in _VERSION.findall(text))

@@ -132,7 +132,8 @@ def no_tenants(signer: Signer, tenant: str) -> dict[str, list[str]]:
         "too long": "x" * 65,
     }
     made = {f"tenant {name}": signer.of_tenant(value) for name, value in claims.items()}
-    made |= {f"user {name}": signer.sign(sub=value) for name, value in (("empty", ""), ("of spaces", " "))}
+    users = {"empty": "", "of spaces": " ", "that its columns cannot hold": "ada\U0001f44d", "too long": "x" * 256}
+    made |= {f"user {name}": signer.sign(sub=value) for name, value in users.items()}
     return {name: [f"Bearer {token}"] for name, token in made.items()}
 
 

@@ -49,7 +49,10 @@ Key = Annotated[str, Header(alias="Idempotency-Key", description=_KEY)]
 OptionalKey = Annotated[str | None, Header(alias="Idempotency-Key", description=f"Optional. {_KEY}")]
 IfMatch = Annotated[
     str | None,
-    Header(alias="If-Match", description="Required (428 without it): the ETag of the version that you are changing."),
+    Header(
+        alias="If-Match",
+        description="Required (428 without it): the ETag of the version that you are changing, or * for any version.",
+    ),
 ]
 T = TypeVar("T")
 # Without Body, Powertools takes an array for a query parameter.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -115,7 +115,7 @@ def build_etag_header(versioned: Versioned) -> dict[str, str]:
     return {"ETag": format_etag(versioned.version)}
 
 
-def parse_if_match(if_match: str | None) -> frozenset[int]:
+def parse_if_match(if_match: str | None) -> Container[int]:
     """Return the versions that the header allows. Raises PreconditionMissingError if the header is missing."""
     if if_match is None:
         raise PreconditionMissingError()

@@ -1,7 +1,8 @@
 """Requests: the caller, the route, the fingerprint, and the rejection of requests that can be read in several ways.
 
 Guaranteed: tenant and user come only from the claims of the verified token; input that a library would interpret (a
-form as JSON, one of two values, a number in another notation) is rejected.
+form as JSON, one of two values, an id or a query parameter in another notation) is rejected. A number in a body is an
+integer if JSON Schema calls it one (`500.0`, `5e2`).
 Not guaranteed: that the token is genuine. API Gateway's authorizer verifies it on every route.
 """
 
@@ -12,8 +13,10 @@ import binascii
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -21,7 +24,7 @@ from aws_lambda_powertools.event_handler import Request, Response
 from pydantic.alias_generators import to_camel
 
 from core.caller import Caller
-from core.contracts.common import FieldProblem
+from core.contracts.common import MAX_ID, FieldProblem
 from core.contracts.problems import INVALID, UNSUPPORTED
 from core.errors import InvalidInputError
 from core.http_headers import parse_idempotency_key
@@ -54,16 +57,17 @@ class ApiRequest:
 def parse_request(request: Request) -> ApiRequest:
     """Return the caller and the route of a request.
 
-    Raises ForbiddenError for a token without tenant or user, and InvalidInputError for an id or a body in another form
-    or an unknown query parameter: if a misspelled filter were ignored, the response would be wrong.
+    Raises ForbiddenError for a token without a tenant or a user that can be stored, and InvalidInputError for an id or
+    a body in another form or an unknown query parameter: if a misspelled filter were ignored, the response would be
+    wrong.
     """
+    context = request.resolved_event.get("requestContext") or {}
+    claims = ((context.get("authorizer") or {}).get("jwt") or {}).get("claims") or {}
+    caller = Caller.from_claims(claims, settings().tenant_claim)
     operation = request.context[OPERATIONS][request.method, request.route]
     _require_decimal_ids(request)
     _require_object(request, operation)
     _reject_unknown_parameters(request, operation)
-    context = request.resolved_event.get("requestContext") or {}
-    claims = ((context.get("authorizer") or {}).get("jwt") or {}).get("claims") or {}
-    caller = Caller.from_claims(claims, settings().tenant_claim)
     return ApiRequest(caller, f"{request.method} {request.route}", request)
 
 
@@ -131,11 +135,26 @@ def parse_json(body: str) -> Any:
     Raises JSONDecodeError, also for repeated fields and for a document whose nesting or numbers Python cannot hold.
     """
     try:
-        return json.loads(body, object_pairs_hook=_build_object)
+        return json.loads(body, object_pairs_hook=_build_object, parse_float=partial(_parse_number, otherwise=float))
     except json.JSONDecodeError:
         raise
     except (ValueError, RecursionError) as exc:
         raise json.JSONDecodeError("cannot be read", "", 0) from exc
+
+
+def _parse_number(text: str, otherwise: Callable[[str], float | str]) -> int | float | str:
+    """Return a number with a fraction or an exponent as an integer if it is exactly one, else as `otherwise` does.
+
+    JSON Schema (2020-12 Validation, section 6.1.1) calls any number with a zero fractional part an integer. Beyond
+    `MAX_ID` the API takes none.
+    """
+    number = float(text)
+    if not number.is_integer() or abs(number) > MAX_ID:
+        return otherwise(text)
+    try:
+        return int(number) if Decimal(text) == number else otherwise(text)
+    except InvalidOperation:  # an exponent that Decimal cannot hold
+        return otherwise(text)
 
 
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -147,10 +166,10 @@ def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _compute_fingerprint(request: Request) -> bytes:
-    """Hash the request. Numbers are hashed as text: as floats, different numbers could be equal."""
+    """Hash the request. Numbers that are not integers are hashed as text: as floats, different ones could be equal."""
     event = request.resolved_event
     try:
-        body = json.loads(request.body or "null", parse_float=str)
+        body = json.loads(request.body or "null", parse_float=partial(_parse_number, otherwise=str))
     except (ValueError, RecursionError):
         # The route ignores its body, which is still part of the request.
         body = request.body

@@ -8,7 +8,7 @@ The transaction is the caller's: after a StaleDataError or deadlock, `retry_on_d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -48,7 +48,7 @@ def add_periods(transaction: Session, caller: Caller, periods: Sequence[NewPerio
 
 
 def patch_period(
-    transaction: Session, caller: Caller, period_id: int, versions: frozenset[int], change: PeriodPatch
+    transaction: Session, caller: Caller, period_id: int, versions: Container[int], change: PeriodPatch
 ) -> CustodyPeriod:
     """Change the fields that the request names, if the period is at one of `versions`; return the changed period.
 
@@ -68,7 +68,7 @@ def patch_period(
     return describe_periods(transaction, caller, [period_id])[0]
 
 
-def remove_period(transaction: Session, caller: Caller, period_id: int, versions: frozenset[int]) -> CustodyPeriod:
+def remove_period(transaction: Session, caller: Caller, period_id: int, versions: Container[int]) -> CustodyPeriod:
     """Remove a period that was recorded by mistake, and return it as it was. The record of its changes stays.
 
     Raises NotFoundError, and StaleVersionError with the current version.
@@ -117,7 +117,7 @@ def _build_changed_span(period: CustodyPeriods, device_number: int, change: Peri
     return Span(0, device_number, begin, end)
 
 
-def _load_at_version(transaction: Session, caller: Caller, period_id: int, versions: frozenset[int]) -> CustodyPeriods:
+def _load_at_version(transaction: Session, caller: Caller, period_id: int, versions: Container[int]) -> CustodyPeriods:
     """Read the period again, now that no other transaction changes the device's periods."""
     period, _ = load_period(transaction, caller, period_id)
     if period.version not in versions:

@@ -8,7 +8,7 @@ The transaction is the caller's: after a StaleDataError or deadlock, `retry_on_d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
@@ -33,12 +33,12 @@ from shell.tables.custodians_tags import Tags
 from shell.tables.exhibits import Exhibits
 from shell.taggings_ops import count_taggings, create_np_taggings, delete_taggings, lock_named_tags
 from shell.utils.db_helpers import force_index, is_in
-from shell.utils.key_validation import key_error, validate_key
+from shell.utils.key_validation import key_error
 from shell.utils.named_rows import find_or_add_named
 
 
 def patch_exhibit(
-    transaction: Session, caller: Caller, exhibit_id: int, versions: frozenset[int], change: ExhibitChange
+    transaction: Session, caller: Caller, exhibit_id: int, versions: Container[int], change: ExhibitChange
 ) -> Exhibit:
     """Change the fields that the request names, if the exhibit is at one of `versions`; return the changed exhibit.
 
@@ -65,7 +65,6 @@ def add_custodians(transaction: Session, caller: Caller, exhibit_id: int, names:
     Names that are equal under the column's collation are one custodian. The number of statements does not depend on
     the number of names. Raises NotFoundError, and InvalidInputError for a name that the column cannot store unchanged.
     """
-    _validate_user(caller, "custodian_exhibits")
     case_id = _lock_exhibits(transaction, caller, [exhibit_id])
     custodian_ids = lock_named_custodians(transaction, case_id, names)
     create_custodian_exhibits(transaction, [(exhibit_id, each) for each in custodian_ids], caller.user_id)
@@ -79,7 +78,6 @@ def add_taggings(transaction: Session, caller: Caller, request: TaggingRequest) 
     and grows by four for every 10,000 more. Raises NotFoundError with up to 20 exhibits that the tenant does not have,
     and InvalidInputError for exhibits of several cases or a tag that the column cannot store unchanged.
     """
-    _validate_user(caller, "taggings")
     exhibit_ids = sorted(set(request.exhibit_ids))
     case_id = _lock_exhibits(transaction, caller, exhibit_ids)
     # Add all tags before they are locked: a tag that another transaction adds and removes meanwhile could be found and
@@ -132,7 +130,3 @@ def _validate_texts(change: ExhibitChange) -> None:
         reason = key_error(value, limits[field]) if value is not None else None
         if reason:
             raise InvalidInputError(f"{type(change).model_fields[field].alias}: {reason[1]}")
-
-
-def _validate_user(caller: Caller, table: str) -> None:
-    validate_key(caller.user_id, column_limits(table)["user_id"])

@@ -27,11 +27,9 @@ from core.imports.uploads import build_object_key, build_placeholder_key, split_
 from core.load_file.options import parse_options
 from core.statuses import ImportStatus
 from shell.aws.presigned_urls import create_multipart_upload, presign_complete, presign_part, presign_put
-from shell.db.column_limits import column_limits
 from shell.exhibits.cases import get_or_create_case
 from shell.settings import settings
 from shell.tables.imports import Imports
-from shell.utils.key_validation import key_error
 
 
 def create_import(
@@ -46,10 +44,9 @@ def create_import(
 
     Begins the multipart upload before it locks a row. After a rollback, the bucket's lifecycle rule for incomplete
     uploads deletes it.
-    Raises InvalidInputError for invalid options or a user that cannot be stored, StorageUnavailableError if S3 fails.
+    Raises InvalidInputError for invalid options, StorageUnavailableError if S3 fails.
     """
     options = _check_options(body)
-    _check_user(caller)
     upload_id = secrets.token_urlsafe(24)
     bucket, key = settings().bucket, build_object_key(caller.tenant_id, body.case, upload_id, body.file_name)
     in_parts = body.size is not None and body.size >= multipart_from
@@ -91,12 +88,6 @@ def _check_options(body: NewImport) -> str:
     except FileRefusedError as refused:
         raise InvalidInputError(f"options: {refused}") from refused
     return json.dumps(document, ensure_ascii=False)
-
-
-def _check_user(caller: Caller) -> None:
-    error = key_error(caller.user_id, column_limits("taggings")["user_id"])
-    if error:
-        raise InvalidInputError(f"the token's user cannot be stored: {error[1]}")
 
 
 def sign_upload(pending: PendingUpload) -> ImportUpload:

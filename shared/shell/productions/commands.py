@@ -20,7 +20,6 @@ from core.productions.step_names import StepName
 from core.saga import SagaStepStatus
 from core.statuses import ProductionStatus
 from shell.db.bulk_insert import insert_new
-from shell.db.column_limits import column_limits
 from shell.exhibits.cases import get_case_id
 from shell.outbox.writer import append_events
 from shell.productions.bates_sequences import check_available
@@ -28,7 +27,6 @@ from shell.productions.queries import describe_production, load_production
 from shell.productions.selection import count_selected
 from shell.productions.state import ACTIVE, list_steps, lock_production
 from shell.tables.productions import Productions
-from shell.utils.key_validation import validate_key
 
 _REOPEN_STEP = text(
     "UPDATE production_steps SET status = 'pending', reason = NULL, updated_at = NOW(6) "
@@ -42,7 +40,6 @@ def create_production(transaction: Session, caller: Caller, body: NewProduction)
     Raises NotFoundError for a case or exhibits that the tenant does not have, NothingToProduceError,
     SequenceExhaustedError, and WrongStateError for a prefix that the case uses with other digits or spelling.
     """
-    validate_key(caller.user_id, column_limits("productions")["user_id"])
     case_id = get_case_id(transaction, caller, body.case)
     selection = _format_selection(body)
     count = count_selected(transaction, case_id, selection)

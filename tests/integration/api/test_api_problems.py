@@ -43,6 +43,15 @@ def test_a_parameter_that_is_wrong_is_named(acme: Matter) -> None:
         refused(acme.client.get(f"/exhibits/{spelling.format(acme.exhibits[0])}"), 400, "invalid-request")
 
 
+# None is an integer of the API, although Python reads some as the float 1.0 or 2.0**53 - 1.
+NO_INTEGERS = [
+    b"1.5",
+    b"1.00000000000000000000001",
+    b"1e-1",
+    b"9007199254740991.4",
+    b"1e400",
+    b"0.1e99999999999999999999",
+]
 BODIES = [
     *(b"", b"{", b"null", b"[]", b"\xff", b"[" * 5000 + b"]" * 5000),
     b'{"exhibitIds": [1]}',
@@ -52,7 +61,7 @@ BODIES = [
     b'{"exhibitIds": [' + b"1" * 5000 + b'], "tags": ["a"]}',
     b'{"exhibitIds": [1], "exhibitIds": [2], "tags": ["a"]}',
     b'{"exhibitIds": [true], "tags": ["a"]}',
-    b'{"exhibitIds": [1.0], "tags": ["a"]}',
+    *(b'{"exhibitIds": [%b], "tags": ["a"]}' % number for number in NO_INTEGERS),
 ]
 
 
@@ -99,8 +108,20 @@ def test_a_key_is_asked_for_and_described(acme: Matter) -> None:
 def test_a_change_names_the_version_that_it_changes(acme: Matter) -> None:
     path, kind = f"/exhibits/{acme.exhibits[0]}", {"content-type": "application/merge-patch+json"}
     refused(acme.client.patch(path, {"title": "B"}, None), 428, "precondition-missing")
-    for if_match in ("*", "1", '"1'):
+    for if_match in ('*, "1"', "1", '"1'):
         reply = acme.client.patch(path, {"title": "B"}, None, **{"If-Match": if_match})
         assert "the ETag of the version that you are changing" in refused(reply, 400, "invalid-request")["detail"]
     assert acme.client.patch(path, {"title": "B"}, 1, **kind).headers["etag"] == '"2"'
     assert refused(acme.client.patch(path, {"title": "C"}, 1), 412, "stale-version")["currentVersion"] == 2
+    whichever = {"If-Match": "*"}
+    assert acme.client.patch(path, {"title": "C"}, None, **whichever).headers["etag"] == '"3"'
+    refused(acme.client.patch("/exhibits/4000000000", {"title": "C"}, None, **whichever), 404, "not-found")
+
+
+def test_a_number_that_json_schema_calls_an_integer_is_that_integer(acme: Matter) -> None:
+    exhibit = acme.exhibits[0]
+    for number in (f"{exhibit}.0", f"{exhibit}.{'0' * 50}", f"{exhibit}0E-1", f"0.{exhibit}e{len(str(exhibit))}"):
+        body = f'{{"exhibitIds": [{number}], "tags": ["Hot"]}}'.encode()
+        reply = acme.client.post("/taggings", body, key="k1")
+        assert (reply.status, reply.json["exhibits"]) == (200, 1), number
+    assert reply.is_replay, "the same request, however its number is written"

@@ -6,16 +6,18 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from core.caller import MAX_TENANT_CHARACTERS, MAX_USER_CHARACTERS, Caller
 from core.errors import InvalidInputError
 from shell.db.column_limits import column_limits
 from shell.db.errors import DbErrorClass, classify, error_number
 from shell.db.session import session
+from shell.tables import metadata
 from shell.tables.custodians_tags import Custodians
 from shell.tables.exhibits import Exhibits
 from shell.tables.imports import Imports
 from shell.tables.infrastructure import OutboxEvents
 from shell.utils.data_sanitizer import truncate_string
-from shell.utils.key_validation import validate_key
+from shell.utils.key_validation import is_storable, validate_key
 from tests.support.database import Database
 
 TEXT_BYTES = 65_535
@@ -38,6 +40,15 @@ def test_the_columns_of_documents_and_of_the_import_have_their_own_limits(databa
     assert column_limits("exhibits")["document_properties"][:3] == (None, TEXT_BYTES, "utf8mb3")
     assert column_limits("outbox_events")["payload"][:3] == (None, TEXT_BYTES, "utf8mb4")
     assert column_limits("imports")["file_name"][:3] == (1024, None, "utf8mb4")
+
+
+@pytest.mark.usefixtures("database")
+def test_every_column_of_a_tenant_or_user_holds_what_a_token_may_name() -> None:
+    widest = {"tenant_id": "\U0001f600" * MAX_TENANT_CHARACTERS, "user_id": "\uff5a" * MAX_USER_CHARACTERS}
+    Caller.from_claims({"tenant": widest["tenant_id"], "sub": widest["user_id"]}, "tenant")
+    columns = [(table, each.name) for table in metadata().tables.values() for each in table.c if each.name in widest]
+    assert len(columns) > len(widest)
+    assert [each for each in columns if not is_storable(widest[each[1]], each[0].name, each[1])] == []
 
 
 def test_varchar_is_cut_to_the_characters_that_it_holds(database: Database) -> None:

@@ -92,11 +92,6 @@ def test_a_name_that_cannot_be_stored_is_refused_and_nothing_is_done(cases: Case
     for custodian in ("👍", "x" * 256):
         with pytest.raises(InvalidInputError, match="KEY_"):
             done(add_custodians, CALLER, ids[0], ["Ann", custodian])
-    wide = Caller(tenant_id="tenant", user_id="👍")
-    with pytest.raises(InvalidInputError):
-        done(add_taggings, wide, tagging(ids, "Hot"))
-    with pytest.raises(InvalidInputError):
-        done(add_custodians, wide, ids[0], ["Ann"])
     assert cases.database.query("SELECT name FROM tags UNION ALL SELECT name FROM custodians") == []
 
 

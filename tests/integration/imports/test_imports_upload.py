@@ -8,7 +8,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from core.caller import Caller
 from core.contracts.imports import SINGLE_PUT_BYTES, NewImport, PendingUpload
 from core.errors import InvalidInputError, StorageUnavailableError
 from shell.aws import clients
@@ -110,7 +109,6 @@ def test_what_one_put_cannot_take_is_uploaded_in_parts(world: World) -> None:
         ({"case": "ü" * 255, "fileName": "ü" * 255}, "1024"),
         ({"options": {"encoding": "klingon"}}, "Unknown encoding"),
         ({"options": {"columns": {"Title": "nonsense"}}}, "not a field"),
-        ({"caller": Caller(tenant_id="tenant", user_id="u" * 256)}, "user cannot be stored"),
     ],
 )
 def test_what_cannot_be_imported_is_refused_before_anything_is_written(

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from shell.db.column_limits import ColumnLimit
-from shell.productions import commands
 from tests.support.api import Client, Reply
 from tests.support.cases import Matter, get_or_create_case, matter, put_exhibits
 from tests.support.productions import CALLER, execute
@@ -97,15 +95,6 @@ def test_ids_are_produced_once_each_in_the_order_of_their_numbers(acme: Matter) 
         (third, "SMITH0000002"),
     ]
     assert second not in {item["exhibitId"] for item in items}
-
-
-def test_a_user_whose_name_the_column_cannot_hold_is_refused(acme: Matter, monkeypatch: pytest.MonkeyPatch) -> None:
-    narrow = {"user_id": ColumnLimit(255, None, "utf8mb3", "utf8mb3_bin")}
-    monkeypatch.setattr(commands, "column_limits", lambda _table: narrow)
-    reply = Client(acme.tenant, "\U0001f600").post(PATH, body())
-    assert "utf8mb3" in refused(reply, 400, "invalid-request")
-    refused(Client(acme.tenant, "x" * 256).post(PATH, body()), 403, "forbidden")
-    assert rows(acme.world) == [0, 0, 0]
 
 
 def test_a_production_is_cancelled_once_and_may_be_asked_so_again(acme: Matter) -> None:

@@ -43,7 +43,11 @@ def test_if_match_allows_the_versions_that_it_names_strongly(field: str, allowed
     assert parse_versions(field) == allowed
 
 
-@pytest.mark.parametrize("field", ["", "*", "3", '"3', '"3" "4"', ", ".join(['"1"'] * 11)])
+def test_an_asterisk_allows_every_version() -> None:
+    assert all(version in parse_versions(" * ") for version in (1, 2, 2**31))
+
+
+@pytest.mark.parametrize("field", ["", "*, *", '*, "3"', "**", "3", '"3', '"3" "4"', ", ".join(['"1"'] * 11)])
 def test_an_if_match_without_an_etag_is_refused(field: str) -> None:
     with pytest.raises(InvalidInputError, match="If-Match"):
         parse_versions(field)
