@@ -94,7 +94,8 @@ def handle_unexpected_error(error: Exception) -> Response[str]:
     log_failure(error)
     return build_problem(
         FALLBACK,
-        "Send the operator the apigw-requestid header of this response; the log has the cause.",
+        "Repeat the request, with the same Idempotency-Key if it has one. If it fails again, send the operator the "
+        "apigw-requestid header of this response; the log has the cause.",
     )
 
 

@@ -56,7 +56,8 @@ _CLAIM = text(f"""
 """)  # noqa: S608 - a constant condition
 _READ = (
     "SELECT id, fingerprint, status, owner, attempt, status_code, response_headers, response_body, "
-    "TIMESTAMPDIFF(SECOND, created_at, NOW(6)) AS age_s FROM idempotency_keys "
+    "TIMESTAMPDIFF(SECOND, created_at, NOW(6)) AS age_s, TIMESTAMPDIFF(SECOND, NOW(6), lease_until) AS lease_left_s "
+    "FROM idempotency_keys "
 )
 _BY_KEY = text(f"{_READ} WHERE tenant_id = :tenant_id AND route = :route AND idempotency_key = :key")
 _LOCKED_BY_ID = text(f"{_READ} WHERE id = :id FOR UPDATE")
@@ -89,7 +90,8 @@ def once_per_key(request: KeyedRequest, effect: Effect, guard: Guard = nullconte
 
     `effect` writes in the transaction that it receives, and runs again if that transaction is retried; `guard` is
     entered around it, outside of any transaction. Without a key the effect simply runs.
-    Raises BusyError while another request holds the key, KeyReusedError if the key was used with another request, and
+    Raises BusyError while another request holds the key, with the rest of its lease once it is older than a second,
+    KeyReusedError if the key was used with another request, and
     whatever effect and guard raise.
     """
     if request.key is None:
@@ -139,8 +141,17 @@ def _claim(request: KeyedRequest, owner: bytes, lease_s: float) -> _Claim | Keye
         response_cache.store(request, response, age_s=row.age_s)
         return response.as_replay()
     if bytes(row.owner) != owner:
-        raise BusyError(retry_after_s=RETRY_AFTER_S)
+        raise BusyError(retry_after_s=_retry_after_s(row))
     return _Claim(row.id, owner, row.attempt)
+
+
+def _retry_after_s(row: Any) -> int:
+    """Return when to ask again for a key that another owner has claimed.
+
+    In a claim's first second that is soon, because nearly every request ends in it. An older claim may be of an owner
+    that died, whose key is free for certain when its lease has ended.
+    """
+    return RETRY_AFTER_S if row.age_s < 1 else max(int(row.lease_left_s) + 1, RETRY_AFTER_S)
 
 
 def _lease_s() -> float:

@@ -84,6 +84,19 @@ def test_a_dead_owners_key_is_taken_over_after_its_lease_by_its_own_request_alon
     assert effects.world.query("SELECT attempt FROM idempotency_keys")[0][0] == 2
 
 
+def test_who_asks_for_a_dead_owners_key_is_told_when_its_lease_ends(effects: Effects) -> None:
+    claim_and_die(asking())
+    waits = []
+    for age_s in (-60, 60):
+        claimed = "created_at = NOW(6) - INTERVAL :age_s SECOND, lease_until = NOW(6) + INTERVAL 1 HOUR"
+        effects.world.query(f"UPDATE idempotency_keys SET {claimed}", age_s=age_s)
+        with pytest.raises(BusyError) as busy:
+            once_per_key(asking(), effect())
+        waits.append(busy.value.retry_after_s)
+    assert waits[0] == 1, "a request of its first second probably lives, and ends soon"
+    assert 3_000 < waits[1] <= 3_601
+
+
 @pytest.mark.parametrize("dead", [True, False], ids=["whose owner died", "that is new"])
 def test_of_two_who_claim_a_key_at_once_one_has_the_effect(effects: Effects, cases: Cases, dead: bool) -> None:
     claim_and_die(asking())
