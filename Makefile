@@ -20,7 +20,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo local openapi test test-slow test-full torture bench bench-scale check format build lambda clean lock
+.PHONY: help setup database demo local openapi test test-slow test-full torture bench bench-scale check format build lambda clean lock
 
 DEV := .venv/.installed
 SAM := .venv-sam/.installed
@@ -67,10 +67,16 @@ help:
 setup: $(DEV)
 	@echo 'Ready: .venv/bin/exhibit-ingest --help'
 
-demo: $(DEV)
+# First of all: without a database server nothing else has to be installed. An old Python is refused by .venv/.uv.
+database:
+	@python=.venv/bin/python; test -x "$$python" || python='$(PYTHON)'; \
+	  test -n "$$DATABASE_URL" || ! "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  "$$python" -m local.services.mysql_binaries
+
+demo: database $(DEV)
 	@.venv/bin/python -m local.cli.demo
 
-local: $(DEV)
+local: database $(DEV)
 	@.venv/bin/exhibit-ingest serve $(SERVE_ARGS)
 
 openapi: $(DEV)
@@ -78,22 +84,22 @@ openapi: $(DEV)
 
 PYTEST = RACE_COUNTS='$(RACE_COUNTS)' .venv/bin/python -m pytest -q -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
 
-test: $(DEV)
+test: database $(DEV)
 	@echo 'Running the quick tests of $(TESTS).'
 	@$(PYTEST) -m 'not slow' $(TESTS)
 
-test-slow: $(DEV)
+test-slow: database $(DEV)
 	@echo 'Running the slow tests of $(TESTS) with $(RACE_COUNTS) race counts.'
 	@$(PYTEST) -m slow $(TESTS)
 
 test-full: RACE_COUNTS := full
 test-full: test test-slow
 
-torture: $(DEV)
+torture: database $(DEV)
 	@.venv/bin/python -m tests.torture --first $(FIRST) --seeds $(SEEDS) $(TORTURE_ARGS)
 
 # A benchmark that fails does not stop the others.
-bench: $(DEV)
+bench: database $(DEV)
 	@failed=; for each in $(BENCH); do echo "benchmarks.$$each" >&2; \
 	  .venv/bin/python -m benchmarks.$$each $(BENCH_ARGS) || failed="$$failed $$each"; echo; done; \
 	if test -n "$$failed"; then echo "Failed:$$failed" >&2; exit 1; fi
@@ -124,7 +130,7 @@ build: $(DEV) $(SAM)
 	@.venv/bin/python -m tools.check_artifact .aws-sam/build
 	@echo 'Next: .venv-sam/bin/sam deploy --guided (docs/operations.md)'
 
-lambda: $(DEV) $(SAM)
+lambda: database $(DEV) $(SAM)
 	@.venv/bin/python -m tools.build_here
 	@echo 'Testing the build: every event, the demo, a production; a minute or two.'
 	@$(PYTEST) tests/artifact

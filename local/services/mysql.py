@@ -25,6 +25,7 @@ import pymysql
 
 from local.errors import DatabaseServerError
 from local.services.mysql_binaries import Binaries, find_or_install
+from local.services.mysql_data import create_data_directory
 from local.services.processes import Processes, tail
 
 # The same values as the cluster parameters of the template; a test compares them.
@@ -125,27 +126,9 @@ class PrivateServer:
     def initialize(self, binaries: Binaries | None = None) -> Path:
         """Create the data directory unless it exists; return it, to be copied while no server uses it."""
         if not self._data.exists():
-            self._initialize(binaries or self._binaries or find_or_install())
+            temporary = self._temporary_folder()
+            create_data_directory(binaries or self._binaries or find_or_install(), self._data, temporary, self._log)
         return self._data
-
-    def _initialize(self, binaries: Binaries) -> None:
-        """Initialize the data directory under another name and rename it."""
-        self._directory.mkdir(parents=True, exist_ok=True)
-        fresh = self._directory / "data.new"
-        shutil.rmtree(fresh, ignore_errors=True)
-        if binaries.is_mysql:
-            program = [str(binaries.server), "--no-defaults", "--initialize-insecure", f"--log-error={self._log}"]
-        else:
-            program = [str(binaries.installer), "--no-defaults", "--auth-root-authentication-method=normal"]
-            program += ["--skip-test-db", "--skip-name-resolve"]
-        environment = {**os.environ, "TMPDIR": str(self._temporary_folder())}
-        with _without_spaces(self._directory) as directory:
-            command = [*program, f"--datadir={directory / fresh.name}", *_user()]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        if done.returncode:
-            output = (done.stdout + done.stderr + tail(self._log)).strip()[-2000:]
-            raise DatabaseServerError(f"{' '.join(command)} failed:\n{output}")
-        fresh.rename(self._data)
 
     def _temporary_folder(self) -> Path:
         """Return a private folder: a starting server deletes the temporary tables in its folder."""
@@ -156,14 +139,14 @@ class PrivateServer:
     def _launch(self, binaries: Binaries) -> psutil.Process:
         state = {"port": _free_port(), "socket": str(self._socket_path())}
         self._state.write_text(json.dumps(state), encoding="utf-8")
-        command = [str(binaries.server), "--no-defaults", *_user(), *self._options(state)]
+        command = [*binaries.command, *self._options(state)]
         command += self._mysql_options() if binaries.is_mysql else []
         if self._outlive:
-            pid = _start_detached(command, self._log)
+            pid = _start_detached(command, binaries.environment(), self._log)
         else:
             self._processes = self._processes or Processes()
             child = self._processes.start(
-                command, environment=dict(os.environ), log=self._log, death_signal=signal.SIGTERM
+                command, environment=binaries.environment(), log=self._log, death_signal=signal.SIGTERM
             )
             pid = child.pid
         self._launched = psutil.Process(pid)
@@ -254,14 +237,15 @@ def _has_ended(process: psutil.Process, seconds: float) -> bool:
     return True
 
 
-def _user() -> list[str]:
-    return ["--user=root"] if os.geteuid() == 0 else []
-
-
-def _start_detached(command: list[str], log: Path) -> int:
+def _start_detached(command: list[str], environment: dict[str, str], log: Path) -> int:
     with log.open("ab") as output:
         child = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
         )
     # The server outlives this process, which never waits for it.
     child.returncode = 0
@@ -272,15 +256,6 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-@contextlib.contextmanager
-def _without_spaces(directory: Path) -> Iterator[Path]:
-    """Yield a path to the folder without spaces: run as root, MariaDB's installer fails on a path with a space."""
-    with tempfile.TemporaryDirectory(prefix="exhibit-ingest-") as place:
-        link = Path(place, "directory")
-        link.symlink_to(directory)
-        yield link
 
 
 @contextlib.contextmanager

@@ -107,3 +107,9 @@ def test_the_layer_is_for_the_templates_runtime_and_processor() -> None:
 
 def test_the_layer_describes_every_service_that_is_used_and_no_other() -> None:
     assert {call.partition(".")[0] for call in Sources(ROOT / "shared").every_call()} == SERVICES
+
+
+def test_make_gets_a_database_server_before_it_installs_packages() -> None:
+    command, environment = ["make", "-nB", "-C", str(ROOT), "demo"], {**os.environ, "MAKEFLAGS": ""}
+    plan = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert 0 < plan.index("local.services.mysql_binaries") < plan.index("pip install")

@@ -10,6 +10,7 @@ from sqlalchemy import create_engine, text
 
 from local.errors import DatabaseServerError
 from local.services.mysql import SETTINGS, PrivateServer
+from local.services.mysql_binaries import Binaries, find_or_install, find_unpacked
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +20,19 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(directory: Path) -> Iterator[PrivateServer]:
-    server = PrivateServer(directory)
+def unpacked(directory: Path) -> Binaries:
+    """The installed programs as if their packages had been unpacked beside the server's folder; MySQL as it is."""
+    installed = find_or_install()
+    base = directory.with_name("with spaces") / "usr"
+    base.mkdir(parents=True)
+    for each in ("bin", "sbin", "share"):
+        (base / each).symlink_to(installed.server.parents[1] / each)
+    return (None if installed.is_mysql else find_unpacked(base.parent)) or installed
+
+
+@pytest.fixture(scope="module")
+def server(directory: Path, unpacked: Binaries) -> Iterator[PrivateServer]:
+    server = PrivateServer(directory, binaries=unpacked)
     server.start()
     yield server
     server.stop()
@@ -48,6 +60,16 @@ def test_data_outlive_the_server(tmp_path: Path) -> None:
         _execute(second.start(), "USE kept")
     finally:
         second.stop()
+
+
+def test_a_server_of_unpacked_packages_has_its_files_from_them(server: PrivateServer, unpacked: Binaries) -> None:
+    if unpacked.is_mysql:
+        pytest.skip("the packages are MariaDB's")
+    engine = create_engine(server.url())
+    with engine.connect() as connection:
+        found = connection.execute(text("SELECT @@basedir, @@lc_messages_dir, @@character_sets_dir")).one()
+    engine.dispose()
+    assert [str(each).startswith(str(unpacked.base)) for each in found] == [True] * 3
 
 
 def test_a_server_of_another_directory_is_not_taken_for_ours(
