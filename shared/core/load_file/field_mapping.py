@@ -8,6 +8,8 @@ document id, else the begin Bates number; the id columns that are not used are k
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
@@ -57,6 +59,28 @@ MULTI_COLUMN_FIELDS = frozenset({"custodians", "tags"})
 MAX_LISTED_NAMES = 20
 
 
+class MappingReason(StrEnum):
+    """Why a column feeds its field, or is kept as a property."""
+
+    GIVEN = "given"
+    SYNONYM = "synonym"
+    PATTERN = "pattern"
+    PROPERTY = "property"
+
+
+@dataclass(frozen=True)
+class ColumnMapping:
+    """The field that a column feeds (None: the column is kept as a property), and why.
+
+    `meaning` is the field that the name alone stands for, which another column or the option `columns` may have taken.
+    """
+
+    name: str
+    field: str | None
+    why: MappingReason
+    meaning: str | None
+
+
 def get_id_field(fields: Sequence[str | None]) -> str:
     """Return the field that holds the id: the control number, else the begin Bates number."""
     return "control_number" if "control_number" in fields else "bates_begin"
@@ -82,18 +106,37 @@ def name_columns(cells: Sequence[str]) -> tuple[str, ...]:
 
 
 def map_columns(names: Sequence[str], mapping: Mapping[str, str]) -> tuple[str | None, ...]:
-    """Return the field that each column feeds, or None for a property.
+    """Return the field that each column feeds, or None for a property; see `explain_columns`."""
+    return tuple(column.field for column in explain_columns(names, mapping))
+
+
+def explain_columns(names: Sequence[str], mapping: Mapping[str, str]) -> tuple[ColumnMapping, ...]:
+    """Return the field that each column feeds, and why, in file order.
 
     `mapping` assigns fields to columns by name or number (from 1), and overrides recognition by name.
     Raises FileRefusedError: BAD_OPTIONS if the mapping names an unknown column or maps a field twice, NO_ID_COLUMN if
     no column can be the id.
     """
-    fields = _apply_mapping(names, mapping)
+    given = _apply_mapping(names, mapping)
+    fields = list(given)
     _recognise_fields(names, fields)
-    mapped = tuple(None if field == "property" else field for field in fields)
-    if not {"control_number", "bates_begin"} & set(mapped):
+    columns = tuple(map(_explain_column, names, given, fields))
+    if not {"control_number", "bates_begin"} & {column.field for column in columns}:
         raise FileRefusedError(FileFailure.NO_ID_COLUMN, _describe_missing_id(names))
-    return mapped
+    return columns
+
+
+def _explain_column(name: str, given: str | None, field: str | None) -> ColumnMapping:
+    meaning = find_field(name)
+    if given:
+        return ColumnMapping(name, None if given == "property" else given, MappingReason.GIVEN, meaning)
+    return ColumnMapping(name, field, MappingReason.SYNONYM if field else MappingReason.PROPERTY, meaning)
+
+
+def find_field(name: str) -> str | None:
+    """Return the field that a header name stands for; None if it is not a known name of a field."""
+    normalised = normalise_name(name)
+    return next((field for field, synonyms in SYNONYMS.items() if normalised in synonyms), None)
 
 
 def _apply_mapping(names: Sequence[str], mapping: Mapping[str, str]) -> list[str | None]:
