@@ -24,6 +24,8 @@ class DateFormat(enum.Enum):
     ISO_TIME = "2001-05-21 15:48:09"
     ISO_UTC = "2001-05-21T15:48:09Z"
     YYYYMMDD = "20010521"
+    DMY_DIGITS = "21052001"
+    MDY_DIGITS = "05212001"
 
     @property
     def order(self) -> str:
@@ -31,7 +33,7 @@ class DateFormat(enum.Enum):
         return self.name[:3] if self.name[:3] in ("MDY", "DMY") else "YMD"
 
     @property
-    def has_slashes(self) -> bool:
+    def is_ordered(self) -> bool:
         """Whether day and month can be confused."""
         return self.order != "YMD"
 
@@ -41,6 +43,8 @@ _STRFTIME = {
     DateFormat.ISO_TIME: "%Y-%m-%d %H:%M:%S",
     DateFormat.ISO_UTC: "%Y-%m-%dT%H:%M:%SZ",
     DateFormat.YYYYMMDD: "%Y%m%d",
+    DateFormat.DMY_DIGITS: "%d%m%Y",
+    DateFormat.MDY_DIGITS: "%m%d%Y",
 }
 _IMPOSSIBLE = {
     DateFormat.ISO: "2024-02-30",
@@ -51,6 +55,8 @@ _IMPOSSIBLE = {
     DateFormat.MDY_TIME: "02/30/2024 1:05 PM",
     DateFormat.DMY: "30/02/2024",
     DateFormat.DMY_TIME: "30/02/2024 13:05",
+    DateFormat.DMY_DIGITS: "30022024",
+    DateFormat.MDY_DIGITS: "02302024",
 }
 
 
@@ -63,11 +69,11 @@ class DatePlan:
     read_as: str
 
     def draw(self, rng: random.Random, evident: bool = False) -> tuple[str, datetime]:
-        """Return a date as written and as read; an evident one shows the order of an unambiguous slash format."""
+        """Return a date as written and as read; an evident one shows the order of an unambiguous format."""
         day = _EPOCH + timedelta(days=rng.randrange(_DAYS), seconds=rng.randrange(86_400))
-        if self.format.has_slashes and self.ambiguous:
+        if self.format.is_ordered and self.ambiguous:
             day = day.replace(day=rng.randint(1, 12))
-        elif self.format.has_slashes and evident:
+        elif self.format.is_ordered and evident:
             day = day.replace(day=rng.randint(13, 28))
         return self._write(rng, day), self._read(day)
 
@@ -90,5 +96,5 @@ class DatePlan:
             day = day.replace(second=0)
         elif self.format not in (DateFormat.ISO_TIME, DateFormat.ISO_UTC):
             day = day.replace(hour=0, minute=0, second=0)
-        swapped = self.format.has_slashes and self.read_as != self.format.order
+        swapped = self.format.is_ordered and self.read_as != self.format.order
         return day.replace(month=day.day, day=day.month) if swapped else day

@@ -61,14 +61,14 @@ def _evident_row(spec: Spec, planted: Planted) -> int | None:
 
 
 def _read_as(spec: Spec) -> str:
-    guessed = spec.date_format.has_slashes and spec.ambiguous_dates and not spec.date_order_given
+    guessed = spec.date_format.is_ordered and spec.ambiguous_dates and not spec.date_order_given
     return "MDY" if guessed else spec.date_format.order
 
 
 def _file_warnings(spec: Spec, evident_row: int | None) -> tuple[str, ...]:
     if spec.rows == 0:
         return ("NO_ROWS",)
-    dated = Role.DOCUMENT_DATE in spec.roles and evident_row is not None and spec.date_format.has_slashes
+    dated = Role.DOCUMENT_DATE in spec.roles and evident_row is not None and spec.date_format.is_ordered
     unsure = dated and spec.ambiguous_dates and not spec.date_order_given
     return ("AMBIGUOUS_DATE_ORDER",) if unsure else ()
 
@@ -103,6 +103,6 @@ def _options(spec: Spec, columns: Sequence[Column]) -> dict[str, Any] | None:
         options["newline"] = NEWLINE_MARK if spec.convert_marks else "none"
     if not spec.header:
         options |= {"header": False, "columns": {str(column.index + 1): column.field for column in columns}}
-    if spec.date_order_given and spec.date_format.has_slashes:
+    if spec.date_order_given and spec.date_format.is_ordered:
         options["date_order"] = spec.date_format.order
     return options or None

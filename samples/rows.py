@@ -145,7 +145,7 @@ class Sheet:
             self.write(row, Role.TAGS, self.join(row.tags))
 
     def _add_date(self, row: Row) -> None:
-        without_date = self.dates.format.has_slashes and self.evident_row is None
+        without_date = self.dates.format.is_ordered and self.evident_row is None
         evident = row.index == self.evident_row
         if self.find_column(Role.DOCUMENT_DATE) is None or without_date or (not evident and self.rng.random() < 0.1):
             return

@@ -1,8 +1,9 @@
 """Parse document dates as load files write them, to UTC.
 
 Guaranteed: a string is read as a date only if it denotes exactly one. A two-digit year, an impossible day and a date
-before the year 1000 (the first that MySQL can store) give no date. A single cell does not show whether 5/6/2001 is May
-or June: `detect_date_order` decides the order for the whole column. A date without an offset is kept unchanged, as if
+before the year 1000 (the first that MySQL can store) give no date. Eight digits are year, month and day, else a date
+with the year last. A single cell does not show whether 5/6/2001 or 05062001 is May or June: `detect_date_order` decides
+the order for the whole column. A date without an offset is kept unchanged, as if
 it were UTC.
 """
 
@@ -15,7 +16,10 @@ from enum import Enum
 
 from core.timestamps import FIRST_YEAR
 
-DATE_PREFIX_CHARACTERS = 6
+# Eight digits, and a ninth character that shows that they are not part of a longer number.
+DATE_PREFIX_CHARACTERS = 9
+# Others are wrong dates with the year first: 20101301 is not a day of the year 1301.
+_YEARS_OF_DIGITS = range(1800, 2200)
 
 _TIME = (
     r"(?:[T ]\s*(?:at )?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,6})\d*)?)?"
@@ -65,23 +69,49 @@ class DateOrder(Enum):
 def detect_date_order(prefixes: Iterable[str]) -> DateOrder | None:
     """Return the order that all cells of a column agree on; None if no cell needs one.
 
-    `prefixes` are the first six characters of the cells. A first number over 12 means day first, a second number over
-    12 means month first; a cell with both is not a date and is ignored. If cells contradict each other, the order is
-    month first, and the cells that need the other order are not dates. If no cell shows the order, it is month first,
-    an assumption that deserves a warning.
+    `prefixes` are the first DATE_PREFIX_CHARACTERS characters of the cells. A first number over 12 means day first, a
+    second number over 12 means month first; a cell with both is not a date and is ignored. If cells contradict each
+    other, also if some write eight digits with the year first and some with the year last, the order is month first,
+    and the cells that need the other order are not dates. If no cell shows the order, it is month first, an assumption
+    that deserves a warning.
     """
-    day_first = month_first = needed = False
+    digits, others = set(), set()
     for prefix in prefixes:
-        found = _PREFIX.match(prefix)
-        if found and 0 < int(found[1]) <= 31 and 0 < int(found[2]) <= 31:
-            needed = True
-            first, second = int(found[1]) > 12, int(found[2]) > 12
-            day_first, month_first = day_first or (first and not second), month_first or (second and not first)
-    if not needed:
-        return None
-    if day_first:
-        return DateOrder.MIXED if month_first else DateOrder.DAY_FIRST
-    return DateOrder.MONTH_FIRST if month_first else DateOrder.AMBIGUOUS
+        text = prefix.rstrip()
+        if _DIGITS.fullmatch(text):
+            digits.add(_find_order_of_digits(text))
+        else:
+            others.add(_find_order_of_numbers(text))
+    orders = digits | others
+    if {"DMY", "MDY"} <= orders or ("YMD" in digits and digits & {"DMY", "MDY", "any"}):
+        return DateOrder.MIXED
+    if "DMY" in orders:
+        return DateOrder.DAY_FIRST
+    if "MDY" in orders:
+        return DateOrder.MONTH_FIRST
+    return DateOrder.AMBIGUOUS if "any" in orders else None
+
+
+def _find_order_of_numbers(text: str) -> str | None:
+    """Return the only order in which the first two numbers are day and month, "any" for both, None for neither."""
+    found = _PREFIX.match(text)
+    first, second = (int(found[1]), int(found[2])) if found else (0, 0)
+    day_first, month_first = 0 < first <= 31 and 0 < second <= 12, 0 < first <= 12 and 0 < second <= 31
+    return _name_order(day_first=day_first, month_first=month_first)
+
+
+def _find_order_of_digits(text: str) -> str | None:
+    """Return the only order in which the eight digits are a date, "any" for either with the year last, None for no."""
+    if _parse_year_first(text):
+        return "YMD"
+    day_first, month_first = (_parse_year_last(text, order) is not None for order in ("DMY", "MDY"))
+    return _name_order(day_first=day_first, month_first=month_first)
+
+
+def _name_order(*, day_first: bool, month_first: bool) -> str | None:
+    if day_first and month_first:
+        return "any"
+    return "DMY" if day_first else "MDY" if month_first else None
 
 
 def is_zero_date(text: str) -> bool:
@@ -101,7 +131,7 @@ def parse_date(text: str, order: str) -> datetime | None:
 def match_date_patterns(text: str, order: str) -> datetime | None:
     """Return what `parse_date` returns, without its fast path; the text has no white space around it."""
     if _DIGITS.fullmatch(text):
-        return _parse_digits(text, order)
+        return _parse_year_first(text) or _parse_year_last(text, order)
     for form in _FORMS:
         found = form.fullmatch(text)
         if found:
@@ -121,14 +151,14 @@ def _parse_numbers(found: re.Match[str], order: str) -> datetime | None:
     return parsed.replace(tzinfo=None) if parsed.year >= FIRST_YEAR else None
 
 
-def _parse_digits(text: str, order: str) -> datetime | None:
-    """Read eight digits as year, month and day; if that is not a date, read the year last."""
-    year_first = _build_date(int(text[:4]), int(text[4:6]), int(text[6:]))
-    if year_first:
-        return year_first
-    first, second = int(text[:2]), int(text[2:4])
+def _parse_year_first(text: str) -> datetime | None:
+    return _build_date(int(text[:4]), int(text[4:6]), int(text[6:]))
+
+
+def _parse_year_last(text: str, order: str) -> datetime | None:
+    first, second, year = int(text[:2]), int(text[2:4]), int(text[4:])
     month, day = (second, first) if order == "DMY" else (first, second)
-    return _build_date(int(text[4:]), month, day)
+    return _build_date(year, month, day) if year in _YEARS_OF_DIGITS else None
 
 
 def _parse_parts(parts: dict[str, str | None], order: str) -> datetime | None:

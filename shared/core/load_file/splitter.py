@@ -19,7 +19,7 @@ from core.load_file.record_batches import LocatedBatch, RecordBatch
 from core.load_file.record_stream import LocatedRecord, RecordStream
 
 MAX_CHUNK_BYTES = 4_000_000
-MAX_DATE_PREFIXES = 10_000
+MAX_DATE_PREFIXES = 50_000
 
 
 @dataclass(frozen=True)

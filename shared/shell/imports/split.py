@@ -60,7 +60,9 @@ class Split:
             message = "no date shows whether day or month comes first; dates are read month first"
             yield WarningCode.AMBIGUOUS_DATE_ORDER, column, message
         if self.date_order is DateOrder.MIXED:
-            message = "some dates can only be day first and some only month first; dates are read month first"
+            message = (
+                "the dates show different orders of day, month and year; those with the year last are read month first"
+            )
             yield WarningCode.MIXED_DATE_ORDER, column, message
 
 

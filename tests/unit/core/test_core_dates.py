@@ -138,6 +138,13 @@ ORDERS = [
     (["45/1/2001", "0/0/0000"], None),
     (["00/00/0000", "2001-05-21"], None),
     (["2001-05-21", "20010521", "10 Dec 1999", ""], None),
+    (["31122008", "05062008"], DateOrder.DAY_FIRST),
+    (["12312008 ", "05062008"], DateOrder.MONTH_FIRST),
+    (["31122008", "12/31/2008"], DateOrder.MIXED),
+    (["05062008", "20080506", ""], DateOrder.MIXED),
+    (["05062008", "00000000"], DateOrder.AMBIGUOUS),
+    (["20080506", "21/5/2001"], DateOrder.DAY_FIRST),
+    (["20080506", "20081306", "20080230", "99999999", "311220081"], None),
     ([], None),
 ]
 
@@ -149,9 +156,9 @@ def test_the_order_is_what_all_cells_agree_on(cells: list[str], expected: DateOr
         assert detect_date_order(arranged) is expected
 
 
-@pytest.mark.parametrize(("first", "order"), [("21/05/2001", "DMY"), ("05/21/2001", "MDY"), ("21.5.2001", "DMY")])
-def test_one_padded_date_settles_the_order_of_a_file(first: str, order: str) -> None:
-    """Six characters are all that is kept of a cell; of a padded date they hold no digit of the year."""
+@pytest.mark.parametrize("first", ["21/05/2001", "05/21/2001", "21.5.2001", "31122008", " 12312008\t"])
+def test_one_date_settles_the_order_of_a_file(first: str) -> None:
+    order = "DMY" if first[0] in "23" else "MDY"
     reading = read_file(f"DOCID,DocDate\n1,{first}\n2,05/06/2001\n".encode())
     assert reading.layout.date_order == order
 
