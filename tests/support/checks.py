@@ -16,6 +16,7 @@ from tests.support.queried import Queried
 
 FAILED_CHUNK = "CHUNK_FAILED"
 _VERBATIM = {Role.ID, Role.BATES_BEGIN, Role.BATES_END, Role.PARENT, Role.DOCUMENT_DATE}
+_PATHS = {Role.FILE_NAME, Role.NATIVE_PATH, Role.TEXT_PATH}
 _VERBATIM |= {Role.CUSTODIAN, Role.ALL_CUSTODIANS, Role.TAGS}
 
 
@@ -150,13 +151,13 @@ def _expected_merges(truth: Truth, record: Record, kept: dict[str, str], warned:
 
 
 def _expected_mixed_newlines(truth: Truth, record: Record) -> Iterator[Warned]:
-    """Where a record has real line ends, a mark that was turned into one is told."""
-    if record.line_count == 1 or not truth.newline_mark:
-        return
-    for column in truth.columns:
-        if column.role not in _VERBATIM and truth.newline_mark in record.cells[column.index]:
-            name = column.header if truth.has_header else f"Column {column.index + 1}"
-            yield Warned(record.first_line, "MIXED_NEWLINES", name)
+    """Where a record has real line ends, a mark that was turned into one is told; paths keep the mark."""
+    for column in truth.columns if truth.newline_mark else ():
+        name = column.header if truth.has_header else f"Column {column.index + 1}"
+        is_kept = column.role in _PATHS or name.endswith("Path")
+        code = "NEWLINE_MARK_KEPT" if is_kept else "MIXED_NEWLINES" * (record.line_count > 1)
+        if code and column.role not in _VERBATIM and truth.newline_mark in record.cells[column.index]:
+            yield Warned(record.first_line, code, name)
 
 
 def _renamed(truth: Truth, column: str) -> str:

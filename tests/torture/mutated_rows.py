@@ -17,6 +17,8 @@ from core.load_file.rows import Row, parse_row
 # Control characters are to be a small share of a file; of the rejected rows they may be a larger one.
 _BY_THEIR_SHARE = frozenset({FileFailure.BINARY_FILE, FileFailure.UNSUPPORTED_ENCODING})
 
+PATHS = ("file_name", "native_path", "text_path")
+
 
 class ViolationError(Exception):
     """What was found instead of what is promised."""
@@ -38,6 +40,10 @@ def check_rows(records: Sequence[SourceRecord], layout: Layout) -> list[SourceRe
         demand(bool(row.errors) != _is_sound(row, layout), f"line {record.line_no} has neither meaning nor reason")
         for problem in row.errors:
             demand(problem.code in set(Rejection) and bool(problem.message.strip()), "a reason says nothing")
+        names = [each.name for each in (*row.custodians, *row.tags)]
+        paths = [row.values.get(field, "") for field in PATHS if record.line_count == 1]
+        demand(layout.newline is None or not any(layout.newline in name for name in names), "a name has the mark")
+        demand(layout.newline == "\n" or not any("\n" in path for path in paths), "a path has a line break")
         if row.errors:
             rejected.append(record)
     return rejected

@@ -144,6 +144,18 @@ def _mark_inside(mutation: Mutation, data: bytes) -> bytes:
     return data[:at] + mutation.rng.choice([mark for mark in BOMS.values() if mark]) + data[at:]
 
 
+def _newline_marks(mutation: Mutation, data: bytes) -> bytes:
+    """U+00AE in many cells of every field."""
+    spec = mutation.base.spec
+    ends = [
+        encode(text, spec.encoding)
+        for text in (spec.dialect.qualifier + spec.dialect.delimiter, spec.dialect.delimiter)
+    ]
+    end = ends[0] if ends[0] in data else ends[1]
+    mark = encode("\u00ae", spec.encoding)
+    return end.join(cell + mark * (mutation.rng.random() < 0.2) for cell in data.split(end))
+
+
 def _truncate(mutation: Mutation, data: bytes) -> bytes:
     return data[: mutation.place(data)]
 
@@ -157,7 +169,7 @@ def _swap_lines(mutation: Mutation, data: bytes) -> bytes:
 
 DAMAGES: tuple[Damage, ...] = (
     *(_flip_bit, _replace_byte, _cut, _insert, _repeat, _splice, _recode, _drop_line_end, _double_line_end),
-    *(_stray_qualifier, _nuls, _mark_inside, _truncate, _swap_lines),
+    *(_stray_qualifier, _nuls, _mark_inside, _newline_marks, _truncate, _swap_lines),
 )
 
 

@@ -101,7 +101,7 @@ def padding(raw: bytes, layout: Layout, first_line: int, byte_start: int) -> Ite
 )
 def test_a_naive_reading_is_found_out(mutator: Mutator, twin: Callable[..., object]) -> None:
     found = 0
-    for number in range(60):
+    for number in range(120):
         try:
             twin(mutator.file(number))
         except ViolationError:

@@ -7,6 +7,7 @@ document id, else the begin Bates number; the id columns that are not used are k
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -57,6 +58,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 FIELDS = frozenset(SYNONYMS.keys() - {"family_begin"} | {"property"})
 MULTI_COLUMN_FIELDS = frozenset({"custodians", "tags"})
 MAX_LISTED_NAMES = 20
+_PATH_FIELDS = frozenset({"file_name", "native_path", "text_path"})
+_PATH_NAME = re.compile(r"(?:path|link|file|filename|folder)s?$")
 
 
 class MappingReason(StrEnum):
@@ -89,6 +92,11 @@ def get_id_field(fields: Sequence[str | None]) -> str:
 def normalise_name(name: str) -> str:
     """Return the form of a header name in which names are compared: case-folded letters and digits alone."""
     return "".join(character for character in name.casefold() if character.isalnum())
+
+
+def is_path_column(name: str, field: str | None) -> bool:
+    """Return whether a column holds paths or file names: by its field, or by the name of a property."""
+    return field in _PATH_FIELDS or (field is None and _PATH_NAME.search(normalise_name(name)) is not None)
 
 
 def name_columns(cells: Sequence[str]) -> tuple[str, ...]:

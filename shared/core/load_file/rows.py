@@ -16,7 +16,7 @@ from core.codes import Rejection, WarningCode
 from core.load_file.chunk_reader import SourceRecord
 from core.load_file.dates import is_zero_date, parse_date
 from core.load_file.encoding import describe_undecoded_bytes, has_surrogates
-from core.load_file.field_mapping import get_id_field
+from core.load_file.field_mapping import get_id_field, is_path_column
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 
@@ -122,12 +122,13 @@ def _parse_cell(row: Row, layout: Layout, field_name: str | None, name: str, tex
             row.properties[name] = text
     elif field_name in ("custodians", "tags"):
         row.properties[name] = text
-        _parse_names(row, row.custodians if field_name == "custodians" else row.tags, name, text)
+        names = row.custodians if field_name == "custodians" else row.tags
+        _parse_names(row, names, name, separate_values(text, layout.newline))
     elif field_name == "document_date":
         row.properties[name] = text
         _parse_document_date(row, layout, name, text)
     else:
-        text = _restore_newlines(row, layout, name, text)
+        text = _restore_newlines(row, layout, field_name, name, text)
         target, key = (row.values, str(field_name)) if field_name in TEXTS else (row.properties, name)
         target[key] = text
 
@@ -139,6 +140,11 @@ def _parse_names(row: Row, names: list[Name], column: str, text: str) -> None:
         row.errors.append(RowError(Rejection.TOO_MANY_VALUES, column, message))
         return
     names += split_names(text, column, names)
+
+
+def separate_values(text: str, newline: str | None) -> str:
+    """Return a multi-value cell with the separator in place of the character that represents line breaks."""
+    return text.replace(newline, MULTI_VALUE_SEPARATOR) if newline else text
 
 
 def split_names(text: str, column: str, existing: Iterable[Name]) -> list[Name]:
@@ -156,13 +162,18 @@ def _parse_document_date(row: Row, layout: Layout, name: str, text: str) -> None
         row.changes.append(ValueChange(WarningCode.INVALID_DATE, name, message, text))
 
 
-def _restore_newlines(row: Row, layout: Layout, name: str, text: str) -> str:
+def _restore_newlines(row: Row, layout: Layout, field_name: str | None, name: str, text: str) -> str:
     """Return the text with LF in place of the character that represents line breaks in this file.
 
     In a record of one physical line, every LF in the result was such a character. In a record of several lines, every
-    LF was a real line break. A cell for which neither would be true keeps its original text in a change.
+    LF was a real line break. A cell for which neither would be true keeps its original text in a change. Paths and file
+    names, which have no line breaks, keep the character, with a change.
     """
     if layout.newline is None or layout.newline not in text:
+        return text
+    if is_path_column(name, field_name):
+        message = f"{layout.newline} stands for a line break in this file; a path or file name keeps it as written."
+        row.changes.append(ValueChange(WarningCode.NEWLINE_MARK_KEPT, name, message, text))
         return text
     if row.source.line_count > 1:
         message = "The record has real line breaks and the character for line breaks; both are line breaks now."
@@ -187,6 +198,6 @@ def _set_parent_from_family(row: Row, layout: Layout) -> None:
     if "parent_control_number" in layout.fields or "control_number" in layout.fields:
         return
     for column in layout.find_columns("family_begin"):
-        first = row.properties.get(layout.names[column], "").strip(ASCII_WHITESPACE)
+        first = (row.source.cells or [])[column].strip(ASCII_WHITESPACE)
         if first and first != row.control_number:
             row.values["parent_control_number"] = first

@@ -29,6 +29,9 @@ COLUMNS = {
 }
 
 
+TWO = Grammar(",", '"', 2)
+
+
 def layout_of(**changes: Any) -> Layout:
     values: dict[str, Any] = {
         "encoding": "utf-8",
@@ -145,9 +148,25 @@ def test_marks_beside_real_line_ends_are_warned_of_with_the_original() -> None:
     assert (row.values["title"], row.properties["Note"]) == ("a\nb\nc", "x\ny")
 
 
-def test_ids_names_and_dates_keep_the_mark_as_it_is() -> None:
-    row = row_of(DOCID="A®1", Custodian="B®2", Date="®", layout=layout_of(newline="®"))
-    assert (row.control_number, row.custodians[0].name, row.properties["Date"]) == ("A®1", "B®2", "®")
+def test_ids_and_dates_keep_the_mark_and_names_are_separated_by_it() -> None:
+    row = row_of(DOCID="A®1", Custodian="B®2; C", Tags="®", Date="®", layout=layout_of(newline="®"))
+    assert (row.control_number, row.properties["Date"], row.tags) == ("A®1", "®", [])
+    assert [name.name for name in row.custodians] == ["B", "2", "C"]
+    (problem,) = row_of(Tags="®" * MAX_NAMES, layout=layout_of(newline="®")).errors
+    assert (problem.code, row.properties["Custodian"]) == ("TOO_MANY_VALUES", "B®2; C")
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [("x", "native_path"), ("x", "text_path"), ("x", "file_name"), ("TIFF Path", None), ("All File Paths", None)],
+)
+def test_paths_and_file_names_keep_the_mark_with_a_warning(name: str, field: str | None, lines: int) -> None:
+    names, fields = ("DOCID", name), ("control_number", field)
+    row = row_of(**{name: "a®b"}, lines=lines, layout=layout_of(names=names, fields=fields, newline="®", grammar=TWO))
+    (change,) = row.changes
+    assert (change.code, change.column, change.original) == ("NEWLINE_MARK_KEPT", name, "a®b")
+    assert (row.values if field else row.properties)[field or name] == "a®b"
 
 
 def test_a_row_that_cannot_be_read_says_why() -> None:
@@ -178,6 +197,7 @@ def test_a_row_that_is_damaged_and_has_no_id_says_both() -> None:
         (("bates_begin", "family_begin"), ["A2", " A1 "], "A1"),
         (("bates_begin", "family_begin"), ["A1", "A1"], None),
         (("bates_begin", "family_begin"), ["A3", ""], None),
+        (("bates_begin", "family_begin"), ["A®3", "A®1"], "A®1"),
         (("bates_begin", "family_begin", "parent_control_number"), ["A2", "A1", "A0"], "A0"),
         (("bates_begin", "family_begin", "parent_control_number"), ["A2", "A1", ""], None),
         # A family in Bates numbers names no parent where ids are others.
@@ -187,7 +207,7 @@ def test_a_row_that_is_damaged_and_has_no_id_says_both() -> None:
 def test_a_parent_is_what_its_column_says_or_else_the_first_document_of_the_family(
     fields: tuple[str, ...], cells: list[str], parent: str | None
 ) -> None:
-    layout = layout_of(names=fields, fields=fields, grammar=Grammar(",", '"', len(fields)))
+    layout = layout_of(names=fields, fields=fields, grammar=Grammar(",", '"', len(fields)), newline="®")
     row = parse_row(SourceRecord(2, 1, 0, 9, cells), layout)
     assert row.values.get("parent_control_number") == parent
     # The first Bates number is kept beside the id that it is.

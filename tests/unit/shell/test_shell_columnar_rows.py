@@ -24,10 +24,10 @@ from tests.unit.core.reading import read_file
 
 KEYS = ("control_number", "bates_begin", "bates_end", "parent_control_number")
 TEXTS = ("title", "file_name", "native_path", "text_path")
-NAMES = ("Id", "Bates", "Custodian", "Other Custodian", "Tags", "Title", "Date", "Begin Attach", "Note", "Sum ü")
+NAMES = ("Id", "Bates", "Custodian", "Other Custodian", "Tags", "Title", "Date", "Begin Attach", "Note", "Path ü")
 FIELDS = (
     *("control_number", "bates_begin", "custodians", "custodians"),
-    *("tags", "title", "document_date", "family_begin", None, None),
+    *("tags", "title", "document_date", "family_begin", None, "native_path"),
 )
 BY_BATES = (None, *FIELDS[1:])
 
@@ -80,7 +80,7 @@ SPECIAL = st.sampled_from(
         *("", " ", "<nil>", "a®b", "®", "'", '"', "\\", "\\'", "\t", "a\nb", "\x00", "\x1f", "\x7f", "\x85", "\u2028"),
         *("\ufeff", "\U0001f600", "\udc80", "\ud800", "x" * 13, "00/00/0000", "5/6/2001", "31/31/2001", " 5/6/2001 "),
         *("A; B", "A;A", ";", "a;A ;b", "; ".join("ab"), "x" * 13 + ";y", "Id 1", " Id 1", "2001-02-03T04:05:06Z"),
-        *("Id 1\t", ";" * MAX_NAMES),
+        *("Id 1\t", ";" * MAX_NAMES, "A®B;A", "®" * MAX_NAMES, "x" * 7 + "®" + "y" * 7),
     ]
 )
 CELLS = st.one_of(SPECIAL, TEXT, st.sampled_from(["Id 1", "Id 2", "Smith", "1/2/2003", "plain"]))
@@ -114,7 +114,7 @@ def test_any_load_file_comes_out_alike(spec: Spec) -> None:
         assert_alike(reading.records, coercer(reading.layout, spec.db_charset, characters))
 
 
-ORDINARY = ("Id 1", "Id 1", "Smith; Jones", "Lee", "Hot", "A title", "1/2/2003 4:05 PM", "Id 0", "it's", "1,5 ®")
+ORDINARY = ("Id 1", "Id 1", "Smith®Jones", "Lee", "Hot", "A®title", "1/2/2003 4:05 PM", "Id 0", "it's ®", "1,5")
 
 
 @pytest.mark.parametrize("fields", [FIELDS, BY_BATES])

@@ -17,10 +17,10 @@ from typing import Any
 
 from core.load_file.chunk_reader import SourceRecord
 from core.load_file.dates import is_zero_date, parse_date
-from core.load_file.field_mapping import MULTI_COLUMN_FIELDS, get_id_field
+from core.load_file.field_mapping import MULTI_COLUMN_FIELDS, get_id_field, is_path_column
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
-from core.load_file.rows import KEYS, MAX_NAMES, MULTI_VALUE_SEPARATOR, TEXTS, Name, split_names
+from core.load_file.rows import KEYS, MAX_NAMES, MULTI_VALUE_SEPARATOR, TEXTS, Name, separate_values, split_names
 from shell.imports.chunks.coercion import RowCoercer, StorableRow
 from shell.utils.document_properties import NIL, TEXT_COLUMN_BYTES, format_document
 
@@ -73,19 +73,23 @@ class RegularRecords:
         room = self.coercer.exhibits["document_properties"].bytes or TEXT_COLUMN_BYTES
         most = (room - _GROWTH * len("".join(names).encode())) // _GROWTH - _ENCLOSING_BYTES * len(names)
         yield from _indexes(self.records, lambda record: record.byte_len > most)
-        for field, column in zip(self.layout.fields, self.columns, strict=False):
+        for name, field, column in zip(names, self.layout.fields, self.columns, strict=False):
             yield from self._find_irregular_text(column)
+            yield from self._find_irregular_marks(column, is_path=is_path_column(name, field))
             yield from self._find_irregular_of_field(field, column)
 
     def _find_irregular_text(self, column: Column) -> Iterator[int]:
-        text, mark = "".join(column), self.layout.newline
+        text = "".join(column)
         if NIL in text:
             yield from _indexes(column, lambda cell: cell == NIL)
         if not self._is_storable(text):
             yield from _indexes(column, lambda cell: not self._is_storable(cell))
-        if mark is not None and mark in text:
+
+    def _find_irregular_marks(self, column: Column, *, is_path: bool) -> Iterator[int]:
+        mark = self.layout.newline
+        if mark is not None and mark in "".join(column):
             lines = [record.line_count for record in self.records]
-            yield from (index for index, cell in enumerate(column) if lines[index] > 1 and mark in cell)
+            yield from (index for index, cell in enumerate(column) if mark in cell and (is_path or lines[index] > 1))
 
     def _is_storable(self, text: str) -> bool:
         """Return whether the text has no surrogates and only characters of the columns' character set."""
@@ -126,6 +130,7 @@ class RegularRecords:
         return {cell for cell, text in undated.items() if text and not is_zero_date(text)}
 
     def _has_irregular_name(self, field: str, cell: str) -> bool:
+        cell = separate_values(cell, self.layout.newline)
         # Counted before they are split: a cell of a million values takes no memory.
         if cell.count(MULTI_VALUE_SEPARATOR) >= MAX_NAMES:
             return True
@@ -144,7 +149,7 @@ class ColumnarRows:
         dates = next((column for field, _, column in self._fields() if field == "document_date"), ())
         self._dates = [regular.dates[cell] for cell in dates]
         self._properties = [
-            (name, column if field in _VERBATIM else self._with_newlines(column))
+            (name, column if field in _VERBATIM or is_path_column(name, field) else self._with_newlines(column))
             for field, name, column in self._fields()
             if field not in KEYS and field not in TEXTS
         ]
@@ -173,17 +178,16 @@ class ColumnarRows:
         """Set the parents from the family's first document, by the rule of `core.load_file.rows`."""
         if "parent_control_number" in self._layout.fields or "control_number" in self._layout.fields:
             return
-        families = [self._layout.names[index] for index in self._layout.find_columns("family_begin")]
-        for name, column in self._properties:
-            if name in families:
-                pairs = zip(strip_cells(column), self.numbers, strict=True)
-                self._keys["parent_control_number"] = ["" if first == number else first for first, number in pairs]
+        for index in self._layout.find_columns("family_begin"):
+            pairs = zip(strip_cells(self._columns[index]), self.numbers, strict=True)
+            self._keys["parent_control_number"] = ["" if first == number else first for first, number in pairs]
 
     def _names(self, field: str) -> Iterable[Sequence[Name]]:
         columns = [(name, column) for column_field, name, column in self._fields() if column_field == field]
         rows = list(zip(*(column for _, column in columns), strict=True)) or [()] * len(self._records)
         # Many rows have the same cells: split each combination once.
-        names = {cells: _split_row_names([name for name, _ in columns], cells) for cells in set(rows)}
+        titles, mark = [name for name, _ in columns], self._layout.newline
+        names = {cells: _split_row_names(titles, cells, mark) for cells in set(rows)}
         return [names[cells] for cells in rows]
 
     def _compute_hashes(self) -> list[bytes]:
@@ -252,11 +256,11 @@ def _indexes_of(column: Column, cells: set[str]) -> Iterator[int]:
     return _indexes(column, cells.__contains__) if cells else iter(())
 
 
-def _split_row_names(columns: Sequence[str], cells: Sequence[str]) -> Sequence[Name]:
+def _split_row_names(columns: Sequence[str], cells: Sequence[str], newline: str | None) -> Sequence[Name]:
     """Return the names in one row's cells of these columns."""
     names: list[Name] = []
     for column, cell in zip(columns, cells, strict=True):
-        names += split_names(cell, column, names)
+        names += split_names(separate_values(cell, newline), column, names)
     return names
 
 
