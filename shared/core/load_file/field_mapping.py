@@ -167,7 +167,7 @@ def _apply_mapping(names: Sequence[str], mapping: Mapping[str, str]) -> list[str
 def _recognise_fields(names: Sequence[str], fields: list[str | None]) -> None:
     normalised = [normalise_name(name) for name in names]
     for field, synonyms in SYNONYMS.items():
-        if field in fields:
+        if field in fields and field not in MULTI_COLUMN_FIELDS:
             continue
         free = [index for synonym in synonyms for index, name in enumerate(normalised) if name == synonym]
         free = [index for index in free if fields[index] is None]

@@ -86,6 +86,9 @@ CASES: list[tuple[list[str], dict[str, str], tuple[str | None, ...]]] = [
     # Several columns may be given as properties and custodians.
     (["DOCID", "b", "c"], {"2": "property", "3": "property"}, ("control_number", None, None)),
     (["DOCID", "b", "c"], {"2": "custodians", "3": "custodians"}, ("control_number", "custodians", "custodians")),
+    # What is given to a field of several columns joins those of its names.
+    (["DOCID", "Author", "Custodian"], {"Author": "custodians"}, ("control_number", "custodians", "custodians")),
+    (["DOCID", "Hot", "Tags"], {"Hot": "tags", "Tags": "property"}, ("control_number", "tags", None)),
 ]
 
 
