@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from core.contracts.common import Name, NextCursor, RequestModel, ResponseModel, RowId, TagName, UtcTimestamp
-from core.load_file.field_mapping import SYNONYMS, normalise_name
+from core.load_file.field_mapping import find_field, normalise_name
 from core.productions.bates import MAX_DIGITS, MAX_PREFIX, PREFIX, Numbering
 from core.productions.volume import HEADER
 from core.saga import SagaStepStatus
@@ -15,14 +15,14 @@ from core.statuses import DocumentStatus, ProductionStatus
 
 MAX_EXHIBITS_BY_ID, MAX_PROPERTIES = 10_000, 200
 VOLUME = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$"
-# Readers map a column of such a name to the field; as an id, it would replace the Bates number.
-_FIELDS = {synonym: field for field, names in SYNONYMS.items() if field != "document_date" for synonym in names}
 _RESERVED = frozenset(map(normalise_name, HEADER))
 
 
 def _require_property(name: str) -> str:
-    if normalise_name(name) in _FIELDS:
-        raise ValueError(f"a reader would map a column of this name to {_FIELDS[normalise_name(name)]}; omit it")
+    field = find_field(name)
+    if field not in (None, "document_date"):
+        # As an id, it would replace the Bates number.
+        raise ValueError(f"a reader would map a column of this name to {field}; omit it")
     if normalise_name(name) in _RESERVED:
         raise ValueError("every production has a column of this name; omit it")
     return name

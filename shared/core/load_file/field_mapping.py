@@ -2,7 +2,8 @@
 
 Names are compared without case, spaces, underscores and other signs, because producers write them in every way. A
 column that matches no field is kept as a property; no column is dropped. The id is the control number, else the
-document id, else the begin Bates number; the id columns that are not used are kept as properties.
+document id, else the begin Bates number, else a column that may be an id, such as "Document Number"; the id columns
+that are not used are kept as properties. Of several columns for a field the one with the most specific name is used.
 """
 
 from __future__ import annotations
@@ -11,53 +12,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
+from core.load_file.header_names import FALLBACK_ID, PATTERNS, PRODUCTION_FIELDS, SYNONYMS
 
-# In order of preference: the first name in the file wins. Only `custodians` and `tags` may have several columns.
-SYNONYMS: dict[str, tuple[str, ...]] = {
-    "control_number": (
-        *("controlnumber", "controlno", "ctrlnumber", "docid", "documentid", "docidentifier", "documentidentifier"),
-        *("itemid", "upi"),
-    ),
-    "bates_begin": (
-        *("begdoc", "begindoc", "begbates", "beginbates", "batesbeg", "batesbegin", "batesstart", "startbates"),
-        *("begdocno", "firstbates", "batescontrol", "prodbeg", "prodbegin", "begprod", "beginproduction"),
-        *("begno", "begnum", "beginnumber", "batesnumber", "batesno", "bates"),
-    ),
-    "bates_end": (
-        *("enddoc", "endbates", "batesend", "batesstop", "enddocno", "lastbates", "endbatescontrol", "prodend"),
-        *("endprod", "endproduction", "endno", "endnum", "endnumber"),
-    ),
-    "parent_control_number": (
-        *("parentid", "parentdocid", "parentdocumentid", "parentcontrolnumber", "attachmentparent", "parentbates"),
-        *("parentbeg", "parent"),
-    ),
-    "family_begin": (
-        *("begattach", "begattatch", "begatty", "begingroup", "batesbeginattach", "beginattach", "begfamily"),
-        *("beginfamily", "prodbegattach", "attachbeg", "batesbegattach"),
-    ),
-    "title": ("title", "documenttitle", "doctitle"),
-    "file_name": ("filename", "originalfilename", "origfilename", "documentname"),
-    "document_date": (
-        *("documentdate", "docdate", "date", "datesent", "sentdate", "datetimesent", "datereceived", "receiveddate"),
-        *("datecreated", "createddate", "creationdate", "datelastmodified", "lastmodifieddate", "datemodified"),
-        "modifieddate",
-    ),
-    "native_path": ("nativepath", "nativelink", "nativefile", "nativefilepath", "filepath", "doclink", "itempath"),
-    "text_path": ("textpath", "textlink", "textfile", "textfilepath", "extractedtextpath", "ocrpath"),
-    "custodians": (
-        *("custodian", "custodians", "custdian", "mastercustodian", "allcustodians", "dupcustodian"),
-        *("dupcustodians", "dupecustodian", "dupecustodians", "duplicatecustodian", "duplicatecustodians"),
-        "othercustodians",
-    ),
-    "tags": ("tags", "tag", "issues", "issue", "issuetags", "coded", "coding"),
-}
 # The fields that option `columns` accepts; `family_begin` is excluded because it only serves to find parents.
 FIELDS = frozenset(SYNONYMS.keys() - {"family_begin"} | {"property"})
 MULTI_COLUMN_FIELDS = frozenset({"custodians", "tags"})
-MAX_LISTED_NAMES = 20
+MAX_LISTED_NAMES, MAX_RECOGNISED_CHARACTERS = 20, 100
 _PATH_FIELDS = frozenset({"file_name", "native_path", "text_path"})
 _PATH_NAME = re.compile(r"(?:path|link|file|filename|folder)s?$")
 
@@ -135,16 +99,54 @@ def explain_columns(names: Sequence[str], mapping: Mapping[str, str]) -> tuple[C
 
 
 def _explain_column(name: str, given: str | None, field: str | None) -> ColumnMapping:
-    meaning = find_field(name)
+    found = _find_meaning(name)
+    meaning = found.field if found else None
     if given:
         return ColumnMapping(name, None if given == "property" else given, MappingReason.GIVEN, meaning)
-    return ColumnMapping(name, field, MappingReason.SYNONYM if field else MappingReason.PROPERTY, meaning)
+    why = MappingReason.PROPERTY if field is None else found.why if found else MappingReason.PATTERN
+    return ColumnMapping(name, field, why, meaning)
 
 
 def find_field(name: str) -> str | None:
     """Return the field that a header name stands for; None if it is not a known name of a field."""
-    normalised = normalise_name(name)
-    return next((field for field, synonyms in SYNONYMS.items() if normalised in synonyms), None)
+    found = _find_meaning(name)
+    return found.field if found else None
+
+
+class _Meaning(NamedTuple):
+    """The field of a name, its preference among the names of the field (0 is first), and how it was found."""
+
+    field: str
+    rank: int
+    why: MappingReason
+
+
+_SYNONYM_RANKS = {
+    synonym: (field, rank) for field, synonyms in SYNONYMS.items() for rank, synonym in enumerate(synonyms)
+}
+
+
+def _find_meaning(name: str) -> _Meaning | None:
+    """Return the meaning of a header name, None if it has none; a name that begins with # is a count."""
+    if len(name) > MAX_RECOGNISED_CHARACTERS:
+        return None
+    synonym = None if name.lstrip().startswith("#") else _SYNONYM_RANKS.get(normalise_name(name))
+    if synonym:
+        return _Meaning(*synonym, MappingReason.SYNONYM)
+    production, _, own = name.rpartition("::")
+    found = _match_pattern(name)
+    if found is None and production and (inner := _match_pattern(own)) and inner.field in PRODUCTION_FIELDS:
+        found = inner._replace(rank=inner.rank + len(_SYNONYM_RANKS))
+    return found
+
+
+def _match_pattern(name: str) -> _Meaning | None:
+    spelled = normalise_name(name.replace("#", " number "))
+    if spelled in _SYNONYM_RANKS:
+        return _Meaning(*_SYNONYM_RANKS[spelled], MappingReason.PATTERN)
+    ranked = ((field, rank, form) for field, forms in PATTERNS.items() for rank, form in enumerate(forms))
+    matches = ((field, rank) for field, rank, form in ranked if form.fullmatch(spelled))
+    return next((_Meaning(field, len(SYNONYMS[field]) + rank, MappingReason.PATTERN) for field, rank in matches), None)
 
 
 def _apply_mapping(names: Sequence[str], mapping: Mapping[str, str]) -> list[str | None]:
@@ -165,14 +167,22 @@ def _apply_mapping(names: Sequence[str], mapping: Mapping[str, str]) -> list[str
 
 
 def _recognise_fields(names: Sequence[str], fields: list[str | None]) -> None:
-    normalised = [normalise_name(name) for name in names]
-    for field, synonyms in SYNONYMS.items():
+    meanings = [_find_meaning(name) for name in names]
+    for field in SYNONYMS:
         if field in fields and field not in MULTI_COLUMN_FIELDS:
             continue
-        free = [index for synonym in synonyms for index, name in enumerate(normalised) if name == synonym]
-        free = [index for index in free if fields[index] is None]
+        ranks = [(found.rank, index) for index, found in enumerate(meanings) if found and found.field == field]
+        free = [index for _, index in sorted(ranks) if fields[index] is None]
         for index in free if field in MULTI_COLUMN_FIELDS else free[:1]:
             fields[index] = field
+    if not {"control_number", "bates_begin"} & set(fields):
+        free = [index for index, field in enumerate(fields) if field is None]
+        for index in [index for index in free if _may_be_id(names[index])][:1]:
+            fields[index] = "control_number"
+
+
+def _may_be_id(name: str) -> bool:
+    return FALLBACK_ID.fullmatch(normalise_name(name.replace("#", " number "))) is not None
 
 
 def _describe_missing_id(names: Sequence[str]) -> str:

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ValidationError
 from core.contracts.custody import NewPeriod, NewTransfer, PeriodPatch
 from core.contracts.exhibits import ExhibitChange, NewCustodians, TaggingRequest
 from core.contracts.productions import NewProduction
-from core.load_file.field_mapping import SYNONYMS, map_columns
+from core.load_file.field_mapping import map_columns
+from core.load_file.header_names import SYNONYMS
 from core.productions.bates import Numbering
 from core.productions.volume import HEADER
 

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import FileRefusedError
-from core.load_file.field_mapping import SYNONYMS, map_columns, name_columns, normalise_name
+from core.load_file.field_mapping import map_columns, name_columns, normalise_name
+from core.load_file.header_names import SYNONYMS
 from samples.columns import _ID_NAMES, _NAMES, IdStyle, Role
 
-IDS = {
-    "control_number": ["Control Number", "CONTROLNUMBER", "DOCID", "Doc ID", "doc_id", "Item ID", "UPI"],
-    "bates_begin": [
-        *("BEGDOC", "BEGDOC#", "BEGBATES", "Bates Beg", "Bates Begin", "Begin Bates", "Begin Doc", "BEGINBATES"),
-        *("Bates_Start", "Bates/Control #", "PROD_BEG", "BATES_NUMBER", "Bates Number"),
-    ],
-}
-OTHERS = {
-    "bates_end": ["ENDDOC", "ENDDOC#", "ENDBATES", "Bates End", "End Bates", "Bates_End", "End Bates/Control #"],
-    "family_begin": ["BEGATTACH", "BEGATTY", "BEGINGROUP", "Bates Begin Attach", "Begin Family"],
-    "parent_control_number": ["PARENTID", "PARENT_DOCID", "Parent Document ID", "attachment_parent"],
-    "custodians": ["CUSTODIAN", "Custodian(s)", "CUSTDIAN", "Master Custodian", "ALL CUSTODIANS", "Dupe Custodians"],
-    "tags": ["Tags", "Issues", "CODED"],
-    "native_path": ["FILE_PATH", "NATIVEPATH", "NATIVE_PATH", "Native Link", "DOCLINK", "ITEMPATH"],
-    "text_path": ["TEXTPATH", "TEXT_PATH", "Text Link", "text_link"],
-    "title": ["Title", "Document Title"],
-    "file_name": ["FILENAME", "File Name", "Original Filename"],
-}
+TABLE = (Path(__file__).parents[3] / "docs" / "load-files.md").read_text("utf-8").partition("## Header names")[2]
+DOCUMENTED = re.findall(r"^\| (?:`(\w+)`(.*)|none.*) \| (`.*`) \|.*\|$", TABLE.partition("\n## ")[0], re.MULTILINE)
 
 
 def mapped(names: Sequence[str], given_columns: Mapping[str, str] | None = None) -> tuple[str | None, ...]:
@@ -42,12 +29,17 @@ def refusal(names: Sequence[str], given_columns: Mapping[str, str]) -> FileRefus
     return caught.value
 
 
-@pytest.mark.parametrize("field", [*IDS, *OTHERS])
-def test_fields_go_by_many_names(field: str) -> None:
-    for name in (IDS | OTHERS)[field]:
+@pytest.mark.parametrize(("field", "condition", "names"), DOCUMENTED)
+def test_documented_names_are_recognised(field: str, condition: str, names: str) -> None:
+    expected = field or None
+    for name in re.findall("`(.+?)`", names):
         for written in (name, name.upper(), name.lower(), f" {name} "):
-            expected = (None, field) if field in IDS else ("control_number", field)
-            assert mapped(["x" if field in IDS else "DOCID", written]) == expected, written
+            if condition or expected in ("control_number", "bates_begin"):
+                assert mapped(["x", written]) == (None, expected), written
+            if not condition and expected != "control_number":
+                assert mapped(["DOCID", written]) == ("control_number", expected), written
+            elif condition:
+                assert mapped(["BEGDOC", written]) == ("bates_begin", None), written
 
 
 def test_every_name_that_samples_use_is_recognised() -> None:
@@ -70,6 +62,11 @@ CASES: list[tuple[list[str], dict[str, str], tuple[str | None, ...]]] = [
     (["BEGBATES", "DOCID", "Control Number"], {}, ("bates_begin", None, "control_number")),
     (["BEGBATES", "DOCID"], {}, ("bates_begin", "control_number")),
     (["x", "BEGBATES"], {}, (None, "bates_begin")),
+    (["Vol 1::Begin Bates", "Prod Beg Bates", "Control #"], {}, (None, "bates_begin", "control_number")),
+    (["Exhibit #", "ID", "Parent ID"], {}, ("control_number", None, "parent_control_number")),
+    # For Logikcull, the first attachment is not the first document of the family.
+    (["DOCID", "Begin Attach", "Begin Family"], {}, ("control_number", None, "family_begin")),
+    (["DOCID", "Start Date", "Date Created"], {}, ("control_number", None, "document_date")),
     # Several columns feed custodians and tags; of another field's, those that were passed over are properties.
     (["DOCID", "Item ID", "Title", "Doc Title"], {}, ("control_number", None, "title", None)),
     (["DOCID", "Custodian", "All Custodians", "Tags"], {}, ("control_number", "custodians", "custodians", "tags")),

@@ -1,0 +1,105 @@
+"""The header names that mean a field, from the products and specifications that docs/load-files.md lists.
+
+A synonym is a whole name; a pattern says how names are put together: `Beg Bates`, `Bates Begin No.`, `ProdBegDoc#`.
+Both are compared with case-folded letters and digits alone, patterns with "number" in place of the sign #.
+"""
+
+from __future__ import annotations
+
+import re
+
+# In order of preference: the first name in the file wins. Only `custodians` and `tags` may have several columns.
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "control_number": (
+        *("controlnumber", "controlno", "ctrlnumber", "docid", "documentid", "docidentifier", "documentidentifier"),
+        *("itemid", "upi"),
+    ),
+    "bates_begin": (
+        *("begdoc", "begindoc", "begbates", "beginbates", "batesbeg", "batesbegin", "batesstart", "startbates"),
+        *("begdocno", "firstbates", "batescontrol", "prodbeg", "prodbegin", "begprod", "beginproduction"),
+        *("begno", "begnum", "beginnumber", "batesnumber", "batesno", "bates"),
+    ),
+    "bates_end": (
+        *("enddoc", "endbates", "batesend", "batesstop", "enddocno", "lastbates", "endbatescontrol", "prodend"),
+        *("endprod", "endproduction", "endno", "endnum", "endnumber"),
+    ),
+    "parent_control_number": (
+        *("parentid", "parentdocid", "parentdocumentid", "parentcontrolnumber", "attachmentparent", "parentbates"),
+        *("parentbeg", "parent"),
+    ),
+    # For Logikcull, "Begin Attach" is the first attachment, and "Begin Family" the first document of the family.
+    "family_begin": (
+        *("begfamily", "beginfamily", "begingroup", "begattach", "begattatch", "begatty", "batesbeginattach"),
+        *("beginattach", "prodbegattach", "attachbeg", "batesbegattach"),
+    ),
+    "title": ("title", "documenttitle", "doctitle"),
+    "file_name": ("filename", "originalfilename", "origfilename", "documentname"),
+    "document_date": (
+        *("documentdate", "docdate", "date", "datesent", "sentdate", "datetimesent", "datereceived", "receiveddate"),
+        *("datecreated", "createddate", "creationdate", "datelastmodified", "lastmodifieddate", "datemodified"),
+        "modifieddate",
+    ),
+    "native_path": ("nativepath", "nativelink", "nativefile", "nativefilepath", "filepath", "doclink", "itempath"),
+    "text_path": ("textpath", "textlink", "textfile", "textfilepath", "extractedtextpath", "ocrpath"),
+    "custodians": (
+        *("custodian", "custodians", "custdian", "mastercustodian", "allcustodians", "dupcustodian"),
+        *("dupcustodians", "dupecustodian", "dupecustodians", "duplicatecustodian", "duplicatecustodians"),
+        "othercustodians",
+    ),
+    "tags": ("tags", "tag", "issues", "issue", "issuetags", "coded", "coding"),
+}
+_WORDS = {
+    "begin": r"(?:beg(?:in(?:ning)?)?|start(?:ing)?|first)",
+    "end": r"(?:end(?:ing)?|stop|last)",
+    "number": r"(?:numbers?|num|no|nbr|nr)",
+    "kind": r"(?:bates|doc(?:ument)?|control|ctrl|cntrl|prod(?:uction)?)",
+    "prod": r"(?:prod(?:uction)?)?",
+    "doc": r"doc(?:ument)?",
+    "family": r"(?:family|fam|group|attach(?:ment)?s?|attch|atty|att)",
+    "copies": r"(?:all|dup(?:e|licates?)?|dedup(?:ed?|lication)?|master|primary|main|other|additional|file)?",
+    "date": r"date(?:and)?(?:time)?",
+}
+# {edge} is a word for the first or last page, {short} one that also comes after the kind of number: "Doc Beg".
+_RANGE = (
+    r"{kind}?{edge}(?:{kind}{{1,2}}(?:{number}|id)?(?:page)?|{number})",
+    r"{kind}{{1,2}}{number}?{short}{number}?|(?:bates|control){edge}{number}?",
+)
+_DATE = r"(?:e?mail|file|{doc})?(?:{date}{event}|{event}(?:on)?{date})(?:utc|gmt)?"
+_EVENTS = ("sent", "(?:received|rcvd|recd)", "(?:created?|creation|crtd)", "(?:last)?(?:mod(?:ified)?|saved|svd)")
+_FORMS: dict[str, tuple[str, ...]] = {
+    "control_number": (r"(?:{doc})?(?:control|ctrl|cntrl|ctl)(?:{number}|id)", "dcn"),
+    "bates_begin": (
+        *(form.replace("{edge}", "{begin}").replace("{short}", "beg(?:in)?") for form in _RANGE),
+        r"(?:prod(?:uced|uction)?)?bates(?:control)?(?:{number}|id)?",
+    ),
+    "bates_end": tuple(form.replace("{edge}", "{end}").replace("{short}", "end") for form in _RANGE),
+    "parent_control_number": (r"parent{begin}?(?:{kind}|item|record){{0,2}}(?:{number}|id|bates|{begin})?",),
+    "family_begin": (
+        r"{kind}{{0,2}}(?:beg(?:in(?:ning)?)?|start(?:ing)?)(?:{kind}|{number})?(?:of)?{family}(?:{number}|id|bates)?",
+        r"{prod}{family}(?:{kind}|{number})?beg(?:in)?(?:{kind}|{number})?",
+    ),
+    "title": (),
+    "file_name": (r"(?:orig(?:inal)?|native|source)filename|docname|originalname",),
+    "document_date": (
+        r"(?:master|primary){date}",
+        *(_DATE.replace("{event}", event) for event in _EVENTS),
+        r"(?:beg(?:in)?|start)date",
+    ),
+    "native_path": (r"{prod}natives?(?:file)?(?:path|link|location)", r"(?:{doc}|file|item)link"),
+    "text_path": (
+        r"{prod}(?:extracted|full|ocr|{doc})?text(?:file)?(?:path|link|location)|ocr(?:file)?(?:path|link)|textprecedence",
+    ),
+    "custodians": (
+        r"{copies}custodians?(?:names?|list|all|other|dup(?:e|licates?)?)?",
+        r"{copies}(?:custs?|custdn|custodn)",
+    ),
+    "tags": (r"(?:review|{doc}|all|user)?tags?(?:names?|list|paths?)?", r"issue(?:codes?|names?)"),
+}
+PATTERNS = {field: tuple(re.compile(form.format(**_WORDS)) for form in forms) for field, forms in _FORMS.items()}
+# The id in some files and something else in others: used if no other column can be the id.
+FALLBACK_ID = re.compile(
+    r"(?:{doc}|exhibit|ex|record|item|unique|evidence|image|zylab)(?:id|identifier|key|{number})"
+    r"|id|identifier|uid|uuid|(?:item|{doc})?guid|imagetag|exhibit".format(**_WORDS)
+)
+# Relativity names the fields of a production after it: "Production::Begin Bates".
+PRODUCTION_FIELDS = frozenset({"bates_begin", "bates_end", "family_begin"})
