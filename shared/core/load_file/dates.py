@@ -40,7 +40,9 @@ _NUMBERS = re.compile(
     r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?: (\d{1,2}):(\d{2})(?::(\d{2}))?(?: ([AaPp])[Mm])?)?", re.ASCII
 )
 _DIGITS = re.compile(r"\d{8}")
-_ZERO = re.compile(r"(?:0{1,4}[-/.]0{1,2}[-/.]0{1,4}|0{8})(?:[T ][0:.]*)?")
+_ZERO = re.compile(
+    r"0|(?:0{1,4}[-/.]0{1,2}[-/.]0{1,4}|0{8})(?:[T ](?:[0:.]+|12(?::00){1,2})?\s*(?:[Aa]\.?[Mm]\.?|Z)?)?"
+)
 _PREFIX = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.]")
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),
@@ -115,7 +117,7 @@ def _name_order(*, day_first: bool, month_first: bool) -> str | None:
 
 
 def is_zero_date(text: str) -> bool:
-    """Return whether the text is a zero date such as 00/00/0000, which programs write for a missing date."""
+    """Return whether the text is a zero date such as 00/00/0000 or 0, which programs write for a missing date."""
     return _ZERO.fullmatch(text) is not None
 
 

@@ -191,13 +191,17 @@ def _set_control_number(row: Row, layout: Layout) -> None:
 
 
 def _set_parent_from_family(row: Row, layout: Layout) -> None:
-    """Set the parent to the first document of the family, if the file has no parent column.
+    """Set a blank parent to the first document of the family.
 
-    Only if the id is the begin Bates number: family ranges are Bates numbers.
+    Only if the id is the begin Bates number or equal to it: family ranges are Bates numbers. A blank property tells
+    that the cell of the parent was blank.
     """
-    if "parent_control_number" in layout.fields or "control_number" in layout.fields:
+    own, parent = row.values.get("bates_begin"), row.values.get("parent_control_number")
+    if parent is not None or own is None or own != row.control_number:
         return
     for column in layout.find_columns("family_begin"):
         first = (row.source.cells or [])[column].strip(ASCII_WHITESPACE)
-        if first and first != row.control_number:
+        if first and first != own:
             row.values["parent_control_number"] = first
+            for blank in layout.find_columns("parent_control_number"):
+                row.properties.setdefault(layout.names[blank], "")

@@ -79,8 +79,11 @@ def test_what_names_no_single_date_gives_none(order: str) -> None:
     assert {text: found for text in NO_DATES if (found := parse_date(text, order))} == {}
 
 
-ZEROS = ("00/00/0000", "0/0/00", "00000000", "0000-00-00", "00/00/0000 00:00:00", "0.0.0")
-OTHERS = ("", "0", "01/00/0000", "00/00/2001", "10/10/2000", "0000000")
+ZEROS = (
+    *("00/00/0000", "0/0/00", "00000000", "0000-00-00", "00/00/0000 00:00:00", "0.0.0", "0"),
+    *("00/00/0000 12:00:00 AM", "0/0/0000 12:00 a.m.", "0000-00-00T00:00:00.000Z"),
+)
+OTHERS = ("", "00", "01/00/0000", "00/00/2001", "10/10/2000", "00/00/0000 12:00 PM", "0 12:00 AM")
 
 
 @pytest.mark.parametrize(("text", "is_zero"), [*((text, True) for text in ZEROS), *((text, False) for text in OTHERS)])

@@ -199,7 +199,11 @@ def test_a_row_that_is_damaged_and_has_no_id_says_both() -> None:
         (("bates_begin", "family_begin"), ["A3", ""], None),
         (("bates_begin", "family_begin"), ["A®3", "A®1"], "A®1"),
         (("bates_begin", "family_begin", "parent_control_number"), ["A2", "A1", "A0"], "A0"),
-        (("bates_begin", "family_begin", "parent_control_number"), ["A2", "A1", ""], None),
+        (("bates_begin", "family_begin", "parent_control_number"), ["A2", "A1", " "], "A1"),
+        (("bates_begin", "family_begin", "parent_control_number"), ["A1", "A1", ""], None),
+        # The id may be a copy of the first Bates number.
+        (("control_number", "bates_begin", "family_begin"), ["A2", "A2", "A1"], "A1"),
+        (("control_number", "bates_begin", "family_begin"), ["D2", "A2", "A1"], None),
         # A family in Bates numbers names no parent where ids are others.
         (("control_number", "family_begin"), ["D2", "A1"], None),
     ],
@@ -211,5 +215,5 @@ def test_a_parent_is_what_its_column_says_or_else_the_first_document_of_the_fami
     row = parse_row(SourceRecord(2, 1, 0, 9, cells), layout)
     assert row.values.get("parent_control_number") == parent
     # The first Bates number is kept beside the id that it is.
-    kept = cells[0] if "bates_begin" in fields else None
-    assert (row.control_number, row.values.get("bates_begin")) == (cells[0], kept)
+    assert (row.control_number, "bates_begin" in row.values) == (cells[0], "bates_begin" in fields)
+    assert rebuilt(row, layout) == cells

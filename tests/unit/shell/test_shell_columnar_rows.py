@@ -30,6 +30,7 @@ FIELDS = (
     *("tags", "title", "document_date", "family_begin", None, "native_path"),
 )
 BY_BATES = (None, *FIELDS[1:])
+WITH_PARENTS = (*FIELDS[:8], "parent_control_number", None)
 
 
 def coercer(layout: Layout, charset: str = "utf8mb3", characters: int = 12, room: int = 2_000) -> RowCoercer:
@@ -93,7 +94,7 @@ COLUMNS = frozenset((*KEYS, *TEXTS, "document_properties", "custodians", "tags")
 @pytest.mark.parametrize("newline", ["®", None, "n"])
 @given(
     rows=ROWS,
-    fields=st.sampled_from([FIELDS, BY_BATES]),
+    fields=st.sampled_from([FIELDS, BY_BATES, WITH_PARENTS, (None, *WITH_PARENTS[1:])]),
     lines=st.sampled_from([1, 2]),
     wide=st.sampled_from([COLUMNS, frozenset[str]()]) | st.frozensets(st.sampled_from(sorted(COLUMNS))),
 )

@@ -73,10 +73,21 @@ class RegularRecords:
         room = self.coercer.exhibits["document_properties"].bytes or TEXT_COLUMN_BYTES
         most = (room - _GROWTH * len("".join(names).encode())) // _GROWTH - _ENCLOSING_BYTES * len(names)
         yield from _indexes(self.records, lambda record: record.byte_len > most)
+        yield from self._find_blank_parents()
         for name, field, column in zip(names, self.layout.fields, self.columns, strict=False):
             yield from self._find_irregular_text(column)
             yield from self._find_irregular_marks(column, is_path=is_path_column(name, field))
             yield from self._find_irregular_of_field(field, column)
+
+    def _find_blank_parents(self) -> Iterator[int]:
+        """Yield the indexes of rows whose blank parent may be the first document of their family."""
+        fields = ("parent_control_number", "family_begin", "bates_begin")
+        found = [self.columns[index] for field in fields for index in self.layout.find_columns(field)]
+        if len(found) == len(fields):
+            cells = zip(*found, strict=True)
+            yield from (
+                index for index, (parent, first, own) in enumerate(cells) if not parent and first not in ("", own)
+            )
 
     def _find_irregular_text(self, column: Column) -> Iterator[int]:
         text = "".join(column)
@@ -175,12 +186,18 @@ class ColumnarRows:
         return [cell.replace(mark, "\n") for cell in column]
 
     def _resolve_family(self) -> None:
-        """Set the parents from the family's first document, by the rule of `core.load_file.rows`."""
-        if "parent_control_number" in self._layout.fields or "control_number" in self._layout.fields:
+        """Set the parents from the family's first document, by the rule of `core.load_file.rows`.
+
+        Where there is a column of parents, the rows to which the rule applies are not regular.
+        """
+        own = self._keys.get("bates_begin")
+        if own is None or "parent_control_number" in self._layout.fields:
             return
         for index in self._layout.find_columns("family_begin"):
-            pairs = zip(strip_cells(self._columns[index]), self.numbers, strict=True)
-            self._keys["parent_control_number"] = ["" if first == number else first for first, number in pairs]
+            cells = zip(strip_cells(self._columns[index]), own, self.numbers, strict=True)
+            self._keys["parent_control_number"] = [
+                first if first != begin == number else "" for first, begin, number in cells
+            ]
 
     def _names(self, field: str) -> Iterable[Sequence[Name]]:
         columns = [(name, column) for column_field, name, column in self._fields() if column_field == field]
