@@ -12,11 +12,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
-from core.load_file.header_names import FALLBACK_ID, PATTERNS, PRODUCTION_FIELDS, SYNONYMS
+from core.load_file.header_names import PRODUCTION_FIELDS, SYNONYMS, compile_fallback_id, compile_patterns
 
 # The fields that option `columns` accepts; `family_begin` is excluded because it only serves to find parents.
 FIELDS = frozenset(SYNONYMS.keys() - {"family_begin"} | {"property"})
@@ -126,6 +127,7 @@ _SYNONYM_RANKS = {
 }
 
 
+@lru_cache(maxsize=20_000)
 def _find_meaning(name: str) -> _Meaning | None:
     """Return the meaning of a header name, None if it has none; a name that begins with # is a count."""
     if len(name) > MAX_RECOGNISED_CHARACTERS:
@@ -144,7 +146,7 @@ def _match_pattern(name: str) -> _Meaning | None:
     spelled = normalise_name(name.replace("#", " number "))
     if spelled in _SYNONYM_RANKS:
         return _Meaning(*_SYNONYM_RANKS[spelled], MappingReason.PATTERN)
-    ranked = ((field, rank, form) for field, forms in PATTERNS.items() for rank, form in enumerate(forms))
+    ranked = ((field, rank, form) for field, forms in compile_patterns().items() for rank, form in enumerate(forms))
     matches = ((field, rank) for field, rank, form in ranked if form.fullmatch(spelled))
     return next((_Meaning(field, len(SYNONYMS[field]) + rank, MappingReason.PATTERN) for field, rank in matches), None)
 
@@ -182,7 +184,7 @@ def _recognise_fields(names: Sequence[str], fields: list[str | None]) -> None:
 
 
 def _may_be_id(name: str) -> bool:
-    return FALLBACK_ID.fullmatch(normalise_name(name.replace("#", " number "))) is not None
+    return compile_fallback_id().fullmatch(normalise_name(name.replace("#", " number "))) is not None
 
 
 def _describe_missing_id(names: Sequence[str]) -> str:
