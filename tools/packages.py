@@ -63,7 +63,7 @@ ALLOWED: dict[str, set[str]] = {
     "local.stack": {"local.gateway", "local.event_sources", "local.lambda_runtime", "local.services"} | _RESOURCES,
     "local.cli": {
         *("local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
-        *("core.errors", "core.load_file.options", "samples"),
+        *("core.errors", "core.caller", "core.imports.uploads", "core.load_file.options", "samples"),
     }
     | _RESOURCES,
 }

@@ -17,7 +17,7 @@ from local.cli import report_download, upload_and_wait
 from local.cli.import_status import ImportProgress, ImportProgressReader
 from local.cli.progress import FileProgress, ProgressDisplay
 from local.cli.summary import ImportResult
-from local.errors import ImportStalledError, LocalError
+from local.errors import ImportRefusedError, ImportStalledError, LocalError
 from local.services.mysql_connection import describe_error
 from local.stack import LocalStack
 from local.stack.served_stack import ServedStack
@@ -71,6 +71,8 @@ def _import_one(
         upload = upload_and_wait.upload_load_file(stack, file, request.tenant, request.case, request.options)
         read_state = upload_and_wait.build_state_reader(states, upload)
         state = upload_and_wait.wait_for_import(stack, read_state, build_state_display(stack, line, display))
+    except ImportRefusedError as exc:
+        return ImportResult(file, None, states.find_refusal(upload.key) or str(exc), time.monotonic() - began)
     except (ImportStalledError, OSError) as exc:
         return ImportResult(file, read_state() if read_state else None, str(exc), time.monotonic() - began)
     seconds = time.monotonic() - began

@@ -22,6 +22,11 @@ _FIND = (
     " custodians_created, tags_created, encoding, delimiter, qualifier, generation, reports_generation"
     " FROM imports WHERE bucket = %s AND object_key = %s ORDER BY id DESC LIMIT 1"
 )
+_REFUSAL = (
+    "SELECT JSON_UNQUOTE(JSON_EXTRACT(payload, '$.reason')) AS reason FROM outbox_events"
+    " WHERE aggregate_type = 'upload' AND aggregate_id = %s AND event_type = 'upload.refused' ORDER BY id DESC LIMIT 1"
+)
+_KEY_CHARACTERS_OF_AN_EVENT = 64
 _COUNTS_OF_CHUNKS = (
     "SELECT COALESCE(SUM(imported), 0) AS imported, COALESCE(SUM(unchanged), 0) AS unchanged,"
     " COALESCE(SUM(updated), 0) AS updated, COALESCE(SUM(rejected), 0) AS rejected,"
@@ -115,6 +120,13 @@ class ImportProgressReader:
                 cursor.execute(_COUNTS_OF_CHUNKS, (values["id"],))
                 values |= {name: int(count) for name, count in (cursor.fetchone() or {}).items()}
             return ImportProgress(**values)
+
+    def find_refusal(self, object_key: str) -> str | None:
+        """Return why the last upload under a key that begins like this one was refused; None if none was."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(_REFUSAL, (object_key[:_KEY_CHARACTERS_OF_AN_EVENT],))
+            found = cursor.fetchone()
+            return found["reason"] if found else None
 
 
 def list_unfinished(database_url: str, limit: int) -> list[Unfinished]:

@@ -14,11 +14,11 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from local.cli.arguments import DEFAULT_WORKERS, build_parser
+from local.cli.checks import check_load_file, check_name
 from local.cli.exit_codes import DONE, FAILED, WRONG_USAGE
 from local.errors import LocalError, UsageError
 
@@ -86,7 +86,7 @@ def _run(options: argparse.Namespace, workspace: Workspace) -> int:
             return commands.serve(workspace, options.port, options.workers or DEFAULT_WORKERS)
         case "token":
             for name in ("tenant", "user"):
-                _check_key_part(name, getattr(options, name))
+                check_name(name, getattr(options, name))
             return commands.print_token(workspace, options.tenant, options.user)
         case "stop":
             return commands.stop(workspace)
@@ -96,9 +96,9 @@ def _run(options: argparse.Namespace, workspace: Workspace) -> int:
 
 def _build_request(options: argparse.Namespace) -> ImportRequest:
     for name in ("case", "tenant"):
-        _check_key_part(name, getattr(options, name))
+        check_name(name, getattr(options, name))
     for file in options.files:
-        _check_file(file)
+        check_load_file(file, options.tenant, options.case)
     from local.cli.import_files import ImportRequest
     from local.cli.import_options import import_options
 
@@ -131,21 +131,6 @@ def _check_database_url(url: str | None) -> str | None:
     if parsed.drivername != "mysql+pymysql" or not parsed.database:
         raise UsageError(f"DATABASE_URL must name the driver mysql+pymysql and a schema; {_URL_FORM}")
     return url
-
-
-def _check_key_part(name: str, value: str) -> None:
-    """Raise UsageError for a tenant, case or user that cannot be one segment of an S3 object key."""
-    if not value.strip() or "/" in value or value in (".", "..") or not value.isprintable():
-        raise UsageError(f"--{name} {value!r} is not a valid name; use a name without slashes or control characters")
-
-
-def _check_file(file: Path) -> None:
-    if not file.exists():
-        raise UsageError(f"{file} does not exist; check the path")
-    if not file.is_file():
-        raise UsageError(f"{file} is not a file; give the path of a load file")
-    if not os.access(file, os.R_OK):
-        raise UsageError(f"{file} cannot be read; check its permissions")
 
 
 class _Interrupted(BaseException):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from local.cli.import_status import ImportProgress, ImportProgressReader
-from local.errors import ImportStalledError
+from local.errors import ImportRefusedError, ImportStalledError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -78,13 +78,17 @@ def wait_for_import(
 ) -> ImportProgress:
     """Wait until an import is finished and return its last state; `on_state` is called with every state read.
 
-    Raises ImportStalledError when the state has not changed and the stack has been idle for STALLED_SECONDS. A stack
-    with messages that wait for a retry is not idle.
+    Raises ImportRefusedError when the stack is idle and has not registered the import: its message is consumed, so
+    that nothing will. Raises ImportStalledError when the state has not changed and the stack has been idle for
+    STALLED_SECONDS. A stack with messages that wait for a retry is not idle.
     """
     last: ImportProgress | None = None
     changed = checked = clock()
+    idle = False
     while True:
         state = read_state()
+        if state is None and idle:
+            raise ImportRefusedError(f"the functions refused the upload; see the logs in {stack.log_directory}")
         if state != last:
             last, changed = state, clock()
         on_state(state)
@@ -92,7 +96,8 @@ def wait_for_import(
             return state
         if clock() - checked >= _IDLE_CHECK_SECONDS:
             checked = clock()
-            if not stack.is_idle():
+            idle = stack.is_idle()
+            if not idle:
                 changed = checked
         if clock() - changed >= STALLED_SECONDS:
             raise ImportStalledError(

@@ -46,9 +46,12 @@ def import_retried(import_id: int, tenant_id: str, generation: int, chunks: int)
     return _build_import_event("import.retried", import_id, tenantId=tenant_id, generation=generation, chunks=chunks)
 
 
-def upload_refused(tenant_id: str, upload_key: str) -> Event:
-    """Return the event of an object under imports/ whose key names no tenant, case and upload; it was not imported."""
-    return Event("upload.refused", "upload", upload_key, {"tenantId": tenant_id})
+def upload_refused(tenant_id: str, upload_key: str, reason: str) -> Event:
+    """Return the event of an object under imports/ whose key names no tenant, case and upload; it was not imported.
+
+    `reason` contains no part of the key.
+    """
+    return Event("upload.refused", "upload", upload_key, {"tenantId": tenant_id, "reason": reason})
 
 
 def rows_changed(import_id: int, chunk_no: int, code: WarningCode, count: int, first_line: int) -> Event:

@@ -73,3 +73,13 @@ def test_one_failing_file_fails_the_command_and_not_the_others(
 
 def test_a_file_that_is_not_there_is_wrong_usage(workspace: Workspace, tmp_path: Path) -> None:
     assert main(["import", str(tmp_path / "missing.dat"), "--case", "c"], workspace) == 2
+
+
+def test_an_upload_that_the_functions_refuse_ends_with_their_reason(
+    workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("local.cli.main.check_name", lambda option, value: None)
+    file = generate(Spec(rows=5, seed=3)).write(tmp_path / "good.dat")
+    code, printed = run(workspace, capsys, str(file), "--tenant", "t" * 65)
+    assert code == 1
+    assert printed["imports"][0]["error"].startswith("the tenant in the object's key has 65 characters")

@@ -102,12 +102,7 @@ def parse_upload(record: Mapping[str, Any]) -> Upload | None:
     key = unquote_plus(stored["key"])
     if key.endswith("/"):
         return None
-    parts = key.split("/", PARTS - 1)
-    if len(parts) != PARTS or parts[0] != PREFIX or not all(map(_is_name, parts[1:])):
-        raise UploadRefusedError()
-    tenant, case, upload_id, file_name = parts[1:]
-    if len(tenant) > MAX_TENANT_CHARACTERS or len(case) > MAX_CASE_CHARACTERS:
-        raise UploadRefusedError("the tenant or case in the object's key is too long; upload it under a shorter key")
+    tenant, case, upload_id, file_name = _parse_key(key)
     version = stored.get("versionId")
     return Upload(
         bucket=record["s3"]["bucket"]["name"],
@@ -123,13 +118,30 @@ def parse_upload(record: Mapping[str, Any]) -> Upload | None:
     )
 
 
-def _is_name(part: str) -> bool:
-    """Check that the part is not a folder name, and has no control character and no surrounding space.
+def _parse_key(key: str) -> list[str]:
+    """Return tenant, case, upload id and file name of a key. Raises UploadRefusedError with the reason."""
+    parts = key.split("/", PARTS - 1)
+    if len(parts) != PARTS or parts[0] != PREFIX:
+        raise UploadRefusedError()
+    for kind, name in zip(("tenant", "case", "upload id", "file"), parts[1:], strict=True):
+        if error := name_error(kind, name):
+            raise UploadRefusedError(f"the {kind} in the object's key {error}; upload it under another key")
+    return parts[1:]
 
-    MySQL ignores trailing spaces when it compares names.
+
+def name_error(kind: str, name: str) -> str | None:
+    """Return why a tenant, case, upload id or file cannot have this name, as the predicate of a sentence, or None.
+
+    MySQL ignores trailing spaces when it compares names, and HTTP clients treat . and .. as folders.
     """
-    return (
-        part not in ("", ".", "..")
-        and part == part.strip()
-        and not any(category(character) == "Cc" for character in part)
-    )
+    limit = {"tenant": MAX_TENANT_CHARACTERS, "case": MAX_CASE_CHARACTERS}.get(kind)
+    kinds = set(map(category, name))
+    if name in ("", ".", ".."):
+        return f"is {name or 'empty'}"
+    if "Cs" in kinds:
+        return "is not valid UTF-8"
+    if "Cc" in kinds:
+        return "has a control character, such as a line break or tab"
+    if name != name.strip():
+        return "begins or ends with a space"
+    return f"has {len(name)} characters; the limit is {limit}" if limit and len(name) > limit else None

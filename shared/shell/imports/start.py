@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import unquote_plus
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError, UploadRefusedError
@@ -142,7 +143,7 @@ def _choose_user_id(import_record: Imports, options: ImportOptions) -> str:
 @retry_on_db_conflict
 def _report_refusal(record: dict[str, Any], reason: str) -> None:
     """Publish an event and write a log entry for an upload that has no import."""
-    key = str(record.get("s3", {}).get("object", {}).get("key", ""))[:64]
+    key = unquote_plus(str(record.get("s3", {}).get("object", {}).get("key", "")))[:64]
     logger.warning("upload refused", extra={"reason": reason})
     with session() as transaction:
-        append_events(transaction, [upload_refused("", key)])
+        append_events(transaction, [upload_refused("", key, reason)])

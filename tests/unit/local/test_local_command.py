@@ -17,7 +17,7 @@ from local.cli.report_download import Reports
 from local.cli.serve import print_unfinished
 from local.cli.summary import ImportResult, format_json
 from local.cli.workspace import Workspace
-from local.errors import ImportStalledError, UsageError
+from local.errors import ImportRefusedError, ImportStalledError, UsageError
 from local.services.state_lock import lock_state_directory
 
 
@@ -98,6 +98,13 @@ def test_an_import_that_nothing_carries_on_is_given_up() -> None:
     with pytest.raises(ImportStalledError, match=r"running.*logs"):
         upload_and_wait.wait_for_import(fake_stack, state, lambda state: None, fake_stack.clock)
     assert fake_stack.now == pytest.approx(upload_and_wait.STALLED_SECONDS, abs=2)
+
+
+def test_an_import_that_no_function_registers_ends_at_once() -> None:
+    fake_stack = FakeStack(idle=True)
+    with pytest.raises(ImportRefusedError, match=r"refused the upload.*logs"):
+        upload_and_wait.wait_for_import(fake_stack, lambda: None, lambda state: None, fake_stack.clock)
+    assert fake_stack.now < 3
 
 
 def test_an_import_that_waits_for_another_attempt_is_not_given_up() -> None:

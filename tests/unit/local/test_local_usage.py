@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from core.errors import UploadRefusedError
+from core.imports.uploads import parse_upload
 from local.cli import main
+from local.cli.checks import check_load_file, check_name
+from local.errors import UsageError
 
 
 @pytest.mark.parametrize(
@@ -20,6 +30,10 @@ from local.cli import main
         ["import", __file__, "--case", "a/b"],
         ["import", __file__, "--case", " "],
         ["import", __file__, "--case", ".."],
+        ["import", __file__, "--case", "Smith "],
+        ["import", __file__, "--case", "é" * 256],
+        ["import", __file__, "--case", "𝔖" * 254],
+        ["import", __file__, "--case", "a", "--tenant", "t" * 65],
         ["import", __file__, "--case", "a", "--tenant", ""],
         ["import", __file__, "--case", "a", "--workers", "0"],
         ["import", __file__, "--case", "a", "--workers", "many"],
@@ -33,6 +47,8 @@ from local.cli import main
         ["token", "--tenant", "acme"],
         ["token", "--tenant", "a/b", "--user", "ada"],
         ["token", "--tenant", "acme", "--user", " "],
+        ["token", "--tenant", "t" * 65, "--user", "ada"],
+        ["token", "--tenant", "acme", "--user", "u" * 256],
     ],
 )
 def test_wrong_usage_exits_with_2_and_says_so_on_standard_error(
@@ -55,3 +71,29 @@ def test_a_database_url_that_cannot_be_used_is_wrong_usage(
     monkeypatch.setenv("DATABASE_URL", url)
     assert main.main(["database-url"]) == 2
     assert "mysql+pymysql://" in capsys.readouterr().err
+
+
+def accepts(check: Callable[[], object]) -> bool:
+    try:
+        check()
+    except (UsageError, UploadRefusedError):
+        return False
+    return True
+
+
+@given(st.text(st.sampled_from(" \t\n\x85.aé𝔖\u2028\udcff/"), max_size=4) | st.integers(0, 300).map("é".__mul__))
+@example("a.csv")
+def test_a_name_is_wrong_usage_where_the_functions_would_refuse_it(name: str) -> None:
+    key = f"imports/t/{quote_plus(name, errors='surrogateescape')}/u/a.dat"
+    record = {"eventName": "ObjectCreated:Put", "s3": {"bucket": {"name": "b"}, "object": {"key": key}}}
+    refused = "/" in name or "\udcff" in name or not name.isprintable() or not accepts(lambda: parse_upload(record))
+    assert accepts(lambda: check_name("case", name)) is not refused
+
+
+@pytest.mark.parametrize("name", [" .csv", "a.csv ", "a\nb.csv", os.fsdecode(b"a\xff.csv")])
+def test_a_file_that_cannot_be_uploaded_under_its_name_is_wrong_usage(tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    file.touch()
+    with pytest.raises(UsageError, match=r"the name of the file '.*' (has|is|begins) .*; rename the file") as told:
+        check_load_file(file, "t", "c")
+    assert str(told.value).isprintable()

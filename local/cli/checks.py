@@ -1,0 +1,55 @@
+"""Check the names and files of a command before anything is started.
+
+Guaranteed: a load file whose names pass is not refused by the functions for a name, because their own rules are used.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+
+from core.caller import MAX_USER_CHARACTERS
+from core.errors import InvalidInputError
+from core.imports.uploads import MAX_KEY_BYTES, build_object_key, build_options_key, name_error
+from local.errors import UsageError
+
+
+def check_name(option: str, value: str) -> None:
+    """Raise UsageError for a tenant, case or user that the API or the upload would refuse."""
+    error = name_error(option, value)
+    if "/" in value:
+        error = "has a slash"
+    elif not error and not value.isprintable():
+        error = "has a character that cannot be displayed"
+    elif not error and option == "user" and len(value) > MAX_USER_CHARACTERS:
+        error = f"has {len(value)} characters; the limit is {MAX_USER_CHARACTERS}"
+    if error:
+        raise UsageError(f"--{option} {_quote(value)} {error}; use another name")
+
+
+def check_load_file(file: Path, tenant: str, case: str) -> None:
+    """Raise UsageError for a file that cannot be read, or not be uploaded under these names."""
+    if not file.exists():
+        raise UsageError(f"{_quote(file)} does not exist; check the path")
+    if not file.is_file():
+        raise UsageError(f"{_quote(file)} is not a file; give the path of a load file")
+    if not os.access(file, os.R_OK):
+        raise UsageError(f"{_quote(file)} cannot be read; check its permissions")
+    if error := name_error("file", file.name):
+        raise UsageError(f"the name of the file {_quote(file)} {error}; rename the file")
+    _check_key(file, tenant, case)
+
+
+def _check_key(file: Path, tenant: str, case: str) -> None:
+    try:
+        key = build_object_key(tenant, case, str(uuid.uuid4()), file.name)
+    except InvalidInputError as exc:
+        raise UsageError(str(exc)) from exc
+    if len(build_options_key(key).encode()) > MAX_KEY_BYTES:
+        raise UsageError(f"--case {_quote(case)} is too long together with the tenant; use a shorter name")
+
+
+def _quote(value: object) -> str:
+    """Return the value for a message on one line; bytes that are not UTF-8 and control characters are escaped."""
+    return repr(str(value))
