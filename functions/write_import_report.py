@@ -1,4 +1,4 @@
-"""Write the report files of a completed import to S3: rejected rows, report and warnings."""
+"""Write the report files of a completed or cancelled import to S3: rejected rows, report and warnings."""
 
 from __future__ import annotations
 

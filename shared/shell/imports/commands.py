@@ -75,6 +75,8 @@ _RESTART = text(
 def cancel_import(transaction: Session, caller: Caller, import_id: int) -> ImportState:
     """Cancel an import: imported rows stay, and no further rows are imported. Cancelling again changes nothing.
 
+    The report files cover the rows that were processed before; a file that was not split yet has none.
+
     Raises NotFoundError if the tenant has no such import, WrongStateError if it is completed or failed.
     """
     found = _lock_import(transaction, caller, import_id)
@@ -82,7 +84,7 @@ def cancel_import(transaction: Session, caller: Caller, import_id: int) -> Impor
         totals = sum_chunks(transaction, import_id)
         transaction.execute(_CANCEL, {"import_id": import_id, **totals})
         counts = {name: totals[name] for name in _ROW_COUNTS}
-        append_events(transaction, [import_cancelled(import_id, found.tenant_id, counts)])
+        append_events(transaction, [import_cancelled(import_id, found.tenant_id, found.generation, counts)])
     elif found.status != ImportStatus.CANCELLED:
         raise WrongStateError(f"the import is {found.status}; only an import that has not ended can be cancelled")
     return read_state(transaction, caller, import_id)

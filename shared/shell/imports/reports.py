@@ -1,4 +1,4 @@
-"""Write the report files of a finished import to S3.
+"""Write the report files of a completed or cancelled import to S3.
 
 Guaranteed: the files depend on the import's rows alone, in order of line, and contain no time, so that writing them
 twice is harmless. The rejected rows are the bytes of the source version, after its own header, ready to be corrected
@@ -54,7 +54,10 @@ _MARK_WRITTEN = text(
 
 
 def write_report(message: dict[str, Any]) -> None:
-    """Write the files of the import in an `import.completed` message, unless they exist or a retry made it obsolete."""
+    """Write the files of the import that a message says is completed or cancelled.
+
+    Does nothing if they exist, if a retry made the message obsolete, or if the file was cancelled before it was split.
+    """
     import_id, generation = int(message["importId"]), int(message["generation"])
     import_record = _load(import_id)
     if (

@@ -6,9 +6,11 @@ import pytest
 from sqlalchemy import Connection, text
 
 import import_chunk
+import write_import_report
 from core.errors import WrongStateError
 from shell.db.session import session
 from shell.imports.commands import cancel_import
+from shell.imports.queries import get_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import (
     CALLER,
@@ -54,6 +56,8 @@ def test_a_running_import_is_cancelled_with_the_counts_of_what_is_in(world: Worl
         "rejected": 0,
     }
     assert all(call(import_chunk.lambda_handler, message) for message in rest)
+    assert call(write_import_report.lambda_handler, events(world, "import.cancelled")[0])
+    assert get_import(CALLER, import_id).reports is not None
     world.give_up(rest[0])
     assert world.query("SELECT control_number FROM exhibits") == [("A-1",)]
     assert world.query("SELECT status, chunks_left FROM imports") == [("cancelled", 2)]
