@@ -19,6 +19,10 @@ class StackBusyError(LocalError):
     """Another command is using the same state directory."""
 
 
+class DiskFullError(LocalError):
+    """A disk has too little free space for the stack."""
+
+
 class ProcessFailedError(LocalError):
     """A process that the stack depends on did not start."""
 

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from sqlalchemy.engine import make_url
 
-from local.cli import sam_local
+from local.cli import import_journal, sam_local
 from local.cli.exit_codes import DONE
 from local.cli.serve import print_unfinished, watch
 from local.cli.workspace import Workspace
@@ -23,7 +23,8 @@ from local.stack.local_stack import SCHEMA
 from local.stack.served_stack import publish_stack
 from local.template.reader import Template
 
-_STATE_FILES = ("database", "logs", "reports", "demo", sam_local.FOLDER, SECRET_FILE, ADDRESS_FILE, "lock")
+_FOLDERS = ("database", "logs", "reports", "demo", sam_local.FOLDER, import_journal.FOLDER)
+_STATE_FILES = (*_FOLDERS, SECRET_FILE, ADDRESS_FILE, "lock")
 
 
 def database_url(workspace: Workspace) -> int:

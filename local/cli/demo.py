@@ -8,20 +8,19 @@ from __future__ import annotations
 import csv
 import os
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from local.cli import report_download, upload_and_wait
 from local.cli.arguments import DEFAULT_WORKERS
 from local.cli.exit_codes import DONE, FAILED
-from local.cli.import_session import build_state_display
-from local.cli.import_status import ImportProgress, ImportProgressReader
-from local.cli.progress import ProgressDisplay
+from local.cli.import_files import ImportRequest
+from local.cli.import_session import import_into
+from local.cli.import_status import ImportProgress
 from local.cli.report_download import Reports
 from local.cli.summary import ImportResult, print_table
 from local.cli.workspace import Workspace
@@ -37,9 +36,10 @@ def main() -> int:
     """Import the demo's file into a new case, print the result of its faulty rows and return the exit code."""
     workspace = Workspace(database_url=os.environ.get("DATABASE_URL") or None)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL)
-    file = write_demo(workspace.state_dir / "demo")
-    console.print(f"Generated a Concordance load file: {file} ({file.stat().st_size:,} bytes).\n")
     try:
+        workspace.check_disk_space()
+        file = write_demo(workspace.state_dir / "demo")
+        console.print(f"Generated a Concordance load file: {file} ({file.stat().st_size:,} bytes).\n")
         result = _import(workspace, file)
     except LocalError as exc:
         print(f"demo: error: {exc}", file=sys.stderr)
@@ -54,15 +54,11 @@ def main() -> int:
 
 def _import(workspace: Workspace, file: Path) -> ImportResult:
     case = f"demo {datetime.now():%Y-%m-%d %H:%M:%S}"
-    display = ProgressDisplay(Console(stderr=True, highlight=False))
-    with display, workspace.connect(DEFAULT_WORKERS) as stack, ImportProgressReader(stack.database_url) as states:
-        began = time.monotonic()
-        upload = upload_and_wait.upload_load_file(stack, file, "local", case, {})
-        on_state = build_state_display(stack, display.add_file(file.name), display)
-        state = upload_and_wait.wait_for_import(stack, upload_and_wait.build_state_reader(states, upload), on_state)
-        seconds = time.monotonic() - began
-        reports = report_download.download(stack.s3, stack.bucket, state, workspace.state_dir / "reports")
-        return ImportResult(file, state, state.failure_message, seconds, reports)
+    request = ImportRequest([file], "local", case, {}, None, json=False)
+    results: list[ImportResult] = []
+    connect = partial(workspace.connect, DEFAULT_WORKERS)
+    import_into(connect(), request, results, connect)
+    return results[0]
 
 
 def _read_findings(reports: Reports) -> Findings:

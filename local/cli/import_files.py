@@ -7,11 +7,13 @@ import gc
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from local.cli.arguments import DEFAULT_WORKERS
 from local.cli.exit_codes import DONE, FAILED
+from local.cli.signals import Interrupted
 from local.cli.workspace import Workspace
 from local.errors import LocalError, StackBusyError
 
@@ -36,7 +38,8 @@ class ImportRequest:
 def import_files(workspace: Workspace, request: ImportRequest) -> int:
     """Import the files into the stack of a running `serve`, or into one that runs for this command; print the results.
 
-    Raises LocalError when another command uses the state directory, unless the result is printed as JSON.
+    An interruption cancels the import that runs, and is raised again after the results are printed. Raises LocalError
+    when another command uses the state directory, unless the result is printed as JSON.
     """
     with contextlib.ExitStack() as running:
         stack: Stack | LocalError
@@ -50,7 +53,13 @@ def import_files(workspace: Workspace, request: ImportRequest) -> int:
         with _without_collecting_garbage():
             from local.cli.import_session import import_into
 
-        results = import_into(stack, request)
+        results: list[ImportResult] = []
+        try:
+            import_into(stack, request, results, partial(workspace.connect, 1))
+        except Interrupted:
+            running.close()
+            _report(results, request)
+            raise
     return _report(results, request)
 
 

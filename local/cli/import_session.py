@@ -1,11 +1,16 @@
 """The imports of one command into one stack, with their progress on standard error.
 
-An error of a service ends the session: the files that are left fail with it.
+An error of a service ends the session: the files that are left fail with it. An interruption cancels the import that
+runs. An import that could not be cancelled is left in the journal, and the next session cancels it first.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from boto3.exceptions import Boto3Error
@@ -13,12 +18,18 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pymysql import MySQLError
 from rich.console import Console
 
-from local.cli import report_download, upload_and_wait
+from local.cli import report_download
+from local.cli.cancellation import cancel_import, describe_cancelled
+from local.cli.import_journal import ImportJournal, RunningImport
 from local.cli.import_status import ImportProgress, ImportProgressReader
-from local.cli.progress import FileProgress, ProgressDisplay
+from local.cli.progress import ProgressDisplay
+from local.cli.report_download import Reports
+from local.cli.signals import Interrupted
 from local.cli.summary import ImportResult
-from local.errors import ImportRefusedError, ImportStalledError, LocalError
-from local.services.mysql_connection import describe_error
+from local.cli.upload_and_wait import build_upload_key, upload_load_file, wait_for_import
+from local.errors import DiskFullError, ImportRefusedError, ImportStalledError, LocalError
+from local.services.disk_space import check_disk_space, temporary_folder
+from local.services.mysql_connection import describe_error, describe_place
 from local.stack import LocalStack
 from local.stack.served_stack import ServedStack
 
@@ -29,30 +40,60 @@ if TYPE_CHECKING:
 
 Stack: TypeAlias = LocalStack | ServedStack
 
-_SERVICE_ERRORS = (Boto3Error, BotoCoreError, ClientError, MySQLError)
+SERVICE_ERRORS = (LocalError, Boto3Error, BotoCoreError, ClientError, MySQLError)
+_INTERRUPTED = "the command was interrupted"
+_NOT_CANCELLED = "The counts are those of the last reading; the next import on this machine cancels this one."
 
 
-def import_into(stack: Stack | LocalError, request: ImportRequest) -> list[ImportResult]:
-    """Import the files one after another: for a document that is in two of them the order matters.
+def import_into(
+    stack: Stack | LocalError, request: ImportRequest, results: list[ImportResult], reconnect: Callable[[], Stack]
+) -> None:
+    """Import the files one after another, since the order matters for a document in two of them; add their results.
 
-    With the error of a stack that did not start, all of them fail.
+    With the error of a stack that did not start, all of them fail. `reconnect` returns another stack, which counts what
+    is in when this one has failed. Raises Interrupted when every file has a result.
     """
-    results: list[ImportResult] = []
     # With --json the progress display is off.
     console = Console(stderr=True, highlight=False, force_terminal=False if request.json else None)
     with ProgressDisplay(console) as display:
+        session = _Session(stack, request, display, results)
         try:
-            if isinstance(stack, LocalError):
-                raise stack
-            display.note(_describe_stack(stack))
-            if isinstance(stack, ServedStack) and request.workers:
-                display.warn("--workers has no effect: `exhibit-ingest serve` runs the functions with its own number")
-            with stack, ImportProgressReader(stack.database_url) as states:
-                for file in request.files:
-                    results.append(_import_one(stack, states, request, file, display))
-        except (LocalError, *_SERVICE_ERRORS) as exc:
-            results += [ImportResult(file, None, _describe_error(exc), 0.0) for file in request.files[len(results) :]]
-    return results
+            session.run()
+        except SERVICE_ERRORS as exc:
+            session.fail(_describe_error(exc), reconnect)
+        except Interrupted:
+            session.fail(_INTERRUPTED)
+            raise
+
+
+@dataclass
+class _Session:
+    stack: Stack | LocalError
+    request: ImportRequest
+    display: ProgressDisplay
+    results: list[ImportResult]
+    current: _Import | None = None
+
+    def run(self) -> None:
+        stack = self.stack
+        if isinstance(stack, LocalError):
+            raise stack
+        self.display.note(_describe_stack(stack))
+        if isinstance(stack, ServedStack) and self.request.workers:
+            self.display.warn("--workers has no effect: `exhibit-ingest serve` runs the functions with its own number")
+        with stack, ImportProgressReader(stack.database_url) as states:
+            for upload, state, reports in cancel_abandoned(stack):
+                self.display.warn(_describe_abandoned(upload, state, reports))
+            for file in self.request.files:
+                self.current = _Import(stack, states, self.request, file, self.display)
+                self.results.append(self.current.run())
+
+    def fail(self, error: str, reconnect: Callable[[], Stack] | None = None) -> None:
+        """Add the result of the file that was being imported, and the error for each file that is left."""
+        if self.current and len(self.results) < len(self.request.files):
+            self.results.append(self.current.result or self.current.recover(error, reconnect))
+        left = self.request.files[len(self.results) :]
+        self.results += [ImportResult(file, None, error, 0.0) for file in left]
 
 
 def _describe_stack(stack: Stack) -> str:
@@ -61,25 +102,122 @@ def _describe_stack(stack: Stack) -> str:
     return "Starting the database, S3, SQS, SNS and the functions ..."
 
 
-def _import_one(
-    stack: Stack, states: ImportProgressReader, request: ImportRequest, file: Path, display: ProgressDisplay
-) -> ImportResult:
-    line = display.add_file(file.name)
-    read_state = None
-    began = time.monotonic()
-    try:
-        upload = upload_and_wait.upload_load_file(stack, file, request.tenant, request.case, request.options)
-        read_state = upload_and_wait.build_state_reader(states, upload)
-        state = upload_and_wait.wait_for_import(stack, read_state, build_state_display(stack, line, display))
-    except ImportRefusedError as exc:
-        return ImportResult(file, None, states.find_refusal(upload.key) or str(exc), time.monotonic() - began)
-    except (ImportStalledError, OSError) as exc:
-        return ImportResult(file, read_state() if read_state else None, str(exc), time.monotonic() - began)
-    seconds = time.monotonic() - began
-    if state.failed:
-        return ImportResult(file, state, _describe_failure(state), seconds)
-    reports = report_download.download(stack.s3, stack.bucket, state, stack.state_dir / "reports")
-    return ImportResult(file, state, None, seconds, reports)
+def cancel_abandoned(stack: Stack) -> Iterator[tuple[RunningImport, ImportProgress, Reports]]:
+    """Cancel the imports of commands that were killed, and download their reports."""
+    for upload in ImportJournal(stack.state_dir).list_abandoned(_describe_database(stack)):
+        with ImportProgressReader(stack.database_url) as states:
+            state = cancel_import(stack, states, upload)
+        if state is not None:
+            yield upload, state, _download(stack, state)
+
+
+def _describe_abandoned(upload: RunningImport, state: ImportProgress, reports: Reports) -> str:
+    message = f"{upload.file}, of a command that was ended: {describe_cancelled(state)}"
+    return f"{message} Its reports: {reports.report.parent}" if reports.report else message
+
+
+def _describe_database(stack: Stack) -> str:
+    is_private = stack.address.is_private if isinstance(stack, ServedStack) else not stack.options.database_url
+    return "private" if is_private else describe_place(stack.database_url)
+
+
+def _download(stack: Stack, state: ImportProgress) -> Reports:
+    return report_download.download(stack.s3, stack.bucket, state, stack.state_dir / "reports")
+
+
+class _Import:
+    """The import of one file; `result` is set once it is known."""
+
+    def __init__(
+        self, stack: Stack, states: ImportProgressReader, request: ImportRequest, file: Path, display: ProgressDisplay
+    ) -> None:
+        self.result: ImportResult | None = None
+        self._stack = stack
+        self._states = states
+        self._options = request.options
+        self._file = file
+        self._display = display
+        self._last: ImportProgress | None = None
+        self._has_begun = False
+        self._began = time.monotonic()
+        key = build_upload_key(request.tenant, request.case, file)
+        self._upload = RunningImport(str(file), request.tenant, stack.bucket, key, _describe_database(stack))
+
+    def run(self) -> ImportResult:
+        """Import the file. Raises SERVICE_ERRORS, and Interrupted after the import has been cancelled."""
+        with ImportJournal(self._stack.state_dir).record(self._upload) as has_ended:
+            try:
+                self.result = self._upload_and_wait()
+            except ImportRefusedError as exc:
+                self.result = self._build_result(None, self._states.find_refusal(self._upload.key) or str(exc))
+            except (ImportStalledError, OSError) as exc:
+                return self._build_result(self._last, str(exc))
+            except Interrupted as interruption:
+                self._cancel(interruption)
+                has_ended()
+                raise
+            has_ended()
+            return self.result
+
+    def recover(self, error: str, reconnect: Callable[[], Stack] | None) -> ImportResult:
+        """Return the result after the stack has failed: another one cancels the import and counts what is in."""
+        with contextlib.suppress(*SERVICE_ERRORS, OSError):
+            if reconnect and self._has_begun:
+                self._display.warn(f"{error}. Counting the rows that are in ...")
+                with reconnect() as stack:
+                    for upload, state, reports in list(cancel_abandoned(stack)):
+                        if upload == self._upload:
+                            return self._build_result(state, error, reports)
+        return self._build_result(self._last, f"{error}. {_NOT_CANCELLED}" if self._last else error)
+
+    def _upload_and_wait(self) -> ImportResult:
+        line = self._display.add_file(self._file.name)
+        # S3 is on this machine, and keeps a large object in a temporary file.
+        check_disk_space(temporary_folder(), self._file.stat().st_size)
+        self._has_begun = True
+        upload_load_file(self._stack, self._file, self._upload.key, self._options)
+
+        def on_state(state: ImportProgress | None) -> None:
+            self._last = state
+            line.show(state)
+            self._display.show_failures(self._stack.failures())
+            self._check_disk_space()
+
+        state = wait_for_import(self._stack, partial(self._states.find, self._stack.bucket, self._upload.key), on_state)
+        if state.failed:
+            return self._build_result(state, _describe_failure(state))
+        try:
+            return self._build_result(state, None, _download(self._stack, state))
+        except OSError as exc:
+            return self._build_result(state, f"every row is imported or rejected, but the reports are not saved: {exc}")
+
+    def _check_disk_space(self) -> None:
+        """Raise DiskFullError, after printing it: the server may need a minute to end."""
+        try:
+            for folder in (self._stack.state_dir, temporary_folder()):
+                check_disk_space(folder)
+        except DiskFullError as exc:
+            self._display.warn(f"Stopping: {exc}")
+            raise
+
+    def _cancel(self, interruption: Interrupted) -> None:
+        """Cancel the import, and note on the interruption what is in."""
+        self._display.warn("Interrupted. Cancelling the import ...")
+        try:
+            # The interruption may have left the other connection in the middle of an answer.
+            with ImportProgressReader(self._stack.database_url) as states:
+                state = cancel_import(self._stack, states, self._upload)
+            reports = _download(self._stack, state) if state else Reports()
+        except (*SERVICE_ERRORS, OSError) as exc:
+            interruption.add_note(f"{_describe_error(exc)}. {_NOT_CANCELLED}")
+            raise interruption from exc
+        interruption.add_note(describe_cancelled(state))
+        self.result = self._build_result(state, f"{_INTERRUPTED}; {describe_cancelled(state)}", reports)
+
+    def _build_result(
+        self, state: ImportProgress | None, error: str | None, reports: Reports | None = None
+    ) -> ImportResult:
+        return ImportResult(self._file, state, error, time.monotonic() - self._began, reports or Reports())
 
 
 def _describe_error(error: Exception) -> str:
@@ -89,13 +227,3 @@ def _describe_error(error: Exception) -> str:
 
 def _describe_failure(state: ImportProgress) -> str:
     return f"{state.failure_code}: {state.failure_message}" if state.failure_code else f"the import was {state.status}"
-
-
-def build_state_display(stack: Stack, line: FileProgress, display: ProgressDisplay) -> upload_and_wait.OnState:
-    """Return a callback that shows an import's state and the stack's failed invocations."""
-
-    def on_state(state: ImportProgress | None) -> None:
-        line.show(state)
-        display.show_failures(stack.failures())
-
-    return on_state

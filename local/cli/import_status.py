@@ -77,14 +77,29 @@ class ImportProgress:
         return self.status in _FAILED
 
     @property
+    def ended(self) -> bool:
+        """Whether the import completed, failed or was cancelled."""
+        return self.failed or self.status in _FINISHED
+
+    @property
+    def has_reports(self) -> bool:
+        """Whether the reports of its last generation are written."""
+        return self.reports_generation >= self.generation
+
+    @property
     def finished(self) -> bool:
         """Whether the import failed, or completed with its reports written."""
-        return self.failed or (self.status in _FINISHED and self.reports_generation >= self.generation)
+        return self.failed or (self.ended and self.has_reports)
+
+    @property
+    def rows_imported(self) -> int:
+        """Number of rows whose values are in the database: imported, unchanged or updated."""
+        return self.imported + self.unchanged + self.updated
 
     @property
     def rows_processed(self) -> int:
         """Number of rows that are imported, unchanged, updated or rejected."""
-        return self.imported + self.unchanged + self.updated + self.rejected
+        return self.rows_imported + self.rejected
 
 
 class ImportProgressReader:

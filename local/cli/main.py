@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import errno
 import gc
 import os
 import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from local.cli.arguments import DEFAULT_WORKERS, build_parser
 from local.cli.checks import check_load_file, check_name
 from local.cli.exit_codes import DONE, FAILED, WRONG_USAGE
+from local.cli.signals import Interrupted, interrupt_on_signals
 from local.errors import LocalError, UsageError
 
 # Everything else is imported when a command needs it: --help takes no time.
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from local.cli.import_files import ImportRequest
     from local.cli.workspace import Workspace
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _STOPPED = (
     "everything that it started is stopped. Rows imported so far are kept."
     " Import the file again to get the remaining rows."
@@ -41,7 +39,7 @@ def main(arguments: Sequence[str] | None = None, workspace: Workspace | None = N
     # Collecting garbage at the exit would take a tenth of a second and free nothing that is needed.
     atexit.register(gc.freeze)
     try:
-        with _interrupt_on_signals():
+        with interrupt_on_signals():
             return _run(options, workspace or _open_workspace())
     except UsageError as exc:
         print(f"exhibit-ingest: error: {exc}\nFor help: exhibit-ingest {options.command} --help", file=sys.stderr)
@@ -49,7 +47,12 @@ def main(arguments: Sequence[str] | None = None, workspace: Workspace | None = N
     except LocalError as exc:
         print(f"exhibit-ingest: error: {exc}", file=sys.stderr)
         return FAILED
-    except _Interrupted as exc:
+    except OSError as exc:
+        if exc.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        print(f"exhibit-ingest: error: {exc}; free some space and run the command again", file=sys.stderr)
+        return FAILED
+    except Interrupted as exc:
         return _report_interruption(options.command, exc)
 
 
@@ -59,13 +62,13 @@ def _open_workspace() -> Workspace:
     return Workspace(database_url=_check_database_url(os.environ.get("DATABASE_URL")))
 
 
-def _report_interruption(command: str, interruption: _Interrupted) -> int:
+def _report_interruption(command: str, interruption: Interrupted) -> int:
     """Print that a signal ended the command, and return the exit code."""
     number = interruption.signal
     if command == "serve":
         print("exhibit-ingest: stopped, with everything that it started.", file=sys.stderr)
         return DONE if number == signal.SIGINT else 128 + number
-    # A command that has started nothing has noted what goes on.
+    # An import has noted what it has cancelled.
     notes: list[str] = getattr(interruption, "__notes__", [])
     print(f"exhibit-ingest: interrupted; {' '.join(notes) or _STOPPED}", file=sys.stderr)
     return 128 + number
@@ -131,37 +134,6 @@ def _check_database_url(url: str | None) -> str | None:
     if parsed.drivername != "mysql+pymysql" or not parsed.database:
         raise UsageError(f"DATABASE_URL must name the driver mysql+pymysql and a schema; {_URL_FORM}")
     return url
-
-
-class _Interrupted(BaseException):
-    """A signal that ends the command, raised so that every context manager closes what it opened."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.signal = number
-
-
-@contextmanager
-def _interrupt_on_signals() -> Iterator[None]:
-    """Raise _Interrupted at the first signal in the block; later signals are ignored while the command shuts down.
-
-    A signal that the caller ignores, as nohup does, stays ignored.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        for each in _SIGNALS:
-            signal.signal(each, signal.SIG_IGN)
-        raise _Interrupted(number)
-
-    before = {each: signal.signal(each, interrupt) for each in _SIGNALS if signal.getsignal(each) != signal.SIG_IGN}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
 
 
 if __name__ == "__main__":

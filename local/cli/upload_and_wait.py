@@ -6,11 +6,11 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from local.cli.import_status import ImportProgress, ImportProgressReader
+from core.imports.uploads import build_object_key, build_options_key
+from local.cli.import_status import ImportProgress
 from local.errors import ImportRefusedError, ImportStalledError
 
 if TYPE_CHECKING:
@@ -21,14 +21,6 @@ _IDLE_CHECK_SECONDS = 1.0
 STALLED_SECONDS = 30.0
 
 OnState = Callable[[ImportProgress | None], None]
-
-
-@dataclass(frozen=True)
-class UploadedFile:
-    """The address of an uploaded load file."""
-
-    bucket: str
-    key: str
 
 
 class RunningStack(Protocol):
@@ -57,17 +49,17 @@ class UploadTarget(Protocol):
         """Return a client for its S3."""
 
 
-def upload_load_file(
-    stack: UploadTarget, file: Path, tenant: str, case: str, options: Mapping[str, Any]
-) -> UploadedFile:
+def build_upload_key(tenant: str, case: str, file: Path) -> str:
+    """Return a new key for a load file."""
+    return build_object_key(tenant, case, str(uuid.uuid4()), file.name)
+
+
+def upload_load_file(stack: UploadTarget, file: Path, key: str, options: Mapping[str, Any]) -> None:
     """Upload a load file, after its options; raises OSError or a boto3 error."""
-    upload_id = str(uuid.uuid4())
     if options:
         body = json.dumps(options).encode()
-        stack.s3.put_object(Bucket=stack.bucket, Key=f"options/{tenant}/{case}/{upload_id}.json", Body=body)
-    key = f"imports/{tenant}/{case}/{upload_id}/{file.name}"
+        stack.s3.put_object(Bucket=stack.bucket, Key=build_options_key(key), Body=body)
     stack.s3.upload_file(str(file), stack.bucket, key)
-    return UploadedFile(stack.bucket, key)
 
 
 def wait_for_import(
@@ -105,8 +97,3 @@ def wait_for_import(
                 f" see failures.log and the other logs in {stack.log_directory}"
             )
         stack.wait_for_activity(_POLL_SECONDS)
-
-
-def build_state_reader(states: ImportProgressReader, upload: UploadedFile) -> Callable[[], ImportProgress | None]:
-    """Return a function that reads the current state of an upload's import."""
-    return lambda: states.find(upload.bucket, upload.key)

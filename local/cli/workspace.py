@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from local.errors import StackBusyError
+from local.services.disk_space import check_disk_space, temporary_folder
 from local.stack import LocalStack, StackOptions
 from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
 from local.time_scale import TimeScale
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 # Six minutes of waiting after a crash in AWS are 18 seconds here; functions keep their full time limits.
 _SCALE = TimeScale(factor=0.05, shortest_timeout=float("inf"))
+_NEW_DATABASE_BYTES = 200 * 1024 * 1024
 _MIGRATIONS = REPOSITORY / "shared" / "shell" / "migrations" / "versions"
 
 
@@ -31,7 +33,8 @@ class Workspace:
     def stack(
         self, *, workers: int = 2, keep_database: bool = False, api_port: int = 0, minimal: bool = False
     ) -> LocalStack:
-        """Return a stack that is not running yet, with the given `StackOptions`."""
+        """Return a stack that is not running yet, with the given `StackOptions`. Raises DiskFullError."""
+        self.check_disk_space()
         return LocalStack(
             self.state_dir,
             StackOptions(
@@ -63,6 +66,12 @@ class Workspace:
                 raise
             return served
         return stack
+
+    def check_disk_space(self) -> None:
+        """Raise DiskFullError unless the state directory and the temporary folder have room for a stack."""
+        is_new = not self.database_url and not (self.state_dir / "database" / "data").exists()
+        check_disk_space(self.state_dir, _NEW_DATABASE_BYTES if is_new else 0)
+        check_disk_space(temporary_folder())
 
     def server(self) -> PrivateServer:
         """Return the private database server."""

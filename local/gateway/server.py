@@ -126,6 +126,12 @@ class ApiGateway:
             return build_gateway_response(HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
+def build_own_request(token: str, method: str, path: str) -> HttpRequest:
+    """Return a request of this program, without a body, under an idempotency key of its own."""
+    headers = [("authorization", f"Bearer {token}"), ("idempotency-key", str(uuid.uuid4())), ("host", "127.0.0.1")]
+    return HttpRequest(method, path, "", headers, b"", "127.0.0.1")
+
+
 def check_port_is_free(port: int) -> None:
     """Raise LocalError if no server can listen on the port now; 0 means any free port."""
     try:

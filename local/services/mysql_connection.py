@@ -36,6 +36,13 @@ def parse_url(url: str) -> dict[str, Any]:
     return dict(MySQLDialect_pymysql(dbapi=pymysql).create_connect_args(parsed)[1])
 
 
+def describe_place(url: str) -> str:
+    """Return the server and schema of a URL, without user and password."""
+    arguments = parse_url(url)
+    place = arguments.get("unix_socket") or f"{arguments.get('host')}:{arguments.get('port', 3306)}"
+    return f"{place}/{arguments['database']}"
+
+
 def describe_error(error: pymysql.MySQLError) -> str:
     """Return the message for the user: the number and text of the server or the driver, and what to check."""
     number, text = error.args if len(error.args) > 1 else ("", error)

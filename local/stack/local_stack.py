@@ -159,6 +159,13 @@ class LocalStack:
         """Wait until no message waits, no work is in progress and every execution has ended; raise TimeoutError."""
         self._functions.wait_until_idle(timeout)
 
+    def call_api(self, tenant: str, user: str, method: str, path: str) -> int:
+        """Send a request to the API, as this user, and return the status code; the API need not be served."""
+        from local.gateway.server import ApiGateway, build_own_request
+
+        gateway = self._api or ApiGateway(self.template.routes, self._functions.invoke_for_api, self.tokens)
+        return gateway.handle(build_own_request(self.tokens.issue(tenant, user), method, path)).status
+
     def is_idle(self) -> bool:
         """Return whether no message waits, no work is in progress and every execution has ended."""
         return self.event_sources.is_idle()
@@ -176,12 +183,13 @@ class LocalStack:
         return self.event_sources.activity.failures(after)
 
     @property
-    def _serves_api(self) -> bool:
+    def serves_api(self) -> bool:
+        """Whether the stack serves the HTTP API."""
         return bool(self.template.routes) and not self.options.minimal
 
     def _launch(self) -> None:
         self._exit.enter_context(lock_state_directory(self.state_dir))
-        if self._serves_api:
+        if self.serves_api:
             from local.gateway.server import check_port_is_free
 
             check_port_is_free(self.options.api_port)
@@ -219,7 +227,7 @@ class LocalStack:
         if self.options.poll_events:
             self.event_sources.start()
             self.runtime.prepare(self._list_consumers())
-        if self._serves_api:
+        if self.serves_api:
             self._start_api()
         self._failed_start.pop_all()
 

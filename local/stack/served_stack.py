@@ -10,11 +10,14 @@ from __future__ import annotations
 import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from local.errors import LocalError
+from local.gateway.server import build_own_request
+from local.gateway.tokens import Tokens
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.services.aws import AwsClients
 from local.services.mysql_connection import parse_url
@@ -25,10 +28,12 @@ from local.template.reader import Template
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
+_API_SECONDS = 35.0
+
 
 @dataclass(frozen=True)
 class ServeAddress:
-    """Where a running `serve` is reached; `database` has no password."""
+    """Where a running `serve` is reached; `database` has no password, `api` is empty without an API."""
 
     pid: int
     database: str
@@ -36,6 +41,7 @@ class ServeAddress:
     endpoint: str
     bucket: str
     logs: str
+    api: str = ""
 
 
 def publish_stack(stack: LocalStack, pid: int) -> AbstractContextManager[None]:
@@ -49,6 +55,7 @@ def publish_stack(stack: LocalStack, pid: int) -> AbstractContextManager[None]:
         endpoint=stack.aws.endpoint,
         bucket=stack.bucket,
         logs=str(stack.log_directory),
+        api=stack.api_url if stack.serves_api else "",
     )
     return publish_address(stack.state_dir, asdict(address))
 
@@ -94,8 +101,6 @@ class ServedStack:
     ) -> None:
         if isinstance(error, Exception):
             self._check_alive(error)
-        elif error is not None:
-            error.add_note("the import continues in `exhibit-ingest serve`, whose GET /imports shows its state.")
 
     def close(self) -> None:
         """Do nothing: the stack belongs to another command."""
@@ -104,6 +109,21 @@ class ServedStack:
     def s3(self) -> S3Client:
         """Return a client for the local S3."""
         return self._aws.s3
+
+    def call_api(self, tenant: str, user: str, method: str, path: str) -> int:
+        """Send a request to the API, as this user, and return the status code of its response.
+
+        Raises LocalError if the API does not answer.
+        """
+        request = build_own_request(Tokens.load(self.state_dir, self._template).issue(tenant, user), method, path)
+        connection = HTTPConnection(self.address.api.removeprefix("http://"), timeout=_API_SECONDS)
+        try:
+            connection.request(method, path, headers=dict(request.headers))
+            return connection.getresponse().status
+        except (OSError, HTTPException) as exc:
+            raise LocalError(f"the API at {self.address.api} does not answer: {exc}") from exc
+        finally:
+            connection.close()
 
     def is_idle(self) -> bool:
         """Return whether no message is queued or in flight; raises LocalError if `serve` has ended."""

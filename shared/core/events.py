@@ -38,9 +38,7 @@ def import_completed(import_id: int, tenant_id: str, status: str, generation: in
 
 def import_cancelled(import_id: int, tenant_id: str, generation: int, counts: dict[str, int]) -> Event:
     """Return the event of a cancelled import. `counts` covers the rows that were processed before it."""
-    return _build_import_event(
-        "import.cancelled", import_id, tenantId=tenant_id, generation=generation, counts=counts
-    )
+    return _build_import_event("import.cancelled", import_id, tenantId=tenant_id, generation=generation, counts=counts)
 
 
 def import_retried(import_id: int, tenant_id: str, generation: int, chunks: int) -> Event:

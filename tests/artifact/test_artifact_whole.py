@@ -35,9 +35,9 @@ def running(state: Path, schema_url: URL, name: str, artifact: Path | None = Non
 def left_by(stack: LocalStack, file: Path, folder: Path) -> tuple[Dump, dict[str, bytes]]:
     """The dump and the report files of a file's import."""
     with ImportProgressReader(stack.database_url) as states:
-        upload = upload_and_wait.upload_load_file(stack, file, "tenant", "Demo", {})
-        read = upload_and_wait.build_state_reader(states, upload)
-        state = upload_and_wait.wait_for_import(stack, read, lambda _state: None)
+        key = upload_and_wait.build_upload_key("tenant", "Demo", file)
+        upload_and_wait.upload_load_file(stack, file, key, {})
+        state = upload_and_wait.wait_for_import(stack, lambda: states.find(stack.bucket, key), lambda _state: None)
     report_download.download(stack.s3, stack.bucket, state, folder)
     written = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     engine = create_engine(stack.database_url)

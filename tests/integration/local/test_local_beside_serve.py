@@ -7,12 +7,17 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
+import requests
 from sqlalchemy import URL
 
+from local.cli.import_journal import ImportJournal, RunningImport
+from local.cli.import_status import list_unfinished
 from local.cli.main import main
 from local.cli.workspace import Workspace
+from local.services.mysql_connection import describe_place
 from local.stack import LocalStack, StackOptions
 from local.stack.options import DEFAULT_TEMPLATE
 from local.stack.served_stack import publish_stack
@@ -54,6 +59,21 @@ def test_an_import_uses_the_stack_that_serve_has_published(
     assert (entry["status"], entry["imported"]) == ("completed", 5)
     assert "--workers has no effect" in printed.err
     assert objects["KeyCount"] == 1
+
+
+def test_an_import_cancels_that_of_a_killed_command_through_the_api_of_serve(workspace: Workspace) -> None:
+    with serve(workspace) as stack, publish_stack(stack, os.getpid()):
+        headers = {"Authorization": f"Bearer {stack.tokens.issue('local', 'ada')}", "Idempotency-Key": "1"}
+        body = {"case": "beside", "fileName": "five.dat"}
+        made = requests.post(f"{stack.api_url}/imports", json=body, headers=headers, timeout=60).json()
+        key = unquote(urlsplit(made["upload"]["url"]).path).removeprefix(f"/{stack.bucket}/")
+        place = describe_place(workspace.database_url or "")
+        with ImportJournal(workspace.state_dir).record(RunningImport("five.dat", "local", stack.bucket, key, place)):
+            assert run_import(workspace) == 0
+        # While the other command lives, its import goes on.
+        assert list_unfinished(workspace.database_url or "", 1)[0].id == made["id"]
+        assert run_import(workspace) == 0
+        assert list_unfinished(workspace.database_url or "", 1) == []
 
 
 def test_an_import_ends_with_serve_and_says_what_to_do(

@@ -18,6 +18,7 @@ from local.cli.serve import print_unfinished
 from local.cli.summary import ImportResult, format_json
 from local.cli.workspace import Workspace
 from local.errors import ImportRefusedError, ImportStalledError, UsageError
+from local.services import disk_space
 from local.services.state_lock import lock_state_directory
 
 
@@ -47,6 +48,15 @@ def test_a_program_gets_its_json_also_while_another_command_runs(
         assert main.main(["import", __file__, "--case", "a", "--json"], Workspace(tmp_path)) == 1
     [entry] = json.loads(capsys.readouterr().out)["imports"]
     assert "another exhibit-ingest command" in entry["error"]
+
+
+def test_a_full_disk_ends_the_command_before_anything_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk_space, "MIN_FREE_BYTES", 2**70)
+    assert main.main(["import", __file__, "--case", "a"], Workspace(tmp_path / "state")) == 1
+    assert f"the disk of {tmp_path / 'state'} is full" in capsys.readouterr().out
+    assert not (tmp_path / "state").exists()
 
 
 def test_a_database_that_does_not_answer_does_not_keep_serve_from_ending(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,77 @@
+"""Cancel the import of a command that was interrupted or killed, and count what is in.
+
+Guaranteed: the cancellation is the application's own, through its API; the counts are those of the committed chunks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Protocol
+
+from local.cli.import_journal import RunningImport
+from local.cli.import_status import ImportProgress, ImportProgressReader
+from local.errors import LocalError
+
+_SECONDS = 20.0
+_POLL_SECONDS = 0.1
+_USER = "exhibit-ingest"
+
+
+class CancellingStack(Protocol):
+    """The part of a stack that a cancellation needs."""
+
+    def call_api(self, tenant: str, user: str, method: str, path: str) -> int:
+        """Send a request to the API, as this user, and return the status code of its response."""
+
+    def is_idle(self) -> bool:
+        """Return whether no message is queued or in flight and no function is running."""
+
+    def wait_for_activity(self, seconds: float) -> None:
+        """Wait until an invocation ends, at most for that many seconds."""
+
+
+def cancel_import(stack: CancellingStack, states: ImportProgressReader, upload: RunningImport) -> ImportProgress | None:
+    """Cancel an upload's import if it has not ended; return its state, after its reports are written if it has any.
+
+    Returns None if no function has registered the import. Raises LocalError if it cannot be cancelled.
+    """
+    deadline = time.monotonic() + _SECONDS
+    state = _poll(stack, states, upload, deadline, lambda state: True)
+    if state is None:
+        return None
+    if not state.ended:
+        status = stack.call_api(upload.tenant, _USER, "POST", f"/imports/{state.id}/cancel")
+        # An import that has completed meanwhile is a conflict.
+        if status not in (HTTPStatus.OK, HTTPStatus.CONFLICT):
+            raise LocalError(f"import {state.id} could not be cancelled: the API returned {status}")
+    return _poll(stack, states, upload, deadline, lambda state: state.ended and state.has_reports)
+
+
+def _poll(
+    stack: CancellingStack,
+    states: ImportProgressReader,
+    upload: RunningImport,
+    deadline: float,
+    is_enough: Callable[[ImportProgress], bool],
+) -> ImportProgress | None:
+    """Return the state once it is enough, or once nothing can change it any more, or after the deadline."""
+    idle = False
+    while True:
+        state = states.find(upload.bucket, upload.key)
+        if (state and is_enough(state)) or idle or time.monotonic() >= deadline:
+            return state
+        idle = stack.is_idle()
+        if not idle:
+            stack.wait_for_activity(_POLL_SECONDS)
+
+
+def describe_cancelled(state: ImportProgress | None) -> str:
+    """Return a sentence about an import after `cancel_import`."""
+    if state is None:
+        return "the import had not started: none of its rows are in."
+    counts = f"{state.rows_imported:,} of {state.rows_seen:,} rows are in, {state.rejected:,} rejected"
+    if state.status != "cancelled":
+        return f"the import is {state.status.replace('_', ' ')}: {counts}."
+    return f"the import was cancelled: {counts}. Import the file again to get the remaining rows."
