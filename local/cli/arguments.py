@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
+
+from local.errors import UsageError
 
 _MOST_WORKERS = 64
 _LAST_PORT = 65535
@@ -86,15 +88,35 @@ the server again. A server named by DATABASE_URL is not touched."""
 
 _RESET = """\
 Stops the private database server and deletes it with all imported documents, the logs, the reports and the token
-secret, without confirmation. A database named by DATABASE_URL is not touched."""
+secret. Shows what it will delete and asks first. A database named by DATABASE_URL is not touched."""
 
 _RAW = argparse.RawDescriptionHelpFormatter
-_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+_Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that raises UsageError, with the usage as its note, instead of ending the process."""
+
+    def error(self, message: str) -> NoReturn:
+        error = UsageError(message)
+        error.add_note(self.format_usage().rstrip())
+        raise error
+
+
+class _PrintVersion(argparse.Action):
+    """Prints the version of the installed package, which takes a moment to find."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"{parser.prog} {version(parser.prog)}")
+        parser.exit()
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line; `command` names the subcommand. It exits with 2 on wrong usage."""
-    top = argparse.ArgumentParser(prog="exhibit-ingest", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=_RAW)
+    """Return the parser of the command line; `command` names the subcommand. It raises UsageError on wrong usage."""
+    top = _Parser(prog="exhibit-ingest", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=_RAW)
+    top.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_import_arguments(_add(commands, "import", "import load files into a case", None, _IMPORT_EPILOG))
     _add(commands, "database-url", "print the URL of the database; start the private server if needed", _DATABASE_URL)
@@ -103,13 +125,12 @@ def build_parser() -> argparse.ArgumentParser:
         _add(commands, "token", "print a token for the API, valid for an hour", _TOKENS, _REQUEST_EXAMPLE)
     )
     _add(commands, "stop", "stop the private database server that database-url started", _STOP)
-    _add(commands, "reset", "delete the private database, the logs and the reports", _RESET)
+    reset = _add(commands, "reset", "delete the private database, the logs and the reports", _RESET)
+    reset.add_argument("--yes", action="store_true", help="do not ask, for scripts")
     return top
 
 
-def _add(
-    commands: _Commands, name: str, summary: str, description: str | None, epilog: str | None = None
-) -> argparse.ArgumentParser:
+def _add(commands: _Commands, name: str, summary: str, description: str | None, epilog: str | None = None) -> _Parser:
     return commands.add_parser(name, help=summary, description=description, epilog=epilog, formatter_class=_RAW)
 
 
@@ -150,7 +171,7 @@ def _add_import_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="Q",
         help="a character, its decimal code, or thorn, quote, none ... (default: detected from the file)",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    parser.add_argument("--json", action="store_true", help="print one JSON object, also for an error")
 
 
 def _add_workers(parser: argparse.ArgumentParser) -> None:

@@ -1,30 +1,26 @@
-"""The subcommands of `exhibit-ingest` other than `import`; each function returns the exit code."""
+"""The subcommands of `exhibit-ingest` other than `import` and `reset`; each function returns the exit code."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import NoReturn
 
 from sqlalchemy.engine import make_url
 
-from local.cli import import_journal, sam_local
+from local.cli import sam_local
 from local.cli.exit_codes import DONE
 from local.cli.serve import print_unfinished, watch
 from local.cli.workspace import Workspace
 from local.errors import StackBusyError
-from local.gateway.tokens import SECRET_FILE, Tokens
-from local.services.state_lock import ADDRESS_FILE, lock_state_directory
+from local.gateway.tokens import Tokens
+from local.services.state_lock import lock_state_directory
 from local.stack import LocalStack
 from local.stack.local_stack import SCHEMA
 from local.stack.served_stack import publish_stack
 from local.template.reader import Template
-
-_FOLDERS = ("database", "logs", "reports", "demo", sam_local.FOLDER, import_journal.FOLDER)
-_STATE_FILES = (*_FOLDERS, SECRET_FILE, ADDRESS_FILE, "lock")
 
 
 def database_url(workspace: Workspace) -> int:
@@ -101,25 +97,3 @@ def stop(workspace: Workspace) -> int:
         stopped = workspace.server().stop()
     print("Stopped the private database server." if stopped else "The private database server is not running.")
     return DONE
-
-
-def reset(workspace: Workspace) -> int:
-    """Stop the private server and delete all files that the command keeps on this machine."""
-    if workspace.state_dir.exists():
-        with lock_state_directory(workspace.state_dir):
-            workspace.server().stop()
-            for name in _STATE_FILES:
-                _remove(workspace.state_dir / name)
-        with contextlib.suppress(OSError):
-            workspace.state_dir.rmdir()
-    print(f"Deleted the private database, the logs, the reports and the token secret in {workspace.state_dir}.")
-    if workspace.database_url:
-        print("DATABASE_URL is set. The database that it names was not touched.", file=sys.stderr)
-    return DONE
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ import argparse
 import atexit
 import errno
 import gc
+import json
 import os
 import signal
 import sys
@@ -35,15 +36,19 @@ _URL_FORM = "set it in the form mysql+pymysql://user:password@host:3306/schema?c
 
 def main(arguments: Sequence[str] | None = None, workspace: Workspace | None = None) -> int:
     """Run the command and return its exit code."""
-    options = build_parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    as_json = "--json" in given
+    try:
+        options = build_parser().parse_args(given)
+    except UsageError as exc:
+        return _report_usage(exc, "", as_json)
     # Collecting garbage at the exit would take a tenth of a second and free nothing that is needed.
     atexit.register(gc.freeze)
     try:
         with interrupt_on_signals():
             return _run(options, workspace or _open_workspace())
     except UsageError as exc:
-        print(f"exhibit-ingest: error: {exc}\nFor help: exhibit-ingest {options.command} --help", file=sys.stderr)
-        return WRONG_USAGE
+        return _report_usage(exc, f"For help: exhibit-ingest {options.command} --help", as_json)
     except LocalError as exc:
         print(f"exhibit-ingest: error: {exc}", file=sys.stderr)
         return FAILED
@@ -54,6 +59,16 @@ def main(arguments: Sequence[str] | None = None, workspace: Workspace | None = N
         return FAILED
     except Interrupted as exc:
         return _report_interruption(options.command, exc)
+
+
+def _report_usage(error: UsageError, advice: str, as_json: bool) -> int:
+    """Print what is wrong with the command line, and return the exit code."""
+    if as_json:
+        print(json.dumps({"imports": [], "error": str(error)}, ensure_ascii=False, indent=2))
+    else:
+        usage: list[str] = getattr(error, "__notes__", [])
+        print("\n".join([*usage, f"exhibit-ingest: error: {error}", advice]).rstrip(), file=sys.stderr)
+    return WRONG_USAGE
 
 
 def _open_workspace() -> Workspace:
@@ -94,7 +109,9 @@ def _run(options: argparse.Namespace, workspace: Workspace) -> int:
         case "stop":
             return commands.stop(workspace)
         case _:
-            return commands.reset(workspace)
+            from local.cli.reset import reset
+
+            return reset(workspace, confirmed=options.yes)
 
 
 def _build_request(options: argparse.Namespace) -> ImportRequest:

@@ -1,4 +1,4 @@
-"""Progress of imports on a terminal; where standard error is not a terminal, only failures, one line each.
+"""Progress of imports on a terminal; where standard error is not a terminal, a line every 10 seconds, and failures.
 
 Guarantees that everything is written to standard error: standard output holds the result alone.
 """
@@ -6,23 +6,26 @@ Guarantees that everything is written to standard error: standard output holds t
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from local.cli.import_status import ImportProgress
 from local.lambda_runtime.invocation import InvocationFailedError
 
+_SECONDS_BETWEEN_LINES = 10.0
+
 
 class ProgressDisplay:
-    """Display with one line per file: rows, rows per second, rejected rows, warnings."""
+    """Display with one line per file: rows, rows per second, rejected rows, warnings, the time that is left."""
 
-    def __init__(self, console: Console | None = None) -> None:
+    def __init__(self, console: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = console or Console(stderr=True, highlight=False)
+        self._clock = clock
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
@@ -54,7 +57,7 @@ class ProgressDisplay:
 
     def add_file(self, name: str) -> FileProgress:
         """Add a line for a file and return it."""
-        return FileProgress(self._progress, self._progress.add_task(name, total=None, rows="uploading"))
+        return FileProgress(self._progress, name, self._clock)
 
     def show_failures(self, failures: Iterable[InvocationFailedError]) -> None:
         """Print failed invocations, once for each function and error type; all of them are retried."""
@@ -66,22 +69,42 @@ class ProgressDisplay:
 
 
 class FileProgress:
-    """The line of one file."""
+    """The line of one file; where there is no terminal, a new line every 10 seconds."""
 
-    def __init__(self, progress: Progress, task: TaskID) -> None:
+    def __init__(self, progress: Progress, name: str, clock: Callable[[], float]) -> None:
         self._progress = progress
-        self._task = task
-        self._began = time.monotonic()
+        self._name = name
+        self._clock = clock
+        self._task = progress.add_task(name, total=None, rows="uploading")
+        self._began = self._printed = clock()
 
     def show(self, state: ImportProgress | None) -> None:
         """Update the line; None stands for an import that is not registered yet."""
         if state is None or not (state.rows_seen or state.finished):
-            self._progress.update(self._task, rows="splitting")
+            self._update(None, 0, "splitting")
             return
-        seconds = max(time.monotonic() - self._began, 0.001)
+        done = state.rows_seen if state.finished else state.rows_processed
+        self._update(max(state.rows_seen, 1), done, self._describe(state))
+
+    def _describe(self, state: ImportProgress) -> str:
+        rate = state.rows_processed / max(self._clock() - self._began, 0.001)
         rows = (
-            f"{state.rows_processed:,}/{state.rows_seen:,} rows  {state.rows_processed / seconds:,.0f}/s"
+            f"{state.rows_processed:,}/{state.rows_seen:,} rows  {rate:,.0f}/s"
             f"  {state.rejected:,} rejected  {state.warnings:,} warnings"
         )
-        done = state.rows_seen if state.finished else state.rows_processed
-        self._progress.update(self._task, total=max(state.rows_seen, 1), completed=done, rows=rows)
+        left = state.rows_seen - state.rows_processed
+        return f"{rows}  {_format_seconds(left / rate)} left" if rate and left > 0 and not state.finished else rows
+
+    def _update(self, total: int | None, done: int, rows: str) -> None:
+        self._progress.update(self._task, total=total, completed=done, rows=rows)
+        if self._progress.disable and self._clock() - self._printed >= _SECONDS_BETWEEN_LINES:
+            self._printed = self._clock()
+            self._progress.console.print(Text(f"{self._name}: {rows}"), soft_wrap=True)
+
+
+def _format_seconds(seconds: float) -> str:
+    """Return a time in the unit that a person would use."""
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"

@@ -63,6 +63,7 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
     state = result.state
     return {
         "file": str(result.file),
+        "import_id": state.id if state else None,
         "status": result.status,
         "error": result.error,
         **{name: getattr(state, name) if state else 0 for name in _COUNTS},
@@ -74,6 +75,7 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
                 ("rejected_rows", result.reports.rejected_rows),
                 ("report", result.reports.report),
                 ("warnings", result.reports.warnings),
+                ("options", result.reports.options),
             )
         },
     }

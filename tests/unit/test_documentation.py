@@ -33,7 +33,7 @@ def test_every_command_of_the_readme_has_a_help(command: str, capsys: pytest.Cap
 
 def test_every_option_of_the_readme_is_one_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
     offered = ""
-    for command in ("import", "serve", "token"):
+    for command in ("import", "serve", "token", "reset"):
         with pytest.raises(SystemExit):
             main([command, "--help"])
         offered += capsys.readouterr().out

@@ -73,7 +73,7 @@ def test_database_url_leaves_a_server_that_stop_and_reset_end(
         run("stop")
         assert not workspace.server().is_running()
         run("database-url")
-        run("reset")
+        run("reset", "--yes")
         assert not workspace.server().is_running()
         assert not workspace.state_dir.exists()
     finally:

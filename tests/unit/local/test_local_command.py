@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import Any
 
 import pytest
 from pymysql import OperationalError
+from rich.console import Console
 
 from local.cli import main, upload_and_wait
 from local.cli.import_options import import_options
 from local.cli.import_status import ImportProgress, list_unfinished
+from local.cli.progress import ProgressDisplay
 from local.cli.report_download import Reports
 from local.cli.serve import print_unfinished
 from local.cli.summary import ImportResult, format_json
@@ -57,6 +60,49 @@ def test_a_full_disk_ends_the_command_before_anything_starts(
     assert main.main(["import", __file__, "--case", "a"], Workspace(tmp_path / "state")) == 1
     assert f"the disk of {tmp_path / 'state'} is full" in capsys.readouterr().out
     assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_deleted"), [(None, False), ("", False), ("n", False), ("y", True), ("Yes", True)]
+)
+def test_reset_deletes_what_it_shows_after_a_yes(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str | None,
+    is_deleted: bool,
+) -> None:
+    (tmp_path / "reports" / "7").mkdir(parents=True)
+    (tmp_path / "reports" / "7" / "report.csv").write_bytes(b"x" * 3_000_000)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: answer is not None)
+    monkeypatch.setattr("builtins.input", lambda prompt: answer)
+    # Where nobody can answer, a script has to say it.
+    assert main.main(["reset"], Workspace(tmp_path)) == (2 if answer is None else 0)
+    said = capsys.readouterr()
+    assert str(tmp_path / "reports") in said.out
+    assert "3 MB" in said.out
+    assert (tmp_path / "reports").exists() is (answer not in ("y", "Yes"))
+    assert main.main(["reset", "--yes"], Workspace(tmp_path)) == 0
+    assert not (tmp_path / "reports").exists()
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_the_progress_is_told_with_the_time_that_is_left(is_terminal: bool) -> None:
+    output, now = io.StringIO(), [0.0]
+    with ProgressDisplay(Console(file=output, force_terminal=is_terminal, width=200), lambda: now[0]) as display:
+        line = display.add_file("a.dat")
+        for now[0] in range(25):
+            line.show(state(rows_seen=4_800, imported=100 * int(now[0])))
+    told = output.getvalue()
+    assert (
+        "2,400/4,800 rows  100/s  0 rejected  0 warnings  24 s left" in told
+        if is_terminal
+        else told
+        == (
+            "a.dat: 1,000/4,800 rows  100/s  0 rejected  0 warnings  38 s left\n"
+            "a.dat: 2,000/4,800 rows  100/s  0 rejected  0 warnings  28 s left\n"
+        )
+    )
 
 
 def test_a_database_that_does_not_answer_does_not_keep_serve_from_ending(capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,6 +192,7 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
     first, second = json.loads(format_json(OUTCOMES))["imports"]
     assert first == {
         "file": "a.dat",
+        "import_id": 7,
         "status": "completed_with_rejections",
         "error": None,
         "rows_seen": 3,
@@ -160,7 +207,12 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
         "delimiter": "\x14",
         "qualifier": "þ",
         "seconds": 1.235,
-        "reports": {"rejected_rows": "/r/rejected_rows.dat", "report": "/r/report.csv", "warnings": None},
+        "reports": {
+            "rejected_rows": "/r/rejected_rows.dat",
+            "report": "/r/report.csv",
+            "warnings": None,
+            "options": "/r/options.json",
+        },
     }
     assert second.keys() == first.keys()
     assert (second["status"], second["error"], second["rows_seen"]) == ("failed", "the file is empty", 0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
@@ -62,6 +64,17 @@ def test_wrong_usage_exits_with_2_and_says_so_on_standard_error(
     assert code == 2
     assert "error:" in said.err
     assert said.out == ""
+    if arguments[:1] == ["import"]:
+        assert main.main([*arguments, "--json"]) == 2
+        printed = capsys.readouterr()
+        answer = json.loads(printed.out)
+        assert (answer["imports"], bool(answer["error"]), printed.err) == ([], True, "")
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main.main(["--version"])
+    assert capsys.readouterr().out == f"exhibit-ingest {version('exhibit-ingest')}\n"
 
 
 @pytest.mark.parametrize("url", ["nonsense", "mysql+pymysql://root@h:1/", "mysql://root@h:1/db", "sqlite:///x"])
