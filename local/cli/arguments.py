@@ -29,7 +29,7 @@ examples:
   exhibit-ingest database-url
       print the URL of the database, to query what was imported
   exhibit-ingest serve
-      serve the HTTP API on this machine until Ctrl-C; `exhibit-ingest token --tenant acme --user me` prints a token
+      serve the HTTP API on this machine until Ctrl-C; `exhibit-ingest token --tenant local --user me` prints a token
   exhibit-ingest reset
       delete the private database, the logs and the reports
 
@@ -64,7 +64,7 @@ ends. An import that is still running then cannot finish: cancel it and upload i
 
 _REQUEST_EXAMPLE = """\
 example, in another terminal while `exhibit-ingest serve` runs:
-  TOKEN=$(exhibit-ingest token --tenant acme --user me)
+  TOKEN=$(exhibit-ingest token --tenant local --user me)
   curl -sS -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8700/imports
 A token is valid for an hour. When the API answers 401, get a new one."""
 
@@ -81,6 +81,10 @@ _DATABASE_URL = """\
 Prints the URL of the database that holds the imported documents. If the private server is not running, it is started
 and its schema is migrated; it then runs until `exhibit-ingest stop`. A server that `serve` or `import` started stops
 with that command. If DATABASE_URL is set, its value is printed unchanged and nothing is started."""
+
+_VOLUME = """\
+Downloads the volume of a confirmed production from the S3 of a running `exhibit-ingest serve`, and prints its folder.
+On AWS: aws s3 cp --recursive s3://BUCKET/productions/PRODUCTION/ FOLDER"""
 
 _STOP = """\
 Stops the private database server that `database-url` started. Imported documents are kept; the next command starts
@@ -124,6 +128,9 @@ def build_parser() -> argparse.ArgumentParser:
     _add_token_arguments(
         _add(commands, "token", "print a token for the API, valid for an hour", _TOKENS, _REQUEST_EXAMPLE)
     )
+    volume = _add(commands, "volume", "download the volume of a production", _VOLUME)
+    volume.add_argument("production", type=_production, metavar="PRODUCTION", help="id of the production")
+    volume.add_argument("folder", type=Path, metavar="FOLDER", help="folder in which the volume's folder is created")
     _add(commands, "stop", "stop the private database server that database-url started", _STOP)
     reset = _add(commands, "reset", "delete the private database, the logs and the reports", _RESET)
     reset.add_argument("--yes", action="store_true", help="do not ask, for scripts")
@@ -189,6 +196,10 @@ def _workers(text: str) -> int:
 
 def _port(text: str) -> int:
     return _number(text, 0, _LAST_PORT, f"a number from 1 to {_LAST_PORT}, or 0 for any free port")
+
+
+def _production(text: str) -> int:
+    return _number(text, 1, 2**63 - 1, "the id of a production, a number")
 
 
 def _number(text: str, least: int, most: int, expected: str) -> int:

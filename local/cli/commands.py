@@ -76,7 +76,7 @@ def serve(workspace: Workspace, port: int, workers: int) -> NoReturn:
 def _describe_stack(stack: LocalStack, sam_folder: Path) -> str:
     return f"""\
 API:       {stack.api_url}
-Token:     .venv/bin/exhibit-ingest token --tenant acme --user me
+Token:     .venv/bin/exhibit-ingest token --tenant local --user me
 Database:  {stack.database_url}
 Logs:      {stack.log_directory}
 SAM local: {sam_folder / sam_local.TEMPLATE}, {sam_folder / sam_local.ENV_VARS} (see README.md)

@@ -22,6 +22,7 @@ from local.cli.import_files import ImportRequest
 from local.cli.import_session import import_into
 from local.cli.import_status import ImportProgress
 from local.cli.report_download import Reports
+from local.cli.signals import Interrupted, interrupt_on_signals
 from local.cli.summary import ImportResult, print_table
 from local.cli.workspace import Workspace
 from local.errors import LocalError
@@ -40,7 +41,11 @@ def main() -> int:
         workspace.check_disk_space()
         file = write_demo(workspace.state_dir / "demo")
         console.print(f"Generated a Concordance load file: {file} ({file.stat().st_size:,} bytes).\n")
-        result = _import(workspace, file)
+        with interrupt_on_signals():
+            result = _import(workspace, file)
+    except Interrupted as interruption:
+        print("demo: interrupted;", *getattr(interruption, "__notes__", []), file=sys.stderr)
+        return 128 + interruption.signal
     except LocalError as exc:
         print(f"demo: error: {exc}", file=sys.stderr)
         return FAILED

@@ -106,6 +106,10 @@ def _run(options: argparse.Namespace, workspace: Workspace) -> int:
             for name in ("tenant", "user"):
                 check_name(name, getattr(options, name))
             return commands.print_token(workspace, options.tenant, options.user)
+        case "volume":
+            from local.cli.volume_download import download_volume
+
+            return download_volume(workspace, options.production, options.folder)
         case "stop":
             return commands.stop(workspace)
         case _:

@@ -22,6 +22,7 @@ from local.gateway.server import ApiGateway, Invoke
 from local.gateway.tokens import Tokens
 from local.stack import LocalStack, StackOptions
 from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
+from local.stack.served_stack import publish_stack
 from local.template.reader import Template
 from local.time_scale import TimeScale
 from tests.support import servers
@@ -35,7 +36,7 @@ import sys
 from pathlib import Path
 from local.cli import main as cli
 from local.cli.workspace import Workspace
-sys.exit(cli.main(None, Workspace(Path({state!r}), Path({template!r}))))
+sys.exit(cli.main(None, Workspace(Path({state!r}), Path({template!r}), {database!r})))
 """
 
 
@@ -50,25 +51,29 @@ def session() -> str:
     return found[1]
 
 
-def folder_like_a_clone(folder: Path, state_dir: Path) -> Path:
-    """A folder with .venv/bin in it, whose command works in the given state directory."""
+def folder_like_a_clone(folder: Path, state_dir: Path, database: str | None = None) -> Path:
+    """A folder with .venv/bin in it, whose command works in the given state directory and database."""
     binaries = folder / ".venv" / "bin"
     binaries.mkdir(parents=True)
     command = folder / "command.py"
-    command.write_text(_COMMAND.format(state=str(state_dir), template=str(DEFAULT_TEMPLATE)))
+    command.write_text(_COMMAND.format(state=str(state_dir), template=str(DEFAULT_TEMPLATE), database=database))
     for name, arguments in (("python", ""), ("exhibit-ingest", f'"{command}"')):
         (binaries / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n')
         (binaries / name).chmod(0o755)
     return folder
 
 
-def printed(stack: LocalStack, folder: Path) -> list[dict[str, Any]]:
-    """What the session prints, a JSON object a line."""
-    clone = folder_like_a_clone(folder / "clone", stack.state_dir)
+def printed(stack: LocalStack, folder: Path) -> list[Any]:
+    """What the session prints, a JSON object a line; in place of a folder, the files in it."""
+    clone = folder_like_a_clone(folder / "clone", stack.state_dir, stack.database_url)
     ended = run(stack.api_url, clone, "-eu")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert sorted(path.name for path in clone.iterdir()) == [".venv", "command.py"]
-    return [json.loads(line) for line in ended.stdout.splitlines() if line]
+    return [_read(line) for line in ended.stdout.splitlines() if line]
+
+
+def _read(line: str) -> Any:
+    return json.loads(line) if line.startswith("{") else sorted(path.name for path in Path(line).rglob("*.*"))
 
 
 def run(api_url: str, clone: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -108,7 +113,8 @@ def test_the_demo_prints_what_the_readme_shows(
 @pytest.mark.slow
 def test_the_session_of_the_readme_does_what_it_says(tmp_path: Path, schema: str) -> None:
     scale = TimeScale(0.05, shortest_timeout=60)
-    with LocalStack(tmp_path / "state", StackOptions(workers=1, time_scale=scale, database_url=schema)) as ours:
+    options = StackOptions(workers=1, time_scale=scale, database_url=schema)
+    with LocalStack(tmp_path / "state", options) as ours, publish_stack(ours, os.getpid()):
         made, state, rejections, exhibits, changed, tagged, *others = printed(ours, tmp_path)
     assert (state["status"], state["imported"], state["rejected"]) == ("completed_with_rejections", 2, 1)
     assert (state["id"], state["userId"]) == (made["id"], "ada")
@@ -116,7 +122,9 @@ def test_the_session_of_the_readme_does_what_it_says(tmp_path: Path, schema: str
     assert [item["controlNumber"] for item in exhibits["items"]] == ["ABC-1", "ABC-2"]
     assert (changed["title"], changed["version"]) == ("The Plan", exhibits["items"][0]["version"] + 1)
     assert tagged == {"exhibits": 1, "tags": 1, "created": 1}
-    production, documents, *custody = others
+    production, documents, volume, *custody = others
+    assert state["reports"] is not None
+    assert volume == ["VOL001.dat"]
     assert (production["status"], production["firstBates"]) == ("confirmed", "SMITH0000001")
     assert [(each["controlNumber"], each["batesBegin"]) for each in documents["items"]] == [("ABC-1", "SMITH0000001")]
     assert_custody_is_as_written(*custody)

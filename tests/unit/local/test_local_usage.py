@@ -46,6 +46,7 @@ from local.errors import UsageError
         ["serve", "--port", "65536"],
         ["serve", "--port", "http"],
         ["serve", "--workers", "0"],
+        ["volume", "0", "folder"],
         ["token", "--tenant", "acme"],
         ["token", "--tenant", "a/b", "--user", "ada"],
         ["token", "--tenant", "acme", "--user", " "],
