@@ -9,8 +9,8 @@ import os
 import uuid
 from pathlib import Path
 
-from core.caller import MAX_USER_CHARACTERS
-from core.errors import InvalidInputError
+from core.caller import MAX_USER_CHARACTERS, Caller
+from core.errors import ForbiddenError, InvalidInputError
 from core.imports.uploads import MAX_KEY_BYTES, build_object_key, build_options_key, name_error
 from local.errors import UsageError
 
@@ -24,8 +24,19 @@ def check_name(option: str, value: str) -> None:
         error = "has a character that cannot be displayed"
     elif not error and option == "user" and len(value) > MAX_USER_CHARACTERS:
         error = f"has {len(value)} characters; the limit is {MAX_USER_CHARACTERS}"
+    elif not error and option != "case" and not _is_accepted(option, value):
+        error = "is refused by the API"
     if error:
         raise UsageError(f"--{option} {_quote(value)} {error}; use another name")
+
+
+def _is_accepted(option: str, value: str) -> bool:
+    claims = {"tenant": "tenant", "user": "user"} | {option: value}
+    try:
+        Caller.from_claims({"tenant": claims["tenant"], "sub": claims["user"]}, "tenant")
+    except ForbiddenError:
+        return False
+    return True
 
 
 def check_load_file(file: Path, tenant: str, case: str) -> None:

@@ -52,6 +52,8 @@ from local.errors import UsageError
         ["token", "--tenant", "acme", "--user", " "],
         ["token", "--tenant", "t" * 65, "--user", "ada"],
         ["token", "--tenant", "acme", "--user", "u" * 256],
+        ["token", "--tenant", "acme", "--user", "𝔖"],
+        ["token", "--tenant", "[acme]", "--user", "ada"],
     ],
 )
 def test_wrong_usage_exits_with_2_and_says_so_on_standard_error(
