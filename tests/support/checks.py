@@ -154,8 +154,9 @@ def _expected_mixed_newlines(truth: Truth, record: Record) -> Iterator[Warned]:
     """Where a record has real line ends, a mark that was turned into one is told; paths keep the mark."""
     for column in truth.columns if truth.newline_mark else ():
         name = column.header if truth.has_header else f"Column {column.index + 1}"
-        is_kept = column.role in _PATHS or name.endswith("Path")
-        code = "NEWLINE_MARK_KEPT" if is_kept else "MIXED_NEWLINES" * (record.line_count > 1)
+        if column.role not in _PATHS and name.endswith("Path"):
+            continue
+        code = "NEWLINE_MARK_KEPT" if column.role in _PATHS else "MIXED_NEWLINES" * (record.line_count > 1)
         if code and column.role not in _VERBATIM and truth.newline_mark in record.cells[column.index]:
             yield Warned(record.first_line, code, name)
 

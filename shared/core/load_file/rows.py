@@ -167,13 +167,14 @@ def _restore_newlines(row: Row, layout: Layout, field_name: str | None, name: st
 
     In a record of one physical line, every LF in the result was such a character. In a record of several lines, every
     LF was a real line break. A cell for which neither would be true keeps its original text in a change. Paths and file
-    names, which have no line breaks, keep the character, with a change.
+    names, which have no line breaks, keep the character; those that name a file of the exhibit with a change.
     """
     if layout.newline is None or layout.newline not in text:
         return text
     if is_path_column(name, field_name):
-        message = f"{layout.newline} stands for a line break in this file; a path or file name keeps it as written."
-        row.changes.append(ValueChange(WarningCode.NEWLINE_MARK_KEPT, name, message, text))
+        if field_name:
+            message = f"{layout.newline} stands for a line break in this file; a path or file name keeps it as written."
+            row.changes.append(ValueChange(WarningCode.NEWLINE_MARK_KEPT, name, message, text))
         return text
     if row.source.line_count > 1:
         message = "The record has real line breaks and the character for line breaks; both are line breaks now."

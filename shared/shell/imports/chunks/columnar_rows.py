@@ -76,7 +76,10 @@ class RegularRecords:
         yield from self._find_blank_parents()
         for name, field, column in zip(names, self.layout.fields, self.columns, strict=False):
             yield from self._find_irregular_text(column)
-            yield from self._find_irregular_marks(column, is_path=is_path_column(name, field))
+            is_path = is_path_column(name, field)
+            # A property with a path is kept as it is written.
+            if field or not is_path:
+                yield from self._find_irregular_marks(column, is_path=is_path)
             yield from self._find_irregular_of_field(field, column)
 
     def _find_blank_parents(self) -> Iterator[int]:
