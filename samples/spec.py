@@ -156,7 +156,7 @@ def _list_rules(spec: Spec) -> list[tuple[bool, str]]:
     columns = len(spec.roles) + spec.properties
     return [
         (spec.encoding not in BOMS, f"unknown encoding: {spec.encoding}"),
-        (spec.newline not in ("\n", "\r\n"), "newline must be LF or CRLF"),
+        (spec.newline not in ("\n", "\r\n", "\r"), "newline must be LF, CRLF or CR"),
         (spec.db_charset not in ("utf8mb3", "utf8mb4"), "db_charset must be utf8mb3 or utf8mb4"),
         (
             Role.ID not in spec.roles or Role.PROPERTY in spec.roles,

@@ -74,7 +74,7 @@ def _shapes(max_rows: int, quoting: Quoting, trailing_delimiter: bool) -> st.Sea
         rows=st.integers(1, max_rows),
         seed=st.integers(0, 2**32),
         quoting=st.just(quoting),
-        newline=st.sampled_from(["\r\n", "\n"]),
+        newline=st.sampled_from(["\r\n", "\n", "\r"]),
         trailing_delimiter=st.just(trailing_delimiter),
         roles=role_sets(),
         id_style=st.sampled_from(IdStyle),

@@ -45,13 +45,19 @@ def write_rows(spec: Spec, columns: Sequence[Column], rows: Sequence[Row], rng: 
         is_last = row.index == len(rows) - 1
         text = _text(spec, row) + ("" if is_last and not spec.final_newline else spec.newline)
         data = _bytes(spec, row, text)
-        lines = text.count("\n") + (not text.endswith("\n"))
+        lines = count_lines(text, spec.newline)
         spans.append(RecordSpan(line, lines, start, len(data)))
         blank = b"" if is_last or row.unclosed is not None else _blank(spec, rng)
         parts += [data, blank]
         start += len(data) + len(blank)
         line += lines + bool(blank)
     return WrittenFile(b"".join(parts), header_len, tuple(spans))
+
+
+def count_lines(text: str, newline: str) -> int:
+    """Return the number of physical lines of a record; where records end in CR, a CR in a cell ends a line too."""
+    ends = text.count("\n") + (text.count("\r") - text.count("\r\n") if newline == "\r" else 0)
+    return ends + (not text.endswith(("\n", newline)))
 
 
 def _header(spec: Spec, columns: Sequence[Column], has_rows: bool) -> bytes:

@@ -28,7 +28,7 @@ class SourceRecord(NamedTuple):
 
 def read_chunk(raw: bytes, layout: Layout, first_line: int, byte_start: int) -> Iterator[SourceRecord]:
     """Yield the records of a chunk that begins at this physical line and this byte of the file."""
-    lines = enc.split_lines(raw, layout.encoding)
+    lines = enc.split_lines(raw, layout.encoding, layout.grammar.cr_ends)
     rows = read_single_line_records(lines, layout.grammar)
     if rows is not None:
         starts = accumulate(lines.sizes, initial=byte_start)

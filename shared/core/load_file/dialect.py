@@ -7,23 +7,20 @@ the uploader override detection.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from dataclasses import dataclass
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.load_file import encoding as enc
+from core.load_file.delimiters import THORN, detect_delimiter_and_qualifier
 from core.load_file.field_mapping import get_id_field, map_columns, name_columns
 from core.load_file.file_signatures import EMPTY_FILE, refuse_foreign_formats
 from core.load_file.grammar import Grammar, LineCursor, Record
+from core.load_file.line_ends import SAMPLE_BYTES, SAMPLE_LINES, detect_cr_ends, take_sample_lines
 from core.load_file.options import NO_CHARACTER, ImportOptions
 from core.load_file.record_reader import read_records
 
-DC4, THORN, REGISTERED = "\x14", "\u00fe", "\u00ae"
-DELIMITERS = (DC4, "\t", "|", ";", ",")
-SAMPLE_BYTES = 256 * 1024
-SAMPLE_LINES = 50
+REGISTERED = "\u00ae"
 MAX_COLUMNS = 10_000
 MAX_NAME_CHARACTERS, MAX_HEADER_CHARACTERS = 1_000, 1_000_000
 CLOSE_THE_QUALIFIER = "Close or double the qualifier and upload the file again."
@@ -33,8 +30,8 @@ CLOSE_THE_QUALIFIER = "Close or double the qualifier and upload the file again."
 class Dialect:
     """How the file is written.
 
-    `encoding` is None while it is undecided; `view` is the encoding used to find records until then. `newline` is the
-    character that represents a line break inside a cell (None: no character does).
+    `encoding` is None while it is undecided; `view` is the encoding used to find records until then. `cr_ends`: lines
+    end at CR too. `newline` is the character that represents a line break inside a cell (None: no character does).
     """
 
     encoding: str | None
@@ -43,6 +40,7 @@ class Dialect:
     delimiter: str
     qualifier: str | None
     newline: str | None
+    cr_ends: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,9 +72,9 @@ def read_opening(head: bytes, options: ImportOptions, *, whole: bool) -> Opening
     """
     refuse_foreign_formats(head, options.encoding)
     dialect = _detect_dialect(head, options)
-    body = _take_whole_lines(head[dialect.mark_bytes :], dialect.view, whole)
+    body = _take_whole_lines(head[dialect.mark_bytes :], dialect, whole)
     # Column names need the real encoding; the structure is the same in any view.
-    lines = enc.split_lines(body, dialect.encoding or _guess_encoding(body))
+    lines = enc.split_lines(body, dialect.encoding or _guess_encoding(body), dialect.cr_ends)
     return _build_opening(_read_first_record(lines, dialect, whole), lines, dialect, options)
 
 
@@ -94,6 +92,7 @@ def _build_opening(first: Record, lines: enc.Lines, dialect: Dialect, options: I
         len(names),
         spare_cell=spare,
         quoted_start=dialect.qualifier is not None and start.startswith(dialect.qualifier),
+        cr_ends=dialect.cr_ends,
     )
     body_line = first.first + first.lines if options.header else 0
     body_start = dialect.mark_bytes + sum(lines.sizes[:body_line])
@@ -116,8 +115,8 @@ def _refuse_implausible_names(cells: list[str], delimiter: str) -> None:
         raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}. {CLOSE_THE_QUALIFIER}")
 
 
-def _take_whole_lines(raw: bytes, view: str, whole: bool) -> bytes:
-    end = len(raw) if whole else enc.find_last_line_end(raw, view)
+def _take_whole_lines(raw: bytes, dialect: Dialect, whole: bool) -> bytes:
+    end = len(raw) if whole else enc.find_last_line_end(raw, dialect.view, dialect.cr_ends)
     if not end and not whole:
         raise FileRefusedError(
             FileFailure.NOT_DELIMITED,
@@ -130,7 +129,7 @@ def _read_first_record(lines: enc.Lines, dialect: Dialect, whole: bool) -> Recor
     """Return the first record, with any number of cells: it defines how many cells the other records have."""
     if not any(text.strip() for text in lines.texts):
         raise FileRefusedError(FileFailure.EMPTY_FILE, EMPTY_FILE)
-    grammar = Grammar(dialect.delimiter, dialect.qualifier, cells=0)
+    grammar = Grammar(dialect.delimiter, dialect.qualifier, cells=0, cr_ends=dialect.cr_ends)
     first = next(read_records(lines, grammar, at_end=whole, cursor=LineCursor()), None)
     if first is not None and first.cells is not None:
         return first
@@ -146,16 +145,17 @@ def _detect_dialect(head: bytes, options: ImportOptions) -> Dialect:
     sample = head[mark_bytes : mark_bytes + SAMPLE_BYTES]
     if encoding is None:
         encoding = _detect_thorn_encoding(sample)
-    _refuse_bare_cr(sample, encoding)
-    lines = _take_sample_lines(sample, encoding or enc.BYTEWISE)
-    delimiter, qualifier = _detect_delimiter_and_qualifier(lines, options)
+    view = encoding or enc.BYTEWISE
+    cr_ends = detect_cr_ends(sample, view, options)
+    lines = take_sample_lines(sample, view, cr_ends)
+    delimiter, qualifier = detect_delimiter_and_qualifier(lines, options)
     if encoding is None and not f"{delimiter}{qualifier or ''}".isascii():
         encoding = _guess_encoding(sample[: enc.find_last_line_end(sample, enc.UTF_8) or len(sample)])
     if delimiter == qualifier:
         _refuse_equal_qualifier(delimiter, options)
         qualifier = None
     newline = _choose_newline_mark(delimiter, qualifier, options)
-    return Dialect(encoding, encoding or enc.BYTEWISE, mark_bytes, delimiter, qualifier, newline)
+    return Dialect(encoding, encoding or enc.BYTEWISE, mark_bytes, delimiter, qualifier, newline, cr_ends)
 
 
 def _refuse_equal_qualifier(delimiter: str, options: ImportOptions) -> None:
@@ -194,72 +194,3 @@ def _guess_encoding(raw: bytes) -> str:
     evidence = enc.Utf8Evidence()
     evidence.add(raw)
     return evidence.choose_encoding()
-
-
-def _refuse_bare_cr(sample: bytes, encoding: str | None) -> None:
-    text = enc.decode(sample, encoding or enc.BYTEWISE)
-    if "\n" not in text and text.rstrip("\r").count("\r") > 0:
-        raise FileRefusedError(
-            FileFailure.UNSUPPORTED_LINE_ENDS, "The lines end in CR alone. Save the file with CRLF or LF line ends."
-        )
-
-
-def _take_sample_lines(sample: bytes, view: str) -> list[str]:
-    # A full sample may end in the middle of a line; a shorter one is the whole file.
-    end = len(sample) if len(sample) < SAMPLE_BYTES else enc.find_last_line_end(sample, view) or len(sample)
-    texts = enc.split_lines(sample[:end], view).texts[:SAMPLE_LINES]
-    return [text.rstrip("\r\n") for text in texts if text.strip()]
-
-
-def _detect_delimiter_and_qualifier(lines: list[str], options: ImportOptions) -> tuple[str, str | None]:
-    thorns = any(line.startswith(THORN) or DC4 + THORN in line for line in lines)
-    if options.delimiter is not None:
-        delimiter = options.delimiter
-    elif thorns or any(DC4 in line for line in lines[:1]):
-        delimiter = _find_delimiter_between_thorns(lines)
-    else:
-        delimiter = _find_most_consistent_delimiter(lines)
-    if options.qualifier is not None:
-        return delimiter, None if options.qualifier == NO_CHARACTER else options.qualifier
-    return delimiter, THORN if thorns or delimiter == DC4 else _find_qualifier(delimiter, lines)
-
-
-def _find_delimiter_between_thorns(lines: list[str]) -> str:
-    if any(DC4 in line for line in lines):
-        return DC4
-    # Only characters that option 'delimiter' accepts: the options to reload the rejected rows contain the delimiter.
-    between = Counter(re.findall(f"{THORN}([^\\w{THORN}\r\n\0 \ud800-\udfff]){THORN}", "\n".join(lines)))
-    return between.most_common(1)[0][0] if between else DC4
-
-
-def _find_qualifier(delimiter: str, lines: list[str]) -> str | None:
-    d = re.escape(delimiter)
-    for mark in ("^", '"'):
-        m = re.escape(mark)
-        if mark != delimiter and any(re.search(rf"(?:^|{d}){m}(?:[^{m}]|{m}{m})*{m}(?:{d}|$)", line) for line in lines):
-            return mark
-    # If a pipe-delimited file has no quoted cell at its beginning, later quotation marks are text.
-    return None if delimiter == "|" else '"'
-
-
-def _find_most_consistent_delimiter(lines: list[str]) -> str:
-    """Return the delimiter that splits most of the first lines into as many cells as the first line.
-
-    Of equals, return the one that gives the most cells.
-    """
-    best, best_score = ",", (0.0, 0)
-    for delimiter in DELIMITERS:
-        counts = _count_cells(lines, delimiter)
-        if counts and counts[0] > 1:
-            score = (sum(count == counts[0] for count in counts) / len(counts), counts[0])
-            if score > best_score:
-                best, best_score = delimiter, score
-    return best
-
-
-def _count_cells(lines: list[str], delimiter: str) -> list[int]:
-    qualifier = _find_qualifier(delimiter, lines)
-    text = enc.Lines([line + "\n" for line in lines], [], bare_cr=any("\r" in line for line in lines))
-    cells = lines[0].count(delimiter) + 1 if lines else 1
-    records = read_records(text, Grammar(delimiter, qualifier, cells), at_end=True, cursor=LineCursor())
-    return [len(record.cells or []) for record in records]

@@ -1,7 +1,8 @@
 """Decode bytes into lines of text in which every undecodable byte stays visible in exactly one line.
 
-Guaranteed: lines end only at LF (not at U+0085, U+2028 or a bare CR), the sizes of the lines add up to the number of
-bytes, and the same bytes give the same lines whether they are read in one piece or in chunks that end at line ends.
+Guaranteed: lines end only at LF (not at U+0085, U+2028 or a bare CR) or, with `cr_ends`, at LF, CR and CRLF; the sizes
+of the lines add up to the number of bytes; and the same bytes give the same lines whether they are read in one piece or
+in chunks that end at line ends.
 Undecodable bytes become lone surrogates, which valid text cannot contain: `has_surrogates` finds them.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
-from io import BytesIO
+from io import BytesIO, StringIO
 
 UTF_8, UTF_16_LE, UTF_16_BE, CP1252 = "utf-8", "utf-16-le", "utf-16-be", "cp1252"
 # One character per byte: finds structure that is all ASCII before the encoding is known.
@@ -43,7 +44,7 @@ _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
 class Lines:
     """Physical lines with their line ends, and the size of each line in the source, in bytes.
 
-    `bare_cr`: some line has a CR that is not followed by LF.
+    `bare_cr`: some line has a CR inside, which is not followed by LF.
     """
 
     texts: list[str]
@@ -79,8 +80,10 @@ def decode(raw: bytes, encoding: str) -> str:
     return text + chr(0xDC00 + raw[-1]) if odd else text
 
 
-def split_lines(raw: bytes, encoding: str) -> Lines:
+def split_lines(raw: bytes, encoding: str, cr_ends: bool = False) -> Lines:
     """Return the physical lines of the bytes, which begin at a line start; the last line may lack its line end."""
+    if cr_ends:
+        return _split_at_cr(raw, encoding)
     if encoding == UTF_8:
         # No multi-byte character contains the byte of LF: to decode line by line is cheaper than to measure the text.
         pieces = BytesIO(raw).readlines()
@@ -91,6 +94,16 @@ def split_lines(raw: bytes, encoding: str) -> Lines:
     _correct_last_line(texts)
     sizes = _wide_sizes(texts, text, encoding, len(raw)) if is_wide(encoding) else list(map(len, texts))
     return Lines(texts, sizes, _BARE_CR.search(text) is not None)
+
+
+def _split_at_cr(raw: bytes, encoding: str) -> Lines:
+    if is_wide(encoding):
+        text = decode(raw, encoding)
+        texts = StringIO(text, newline="").readlines()
+        return Lines(texts, _wide_sizes(texts, text, encoding, len(raw)))
+    # Lines of bytes end at CR, LF and CRLF only, unlike lines of text.
+    pieces = raw.splitlines(keepends=True)
+    return Lines([decode(piece, encoding) for piece in pieces], list(map(len, pieces)))
 
 
 def _correct_last_line(texts: list[str]) -> None:
@@ -111,15 +124,31 @@ def _wide_sizes(texts: list[str], text: str, encoding: str, total: int) -> list[
     return sizes
 
 
-def find_last_line_end(raw: bytes, encoding: str) -> int:
-    """Return the position after the last line end, in bytes; 0 without a line end."""
-    if not is_wide(encoding):
-        return raw.rfind(b"\n") + 1
-    mark = "\n".encode(encoding)
-    position = raw.rfind(mark)
-    while position >= 0 and position % 2 == 1:
-        position = raw.rfind(mark, 0, position + 1)
-    return position + 2 if position >= 0 else 0
+def find_last_line_end(raw: bytes, encoding: str, cr_ends: bool = False) -> int:
+    """Return the position after the last line end, in bytes; 0 without a line end.
+
+    A CR at the very end is not a line end: LF may follow.
+    """
+    end = _find_last("\n", raw, len(raw), encoding)
+    if not cr_ends:
+        return end
+    decided = len(raw) - count_undecided_bytes(raw, encoding, cr_ends)
+    return max(end, _find_last("\r", raw, decided, encoding, end))
+
+
+def _find_last(character: str, raw: bytes, end: int, encoding: str, start: int = 0) -> int:
+    mark = character.encode(encoding)
+    position = raw.rfind(mark, start, end)
+    while position >= 0 and position % len(mark):
+        position = raw.rfind(mark, start, position + len(mark) - 1)
+    return position + len(mark) if position >= 0 else 0
+
+
+def count_undecided_bytes(raw: bytes, encoding: str, cr_ends: bool) -> int:
+    """Return the number of last bytes that the next ones give a meaning: half a code unit, a CR that ends lines."""
+    width = 2 if is_wide(encoding) else 1
+    half = len(raw) % width
+    return half + width * (cr_ends and raw.endswith("\r".encode(encoding), 0, len(raw) - half))
 
 
 def has_surrogates(text: str) -> bool:

@@ -17,7 +17,7 @@ class Grammar:
     """How records are written: delimiter, qualifier (None: no qualifier), number of cells (0: not known yet).
 
     `spare_cell`: lines may end with one more delimiter than the cells need. `quoted_start`: records begin with the
-    qualifier.
+    qualifier. `cr_ends`: a CR alone ends a line, as LF and CRLF do in every file.
     """
 
     delimiter: str
@@ -25,6 +25,7 @@ class Grammar:
     cells: int
     spare_cell: bool = False
     quoted_start: bool = False
+    cr_ends: bool = False
 
     def has_expected_cells(self, cells: list[str]) -> bool:
         """Return whether a record has the expected number of cells.

@@ -129,9 +129,10 @@ class _Patterns:
 def _patterns(grammar: Grammar) -> _Patterns:
     """Return the patterns of a grammar. All are possessive: no part of a cell is scanned twice."""
     q, d = re.escape(grammar.qualifier or ""), re.escape(grammar.delimiter)
-    cell = rf"(?:{q}(?:[^{q}]++|{q}{q})*+{q} *+|[^{q}{d}\n][^{d}\n]*+|)"
-    on_one_line = rf"{q}(?:[^{q}\n]++|{q}{q})*+{q} *+"
-    end = r"(?:\r?\n|\Z)"
+    n, line_end = (r"\r\n", r"\r\n?|\n") if grammar.cr_ends else (r"\n", r"\r?\n")
+    cell = rf"(?:{q}(?:[^{q}]++|{q}{q})*+{q} *+|[^{q}{d}{n}][^{d}{n}]*+|)"
+    on_one_line = rf"{q}(?:[^{q}{n}]++|{q}{q})*+{q} *+"
+    end = rf"(?:{line_end}|\Z)"
     inside = rf"(?:[^{q}]++|{q}{q})*+"
     more = grammar.cells - 1
     spare = rf"(?:{d}(?:{q}{q} *+)?+)?+" if grammar.spare_cell else ""
@@ -143,5 +144,5 @@ def _patterns(grammar: Grammar) -> _Patterns:
         closed=re.compile(rf"{inside}{q} *+(?:{d}{cell})*+{end}"),
         still_open=re.compile(rf"{inside}(?:{q} *+{d}(?:{cell}{d})*+{q}{inside})?+\Z"),
         unfinished=re.compile(rf"(?:{cell}{d}){{0,{more + SURPLUS_CELLS}}}+{q}(?:[^{q}]++|{q}{q})*+\Z"),
-        cell=re.compile(rf"(?:{q}((?:[^{q}]++|{q}{q})*+){q} *+|([^{q}{d}\n][^{d}\n]*+|))({d}|\r?\n|\Z)"),
+        cell=re.compile(rf"(?:{q}((?:[^{q}]++|{q}{q})*+){q} *+|([^{q}{d}{n}][^{d}{n}]*+|))({d}|{line_end}|\Z)"),
     )

@@ -73,6 +73,14 @@ class _SkippedRecord:
         )
 
 
+def _compile_blank_lines(view: str, cr_ends: bool) -> re.Pattern[bytes]:
+    cr, lf = re.escape("\r".encode(view)), re.escape("\n".encode(view))
+    line_end = b"(?:" + cr + b")?" + lf
+    # A CR ends a line if a whole character follows: the LF of a CRLF may be in the next block.
+    bare = b"|" + cr + b"(?!" + lf + b")(?=" + b"." * (2 if enc.is_wide(view) else 1) + b")"
+    return re.compile(b"(?:" + line_end + (bare if cr_ends else b"") + b")*+", re.DOTALL)
+
+
 class RecordStream:
     """The records of a file's body, fed from its first byte on in blocks of any size.
 
@@ -97,8 +105,7 @@ class RecordStream:
         self._mid_line = False
         self._min_bytes_to_read = 0
         self.evidence = enc.Utf8Evidence()
-        cr, lf = re.escape("\r".encode(view)), re.escape("\n".encode(view))
-        self._blank = re.compile(b"(?:(?:" + cr + b")?" + lf + b")*+")
+        self._blank = _compile_blank_lines(view, grammar.cr_ends)
 
     def feed(self, block: bytes, *, at_end: bool = False) -> Iterator[LocatedRecord | LocatedBatch]:
         """Yield the records that the next bytes complete; with `at_end`, these bytes are the last."""
@@ -119,11 +126,11 @@ class RecordStream:
                 self._start_skipping()
 
     def _read(self, at_end: bool) -> Iterator[LocatedRecord | LocatedBatch]:
-        end = len(self._pending) if at_end else enc.find_last_line_end(self._pending, self._view)
+        end = len(self._pending) if at_end else self._find_last_line_end()
         if not end:
             return
         raw = self._pending[:end]
-        lines = yield from self._read_batch(enc.split_lines(raw, self._view), raw)
+        lines = yield from self._read_batch(self._split_lines(raw), raw)
         if lines.texts:
             yield from self._read_one_by_one(lines, self._pending[: sum(lines.sizes)], at_end)
 
@@ -158,7 +165,7 @@ class RecordStream:
 
     def _skip_to_next_record(self, skipped: _SkippedRecord, at_end: bool) -> Iterator[LocatedRecord]:
         """Skip the bytes that belong to the skipped record; yield it when the next record or the end is found."""
-        end = len(self._pending) if at_end else enc.find_last_line_end(self._pending, self._view)
+        end = len(self._pending) if at_end else self._find_last_line_end()
         if not end and self._is_next_record_too_long(skipped, at_end):
             yield self._finish_skipping(skipped)
             return
@@ -169,7 +176,7 @@ class RecordStream:
             if (self._mid_line and not skipped.inside_cell) or at_end or too_long:
                 yield from self._skip_partial_line(skipped, at_end)
             return
-        lines = enc.split_lines(self._pending[:end], self._view)
+        lines = self._split_lines(self._pending[:end])
         start, found = self._find_skipped_end(skipped, lines, at_end)
         offsets = [0, *accumulate(lines.sizes)]
         skipped.add(self._pending[: offsets[start]])
@@ -188,16 +195,15 @@ class RecordStream:
         too_long = len(self._pending) > self._max_record_bytes
         if at_end or self._mid_line or skipped.inside_cell or not too_long:
             return False
-        half = len(self._pending) % 2 if enc.is_wide(self._view) else 0
-        lines = enc.split_lines(self._pending[: len(self._pending) - half], self._view)
+        lines = self._split_lines(self._pending[: len(self._pending) - self._count_undecided_bytes()])
         return find_record_start(lines, self._grammar, at_end=True, first=0)[0] == 0
 
     def _start_skipping(self) -> None:
         """Skip the pending record, which is longer than the limit, up to its end or the next record."""
         self._skipped = _SkippedRecord(self._position, self._line, self._line, self._max_record_bytes)
         self._mid_line = True
-        end = enc.find_last_line_end(self._pending, self._view)
-        lines = enc.split_lines(self._pending[:end], self._view)
+        end = self._find_last_line_end()
+        lines = self._split_lines(self._pending[:end])
         if end and ends_in_open_cell(lines, self._grammar):
             self._skipped.inside_cell, self._mid_line = True, False
             self._skipped.add(self._pending[:end])
@@ -218,8 +224,8 @@ class RecordStream:
 
     def _skip_partial_line(self, skipped: _SkippedRecord, at_end: bool) -> Iterator[LocatedRecord]:
         # Half of a code unit stays pending: line ends are searched at every second byte from the start of `_pending`.
-        half = len(self._pending) % 2 if enc.is_wide(self._view) and not at_end else 0
-        part, self._pending = self._pending[: len(self._pending) - half], self._pending[len(self._pending) - half :]
+        size = len(self._pending) - (0 if at_end else self._count_undecided_bytes())
+        part, self._pending = self._pending[:size], self._pending[size:]
         if part:
             skipped.last_line = self._line
         skipped.add(part)
@@ -237,9 +243,19 @@ class RecordStream:
         size = blank.end() if blank else 0
         if size <= more_than:
             return False
-        self._line += enc.decode(self._pending[:size], self._view).count("\n")
+        ends = enc.decode(self._pending[:size], self._view)
+        self._line += ends.count("\n") + ends.count("\r") - ends.count("\r\n")
         self._position, self._pending = self._position + size, self._pending[size:]
         return True
+
+    def _split_lines(self, raw: bytes) -> enc.Lines:
+        return enc.split_lines(raw, self._view, self._grammar.cr_ends)
+
+    def _find_last_line_end(self) -> int:
+        return enc.find_last_line_end(self._pending, self._view, self._grammar.cr_ends)
+
+    def _count_undecided_bytes(self) -> int:
+        return enc.count_undecided_bytes(self._pending, self._view, self._grammar.cr_ends)
 
     def _advance(self, lines: int, offsets: list[int], raw: bytes) -> None:
         if self._view == enc.BYTEWISE:

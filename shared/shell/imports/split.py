@@ -96,7 +96,15 @@ def _run_pass(split: Split, source: ObjectVersion, options: ImportOptions) -> No
     split.keys.add(splitter.ids)
     split.rows_seen, split.sha256 = splitter.rows_seen, splitter.sha256
     split.layout = splitter.build_layout(options.date_order)
+    _refuse_unread_rest(split)
     split.date_order = None if options.date_order else splitter.date_order
+
+
+def _refuse_unread_rest(split: Split) -> None:
+    rest = split.size - split.layout.body_start
+    if rest and not split.rows_seen:
+        message = f"No row was read from the {rest} bytes after the header"
+        raise FileRefusedError(FileFailure.NO_ROWS, f"{message}. Export the file again with its rows.")
 
 
 def _cut_blocks(head: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:

@@ -34,6 +34,7 @@ FILES = [
     Bad("nothing", b"", "EMPTY_FILE", ("empty",)),
     Bad("a workbook", b"PK\x03\x04" + bytes(500), "UNSUPPORTED_FORMAT", ("XLSX", "CSV")),
     Bad("no id", b"Title,Author\r\none,two\r\n", "NO_ID_COLUMN", ("Title, Author", "control_number", "header")),
+    Bad("blank lines alone", b"Control Number,Title\r\n\r\n\r\n", "NO_ROWS", ("4 bytes", "header")),
     Bad("no header", b"A-1,one\r\nA-2,two\r\n", "NO_ID_COLUMN", ("number",), {"header": False}),
     Bad("an unknown column", GOOD, "BAD_OPTIONS", ("'Author'",), {"columns": {"Author": "title"}}),
     Bad("an unknown encoding", GOOD, "BAD_OPTIONS", ("'ebcdic'", "utf-8"), {"encoding": "ebcdic"}),

@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import FileRefusedError
 from core.load_file.dialect import MAX_COLUMNS, MAX_NAME_CHARACTERS
-from tests.unit.core.reading import Reading, read_file
+from tests.unit.core.reading import Reading, every, read_file
 
 DC4, THORN = "\x14", "þ"
 
@@ -133,11 +133,28 @@ def test_as_many_columns_and_characters_of_a_name_as_may_be_are_taken() -> None:
     assert opened(f"DOCID,{name}\n").layout.names == ("DOCID", name)
 
 
-def test_lines_that_end_in_cr_alone_are_refused_with_what_to_do() -> None:
+ROWS = [["1", "a"], ["2", 'b, "c"\nd\re\r\nf']]
+CR = 'DOCID,Title\r1,a\r2,"b, ""c""\nd\re\r\nf"'
+
+
+@pytest.mark.parametrize("end", ["", "\r", "\n", "\r\n", "\r\r\n"], ids=repr)
+def test_lines_that_end_in_cr_alone_are_read_whatever_ends_the_last_one(end: str) -> None:
     for encoding in ("utf-8", "utf-16-le"):
-        with pytest.raises(FileRefusedError, match="CRLF or LF") as caught:
-            read_file("\ufeffDOCID,Title\r1,a\r2,b\r".encode(encoding))
-        assert caught.value.code == "UNSUPPORTED_LINE_ENDS"
+        data = ("\ufeff" + CR + end).encode(encoding)
+        reading = read_file(data, cuts=every(1, data))
+        assert reading.cells == ROWS
+        assert [record.line_no for record in reading.records] == [2, 3]
+
+
+@pytest.mark.parametrize("text", ["DOCID,Title\r1,a\n2,b\n", "DOCID\r1\n2\n", "DOCID,Title\r1,a\r2,b\nc\r"], ids=repr)
+def test_lines_that_end_in_cr_and_in_lf_are_refused_with_what_to_do(text: str) -> None:
+    with pytest.raises(FileRefusedError, match="CRLF or LF") as caught:
+        read_file(text.encode())
+    assert caught.value.code == "UNSUPPORTED_LINE_ENDS"
+
+
+def test_a_cr_in_a_header_whose_rows_end_in_lf_is_data() -> None:
+    assert opened("DOCID,Ti\rtle\n1,a\n2,b\n").layout.names == ("DOCID", "Ti\rtle")
 
 
 def test_the_body_begins_behind_the_header_and_its_mark() -> None:

@@ -120,11 +120,12 @@ def test_a_damaged_record_of_several_lines_is_counted_with_all_of_them() -> None
 PIECES = st.sampled_from(['"', '""', ",", "\n", "\r\n", "\r", "a", "1", " ", '","', '"\n"', ',"'])
 
 
-@given(st.lists(PIECES, max_size=40).map("".join), st.booleans(), st.data())
+@given(st.lists(PIECES, max_size=40).map("".join), st.booleans(), st.booleans(), st.data())
 def test_garbage_is_read_alike_whatever_the_blocks_and_chunks_and_each_character_once(
-    text: str, quoted: bool, data: st.DataObject
+    text: str, quoted: bool, cr_ends: bool, data: st.DataObject
 ) -> None:
     raw = (QUOTED_HEADER if quoted else HEADER) + text.encode()
+    raw = raw.replace(b"\r", b"").replace(b"\n", b"\r") if cr_ends else raw
     cuts = data.draw(st.sets(st.integers(0, len(raw)), max_size=10))
     pieces = read_file(raw, chunk_rows=data.draw(st.integers(1, 4)), cuts=cuts)
     whole = read_file(raw)
@@ -149,9 +150,9 @@ class Work:
     def __init__(self) -> None:
         self.characters = 0
 
-    def split_lines(self, raw: bytes, encoding: str) -> Lines:
+    def split_lines(self, raw: bytes, encoding: str, cr_ends: bool = False) -> Lines:
         self.characters += len(raw)
-        return _split_lines(raw, encoding)
+        return _split_lines(raw, encoding, cr_ends)
 
     def strict_reader(self, lines: Iterator[str], grammar: Grammar) -> Any:
         return strict_reader(self._passed_on(lines), grammar)

@@ -1,0 +1,70 @@
+"""Detect the delimiter and the qualifier of a file from its first lines; options of the uploader override detection."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from core.load_file import encoding as enc
+from core.load_file.grammar import Grammar, LineCursor
+from core.load_file.options import NO_CHARACTER, ImportOptions
+from core.load_file.record_reader import read_records
+
+DC4, THORN = "\x14", "\u00fe"
+DELIMITERS = (DC4, "\t", "|", ";", ",")
+
+
+def detect_delimiter_and_qualifier(lines: list[str], options: ImportOptions) -> tuple[str, str | None]:
+    """Return the delimiter and the qualifier (None: no qualifier) of the lines, given without their line ends."""
+    thorns = any(line.startswith(THORN) or DC4 + THORN in line for line in lines)
+    if options.delimiter is not None:
+        delimiter = options.delimiter
+    elif thorns or any(DC4 in line for line in lines[:1]):
+        delimiter = _find_delimiter_between_thorns(lines)
+    else:
+        delimiter = _find_most_consistent_delimiter(lines)
+    if options.qualifier is not None:
+        return delimiter, None if options.qualifier == NO_CHARACTER else options.qualifier
+    return delimiter, THORN if thorns or delimiter == DC4 else _find_qualifier(delimiter, lines)
+
+
+def _find_delimiter_between_thorns(lines: list[str]) -> str:
+    if any(DC4 in line for line in lines):
+        return DC4
+    # Only characters that option 'delimiter' accepts: the options to reload the rejected rows contain the delimiter.
+    between = Counter(re.findall(f"{THORN}([^\\w{THORN}\r\n\0 \ud800-\udfff]){THORN}", "\n".join(lines)))
+    return between.most_common(1)[0][0] if between else DC4
+
+
+def _find_qualifier(delimiter: str, lines: list[str]) -> str | None:
+    d = re.escape(delimiter)
+    for mark in ("^", '"'):
+        m = re.escape(mark)
+        if mark != delimiter and any(re.search(rf"(?:^|{d}){m}(?:[^{m}]|{m}{m})*{m}(?:{d}|$)", line) for line in lines):
+            return mark
+    # If a pipe-delimited file has no quoted cell at its beginning, later quotation marks are text.
+    return None if delimiter == "|" else '"'
+
+
+def _find_most_consistent_delimiter(lines: list[str]) -> str:
+    """Return the delimiter that splits most of the first lines into as many cells as the first line.
+
+    Of equals, return the one that gives the most cells.
+    """
+    best, best_score = ",", (0.0, 0)
+    for delimiter in DELIMITERS:
+        counts = count_cells(lines, delimiter)
+        if counts and counts[0] > 1:
+            score = (sum(count == counts[0] for count in counts) / len(counts), counts[0])
+            if score > best_score:
+                best, best_score = delimiter, score
+    return best
+
+
+def count_cells(lines: list[str], delimiter: str) -> list[int]:
+    """Return the number of cells of every record in the lines, with the qualifier that they show."""
+    qualifier = _find_qualifier(delimiter, lines)
+    text = enc.Lines([line + "\n" for line in lines], [], bare_cr=any("\r" in line for line in lines))
+    cells = lines[0].count(delimiter) + 1 if lines else 1
+    records = read_records(text, Grammar(delimiter, qualifier, cells), at_end=True, cursor=LineCursor())
+    return [len(record.cells or []) for record in records]
