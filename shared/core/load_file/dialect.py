@@ -7,7 +7,7 @@ the uploader override detection.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
@@ -47,7 +47,8 @@ class Dialect:
 class Opening:
     """The dialect of a file and the columns of its first record.
 
-    `body_start` is the byte and `body_line` the physical line where the records begin.
+    `body_start` is the byte and `body_line` the physical line where the records begin. `header` is the cells of the
+    header as they are read in the dialect's view; None without a header.
     """
 
     dialect: Dialect
@@ -56,6 +57,7 @@ class Opening:
     fields: tuple[str | None, ...]
     body_start: int
     body_line: int
+    header: list[str] | None = None
 
     @property
     def id_column(self) -> int:
@@ -74,8 +76,20 @@ def read_opening(head: bytes, options: ImportOptions, *, whole: bool) -> Opening
     dialect = _detect_dialect(head, options)
     body = _take_whole_lines(head[dialect.mark_bytes :], dialect, whole)
     # Column names need the real encoding; the structure is the same in any view.
-    lines = enc.split_lines(body, dialect.encoding or _guess_encoding(body), dialect.cr_ends)
-    return _build_opening(_read_first_record(lines, dialect, whole), lines, dialect, options)
+    encoding = dialect.encoding or _guess_encoding(body)
+    lines = enc.split_lines(body, encoding, dialect.cr_ends)
+    first = _read_first_record(lines, dialect, whole)
+    opening = _build_opening(first, lines, dialect, options)
+    return (
+        replace(opening, header=_view_cells(first.cells or [], encoding, dialect.view)) if options.header else opening
+    )
+
+
+def _view_cells(cells: list[str], encoding: str, view: str) -> list[str]:
+    """Return the cells as they are read in the view, in which repeated headers are recognised."""
+    if encoding == view:
+        return cells
+    return [cell.encode(encoding, "surrogateescape").decode(view) for cell in cells]
 
 
 def _build_opening(first: Record, lines: enc.Lines, dialect: Dialect, options: ImportOptions) -> Opening:
@@ -91,7 +105,8 @@ def _build_opening(first: Record, lines: enc.Lines, dialect: Dialect, options: I
         dialect.qualifier,
         len(names),
         spare_cell=spare,
-        quoted_start=dialect.qualifier is not None and start.startswith(dialect.qualifier),
+        quoted_start=dialect.qualifier is not None
+        and start.startswith(dialect.qualifier, enc.skip_marks(start, lines.mark)),
         cr_ends=dialect.cr_ends,
     )
     body_line = first.first + first.lines if options.header else 0

@@ -44,16 +44,18 @@ _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
 class Lines:
     """Physical lines with their line ends, and the size of each line in the source, in bytes.
 
-    `bare_cr`: some line has a CR inside, which is not followed by LF.
+    `bare_cr`: some line has a CR inside, which is not followed by LF. `mark` is the byte order mark if some line begins
+    with one, else None; a reader removes it where the line begins a record.
     """
 
     texts: list[str]
     sizes: list[int]
     bare_cr: bool = False
+    mark: str | None = None
 
     def slice_from(self, first: int) -> Lines:
         """Return the lines from index `first` on."""
-        return Lines(self.texts[first:], self.sizes[first:], self.bare_cr)
+        return Lines(self.texts[first:], self.sizes[first:], self.bare_cr, self.mark)
 
 
 def find_encoding(name: str) -> str | None:
@@ -88,22 +90,42 @@ def split_lines(raw: bytes, encoding: str, cr_ends: bool = False) -> Lines:
         # No multi-byte character contains the byte of LF: to decode line by line is cheaper than to measure the text.
         pieces = BytesIO(raw).readlines()
         texts = [str(piece, UTF_8, "surrogateescape") for piece in pieces]
-        return Lines(texts, list(map(len, pieces)), _BARE_CR_BYTE.search(raw) is not None)
+        return Lines(
+            texts, list(map(len, pieces)), _BARE_CR_BYTE.search(raw) is not None, _find_mark(texts, raw, UTF_8)
+        )
     text = decode(raw, encoding)
     texts = [line + "\n" for line in text.split("\n")]
     _correct_last_line(texts)
     sizes = _wide_sizes(texts, text, encoding, len(raw)) if is_wide(encoding) else list(map(len, texts))
-    return Lines(texts, sizes, _BARE_CR.search(text) is not None)
+    return Lines(texts, sizes, _BARE_CR.search(text) is not None, _find_mark(texts, raw, encoding))
 
 
 def _split_at_cr(raw: bytes, encoding: str) -> Lines:
     if is_wide(encoding):
         text = decode(raw, encoding)
         texts = StringIO(text, newline="").readlines()
-        return Lines(texts, _wide_sizes(texts, text, encoding, len(raw)))
+        return Lines(texts, _wide_sizes(texts, text, encoding, len(raw)), mark=_find_mark(texts, raw, encoding))
     # Lines of bytes end at CR, LF and CRLF only, unlike lines of text.
     pieces = raw.splitlines(keepends=True)
-    return Lines([decode(piece, encoding) for piece in pieces], list(map(len, pieces)))
+    texts = [decode(piece, encoding) for piece in pieces]
+    return Lines(texts, list(map(len, pieces)), mark=_find_mark(texts, raw, encoding))
+
+
+def get_byte_order_mark(encoding: str) -> str:
+    """Return the byte order mark as it is decoded inside a file; one of UTF-8 is three characters of cp1252."""
+    return "\ufeff" if encoding == UTF_8 or is_wide(encoding) else codecs.BOM_UTF8.decode(BYTEWISE)
+
+
+def skip_marks(text: str, mark: str | None, start: int = 0) -> int:
+    """Return the position after the byte order marks at a position of a text."""
+    while mark and text.startswith(mark, start):
+        start += len(mark)
+    return start
+
+
+def _find_mark(texts: list[str], raw: bytes, encoding: str) -> str | None:
+    mark = get_byte_order_mark(encoding)
+    return mark if mark.encode(encoding) in raw and any(text.startswith(mark) for text in texts) else None
 
 
 def _correct_last_line(texts: list[str]) -> None:

@@ -43,7 +43,8 @@ def take_sample_lines(sample: bytes, view: str, cr_ends: bool) -> list[str]:
 
 
 def _select_lines(lines: enc.Lines) -> list[str]:
-    return [text.rstrip("\r\n") for text in lines.texts[:SAMPLE_LINES] if text.strip()]
+    texts = (text[enc.skip_marks(text, lines.mark) :] for text in lines.texts[:SAMPLE_LINES])
+    return [text.rstrip("\r\n") for text in texts if text.strip()]
 
 
 def _find_record_ends(lines: enc.Lines, delimiter: str, qualifier: str | None) -> list[str]:

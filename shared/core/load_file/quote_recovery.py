@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 
+from core.load_file.encoding import skip_marks
 from core.load_file.grammar import SURPLUS_CELLS, Grammar, LineCursor, Record
 
 MAX_SAMPLED_LINES = 1_000
@@ -21,12 +22,13 @@ class DamagedText:
     cell contains such a qualifier: so the scans of all lines together are linear in the text.
     """
 
-    def __init__(self, lines: list[str], grammar: Grammar, at_end: bool) -> None:
+    def __init__(self, lines: list[str], grammar: Grammar, at_end: bool, byte_order_mark: str | None = None) -> None:
         self.text = "".join(lines)
         self.starts = [0, *accumulate(map(len, lines))]
         self.lines = len(lines)
         self.at_end = at_end
         self.grammar = grammar
+        self.byte_order_mark = byte_order_mark
         self.patterns = _patterns(grammar)
 
     def read_records(self, until: int, cursor: LineCursor) -> Generator[Record, None, bool]:
@@ -38,7 +40,7 @@ class DamagedText:
             line = cursor.consumed
             end = self._find_record_end(line)
             if end is not None:
-                if self.text[self.starts[line] : self.starts[end]].strip("\r\n"):
+                if self.text[self._begin(line) : self.starts[end]].strip("\r\n"):
                     yield Record(line, end - line, self._read_cells(line, end))
             else:
                 end = self._find_next_start(line)
@@ -48,15 +50,19 @@ class DamagedText:
             cursor.consumed = end
         return True
 
+    def _begin(self, line: int) -> int:
+        """Return where a record would begin that begins on the line: after a byte order mark."""
+        return skip_marks(self.text, self.byte_order_mark, self.starts[line])
+
     def _find_record_end(self, line: int) -> int | None:
         """Return the line after a closed record that begins at `line`.
 
         The record has few surplus cells or is a single line; otherwise return None.
         """
-        record = self.patterns.on_any_lines.match(self.text, self.starts[line])
+        record = self.patterns.on_any_lines.match(self.text, self._begin(line))
         if record:
             return bisect_left(self.starts, record.end())
-        closed = self.patterns.any_cells.fullmatch(self.text, self.starts[line], self.starts[line + 1])
+        closed = self.patterns.any_cells.fullmatch(self.text, self._begin(line), self.starts[line + 1])
         return line + 1 if closed else None
 
     def is_one_open_cell(self) -> bool:
@@ -68,7 +74,7 @@ class DamagedText:
             return False
         sample = range(1, self.lines, max(1, self.lines // MAX_SAMPLED_LINES))
         records = sum(
-            self.patterns.record.match(self.text, self.starts[line], self.starts[line + 1]) is not None
+            self.patterns.record.match(self.text, self._begin(line), self.starts[line + 1]) is not None
             for line in sample
         )
         return records * 2 < len(sample)
@@ -90,7 +96,7 @@ class DamagedText:
         return self.lines, True
 
     def _starts_like_a_record(self, line: int) -> bool:
-        start, end = self.starts[line], self.starts[line + 1]
+        start, end = self._begin(line), self.starts[line + 1]
         if self.patterns.record.match(self.text, start) and self.text[start:end].strip("\r\n"):
             return True
         if self.grammar.quoted_start:
@@ -100,12 +106,12 @@ class DamagedText:
 
     def _may_continue(self, line: int) -> bool:
         """Return whether a record that begins at this line may continue after the last line."""
-        return not self.at_end and self.patterns.unfinished.match(self.text, self.starts[line]) is not None
+        return not self.at_end and self.patterns.unfinished.match(self.text, self._begin(line)) is not None
 
     def _read_cells(self, line: int, end_line: int) -> list[str]:
         qualifier = self.grammar.qualifier or ""
         cells = []
-        for cell in self.patterns.cell.finditer(self.text, self.starts[line], self.starts[end_line]):
+        for cell in self.patterns.cell.finditer(self.text, self._begin(line), self.starts[end_line]):
             quoted, bare, end = cell.groups()
             cells.append(bare.rstrip("\r") if quoted is None else quoted.replace(qualifier * 2, qualifier))
             if end != self.grammar.delimiter:

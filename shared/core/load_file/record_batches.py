@@ -69,18 +69,26 @@ class LocatedBatch(NamedTuple):
         return bisect_right(self.batch.bounds, local, start + 1, key=self.offsets.__getitem__) - 1
 
 
-def read_batch(lines: Lines, grammar: Grammar, columns: tuple[int, int]) -> RecordBatch:
+def read_batch(lines: Lines, grammar: Grammar, columns: tuple[int, int], header_id: str | None = None) -> RecordBatch:
     """Return the records before the first blank line, damaged quoting or unfinished record; possibly none.
 
-    `columns` are the indexes of the id column and the date column. Lines with a CR that is not followed by LF give an
-    empty batch: the csv module takes such a CR for the end of a record.
+    `columns` are the indexes of the id column and the date column. The batch ends before a record whose id is
+    `header_id`, which may be a repeated header. Lines with a CR that is not followed by LF give an empty batch, because
+    the csv module takes such a CR for the end of a record; so do lines that begin with a byte order mark.
     """
     batch = RecordBatch([0], [], [], [])
-    if not lines.bare_cr:
+    if not lines.bare_cr and not lines.mark:
         with suppress(csv.Error):
             # The records before an error are valid; `read_records` handles the rest.
             _read(batch, strict_reader(iter(lines.texts), grammar), grammar, columns)
-    return batch
+    return _cut_before(batch, batch.ids.index(header_id)) if header_id in batch.ids else batch
+
+
+def _cut_before(batch: RecordBatch, number: int) -> RecordBatch:
+    """Return the records before the one with this number among those with the expected number of cells."""
+    bounds, first_lines, ids, dates = batch
+    kept = bisect_right(bounds, first_lines[number])
+    return RecordBatch(bounds[:kept], first_lines[:number], ids[:number], dates[:number])
 
 
 def _read(batch: RecordBatch, reader: Reader, grammar: Grammar, columns: tuple[int, int]) -> None:

@@ -2,7 +2,7 @@
 
 Records are read strictly: a qualifier counts only at the start of a cell, a doubled qualifier inside the cell is a
 literal one, and only spaces, the delimiter or the end of the line may follow the closing qualifier. Completely empty
-lines are not records.
+lines are not records. Byte order marks at the beginning of a record are not part of it; elsewhere they are data.
 
 Guaranteed: the result depends on the lines of the record alone and never on the block or chunk that contained them; an
 unclosed qualifier damages its own record and not the next one (unless a stray qualifier there closes it); reading time
@@ -22,7 +22,7 @@ from bisect import bisect_left
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
-from core.load_file.encoding import Lines
+from core.load_file.encoding import Lines, skip_marks
 from core.load_file.grammar import MAX_CELL_CHARACTERS, Grammar, LineCursor, Record
 from core.load_file.quote_recovery import DamagedText
 
@@ -40,7 +40,7 @@ def read_records(lines: Lines, grammar: Grammar, *, at_end: bool, cursor: LineCu
     exhausted, `cursor.consumed` is the line from which to read again when more lines are available.
     """
     texts, mark = _replace_bare_cr(lines)
-    for record in _records(texts, grammar, at_end, cursor):
+    for record in _records(texts, lines.mark, grammar, at_end, cursor):
         cells = record.cells
         yield record if mark is None or cells is None else record._replace(cells=[c.replace(mark, "\r") for c in cells])
 
@@ -67,26 +67,29 @@ def _replace_cr(line: str, mark: str) -> str:
     return body.replace("\r", mark) + end
 
 
-def _records(lines: list[str], grammar: Grammar, at_end: bool, cursor: LineCursor) -> Iterator[Record]:
+def _records(
+    lines: list[str], byte_order_mark: str | None, grammar: Grammar, at_end: bool, cursor: LineCursor
+) -> Iterator[Record]:
     damaged: DamagedText | None = None
     while cursor.consumed < len(lines):
-        damage_end = yield from _read_sound_records(lines, grammar, cursor)
+        damage_end = yield from _read_sound_records(lines, byte_order_mark, grammar, cursor)
         if damage_end is None:
             return
-        damaged = damaged or DamagedText(lines, grammar, at_end)
+        damaged = damaged or DamagedText(lines, grammar, at_end, byte_order_mark)
         complete = yield from damaged.read_records(damage_end, cursor)
         if not complete:
             return
 
 
-def _read_sound_records(lines: list[str], grammar: Grammar, cursor: LineCursor) -> Generator[Record, None, int | None]:
+def _read_sound_records(
+    lines: list[str], byte_order_mark: str | None, grammar: Grammar, cursor: LineCursor
+) -> Generator[Record, None, int | None]:
     """Yield the records that the csv module reads, up to the first damaged one.
 
     Return the line after the part of that record that the module read, or None at the end of the lines.
     """
     base = first = cursor.consumed
-    # islice would iterate over the lines before the base again for every damaged record.
-    reader = strict_reader((lines[index] for index in range(base, len(lines))) if base else iter(lines), grammar)
+    reader = strict_reader(_unmarked_lines(lines, byte_order_mark, cursor), grammar)
     try:
         for cells in reader:
             end = base + reader.line_num
@@ -98,6 +101,19 @@ def _read_sound_records(lines: list[str], grammar: Grammar, cursor: LineCursor) 
     except csv.Error:
         return base + reader.line_num
     return None
+
+
+def _unmarked_lines(lines: list[str], byte_order_mark: str | None, cursor: LineCursor) -> Iterator[str]:
+    """Return the lines from the cursor on, without the mark where a line begins a record."""
+    base = cursor.consumed
+    if byte_order_mark is None:
+        # islice would iterate over the lines before the base again for every damaged record.
+        return (lines[index] for index in range(base, len(lines))) if base else iter(lines)
+    return (
+        # The reader takes the first line of a record when the cursor is there.
+        lines[index][skip_marks(lines[index], byte_order_mark) :] if index == cursor.consumed else lines[index]
+        for index in range(base, len(lines))
+    )
 
 
 def strict_reader(lines: Iterator[str], grammar: Grammar) -> Reader:
@@ -120,7 +136,7 @@ def find_record_start(lines: Lines, grammar: Grammar, *, at_end: bool, first: in
     """
     if grammar.qualifier is None:
         return min(first, len(lines.texts)), True
-    return DamagedText(_replace_bare_cr(lines)[0], grammar, at_end).find_start(first)
+    return DamagedText(_replace_bare_cr(lines)[0], grammar, at_end, lines.mark).find_start(first)
 
 
 def ends_in_open_cell(lines: Lines, grammar: Grammar) -> bool:
@@ -130,7 +146,7 @@ def ends_in_open_cell(lines: Lines, grammar: Grammar) -> bool:
     """
     if grammar.qualifier is None:
         return False
-    return DamagedText(_replace_bare_cr(lines)[0], grammar, at_end=False).is_one_open_cell()
+    return DamagedText(_replace_bare_cr(lines)[0], grammar, False, lines.mark).is_one_open_cell()
 
 
 def find_large_cell_end(lines: Lines, grammar: Grammar) -> tuple[int | None, bool]:
@@ -139,7 +155,7 @@ def find_large_cell_end(lines: Lines, grammar: Grammar) -> tuple[int | None, boo
     The first value is the line after the record, or None if the record does not end in these lines. The second is
     whether the lines end inside a quoted cell. The result is (None, False) if the quoting is damaged.
     """
-    text = DamagedText(_replace_bare_cr(lines)[0], grammar, at_end=False)
+    text = DamagedText(_replace_bare_cr(lines)[0], grammar, False, lines.mark)
     closed = text.patterns.closed.match(text.text)
     if closed:
         return bisect_left(text.starts, closed.end()), False

@@ -85,7 +85,7 @@ class RecordStream:
     """The records of a file's body, fed from its first byte on in blocks of any size.
 
     Sound records are returned in batches with the cells of `columns`, the id column and the date column; all other
-    records are returned one by one.
+    records are returned one by one, and so is every record whose id is `header_id`.
     """
 
     def __init__(
@@ -96,8 +96,9 @@ class RecordStream:
         body_line: int,
         columns: tuple[int, int],
         max_record_bytes: int = MAX_RECORD_BYTES,
+        header_id: str | None = None,
     ) -> None:
-        self._grammar, self._view, self._columns = grammar, view, columns
+        self._grammar, self._view, self._columns, self._header_id = grammar, view, columns, header_id
         self._max_record_bytes = max_record_bytes
         self._position, self._line = body_start, body_line
         self._pending = b""
@@ -136,7 +137,7 @@ class RecordStream:
 
     def _read_batch(self, lines: enc.Lines, raw: bytes) -> Generator[LocatedBatch, None, enc.Lines]:
         """Yield the sound records at the beginning of the lines, if any; return the lines after them."""
-        batch = read_batch(lines, self._grammar, self._columns)
+        batch = read_batch(lines, self._grammar, self._columns, self._header_id)
         if len(batch.bounds) == 1:
             return lines
         offsets = [0, *accumulate(lines.sizes)]

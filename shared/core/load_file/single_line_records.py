@@ -16,9 +16,10 @@ from core.load_file.record_reader import strict_reader
 def read_single_line_records(lines: Lines, grammar: Grammar) -> list[list[str]] | None:
     """Return the cells of each line if every line is one record.
 
-    Return None if a record has several lines, or a line is blank, has a bare CR or has damaged quoting.
+    Return None if a record has several lines, or a line is blank, has a bare CR, a byte order mark or damaged
+    quoting.
     """
-    if lines.bare_cr:
+    if lines.bare_cr or lines.mark:
         return None
     reader = strict_reader(iter(lines.texts), grammar)
     try:

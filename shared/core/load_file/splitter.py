@@ -1,8 +1,8 @@
 """Read a file once, block by block: chunks, hashes, counts, and the evidence for decisions made at the end of the file.
 
-Guaranteed: the chunks tile the file after its header, except for blank lines at the end of the file and long runs of
-blank lines; a chunk ends where a record ends; memory does not grow with the file. The records of all chunks are the
-records of the file read at once.
+Guaranteed: the chunks tile the file after its header, except for blank lines at the end of the file, long runs of
+blank lines and repeated headers with the blank lines before them; a chunk ends where a record ends; memory does not
+grow with the file. The records of all chunks are the records of the file read at once.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from core.codes import FileFailure
+from core.errors import FileRefusedError
+from core.load_file import encoding as enc
 from core.load_file.dates import DATE_PREFIX_CHARACTERS, DateOrder, detect_date_order
 from core.load_file.dialect import Opening
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
@@ -20,6 +23,9 @@ from core.load_file.record_stream import LocatedRecord, RecordStream
 
 MAX_CHUNK_BYTES = 4_000_000
 MAX_DATE_PREFIXES = 50_000
+# Each one begins a chunk; the chunks of a file are kept in memory.
+MAX_REPEATED_HEADERS = 10_000
+LISTED_LINES = 10
 
 
 @dataclass(frozen=True)
@@ -47,11 +53,31 @@ class _OpenChunk:
     tiles: list[bytes] = field(default_factory=list)
 
 
+@dataclass
+class LineCount:
+    """The number of records with a property, and the lines of the first ones."""
+
+    count: int = 0
+    lines: list[int] = field(default_factory=list)
+
+    def add(self, line: int) -> None:
+        """Count the record at a line."""
+        self.count += 1
+        if self.count <= LISTED_LINES:
+            self.lines.append(line)
+
+    def list_lines(self) -> str:
+        """Return the lines for a message, as in "line 3, line 7 and 2 more"."""
+        more = self.count - len(self.lines)
+        return ", ".join(f"line {line}" for line in self.lines) + (f" and {more} more" if more else "")
+
+
 class Splitter:
     """A pass over a file: call `feed` with the bytes in order from the first one on, then `finish`.
 
     `ids` holds (id, line) of every record that has an id and the expected number of cells, since the caller last
-    cleared the list.
+    cleared the list. Records with the cells of the header belong to no chunk and count in `repeated_headers`; records
+    that begin with a byte order mark count in `byte_order_marks`.
     """
 
     def __init__(
@@ -71,16 +97,23 @@ class Splitter:
         self._date_column = opening.fields.index("document_date") if "document_date" in opening.fields else None
         # Without a date column, a batch has the ids twice and its dates are not read.
         columns = (self._id_column, self._id_column if self._date_column is None else self._date_column)
+        view = opening.dialect.view
+        header_id = None if opening.header is None else opening.header[self._id_column]
         self._stream = RecordStream(
-            opening.grammar, opening.dialect.view, opening.body_start, opening.body_line, columns, max_record_bytes
+            opening.grammar, view, opening.body_start, opening.body_line, columns, max_record_bytes, header_id
         )
+        self._byte_order_mark = enc.get_byte_order_mark(view).encode(view)
+        self.repeated_headers, self.byte_order_marks = LineCount(), LineCount()
         self._header = b""
         self._digest = hashlib.sha256()
         self._dates: set[str] = set()
         self._open = self._start_chunk(opening.body_start, opening.body_line)
 
     def feed(self, block: bytes) -> Iterator[Chunk]:
-        """Yield the chunks that the next bytes of the file complete."""
+        """Yield the chunks that the next bytes of the file complete.
+
+        Raises FileRefusedError if the header is repeated too often.
+        """
         self._digest.update(block)
         yield from self._add_records(self._stream.feed(self._strip_header(block)))
 
@@ -125,7 +158,21 @@ class Splitter:
 
     def _add_records(self, found: Iterator[LocatedRecord | LocatedBatch]) -> Iterator[Chunk]:
         for each in found:
-            yield from self._add_batch(each) if isinstance(each, LocatedBatch) else self._add_record(each)
+            if isinstance(each, LocatedBatch):
+                yield from self._add_batch(each)
+            elif not self._is_repeated_header(each):
+                yield from self._add_record(each)
+
+    def _is_repeated_header(self, record: LocatedRecord) -> bool:
+        if record.tile and record.tile.startswith(self._byte_order_mark, record.byte_start - record.tile_start):
+            self.byte_order_marks.add(record.first_line)
+        if record.cells is None or record.cells != self.opening.header:
+            return False
+        self.repeated_headers.add(record.first_line)
+        if self.repeated_headers.count > MAX_REPEATED_HEADERS:
+            message = f"The header is repeated on more than {MAX_REPEATED_HEADERS} lines"
+            raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}. Remove the repeated headers.")
+        return True
 
     def _add_record(self, record: LocatedRecord) -> Iterator[Chunk]:
         starts_chunk = record.tile is None or record.tile_start != self._open.byte_end

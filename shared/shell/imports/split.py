@@ -14,10 +14,11 @@ from core.codes import FileFailure, WarningCode
 from core.errors import FileRefusedError
 from core.load_file.dates import DateOrder
 from core.load_file.dialect import read_opening
+from core.load_file.encoding import CP1252
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions
-from core.load_file.splitter import Chunk, Splitter
+from core.load_file.splitter import Chunk, LineCount, Splitter
 from shell.aws.s3 import ObjectVersion
 from shell.imports.duplicate_ids import SpilledIds
 from shell.settings import settings
@@ -36,6 +37,7 @@ class Split:
         self.sha256 = b""
         self.layout: Layout
         self.date_order: DateOrder | None = None
+        self.repeated_headers = self.byte_order_marks = LineCount()
         self._folder = tempfile.TemporaryDirectory(prefix="split-")
         self.keys = SpilledIds(self._folder.name)
 
@@ -54,6 +56,7 @@ class Split:
         """Yield the warnings about the whole file: decisions on weak evidence, and a file without rows."""
         if self.rows_seen == 0:
             yield WarningCode.NO_ROWS, None, "the file has a header and no rows"
+        yield from self._list_joins()
         columns = self.layout.find_columns("document_date")
         column = self.layout.names[columns[0]] if columns else None
         if self.date_order is DateOrder.AMBIGUOUS:
@@ -64,6 +67,17 @@ class Split:
                 "the dates show different orders of day, month and year; those with the year last are read month first"
             )
             yield WarningCode.MIXED_DATE_ORDER, column, message
+
+    def _list_joins(self) -> Iterator[FileWarning]:
+        """Yield the warnings about a file that was put together from several ones."""
+        if self.repeated_headers.count:
+            message = f"The header is repeated: {self.repeated_headers.list_lines()}. Repeated headers are not rows."
+            yield WarningCode.REPEATED_HEADER, None, message
+        if self.byte_order_marks.count:
+            message = f"A byte order mark before a record was removed: {self.byte_order_marks.list_lines()}."
+            if self.layout.encoding == CP1252:
+                message += " From there on the text may be UTF-8; it is read as cp1252. Compare some names."
+            yield WarningCode.BYTE_ORDER_MARK, None, message
 
 
 def split_file(source: ObjectVersion, options: ImportOptions) -> Split:
@@ -95,6 +109,7 @@ def _run_pass(split: Split, source: ObjectVersion, options: ImportOptions) -> No
     split.chunks += splitter.finish()
     split.keys.add(splitter.ids)
     split.rows_seen, split.sha256 = splitter.rows_seen, splitter.sha256
+    split.repeated_headers, split.byte_order_marks = splitter.repeated_headers, splitter.byte_order_marks
     split.layout = splitter.build_layout(options.date_order)
     _refuse_unread_rest(split)
     split.date_order = None if options.date_order else splitter.date_order

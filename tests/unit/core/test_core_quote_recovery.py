@@ -157,9 +157,9 @@ class Work:
     def strict_reader(self, lines: Iterator[str], grammar: Grammar) -> Any:
         return strict_reader(self._passed_on(lines), grammar)
 
-    def damaged_text(self, lines: list[str], grammar: Grammar, at_end: bool) -> DamagedText:
+    def damaged_text(self, lines: list[str], grammar: Grammar, at_end: bool, mark: str | None = None) -> DamagedText:
         self.characters += sum(map(len, lines))
-        return DamagedText(lines, grammar, at_end)
+        return DamagedText(lines, grammar, at_end, mark)
 
     def _passed_on(self, lines: Iterator[str]) -> Iterator[str]:
         for line in lines:

@@ -7,9 +7,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from core.errors import FileRefusedError
+from core.load_file import splitter
 from core.load_file.layout import Layout
 from core.load_file.rows import parse_row
 from core.load_file.splitter import MAX_CHUNK_BYTES
@@ -106,6 +108,37 @@ def assert_detected_and_read(dialect: Dialect, encoding: str) -> None:
     reading = read_file(generated.data, generated.options, chunk_rows=7, cuts=every(100, generated.data))
     assert [record.line_no for record in reading.records] == [r.first_line for r in generated.truth.records]
     assert (reading.layout.grammar.delimiter, reading.layout.encoding) == (dialect.delimiter, generated.truth.encoding)
+
+
+INSERTED = st.dictionaries(st.integers(0, 8), st.tuples(st.booleans(), st.booleans()), max_size=4)
+
+
+@given(readings(), INSERTED, st.integers(1, 5))
+def test_headers_and_byte_order_marks_inside_a_file_are_not_read(
+    both: tuple[Generated, Reading], inserted: dict[int, tuple[bool, bool]], chunk_rows: int
+) -> None:
+    generated, plain = both
+    data, records, encoding = generated.data, plain.records, plain.layout.encoding
+    # Until the encoding is known, marks are evidence of it. What follows damage may belong to it.
+    assume(plain.opening.dialect.encoding or encoding == "utf-8")
+    assume(all(record.cells for record in records))
+    header = data[plain.opening.dialect.mark_bytes : plain.layout.body_start]
+    mark = b"\xef\xbb\xbf" if encoding == "cp1252" else "\ufeff".encode(encoding)
+    headers = marks = 0
+    for at in sorted(inserted.keys() & range(0 if header else 1, len(records)), reverse=True):
+        (marked, repeated), place = inserted[at], records[at].byte_start
+        data = data[:place] + mark * marked + header * repeated + data[place:]
+        headers, marks = headers + (repeated and header != b""), marks + marked
+    reading = read_file(data, generated.options, chunk_rows=chunk_rows, cuts=every(37, data))
+    assert reading.cells == plain.cells
+    assert (reading.splitter.repeated_headers.count, reading.splitter.byte_order_marks.count) == (headers, marks)
+
+
+def test_a_header_that_is_repeated_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splitter, "MAX_REPEATED_HEADERS", 3)
+    assert read_file(CONTROL * 4 + b"1,a\n").splitter.repeated_headers.count == 3
+    with pytest.raises(FileRefusedError, match="repeated headers"):
+        read_file(CONTROL * 5 + b"1,a\n")
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 99])
