@@ -16,7 +16,7 @@ DELIMITERS = (DC4, "\t", "|", ";", ",")
 
 def detect_delimiter_and_qualifier(lines: list[str], options: ImportOptions) -> tuple[str, str | None]:
     """Return the delimiter and the qualifier (None: no qualifier) of the lines, given without their line ends."""
-    thorns = any(line.startswith(THORN) or DC4 + THORN in line for line in lines)
+    thorns = is_shown([line.startswith(THORN) or DC4 + THORN in line for line in lines])
     if options.delimiter is not None:
         delimiter = options.delimiter
     elif thorns or any(DC4 in line for line in lines[:1]):
@@ -36,14 +36,27 @@ def _find_delimiter_between_thorns(lines: list[str]) -> str:
     return between.most_common(1)[0][0] if between else DC4
 
 
+def is_shown(lines: list[bool]) -> bool:
+    """Return whether a sign of a qualifier is on the first line or on most lines; on a few it may be text."""
+    return bool(lines) and (lines[0] or 2 * sum(lines) > len(lines))
+
+
 def _find_qualifier(delimiter: str, lines: list[str]) -> str | None:
-    d = re.escape(delimiter)
-    for mark in ("^", '"'):
-        m = re.escape(mark)
-        if mark != delimiter and any(re.search(rf"(?:^|{d}){m}(?:[^{m}]|{m}{m})*{m}(?:{d}|$)", line) for line in lines):
-            return mark
+    carets, quotes = (_find_enclosed_cells(mark, delimiter, lines) for mark in ("^", '"'))
+    # A header with carets has them from its first cell on.
+    if is_shown([caret and (number > 0 or lines[0][0] == "^") for number, caret in enumerate(carets)]) and sum(
+        carets
+    ) > sum(quotes):
+        return "^"
     # If a pipe-delimited file has no quoted cell at its beginning, later quotation marks are text.
-    return None if delimiter == "|" else '"'
+    return None if delimiter == "|" and not any(quotes) else '"'
+
+
+def _find_enclosed_cells(mark: str, delimiter: str, lines: list[str]) -> list[bool]:
+    """Return for each line whether some cell begins and ends with the mark."""
+    m, d = re.escape(mark), re.escape(delimiter)
+    enclosed = re.compile(rf"(?:^|{d}){m}(?:[^{m}]|{m}{m})*{m}(?:{d}|$)")
+    return [mark != delimiter and enclosed.search(line) is not None for line in lines]
 
 
 def _find_most_consistent_delimiter(lines: list[str]) -> str:

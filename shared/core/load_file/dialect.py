@@ -7,12 +7,13 @@ the uploader override detection.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.load_file import encoding as enc
-from core.load_file.delimiters import THORN, detect_delimiter_and_qualifier
+from core.load_file.delimiters import THORN, detect_delimiter_and_qualifier, is_shown
 from core.load_file.field_mapping import get_id_field, map_columns, name_columns
 from core.load_file.file_signatures import EMPTY_FILE, refuse_foreign_formats
 from core.load_file.grammar import Grammar, LineCursor, Record
@@ -192,10 +193,10 @@ def _choose_newline_mark(delimiter: str, qualifier: str | None, options: ImportO
 
 
 def _detect_thorn_encoding(sample: bytes) -> str | None:
-    lines = [line.rstrip(b"\r") for line in sample.split(b"\n", SAMPLE_LINES)[:SAMPLE_LINES]]
-    if any(_is_used_as_qualifier(line, b"\xc3\xbe") for line in lines):
+    lines = [line for line in re.split(rb"[\r\n]+", sample, maxsplit=SAMPLE_LINES)[:SAMPLE_LINES] if line]
+    if is_shown([_is_used_as_qualifier(line, b"\xc3\xbe") for line in lines]):
         return enc.UTF_8
-    if any(_is_used_as_qualifier(line, b"\xfe") for line in lines):
+    if is_shown([_is_used_as_qualifier(line, b"\xfe") for line in lines]):
         return enc.CP1252
     return None
 

@@ -41,6 +41,10 @@ def test_thorns_of_two_bytes_mean_utf_8_and_thorns_of_one_mean_cp1252() -> None:
     assert detected(thorn_file("cp1252", b"plain")) == "cp1252"
 
 
+def test_a_thorn_byte_before_one_name_does_not_decide_for_cp1252() -> None:
+    assert detected(HEADER.encode() + b"\xferik,a\n" + "1,crème brûlée\n2,Müller\n".encode()) == "utf-8"
+
+
 def test_a_bad_byte_in_a_utf_8_thorn_file_costs_its_row_and_not_the_file() -> None:
     data = thorn_file("utf-8", b"caf\xc3\xa9", b"caf\xe9", b"tea")
     reading = read_file(data)
