@@ -11,14 +11,20 @@ from core.load_file.options import NO_CHARACTER, ImportOptions
 from core.load_file.record_reader import read_records
 
 DC4, THORN = "\x14", "\u00fe"
+# The first line in which Excel is told the delimiter; only characters that option 'delimiter' accepts.
+_SEPARATOR_LINE = re.compile(r'"?sep=([^\w"\r\n\0 ])"?', re.IGNORECASE)
 DELIMITERS = (DC4, "\t", "|", ";", ",")
 
 
 def detect_delimiter_and_qualifier(lines: list[str], options: ImportOptions) -> tuple[str, str | None]:
     """Return the delimiter and the qualifier (None: no qualifier) of the lines, given without their line ends."""
+    separator = find_separator(lines[0]) if lines else None
+    lines = lines[1:] if separator else lines
     thorns = is_shown([line.startswith(THORN) or DC4 + THORN in line for line in lines])
     if options.delimiter is not None:
         delimiter = options.delimiter
+    elif separator:
+        delimiter = separator
     elif thorns or any(DC4 in line for line in lines[:1]):
         delimiter = _find_delimiter_between_thorns(lines)
     else:
@@ -26,6 +32,12 @@ def detect_delimiter_and_qualifier(lines: list[str], options: ImportOptions) -> 
     if options.qualifier is not None:
         return delimiter, None if options.qualifier == NO_CHARACTER else options.qualifier
     return delimiter, THORN if thorns or delimiter == DC4 else _find_qualifier(delimiter, lines)
+
+
+def find_separator(line: str) -> str | None:
+    """Return the delimiter that a line such as `sep=;` names to Excel; None for any other line."""
+    named = _SEPARATOR_LINE.fullmatch(line)
+    return named[1] if named else None
 
 
 def _find_delimiter_between_thorns(lines: list[str]) -> str:

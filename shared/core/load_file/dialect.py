@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.load_file import encoding as enc
-from core.load_file.delimiters import THORN, detect_delimiter_and_qualifier, is_shown
+from core.load_file.delimiters import THORN, detect_delimiter_and_qualifier, find_separator, is_shown
 from core.load_file.field_mapping import get_id_field, map_columns, name_columns
 from core.load_file.file_signatures import EMPTY_FILE, refuse_foreign_formats
 from core.load_file.grammar import Grammar, LineCursor, Record
@@ -74,12 +74,14 @@ def read_opening(head: bytes, options: ImportOptions, *, whole: bool) -> Opening
     the file.
     """
     refuse_foreign_formats(head, options.encoding)
-    dialect = _detect_dialect(head, options)
+    dialect = _detect_dialect(head, options, whole)
     body = _take_whole_lines(head[dialect.mark_bytes :], dialect, whole)
     # Column names need the real encoding; the structure is the same in any view.
     encoding = dialect.encoding or _guess_encoding(body)
     lines = enc.split_lines(body, encoding, dialect.cr_ends)
-    first = _read_first_record(lines, dialect, whole)
+    before = _count_lines_before_header(lines) if options.header else 0
+    first = _read_first_record(lines.slice_from(before), dialect, whole)
+    first = first._replace(first=before + first.first)
     opening = _build_opening(first, lines, dialect, options)
     return (
         replace(opening, header=_view_cells(first.cells or [], encoding, dialect.view)) if options.header else opening
@@ -91,6 +93,13 @@ def _view_cells(cells: list[str], encoding: str, view: str) -> list[str]:
     if encoding == view:
         return cells
     return [cell.encode(encoding, "surrogateescape").decode(view) for cell in cells]
+
+
+def _count_lines_before_header(lines: enc.Lines) -> int:
+    """Return the number of lines up to the one that names the delimiter to Excel; 0 if there is none."""
+    number = next((number for number, text in enumerate(lines.texts) if text.strip()), 0)
+    line = "".join(lines.texts[number : number + 1])
+    return number + 1 if find_separator(line[enc.skip_marks(line, lines.mark) :].rstrip("\r\n")) else 0
 
 
 def _build_opening(first: Record, lines: enc.Lines, dialect: Dialect, options: ImportOptions) -> Opening:
@@ -153,7 +162,7 @@ def _read_first_record(lines: enc.Lines, dialect: Dialect, whole: bool) -> Recor
     raise FileRefusedError(FileFailure.NOT_DELIMITED, f"{message}. {CLOSE_THE_QUALIFIER}")
 
 
-def _detect_dialect(head: bytes, options: ImportOptions) -> Dialect:
+def _detect_dialect(head: bytes, options: ImportOptions, whole: bool) -> Dialect:
     marked, mark_bytes = enc.detect_byte_order_mark(head)
     encoding = options.encoding or marked
     if encoding != marked and marked != enc.UTF_8:
@@ -166,7 +175,7 @@ def _detect_dialect(head: bytes, options: ImportOptions) -> Dialect:
     lines = take_sample_lines(sample, view, cr_ends)
     delimiter, qualifier = detect_delimiter_and_qualifier(lines, options)
     if encoding is None and not f"{delimiter}{qualifier or ''}".isascii():
-        encoding = _guess_encoding(sample[: enc.find_last_line_end(sample, enc.UTF_8) or len(sample)])
+        encoding = _guess_encoding(head if whole else head[: enc.find_last_line_end(head, enc.UTF_8)])
     if delimiter == qualifier:
         _refuse_equal_qualifier(delimiter, options)
         qualifier = None
@@ -185,7 +194,7 @@ def _choose_newline_mark(delimiter: str, qualifier: str | None, options: ImportO
     """Return the character that stands for line breaks in cells: by default the registered sign beside thorns."""
     newline = options.newline
     if newline is None:
-        newline = REGISTERED if qualifier == THORN else NO_CHARACTER
+        newline = REGISTERED if qualifier == THORN and delimiter != REGISTERED else NO_CHARACTER
     if newline and newline in (delimiter, qualifier):
         message = f"The character for line breaks in cells, {newline!r}, is the delimiter or the qualifier"
         raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}. Change option 'newline', or set it to 'none'.")

@@ -57,6 +57,9 @@ def refuse_foreign_formats(head: bytes, encoding: str | None) -> None:
     for magic, advice in _MAGIC:
         if head.startswith(magic):
             raise FileRefusedError(FileFailure.UNSUPPORTED_FORMAT, f"The file is {advice}")
+    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        # Before UTF-16: its byte order mark is the beginning of the one of UTF-32.
+        raise FileRefusedError(FileFailure.UNSUPPORTED_ENCODING, "The file is in UTF-32. Save it as UTF-8.")
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or is_wide(encoding or ""):
         return
     text = head.removeprefix(codecs.BOM_UTF8)[:65536]

@@ -102,12 +102,12 @@ def _parse_character(option: str, text: str | None, *, allow_none: bool = False)
     if allow_none and text.lower() == "none":
         return NO_CHARACTER
     found = _CHARACTERS.get(text.lower(), text)
-    if len(found) > 1 and found.isascii() and found.isdigit() and int(found) < 256:
+    if found.isascii() and found.isdigit() and int(found) < 256:
         found = chr(int(found))
-    if len(found) != 1 or found in "\r\n\0 " or has_surrogates(found):
+    if len(found) != 1 or found in "\r\n\0 0123456789" or has_surrogates(found):
         names = ", ".join([*_CHARACTERS, *(["none"] if allow_none else [])])
         message = f"Option {option!r} is {text!r}. It must be one character, its decimal code, or one of {names}"
-        raise _refuse(f"{message}; space, CR, LF and NUL are not allowed.")
+        raise _refuse(f"{message}; space, digits, CR, LF and NUL are not allowed.")
     return found
 
 

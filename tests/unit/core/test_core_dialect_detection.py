@@ -74,6 +74,20 @@ def test_the_registered_sign_is_a_line_end_in_thorn_files_alone() -> None:
     assert read_file(DETECTED["concordance"][0].encode(), {"newline": "none"}).layout.newline is None
 
 
+def test_a_registered_sign_between_cells_is_no_line_end() -> None:
+    reading = opened("þDOCIDþ®þTitleþ\nþ1þ®þa\nbþ\n")
+    assert (reading.layout.grammar.delimiter, reading.layout.newline, reading.cells) == ("®", None, [["1", "a\nb"]])
+
+
+@pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "SEP=;"])
+def test_the_line_in_which_excel_names_the_delimiter_is_not_the_header(first: str) -> None:
+    for text in (f"{first}\nDOCID;Title\n1;a,b\n", f"\ufeff{first}\r\nDOCID;Title\r\n1;a,b"):
+        reading = opened(text)
+        assert (reading.layout.names, reading.layout.grammar.delimiter) == (("DOCID", "Title"), ";")
+        assert [(record.line_no, record.cells) for record in reading.records] == [(3, ["1", "a,b"])]
+    assert opened("sep=;\nDOCID|Title\n", {"delimiter": "|"}).layout.names == ("DOCID", "Title")
+
+
 def opened(text: str, options: dict[str, Any] | None = None) -> Reading:
     return read_file(text.encode(), options)
 

@@ -41,6 +41,11 @@ def test_thorns_of_two_bytes_mean_utf_8_and_thorns_of_one_mean_cp1252() -> None:
     assert detected(thorn_file("cp1252", b"plain")) == "cp1252"
 
 
+def test_an_accent_in_the_last_line_decides_without_a_line_end_after_it() -> None:
+    for delimiter in (",", "|", "\x14"):
+        assert detected(f"DOCID{delimiter}Title\n1{delimiter}a\n2{delimiter}caf\xe9".encode("cp1252")) == "cp1252"
+
+
 def test_a_thorn_byte_before_one_name_does_not_decide_for_cp1252() -> None:
     assert detected(HEADER.encode() + b"\xferik,a\n" + "1,crème brûlée\n2,Müller\n".encode()) == "utf-8"
 

@@ -35,6 +35,14 @@ FOREIGN = {
     "a wide mark and blanks": ("\ufeff \r\n".encode("utf-16-be"), "EMPTY_FILE", "empty"),
     "random bytes": (bytes(range(256)) * 20, "BINARY_FILE", "DAT or CSV"),
     "UTF-16 without a mark": ("DOCID,Title\n1,abc\n".encode("utf-16-le") * 9, "UNSUPPORTED_ENCODING", "set option"),
+    **{
+        f"UTF-32, {order}": (
+            ("\ufeff" + "DOCID,Title\n1,abc\n" * 9).encode(f"utf-32-{order}"),
+            "UNSUPPORTED_ENCODING",
+            "UTF-8",
+        )
+        for order in ("le", "be")
+    },
 }
 
 

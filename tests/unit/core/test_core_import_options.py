@@ -20,7 +20,7 @@ GOOD: list[tuple[dict[str, Any], ImportOptions]] = [
     ({"delimiter": "255"}, ImportOptions(delimiter="ÿ")),
     ({"encoding": "Windows-1252"}, ImportOptions(encoding="cp1252")),
     ({"delimiter": "20"}, ImportOptions(delimiter="\x14")),
-    ({"delimiter": "5"}, ImportOptions(delimiter="5")),
+    ({"delimiter": "9"}, ImportOptions(delimiter="\t")),
     ({"delimiter": "Concordance"}, ImportOptions(delimiter="\x14")),
     ({"delimiter": "\\t"}, ImportOptions(delimiter="\t")),
     ({"delimiter": "|"}, ImportOptions(delimiter="|")),
@@ -33,7 +33,7 @@ GOOD: list[tuple[dict[str, Any], ImportOptions]] = [
     ({"columns": {"1": "title", "Note": "property"}}, ImportOptions(columns={"1": "title", "Note": "property"})),
     ({"date_order": "DMY"}, ImportOptions(date_order="DMY")),
 ]
-BAD_DELIMITERS = ("", ",,", "none", "\n", "13", "0x14", "256", "\0", " ", "\ud800", 44)
+BAD_DELIMITERS = ("", ",,", "none", "\n", "13", "0x14", "256", "\0", " ", "\ud800", 44, "53")
 BAD_FIELDS = ("subject", "ignore", None, "family_begin", ["title"])
 BAD: list[tuple[object, str]] = [
     *(([], "JSON object"), (None, "JSON object"), ("delimiter", "JSON object")),

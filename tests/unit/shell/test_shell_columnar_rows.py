@@ -107,6 +107,13 @@ def test_any_cells_come_out_alike_whichever_columns_were_widened(
     assert_alike(records(rows, lines), replace(narrow, exhibits=exhibits, names=names))
 
 
+@pytest.mark.parametrize("fields", [FIELDS, BY_BATES])
+def test_an_id_with_a_line_break_inside_is_rejected(fields: Sequence[str | None]) -> None:
+    ids = ("a\nb", "a\r\nb", "a\rb", "ab\n")
+    rows, _ = by_column(records([(each, each, *ORDINARY[2:]) for each in ids]), coercer(layout(fields)))
+    assert [[error.code for error in row.errors] for row in rows] == [["KEY_NOT_STORABLE"]] * 3 + [[]]
+
+
 @given(specs(headers=(True,)))
 def test_any_load_file_comes_out_alike(spec: Spec) -> None:
     made = generate(spec)

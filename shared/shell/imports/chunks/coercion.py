@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from core.codes import Rejection
 from core.load_file.chunk_reader import SourceRecord
 from core.load_file.field_mapping import get_id_field
 from core.load_file.layout import Layout
@@ -29,6 +30,11 @@ COLUMNS = (
     *("title", "file_name", "native_path", "text_path", "document_date", "document_properties"),
     *("row_hash", "import_id", "line_no", "line_count"),
 )
+
+
+def has_line_break(text: str) -> bool:
+    """Return whether the text has a line break, with which no other file or system knows it as an id."""
+    return "\n" in text or "\r" in text
 
 
 class StorableRow(NamedTuple):
@@ -90,6 +96,11 @@ class RowCoercer:
             error = key_error(str(values[key]), self.exhibits[key])
             if error:
                 row.errors.append(RowError(error[0], column, error[1]))
+        if has_line_break(row.control_number or ""):
+            message = (
+                "The id has a line break inside. Check the quoting of this row and of the one before, or remove it."
+            )
+            row.errors.append(RowError(Rejection.KEY_NOT_STORABLE, self._find_column("control_number"), message))
 
     def _check_names(self, row: Row, table: str, names: Iterable[Name]) -> None:
         for name in names:

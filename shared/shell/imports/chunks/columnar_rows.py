@@ -21,7 +21,7 @@ from core.load_file.field_mapping import MULTI_COLUMN_FIELDS, get_id_field, is_p
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_file.rows import KEYS, MAX_NAMES, MULTI_VALUE_SEPARATOR, TEXTS, Name, separate_values, split_names
-from shell.imports.chunks.coercion import RowCoercer, StorableRow
+from shell.imports.chunks.coercion import RowCoercer, StorableRow, has_line_break
 from shell.utils.document_properties import NIL, TEXT_COLUMN_BYTES, format_document
 
 Column = Sequence[str]
@@ -120,8 +120,8 @@ class RegularRecords:
             yield from self._find_too_long(column, str(field))
         if field in KEYS and strip_cells(column) != list(column):
             yield from _indexes(column, lambda cell: cell != cell.strip(ASCII_WHITESPACE))
-        if field == get_id_field(self.layout.fields) and "" in column:
-            yield from _indexes(column, lambda cell: not cell)
+        if field == get_id_field(self.layout.fields) and ("" in column or has_line_break("".join(column))):
+            yield from _indexes(column, lambda cell: not cell or has_line_break(cell))
         if field in MULTI_COLUMN_FIELDS:
             yield from _indexes_of(column, {cell for cell in set(column) if self._has_irregular_name(str(field), cell)})
         if field == "document_date":
