@@ -1,8 +1,9 @@
 """Damaged load files by the hundred thousand: each is refused with a reason, or every record of it is accounted for.
 
 `python -m tests.torture.mutated_files --files 100000 --imports 2000 --seed 1` puts so many through the parser and so
-many of them through the whole import, on a database server of its own. The last line has the figures; the exit code is
-1 where a promise was not kept, and the command that does it again is printed.
+many of them through the whole import, on a database server of its own. `--habits 50000` compares so many sound files
+with what Python's csv module reads in them. The last lines have the figures; the exit code is 1 where a promise was not
+kept, and the command that does it again is printed.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from benchmarks.arguments import add_server, number
 from benchmarks.output import run_command
 from tests.support.world import World
+from tests.torture.habits import HabitFile, HabitWriter, compare
 from tests.torture.mutated_bounds import PROCESSOR_S, bounded, most_memory
 from tests.torture.mutated_imports import imported
 from tests.torture.mutated_parsing import parse
@@ -26,6 +29,7 @@ from tests.torture.worlds import own_world
 
 WITHIN_S = {"parser": PROCESSOR_S, "imports": 20.0}
 SHOWN, CHUNK_ROWS = 20, 7
+AnyFile = TypeVar("AnyFile", Mutated, HabitFile)
 STEP = {"parser": 5_000, "imports": 100}
 
 
@@ -38,7 +42,7 @@ class Tally:
     violations: int = 0
     counts: Counter[str] = field(default_factory=Counter)
 
-    def take(self, file: Mutated, judge: Callable[[Mutated], Counter[str]], within_s: float) -> None:
+    def take(self, file: AnyFile, judge: Callable[[AnyFile], Counter[str]], within_s: float) -> None:
         """Judge a file, and tell of what was not to be."""
         self.files += 1
         try:
@@ -75,13 +79,26 @@ def main(arguments: list[str] | None = None) -> int:
     if given.only is not None:
         files = imports = range(given.only, given.only + 1)
         print(_described(mutator.file(given.only)), file=sys.stderr)
-    parser, whole = Tally(given.seed), Tally(given.seed)
+    parser, whole, habits = Tally(given.seed), Tally(given.seed), Tally(given.seed)
     through(parser, mutator, files, "parser", parsed)
     if imports:
         with own_world(given.database_url, CHUNK_ROWS) as world:
             through(whole, mutator, imports, "imports", lambda file: _imported(world, file))
+    compare_habits(habits, range(given.habits) if given.only is None else files)
     print(_summary(parser, whole))
-    return 1 if parser.violations or whole.violations else 0
+    print(
+        f"{habits.files:,} files of people's habits compared with Python's csv: {habits.counts['rows']:,} rows, "
+        f"{habits.counts['headers']:,} headers and {habits.counts['marks']:,} marks inside, "
+        f"{habits.counts['refused']:,} refused as they must be; {habits.violations} differences"
+    )
+    return 1 if parser.violations or whole.violations or habits.violations else 0
+
+
+def compare_habits(tally: Tally, files: range) -> None:
+    """Compare the files that `HabitWriter` writes with what the csv module reads in them."""
+    writer = HabitWriter(tally.seed)
+    for which in files:
+        tally.take(writer.file(which), compare, WITHIN_S["parser"])
 
 
 def _imported(world: World, file: Mutated) -> Counter[str]:
@@ -93,13 +110,14 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.torture.mutated_files", description=__doc__)
     parser.add_argument("--files", type=number(0, 10**8), default=100_000, help="through the parser (default: 100000)")
     parser.add_argument("--imports", type=number(0, 10**6), default=2_000, help="imported as a whole (default: 2000)")
+    parser.add_argument("--habits", type=number(0, 10**8), default=50_000, help="compared with csv (default: 50000)")
     parser.add_argument("--seed", type=number(0, 2**32), default=1, help="another one gives other files (default: 1)")
     parser.add_argument("--only", type=number(0, 10**8), help="the file of that number alone, both ways")
     add_server(parser)
     return parser.parse_args(arguments)
 
 
-def _tell(seed: int, file: Mutated, error: Exception) -> None:
+def _tell(seed: int, file: Mutated | HabitFile, error: Exception) -> None:
     where = traceback.extract_tb(error.__traceback__)[-1]
     print(f"file {file.number} ({', '.join(file.done)}): {type(error).__name__}: {str(error)[:400]}", file=sys.stderr)
     print(f"  at {where.filename}:{where.lineno}; again:", file=sys.stderr)

@@ -67,13 +67,16 @@ class Manner:
 class Places:
     """The physical lines of a file whose characters begin behind a byte order mark of so many bytes."""
 
-    def __init__(self, data: bytes, mark_bytes: int, encoding: str) -> None:
+    def __init__(self, data: bytes, mark_bytes: int, encoding: str, cr_ends: bool) -> None:
         self._data = data
-        line_end, carriage_return = "\n".encode(encoding), "\r".encode(encoding)
-        width = len(line_end)
-        found = (match.start() for match in re.finditer(b"(?=" + re.escape(line_end) + b")", data[mark_bytes:]))
-        self._starts = [0, *(mark_bytes + at + width for at in found if at % width == 0)]
-        self._blank = re.compile(b"(?:(?:" + re.escape(carriage_return) + b")?" + re.escape(line_end) + b")*+")
+        lf, cr = (re.escape(character.encode(encoding)) for character in "\n\r")
+        mark = "\ufeff".encode("utf-8" if encoding == "cp1252" else encoding)
+        width = len("\n".encode(encoding))
+        line_end = b"(?:" + cr + b")?+" + lf + (b"|" + cr if cr_ends else b"")
+        units = re.compile(b"(" + line_end + b")|" + b"." * width, re.DOTALL)
+        self._starts = [0, *(match.end() for match in units.finditer(data, mark_bytes) if match[1])]
+        marks = b"(?:" + re.escape(mark) + b")*+"
+        self._blank = re.compile(b"(?:" + marks + b"(?:" + line_end + b"))*+" + marks)
 
     def line_of(self, place: int) -> int:
         """The line, from 1, that a byte stands on."""
@@ -105,12 +108,13 @@ def parse(mutated: Mutated, splitter: type[Splitter] = Splitter, reader: Reader 
     manner = Manner.drawn(build_random(mutated.number, "manner"))
     try:
         options = parse_options(mutated.options)
-        found = _pass(mutated.data, options, manner, splitter)
+        found = run_pass(mutated.data, options, manner, splitter)
     except FileRefusedError as refused:
         demand(refused.code in set(FileFailure) and len(str(refused)) > 10, f"refused without a reason: {refused}")
         return Outcome(refused=refused.code)
-    places = Places(mutated.data, found.opening.dialect.mark_bytes, found.layout.encoding)
-    _check_chunks(found, places)
+    grammar = found.layout.grammar
+    places = Places(mutated.data, found.opening.dialect.mark_bytes, found.layout.encoding, grammar.cr_ends)
+    _check_chunks(found, places, reader)
     records = [list(_records(found, chunk, places, reader)) for chunk in found.chunks]
     _check_at_once(found, records, reader)
     read = [record for each in records for record in each]
@@ -122,7 +126,8 @@ def parse(mutated: Mutated, splitter: type[Splitter] = Splitter, reader: Reader 
     return Outcome(None, found.splitter.rows_seen, len(read), len(rejected))
 
 
-def _pass(data: bytes, options: ImportOptions, manner: Manner, kind: type[Splitter]) -> Pass:
+def run_pass(data: bytes, options: ImportOptions, manner: Manner, kind: type[Splitter]) -> Pass:
+    """Split the file as the manner says."""
     head = data if manner.head_bytes is None else data[: manner.head_bytes]
     opening = read_opening(head, options, whole=head == data)
     splitter = kind(opening, manner.chunk_rows, manner.record_bytes, manner.chunk_bytes)
@@ -135,21 +140,41 @@ def _pass(data: bytes, options: ImportOptions, manner: Manner, kind: type[Splitt
     return Pass(data, manner, opening, splitter, chunks, layout)
 
 
-def _check_chunks(found: Pass, places: Places) -> None:
-    """The chunks tile the file behind its header; nothing but blank lines is between and behind them."""
-    at = found.layout.body_start
+def _check_chunks(found: Pass, places: Places, reader: Reader) -> None:
+    """The chunks tile the file behind its header; only blank lines and headers are between and behind them."""
+    at, headers = found.layout.body_start, 0
     begins = at == len(found.data) or places.line_of(at) == found.layout.body_line
     demand(begins, "the body does not begin on the line that it says")
     for number, chunk in enumerate(found.chunks, start=1):
         demand(at <= chunk.byte_start < chunk.byte_end <= len(found.data), f"chunk {number} is out of order")
-        demand(places.is_blank(at, chunk.byte_start), f"{at}: bytes before chunk {number} are of no chunk")
+        headers += _count_headers(found, places, (at, chunk.byte_start), reader)
         demand(chunk.chunk_no == number, f"chunk {number} has another number")
         demand(chunk.first_line == places.line_of(chunk.byte_start), f"chunk {number} has another first line")
         demand(chunk.last_line == places.line_of(chunk.byte_end - 1), f"chunk {number} has another last line")
         at = chunk.byte_end
-    demand(places.is_blank(at, len(found.data)), f"{at}: bytes behind the last chunk are of no chunk")
+    headers += _count_headers(found, places, (at, len(found.data)), reader)
+    demand(headers == found.splitter.repeated_headers.count, f"{headers} headers are in no chunk")
     rows = sum(chunk.row_count for chunk in found.chunks)
     demand(rows == found.splitter.rows_seen, f"{found.splitter.rows_seen} rows seen, {rows} in chunks")
+
+
+def _count_headers(found: Pass, places: Places, gap: tuple[int, int], reader: Reader) -> int:
+    """How many times the header is in bytes that belong to no chunk; nothing else may be there."""
+    if places.is_blank(*gap):
+        return 0
+    records = list(reader(found.data[slice(*gap)], found.layout, 1, gap[0]))
+    headers = sum(_is_header(found, record) for record in records)
+    demand(0 < headers == len(records), f"{gap}: bytes are of no chunk")
+    return headers
+
+
+def _is_header(found: Pass, record: SourceRecord) -> bool:
+    """Whether the record has the cells of the header, in the encoding in which the header was seen."""
+    dialect, encoding = found.opening.dialect, found.layout.encoding
+    cells = record.cells or []
+    if dialect.encoding is None:
+        cells = [cell.encode(encoding, "surrogateescape").decode(dialect.view) for cell in cells]
+    return cells == found.opening.header
 
 
 def _records(found: Pass, chunk: Chunk, places: Places, reader: Reader) -> Iterator[SourceRecord]:
@@ -187,5 +212,5 @@ def _check_at_once(found: Pass, by_chunk: Sequence[Sequence[SourceRecord]], read
         return
     layout = found.layout
     body = found.data[layout.body_start :]
-    whole = list(reader(body, layout, layout.body_line, layout.body_start))
+    whole = [each for each in reader(body, layout, layout.body_line, layout.body_start) if not _is_header(found, each)]
     demand(whole == [record for each in by_chunk for record in each], "read at once the records are others")

@@ -14,8 +14,11 @@ from core.load_file.layout import Layout
 from core.load_file.options import parse_options
 from core.load_file.rows import Row, parse_row
 
-# Control characters are to be a small share of a file; of the rejected rows they may be a larger one.
-_BY_THEIR_SHARE = frozenset({FileFailure.BINARY_FILE, FileFailure.UNSUPPORTED_ENCODING})
+# Control characters are to be a small share of a file; of the rejected rows they may be a larger one. Whether a CR in
+# the header is data is shown by rows that fit it.
+_BY_THEIR_SHARE = frozenset(
+    {FileFailure.BINARY_FILE, FileFailure.UNSUPPORTED_ENCODING, FileFailure.UNSUPPORTED_LINE_ENDS}
+)
 
 PATHS = ("file_name", "native_path", "text_path")
 

@@ -25,7 +25,9 @@ _FAULTS = tuple(kind for kind in FaultKind if kind is not FaultKind.HUGE_PROPERT
 def base_files(seed: int, most: int) -> list[Generated]:
     """Sound files, and some with faults, of every dialect, way of quoting, encoding and newline, in any order."""
     rng = build_random(seed, "bases")
-    kinds = [(*kind, quoting) for kind in product(DIALECTS, ENCODINGS, ("\r\n", "\n")) for quoting in quotings(kind[0])]
+    kinds = [
+        (*kind, quoting) for kind in product(DIALECTS, ENCODINGS, ("\r\n", "\n", "\r")) for quoting in quotings(kind[0])
+    ]
     rng.shuffle(kinds)
     return [generate(_spec(rng, *kinds[number % len(kinds)])) for number in range(most)]
 

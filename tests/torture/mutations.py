@@ -167,9 +167,33 @@ def _swap_lines(mutation: Mutation, data: bytes) -> bytes:
     return b"\n".join(lines)
 
 
+def _cr_ends(mutation: Mutation, data: bytes) -> bytes:
+    end, cr = (encode(text, mutation.base.spec.encoding) for text in (mutation.base.spec.newline, "\r"))
+    return data.replace(end, cr, mutation.rng.choice((-1, -1, 1, 5)))
+
+
+def _repeat_header(mutation: Mutation, data: bytes) -> bytes:
+    spec, truth = mutation.base.spec, mutation.base.truth
+    end, bom = encode(spec.newline, spec.encoding), BOMS[spec.encoding]
+    header = mutation.base.data[len(bom) : truth.header_len]
+    at = data.find(end, mutation.place(data)) + len(end)
+    return data[:at] + mutation.rng.choice((b"", bom, BOMS["utf-8-sig"])) + header + data[at:]
+
+
+def _utf_32(mutation: Mutation, data: bytes) -> bytes:
+    """Mostly not done: such a file is refused, and nothing else of it is seen."""
+    if mutation.rng.random() < 0.9:
+        return data
+    text = data.decode(
+        encoding="utf-8" if "utf-8" in mutation.base.spec.encoding else mutation.base.spec.encoding, errors="ignore"
+    )
+    return text.removeprefix("\ufeff").encode("utf-32", "ignore")
+
+
 DAMAGES: tuple[Damage, ...] = (
     *(_flip_bit, _replace_byte, _cut, _insert, _repeat, _splice, _recode, _drop_line_end, _double_line_end),
     *(_stray_qualifier, _nuls, _mark_inside, _newline_marks, _truncate, _swap_lines),
+    *(_cr_ends, _repeat_header, _utf_32),
 )
 
 

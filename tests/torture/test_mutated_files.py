@@ -109,6 +109,11 @@ def test_a_naive_reading_is_found_out(mutator: Mutator, twin: Callable[..., obje
     assert found > 5
 
 
+def test_a_habit_that_is_read_otherwise_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Splitter, "_is_repeated_header", lambda *_: False)
+    assert mutated_files.main(["--files", "0", "--imports", "0", "--habits", "30"]) == 1
+
+
 TAMPERING = {
     "an exhibit is missing": "DELETE FROM exhibits WHERE import_id = :id ORDER BY id LIMIT 1",
     "a rejection is missing": "DELETE FROM import_rejections WHERE import_id = :id ORDER BY line_no LIMIT 1",
@@ -166,10 +171,10 @@ def test_the_command_ends_with_the_figures_and_says_how_to_see_a_violation_again
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mutated_files, "Mutator", partial(Mutator, most_bases=20))
-    assert mutated_files.main(["--files", "60", "--imports", "0", "--seed", "5"]) == 0
+    assert mutated_files.main(["--files", "60", "--imports", "0", "--habits", "60", "--seed", "5"]) == 0
     assert capsys.readouterr().out.startswith("60 mutated files through the parser: ")
     monkeypatch.setattr(mutated_files, "parse", lambda file: parse(file, reader=padding))
-    assert mutated_files.main(["--files", "60", "--imports", "0", "--seed", "5"]) == 1
+    assert mutated_files.main(["--files", "60", "--imports", "0", "--habits", "60", "--seed", "5"]) == 1
     told = capsys.readouterr().err
     assert "ViolationError" in told
     assert "python -m tests.torture.mutated_files --seed 5 --only " in told

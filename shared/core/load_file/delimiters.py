@@ -60,14 +60,27 @@ def _find_qualifier(delimiter: str, lines: list[str]) -> str | None:
         carets
     ) > sum(quotes):
         return "^"
-    # If a pipe-delimited file has no quoted cell at its beginning, later quotation marks are text.
-    return None if delimiter == "|" and not any(quotes) else '"'
+    return '"' if delimiter != "|" or _are_pipes_quoted(lines, quotes) else None
+
+
+def _are_pipes_quoted(lines: list[str], quotes: list[bool]) -> bool:
+    """Return whether quotation marks in a pipe-delimited file are qualifiers; otherwise, later ones are text too.
+
+    Many writers of these files quote nothing. Qualifiers are on the header or most lines, have doubled ones inside, or
+    make more lines fit the header.
+    """
+    if not any(quotes) or is_shown(quotes):
+        return any(quotes)
+    doubled = any(re.search(r'(?:^|\|)"(?:[^"]|"")*[^"]""(?:[^"]|"")*"(?:\||$)', line) for line in lines)
+    with_quotes, without = (_count_cells(lines, "|", qualifier) for qualifier in ('"', None))
+    gained = with_quotes.count(without[0]) - without.count(without[0])
+    return gained > 0 or (doubled and gained == 0)
 
 
 def _find_enclosed_cells(mark: str, delimiter: str, lines: list[str]) -> list[bool]:
-    """Return for each line whether some cell begins and ends with the mark."""
+    """Return for each line whether some cell that is not empty is enclosed by the mark."""
     m, d = re.escape(mark), re.escape(delimiter)
-    enclosed = re.compile(rf"(?:^|{d}){m}(?:[^{m}]|{m}{m})*{m}(?:{d}|$)")
+    enclosed = re.compile(rf"(?:^|{d}){m}(?:[^{m}]|{m}{m})+{m}(?:{d}|$)")
     return [mark != delimiter and enclosed.search(line) is not None for line in lines]
 
 
@@ -88,7 +101,10 @@ def _find_most_consistent_delimiter(lines: list[str]) -> str:
 
 def count_cells(lines: list[str], delimiter: str) -> list[int]:
     """Return the number of cells of every record in the lines, with the qualifier that they show."""
-    qualifier = _find_qualifier(delimiter, lines)
+    return _count_cells(lines, delimiter, _find_qualifier(delimiter, lines))
+
+
+def _count_cells(lines: list[str], delimiter: str, qualifier: str | None) -> list[int]:
     text = enc.Lines([line + "\n" for line in lines], [], bare_cr=any("\r" in line for line in lines))
     cells = lines[0].count(delimiter) + 1 if lines else 1
     records = read_records(text, Grammar(delimiter, qualifier, cells), at_end=True, cursor=LineCursor())

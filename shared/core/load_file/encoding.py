@@ -208,7 +208,8 @@ class Utf8Evidence:
             text = raw.decode(UTF_8, "surrogateescape")
             characters, invalid = len(text), sum(map(len, _ESCAPED_BYTES.findall(text)))
         self.invalid += invalid
-        self.valid += characters - len(raw.translate(None, _NOT_ASCII)) - invalid
+        # The byte order mark of a part of the file is not a character of its text.
+        self.valid += characters - len(raw.translate(None, _NOT_ASCII)) - invalid - raw.count(codecs.BOM_UTF8)
 
     def choose_encoding(self) -> str:
         """Return UTF-8 if all bytes are UTF-8 or valid characters outnumber invalid bytes, else cp1252.

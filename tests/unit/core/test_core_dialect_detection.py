@@ -32,6 +32,8 @@ DETECTED = {
     "pipe with a quotation mark in the text": ('DOCID|Title\n1|5" pipe\n2|"x\n', "|", None),
     "pipe and quote": ('"DOCID"|"Title"\n"1"|"a"\n', "|", '"'),
     "pipe and quote around one cell": ('DOCID|Title\n1|"a|b"\n', "|", '"'),
+    "pipe and an empty cell in quotes": ('DOCID|Title|Note\n1|""|b\n2|"|"\n3|a|"b"\n', "|", None),
+    "pipe and doubled quotes": ('DOCID|Title\n1|"a ""b"""\n2|c\n3|d\n', "|", '"'),
     "pipe and caret": ("^DOCID^|^Title^\n^1^|^a^\n", "|", "^"),
     "a cell in carets among quoted ones": ('"DOCID","Title"\n"1","a ""b"", c"\n"2",^d^\n', ",", '"'),
     "a cell in carets among bare ones": ("DOCID,Title\n1,^a^\n2,b\n3,c\n", ",", '"'),
