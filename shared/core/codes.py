@@ -29,7 +29,7 @@ class FileFailure(StrEnum):
 
 
 class Rejection(StrEnum):
-    """The reason why a row was not imported. The rejected-rows file has its original bytes."""
+    """The reason why a row was not imported. The rejected-rows file has its text."""
 
     MISSING_ID = "MISSING_ID"
     DUPLICATE_ID = "DUPLICATE_ID"
@@ -57,6 +57,7 @@ class WarningCode(StrEnum):
     NEWLINE_MARK_KEPT = "NEWLINE_MARK_KEPT"
     AMBIGUOUS_DATE_ORDER = "AMBIGUOUS_DATE_ORDER"
     MIXED_DATE_ORDER = "MIXED_DATE_ORDER"
+    MIXED_ENCODING = "MIXED_ENCODING"
     NO_ROWS = "NO_ROWS"
     REPEATED_HEADER = "REPEATED_HEADER"
     BYTE_ORDER_MARK = "BYTE_ORDER_MARK"

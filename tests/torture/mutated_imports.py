@@ -22,6 +22,7 @@ from samples.words import build_random
 from shell.aws import clients
 from shell.observability import metrics
 from tests.support.accounts import Accounts, accounts, summed_over_chunks
+from tests.support.error_files import error_file_of
 from tests.support.world import World, call
 from tests.torture.mutated_cells import check_cells
 from tests.torture.mutated_rows import demand
@@ -149,11 +150,11 @@ def _check_rejections(got: Accounts, records: Sequence[SourceRecord]) -> None:
 
 
 def _check_report(world: World, import_id: int, got: Accounts, layout: Layout, data: bytes) -> None:
-    """The rejected rows come back byte for byte behind the file's own header."""
+    """The rejected rows come back with their text behind the file's own header."""
     files = world.report(import_id)
     places = sorted({(each.byte_start, each.byte_len) for each in got.rejected})
-    rows = b"".join(data[start : start + length] for start, length in places)
-    demand(files["rejected_rows.dat"] == data[: layout.body_start] + rows, "the rejected rows are other bytes")
+    expected = error_file_of(data, layout.body_start, layout.encoding, places)
+    demand(files["rejected_rows.dat"] == expected, "the rejected rows have another text")
     demand({"report.csv", "warnings.csv", "options.json"} <= set(files), "a report file is missing")
 
 

@@ -13,6 +13,7 @@ from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_file.options import parse_options
 from core.load_file.rows import Row, parse_row
+from tests.support.error_files import error_file_of
 
 # Control characters are to be a small share of a file; of the rejected rows they may be a larger one. Whether a CR in
 # the header is data is shown by rows that fit it.
@@ -81,14 +82,14 @@ def check_reload(data: bytes, layout: Layout, rejected: Sequence[SourceRecord]) 
     """
     if not rejected or layout.body_line == 1:
         return
-    rows = b"".join(data[each.byte_start : each.byte_start + each.byte_len] for each in rejected)
+    places = [(each.byte_start, each.byte_len) for each in rejected]
+    returned = error_file_of(data, layout.body_start, layout.encoding, places)
     try:
-        options = parse_options(build_reload_options(layout))
-        opening = read_opening(data[: layout.body_start] + rows, options, whole=True)
+        opening = read_opening(returned, parse_options(build_reload_options(layout)), whole=True)
     except FileRefusedError as refused:
         if refused.code in _BY_THEIR_SHARE:
             return
         raise ViolationError(f"the rejected rows cannot be loaded again: {refused.code}: {refused}") from refused
     read = (opening.grammar, opening.names, opening.fields, opening.dialect.newline, opening.dialect.encoding)
-    meant = (layout.grammar, layout.names, layout.fields, layout.newline, layout.encoding)
+    meant = (layout.grammar, layout.names, layout.fields, layout.newline, "utf-8")
     demand(read == meant, f"the rejected rows are read otherwise than the file: {read} and not {meant}")

@@ -90,7 +90,7 @@ def shown(value: Any) -> str:
 
 
 def test_no_cell_of_a_report_is_calculated_and_each_can_be_had_back(world: World) -> None:
-    """The apostrophe is all that is added; the rejected rows have the bytes of the file."""
+    """The apostrophe is all that is added; the rejected rows have the text of the file."""
     names = ["Control Number", "=1+1", "@x", "Document Date"]
     rows = [[f"{formula}{number}", "", "", formula] for number, formula in enumerate(FORMULAS)]
     again = [[row[0], "x" * 300, "x" * 300, ""] for row in rows]
@@ -109,4 +109,4 @@ def test_no_cell_of_a_report_is_calculated_and_each_can_be_had_back(world: World
     assert json.loads(files["options.json"])["columns"] == {"Control Number": "control_number", **given} | {
         "Document Date": "document_date"
     }
-    assert files["rejected_rows.dat"] == table([names, *again])
+    assert files["rejected_rows.dat"] == b"\xef\xbb\xbf" + table([names, *again])

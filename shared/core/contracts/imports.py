@@ -166,7 +166,7 @@ class ReportUrls(ResponseModel):
     `options`. They make sure that it is read in the same way as the original file.
     """
 
-    rejected_rows: str = Field(description="The rejected rows, in the original bytes of the file.")
+    rejected_rows: str = Field(description="The rejected rows as in the file, but in UTF-8 with a byte order mark.")
     report: str = Field(description="A CSV file: line, column, code, message and id of every rejected row.")
     warnings: str = Field(description="A CSV file with every warning.")
     options: str = Field(description="A JSON file: the options that read the rejected rows as the file was read.")

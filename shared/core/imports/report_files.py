@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from core.imports.error_file import ENCODING
 from core.load_file.field_mapping import FIELDS, map_columns
 from core.load_file.layout import Layout
 
@@ -62,12 +63,12 @@ def group_ranges(ranges: Iterable[tuple[int, int]]) -> Iterator[ReadWindow]:
 
 
 def build_reload_options(layout: Layout) -> dict[str, Any]:
-    """Return the options that make a few rows of a file read as the whole file was.
+    """Return the options that make the rows of a file's error file read as the whole file was.
 
-    A few rows can be detected differently from the whole file, for example their date order or their encoding.
+    A few rows can be detected differently from the whole file, for example their date order.
     """
     return {
-        "encoding": layout.encoding,
+        "encoding": ENCODING,
         "delimiter": layout.grammar.delimiter,
         "qualifier": layout.grammar.qualifier or "none",
         "newline": layout.newline or "none",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
@@ -168,6 +169,8 @@ def _detect_dialect(head: bytes, options: ImportOptions, whole: bool) -> Dialect
     if encoding != marked and marked != enc.UTF_8:
         mark_bytes = 0
     sample = head[mark_bytes : mark_bytes + SAMPLE_BYTES]
+    if options.encoding == enc.CP1252 and _detect_thorn_encoding(sample) == enc.UTF_8:
+        refuse_utf8()
     if encoding is None:
         encoding = _detect_thorn_encoding(sample)
     view = encoding or enc.BYTEWISE
@@ -181,6 +184,12 @@ def _detect_dialect(head: bytes, options: ImportOptions, whole: bool) -> Dialect
         qualifier = None
     newline = _choose_newline_mark(delimiter, qualifier, options)
     return Dialect(encoding, encoding or enc.BYTEWISE, mark_bytes, delimiter, qualifier, newline, cr_ends)
+
+
+def refuse_utf8() -> NoReturn:
+    """Raise FileRefusedError (BAD_OPTIONS) for a UTF-8 file whose encoding is given as cp1252."""
+    message = "Option 'encoding' is cp1252, but the file is UTF-8: all of its characters beyond ASCII are valid UTF-8"
+    raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}. Remove the option, or set it to utf-8.")
 
 
 def _refuse_equal_qualifier(delimiter: str, options: ImportOptions) -> None:

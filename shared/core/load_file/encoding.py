@@ -191,15 +191,25 @@ def describe_undecoded_bytes(text: str) -> str:
     return " ".join(f"0x{ord(character) - 0xDC00:02X}" for character in found.group()[:8])
 
 
+def _find_multi_byte_line(raw: bytes) -> int:
+    """Return the index of the first line that has a valid UTF-8 multi-byte character."""
+    lines = BytesIO(raw).readlines()
+    return next(index for index, line in enumerate(lines) if not line.decode(UTF_8, "ignore").isascii())
+
+
 @dataclass
 class Utf8Evidence:
-    """Counts over a file with ASCII structure: valid UTF-8 multi-byte characters, and bytes that are not UTF-8."""
+    """Counts over a file with ASCII structure: valid UTF-8 multi-byte characters, and bytes that are not UTF-8.
+
+    `first_line` is the line that has the first of these characters, 0 if there are none.
+    """
 
     valid: int = 0
     invalid: int = 0
+    first_line: int = 0
 
-    def add(self, raw: bytes) -> None:
-        """Count the characters and bytes of complete lines."""
+    def add(self, raw: bytes, line: int = 1) -> None:
+        """Count the characters and bytes of complete lines, the first of which is the file's line `line`."""
         if raw.isascii():
             return
         try:
@@ -209,7 +219,15 @@ class Utf8Evidence:
             characters, invalid = len(text), sum(map(len, _ESCAPED_BYTES.findall(text)))
         self.invalid += invalid
         # The byte order mark of a part of the file is not a character of its text.
-        self.valid += characters - len(raw.translate(None, _NOT_ASCII)) - invalid - raw.count(codecs.BOM_UTF8)
+        valid = characters - len(raw.translate(None, _NOT_ASCII)) - invalid - raw.count(codecs.BOM_UTF8)
+        if valid and not self.valid:
+            self.first_line = line + _find_multi_byte_line(raw)
+        self.valid += valid
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether there are characters beyond ASCII, and all of them are valid UTF-8."""
+        return self.valid > 0 and self.invalid == 0
 
     def choose_encoding(self) -> str:
         """Return UTF-8 if all bytes are UTF-8 or valid characters outnumber invalid bytes, else cp1252.

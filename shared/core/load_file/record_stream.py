@@ -259,8 +259,8 @@ class RecordStream:
         return enc.count_undecided_bytes(self._pending, self._view, self._grammar.cr_ends)
 
     def _advance(self, lines: int, offsets: list[int], raw: bytes) -> None:
-        if self._view == enc.BYTEWISE:
-            self.evidence.add(raw[: offsets[lines]])
+        if self._view in (enc.BYTEWISE, enc.CP1252):
+            self.evidence.add(raw[: offsets[lines]], self._line)
         self._pending = self._pending[offsets[lines] :]
         self._position += offsets[lines]
         self._line += lines

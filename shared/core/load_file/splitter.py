@@ -15,7 +15,8 @@ from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.load_file import encoding as enc
 from core.load_file.dates import DATE_PREFIX_CHARACTERS, DateOrder, detect_date_order
-from core.load_file.dialect import Opening
+from core.load_file.dialect import Opening, refuse_utf8
+from core.load_file.encoding import CP1252, Utf8Evidence
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.record_batches import LocatedBatch, RecordBatch
@@ -128,15 +129,26 @@ class Splitter:
         return self._digest.digest()
 
     @property
+    def evidence(self) -> Utf8Evidence:
+        """What the bytes fed show of the encoding, unless the view is UTF-8 or UTF-16."""
+        return self._stream.evidence
+
+    @property
     def date_order(self) -> DateOrder | None:
         """The order of day and month that the dates show; None if no date needs an order."""
         return detect_date_order(self._dates)
 
     def build_layout(self, date_order: str | None) -> Layout:
-        """Return the layout of the whole file, after `finish`; `date_order` overrides the order that the dates show."""
+        """Return the layout of the whole file, after `finish`; `date_order` overrides the order that the dates show.
+
+        Raises FileRefusedError (BAD_OPTIONS) if the encoding is given as cp1252 and the file is UTF-8.
+        """
         opening, detected = self.opening, self.date_order
+        encoding = opening.dialect.encoding or self.evidence.choose_encoding()
+        if encoding == CP1252 and self.evidence.is_utf8:
+            refuse_utf8()
         return Layout(
-            encoding=opening.dialect.encoding or self._stream.evidence.choose_encoding(),
+            encoding=encoding,
             grammar=opening.grammar,
             newline=opening.dialect.newline,
             names=opening.names,
@@ -153,7 +165,7 @@ class Splitter:
             return block
         self._header += block[:missing]
         if len(self._header) == self.opening.body_start:
-            self._stream.evidence.add(self._header)
+            self.evidence.add(self._header)
         return block[missing:]
 
     def _add_records(self, found: Iterator[LocatedRecord | LocatedBatch]) -> Iterator[Chunk]:

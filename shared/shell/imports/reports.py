@@ -1,7 +1,7 @@
 """Write the report files of a completed or cancelled import to S3.
 
 Guaranteed: the files depend on the import's rows alone, in order of line, and contain no time, so that writing them
-twice is harmless. The rejected rows are the bytes of the source version, after its own header, ready to be corrected
+twice is harmless. The rejected rows are the text of the source version, after its own header, ready to be corrected
 and imported again; the options file makes them be read as the whole file was. Cells that a spreadsheet would evaluate
 as a formula are neutralized in the two CSV files, and only there.
 """
@@ -11,12 +11,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import text
 
 from core.errors import FileRefusedError
+from core.imports.error_file import format_header, format_record
 from core.imports.report_files import (
     ReadWindow,
     build_reload_options,
@@ -117,27 +118,28 @@ def _read_page(statement: Any, import_id: int, line_no: int, seq: int) -> Sequen
 
 
 def _rejected_rows(import_record: Imports) -> Iterator[bytes]:
-    """Yield the source's header and the rejected records, byte for byte, in file order."""
+    """Yield the error file: the source's header and the rejected records, in file order."""
     layout = Layout.from_json(import_record.layout or "{}")
     source = ObjectVersion(import_record.bucket, import_record.object_key, import_record.version_id, import_record.etag)
-    yield source.read(0, layout.body_start)
+    yield format_header(source.read(0, layout.body_start), layout)
     ranges = (
         (row.byte_start, row.byte_start + row.byte_len)
         for row in _read_rows(_REJECTIONS, import_record.id)
         if row.seq == 0
     )
     for window in group_ranges(ranges):
-        yield from _read_records(source, window)
+        for record in _read_records(source, window):
+            yield from format_record(record, layout)
 
 
-def _read_records(source: ObjectVersion, window: ReadWindow) -> Iterator[bytes]:
-    """Yield the records of a window from one read; a single large record is copied in parts."""
+def _read_records(source: ObjectVersion, window: ReadWindow) -> Iterator[Iterable[bytes]]:
+    """Yield the records of a window from one read; a single large record is read in parts."""
     if len(window.ranges) == 1:
         starts = range(window.start, window.end, COPY_BYTES)
-        yield from (source.read(at, min(window.end, at + COPY_BYTES)) for at in starts)
+        yield (source.read(at, min(window.end, at + COPY_BYTES)) for at in starts)
         return
     raw = source.read(window.start, window.end)
-    yield from (raw[start - window.start : end - window.start] for start, end in window.ranges)
+    yield from ([raw[start - window.start : end - window.start]] for start, end in window.ranges)
 
 
 def _list_rejections(import_id: int) -> Iterator[Sequence[Any]]:

@@ -38,6 +38,7 @@ class Split:
         self.layout: Layout
         self.date_order: DateOrder | None = None
         self.repeated_headers = self.byte_order_marks = LineCount()
+        self.first_utf8_line = 0
         self._folder = tempfile.TemporaryDirectory(prefix="split-")
         self.keys = SpilledIds(self._folder.name)
 
@@ -67,6 +68,9 @@ class Split:
                 "the dates show different orders of day, month and year; those with the year last are read month first"
             )
             yield WarningCode.MIXED_DATE_ORDER, column, message
+        if self.layout.encoding == CP1252 and self.first_utf8_line:
+            message = "the file is read as cp1252, but some of its characters are valid UTF-8"
+            yield WarningCode.MIXED_ENCODING, None, f"{message}, the first of them in line {self.first_utf8_line}"
 
     def _list_joins(self) -> Iterator[FileWarning]:
         """Yield the warnings about a file that was put together from several ones."""
@@ -113,6 +117,7 @@ def _run_pass(split: Split, source: ObjectVersion, options: ImportOptions) -> No
     split.layout = splitter.build_layout(options.date_order)
     _refuse_unread_rest(split)
     split.date_order = None if options.date_order else splitter.date_order
+    split.first_utf8_line = splitter.evidence.first_line
 
 
 def _refuse_unread_rest(split: Split) -> None:

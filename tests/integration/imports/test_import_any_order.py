@@ -182,7 +182,7 @@ def _lines_of(world: World, sample: Generated, import_id: int, chunk_no: int) ->
     return {r.first_line for r in sample.truth.records if first <= r.first_line <= last}
 
 
-def test_the_bytes_of_a_failed_chunk_are_in_the_rejected_rows(world: World, chunk_rows: Chunks) -> None:
+def test_the_records_of_a_failed_chunk_are_in_the_rejected_rows(world: World, chunk_rows: Chunks) -> None:
     chunk_rows(4)
     made = generate(Spec(rows=12, roles=SPEC.roles - {Role.TAGS}, blank_lines=True))
     import_id = _with_broken_chunk(world, made, "Broken", 2, seed=0)

@@ -16,6 +16,7 @@ from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import events
 from tests.support.accounts import accounts
 from tests.support.checks import assert_accounted
+from tests.support.error_files import error_file_of
 from tests.support.world import World
 
 REJECTING = (
@@ -37,16 +38,16 @@ def table(report: bytes) -> list[dict[str, str]]:
     [(CONCORDANCE, "cp1252"), (COMMA, "utf-8-sig"), (TAB, "utf-16-le")],
     ids=["concordance", "comma", "tab"],
 )
-def test_the_rejected_rows_are_the_bytes_of_the_source(
+def test_the_rejected_rows_are_the_text_of_the_source_in_utf_8(
     world: World, chunk_rows: Chunks, dialect: Dialect, encoding: str
 ) -> None:
     chunk_rows(6)
     faults = tuple(Fault(kind) for kind in REJECTING)
     made = generate(Spec(rows=30, dialect=dialect, encoding=encoding, faults=faults, embedded_newlines=True))
     import_id = world.run(made.data, name="files.of.tenant.csv", shuffle=3)
-    records = [made.data[r.byte_start : r.byte_start + r.byte_len] for r in made.truth.rejected]
-    report = world.report(import_id)
-    assert report["rejected_rows.csv"] == made.data[: made.truth.header_len] + b"".join(records)
+    places = [(r.byte_start, r.byte_len) for r in made.truth.rejected]
+    expected = error_file_of(made.data, made.truth.header_len, encoding, places)
+    assert world.report(import_id)["rejected_rows.csv"] == expected
 
 
 def test_the_rejected_rows_can_be_corrected_and_are_then_read_as_the_whole_file_was(world: World) -> None:
@@ -56,7 +57,13 @@ def test_the_rejected_rows_can_be_corrected_and_are_then_read_as_the_whole_file_
     first = world.run(data.encode("cp1252"), columns={"Ref": "control_number"})
     assert accounts(world, first).counts["rejected"] == 4
     report = world.report(first)
-    corrected = report["rejected_rows.dat"].replace(b",x\r", b"\r").replace(b"\r\n,three", b"\r\nA-3,three")
+    # Whatever editor saves it, with a byte order mark or without.
+    corrected = (
+        report["rejected_rows.dat"]
+        .removeprefix(b"\xef\xbb\xbf")
+        .replace(b",x\r", b"\r")
+        .replace(b"\r\n,three", b"\r\nA-3,three")
+    )
     corrected = corrected.replace(b'"unclosed', b'"closed"').replace(b"A-1,six", b"A-6,six")
     again = world.run(corrected, **json.loads(report["options.json"]))
     assert accounts(world, again).counts["imported"] == 4
@@ -89,6 +96,14 @@ def test_the_report_lists_every_reason_in_the_order_of_the_lines_and_is_the_same
     world.query("UPDATE imports SET reports_generation = 0")
     assert world.report(import_id) == files
     assert world.query("SELECT reports_generation FROM imports") == [(1,)]
+
+
+def test_a_cp1252_file_with_a_line_in_utf_8_says_so(world: World) -> None:
+    rows = [b"A-1,Gr\xfcn", "A-2,Grün".encode(), b"A-3,\xe9"]
+    import_id = world.run(b"DOCID,Custodian\n" + b"".join(row + b"\n" for row in rows))
+    (warned,) = world.query("SELECT line_no, code, message FROM import_warnings WHERE import_id = :id", id=import_id)
+    assert (warned.line_no, warned.code) == (0, "MIXED_ENCODING")
+    assert "line 3" in warned.message
 
 
 def test_every_kind_of_change_is_announced_once_a_chunk_with_counts_and_no_content(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.errors import FileRefusedError
 from core.load_file import encoding as enc
 from core.load_file.rows import parse_row
 from tests.unit.core.reading import every, read_file
@@ -169,6 +170,25 @@ def test_evidence_counts_characters_that_are_not_ascii_and_bytes_that_are_no_utf
     invalid = sum("\udc80" <= character <= "\udcff" for text in texts for character in text)
     assert evidence.invalid == invalid
     assert evidence.valid == sum(not character.isascii() for text in texts for character in text) - invalid
+
+
+UTF_8_ROWS = HEADER.encode() + "1,Grün\r\n2,plain\r\n".encode()
+
+
+@pytest.mark.parametrize(
+    "data", [UTF_8_ROWS, codecs.BOM_UTF8 + UTF_8_ROWS, thorn_file("utf-8", b"tea")], ids=["plain", "bom", "thorns"]
+)
+def test_a_file_of_utf_8_is_refused_where_its_encoding_is_given_as_cp1252(data: bytes) -> None:
+    with pytest.raises(FileRefusedError, match="'encoding' is cp1252, but the file is UTF-8") as refused:
+        read_file(data, {"encoding": "cp1252"}, cuts=every(7, data))
+    assert refused.value.code == "BAD_OPTIONS"
+
+
+def test_the_first_line_of_valid_utf_8_in_a_cp1252_file_is_known() -> None:
+    data = HEADER.encode() + b"1,caf\xe9\n\n2,tea\n3,Gr\xc3\xbcn\n4,Gr\xc3\xbcn\n5,x\xe9\n6,\xe9\n"
+    for options in ({}, {"encoding": "cp1252"}):
+        reading = read_file(data, options, cuts=every(7, data))
+        assert (reading.layout.encoding, reading.splitter.evidence.first_line) == ("cp1252", 5)
 
 
 @given(BYTES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from core.imports.error_file import format_header, format_record
 from core.imports.report_files import (
     MAX_GAP_BYTES,
     MAX_WINDOW_BYTES,
@@ -17,6 +19,8 @@ from core.imports.report_files import (
     group_ranges,
     neutralize_formula,
 )
+from core.load_file.encoding import BOMS
+from core.load_file.layout import Layout
 from tests.unit.core.reading import read_file
 
 STEPS = st.tuples(
@@ -47,6 +51,11 @@ def test_windows_hold_all_ranges_and_are_as_few_as_they_may_be(ranges: list[tupl
     for one, other in pairwise(found):
         first = other.ranges[0]
         assert first[0] - one.end > MAX_GAP_BYTES or first[1] - one.start > MAX_WINDOW_BYTES
+
+
+def error_file(data: bytes, layout: Layout, records: list[slice]) -> bytes:
+    rows = (b"".join(format_record([data[record]], layout)) for record in records)
+    return format_header(data[: layout.body_start], layout) + b"".join(rows)
 
 
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\0=1", "＝1", "＋1", "－1", "＠A1")
@@ -107,8 +116,21 @@ def test_a_file_is_read_alike_with_the_options_that_its_report_gives(
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])
 def test_rows_behind_a_header_with_the_only_accents_of_a_file_are_read_alike(encoding: str) -> None:
-    """A header that says cp1252 says so of the rows behind it, and the report says it of the rows that come back."""
-    data = "DOCID,Größe,Übersicht\n1,a,b\n".encode(encoding)
-    layout = read_file(data, {"columns": {"Größe": "title"}}).layout
+    """A header that says cp1252 says so of the rows behind it; the error file is UTF-8, and its options say so."""
+    text = "DOCID,Größe,Übersicht\n1,a,b\n"
+    layout = read_file(text.encode(encoding), {"columns": {"Größe": "title"}}).layout
     assert (layout.encoding, layout.names) == (encoding, ("DOCID", "Größe", "Übersicht"))
-    assert read_file(data, build_reload_options(layout)).layout == layout
+    data = error_file(text.encode(encoding), layout, [slice(layout.body_start, None)])
+    reloaded = replace(layout, encoding="utf-8", body_start=len(data) - len("1,a,b\n"))
+    assert read_file(data, build_reload_options(layout)).layout == reloaded
+
+
+@pytest.mark.parametrize(("encoding", "bom"), [*((name, bom) for bom, name in BOMS), ("cp1252", b""), ("utf-8", b"")])
+@given(text=st.text(st.sampled_from("aþ\x14®é😀\ufeff\r"), max_size=8), size=st.integers(1, 5))
+def test_an_error_file_has_the_text_of_the_source_in_utf_8(encoding: str, bom: bytes, text: str, size: int) -> None:
+    record = text.encode(encoding, "ignore") + b"\x81" + "\n".encode(encoding)
+    layout = replace(read_file(b"DOCID\n1\n").layout, encoding=encoding)
+    pieces = [record[at : at + size] for at in range(0, len(record), size)]
+    header = "DOCID\n"
+    written = format_header(bom + header.encode(encoding), layout) + b"".join(format_record(pieces, layout))
+    assert written == b"\xef\xbb\xbf" + (header + record.decode(encoding, "replace")).encode()

@@ -1,0 +1,20 @@
+"""What an error file must hold, from the source's bytes and Python's own codecs alone."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable
+from itertools import starmap
+
+
+def error_file_of(data: bytes, header_len: int, encoding: str, records: Iterable[tuple[int, int]]) -> bytes:
+    """The error file for the records at these places (first byte, length) of a source."""
+    encoding = encoding.removesuffix("-sig")
+
+    def read(start: int, length: int) -> str:
+        return data[start : start + length].decode(encoding, "replace")
+
+    start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+    header = read(start, header_len - start)
+    header = header if start else header.removeprefix("\ufeff")
+    return ("\ufeff" + header + "".join(starmap(read, records))).encode()
