@@ -43,7 +43,10 @@ ALLOWED: dict[str, set[str]] = {
     "shell.taggings_ops": {"shell.tables"} | _UTILS,
     "shell.exhibits": {"shell.custodian_ops", "shell.taggings_ops", "shell.tables", "core.contracts"} | _UTILS,
     "shell.imports": {"core.imports", "core.load_file"} | _DOMAIN,
-    "shell.imports.chunks": {"shell.imports", "shell.custodian_ops", "shell.taggings_ops", "core.load_file"} | _DOMAIN,
+    "shell.imports.chunks": {
+        *("shell.imports", "shell.custodian_ops", "shell.taggings_ops", "core.imports", "core.load_file"),
+        *_DOMAIN,
+    },
     "shell.custody": _DOMAIN,
     "shell.productions": {"shell.sns", "core.productions"} | _DOMAIN,
     "shell.api": {"shell.outbox", "core.contracts"} | _UTILS,

@@ -104,6 +104,28 @@ def test_removed_links_and_changes_by_hand_are_conflicts_and_added_links_are_not
     assert of_the_case(world.dump(import_id)) == of_the_case(before)
 
 
+def test_a_conflict_names_the_columns_that_differ_and_where_the_stored_values_came_from(world: World) -> None:
+    header = "Control Number,Title,Doc Date,Custodian,Size"
+    rows = ["A-1,one,1/31/2001,Smith,", "A-2,two,,Jones,", "A-3,three,,Brown,"]
+    first = world.run("\n".join([header, *rows]).encode(), name="first.dat")
+    world.query("DELETE l FROM custodian_exhibits l JOIN exhibits e ON e.id = exhibit_id WHERE control_number = 'A-2'")
+    world.query("UPDATE exhibits SET title = 'drei', row_hash = NULL WHERE control_number = 'A-3'")
+    second = world.run("\n".join([header, "A-1,ones,2/28/2001,Smith,9", *rows[1:]]).encode())
+    found = world.query("SELECT column_name, message FROM import_rejections ORDER BY line_no")
+    assert [column for column, _ in found] == [None, "Custodian", "Title"]
+    messages = [message for _, message in found]
+    source = "The case already holds this id, from line {} of first.dat (import " + f"{first})"
+    assert [message.startswith(source.format(line)) for line, message in enumerate(messages, 2)] == [True] * 3
+    title, date = '"ones" in this row, "one" in the case', '"2001-02-28 00:00:00" in this row, "2001-01-31'
+    assert f"other values in Title, Doc Date, Size. Title: {title}; Doc Date: {date}" in messages[0]
+    assert 'Size: "9" in this row, nothing in the case.' in messages[0]
+    assert 'without "Jones" in Custodian' in messages[1]
+    assert 'edited since, with other values in Title. Title: "three" in this row, "drei" in the case.' in messages[2]
+    assert b'""drei"" in the case' in world.report(second)["report.csv"]
+    payloads = str(world.query("SELECT payload FROM outbox_events"))
+    assert not [value for value in ("ones", "drei", "Jones") if value in payloads]
+
+
 def test_the_same_rows_with_their_columns_in_another_order_are_unchanged(world: World) -> None:
     columns = ["Control Number", "Title", "Author", "Custodian", "Sent By", "Begin Bates"]
     cells = [["A-1", "one", "x", "Smith", "y", "B-1"], ["A-2", "two", "", "Jones", "z", "B-2"]]

@@ -41,7 +41,7 @@ class StorableRow(NamedTuple):
     """A row in the form in which the database stores it.
 
     `values` are in the order of COLUMNS. They are empty for a rejected row, and where the case already holds all the
-    rows that were converted together.
+    rows that were converted together with the same values.
     """
 
     source: SourceRecord

@@ -113,13 +113,20 @@ def insert_links(transaction: Session, kind: NameKind, links: Iterable[tuple[int
     insert_missing(transaction, kind.link_table, kind.link_columns, rows, key=2)
 
 
-def find_incomplete(transaction: Session, links: Mapping[NameKind, Collection[tuple[int, int]]]) -> set[int]:
-    """Return the ids of the exhibits that lack one of the `links`: by kind, pairs of exhibit id and name id."""
-    incomplete: set[int] = set()
+def find_missing_links(
+    transaction: Session, links: Mapping[NameKind, Collection[tuple[int, int]]]
+) -> dict[int, set[tuple[NameKind, int]]]:
+    """Return the `links` that do not exist, by exhibit id: the kind and the name's id.
+
+    `links` are pairs of exhibit id and name id by kind.
+    """
+    missing: dict[int, set[tuple[NameKind, int]]] = {}
     for kind, pairs in links.items():
-        expected = {f"{exhibit_id}{BETWEEN_VALUES}{name_id}": exhibit_id for exhibit_id, name_id in pairs}
+        expected = {f"{exhibit_id}{BETWEEN_VALUES}{name_id}": (exhibit_id, name_id) for exhibit_id, name_id in pairs}
         if expected:
-            rows = f"FROM {kind.link_table} WHERE exhibit_id IN ({format_in_list(list(set(expected.values())))})"
+            ids = list({exhibit_id for exhibit_id, _ in pairs})
+            rows = f"FROM {kind.link_table} WHERE exhibit_id IN ({format_in_list(ids)})"
             stored = select_packed(transaction, f"exhibit_id, {kind.key_column}", rows)
-            incomplete |= {expected[link] for link in expected.keys() - set(stored)}
-    return incomplete
+            for exhibit_id, name_id in (expected[link] for link in expected.keys() - set(stored)):
+                missing.setdefault(exhibit_id, set()).add((kind, name_id))
+    return missing

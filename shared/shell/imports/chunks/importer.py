@@ -10,6 +10,7 @@ import gc
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, select
@@ -122,11 +123,15 @@ def read_rows(loaded: LoadedChunk) -> ChunkInput:
     columnar, rest = columnar_rows(records, coercer, excluded_lines=first_lines)
     others = [_parse(record, coercer.layout, first_lines.get(record.line_no)) for record in rest]
     held = _find_held(import_record.case_id, [*columnar.numbers, *_list_numbers(others, coercer)])
-    with_values = not held.keys() >= set(columnar.numbers)
+    with_values = any(map(partial(_is_new_or_differs, held), columnar.numbers, columnar.hashes))
     rows = [*columnar.build_rows(with_values=with_values), *map(coercer.coerce, others)]
     if others:
         rows.sort(key=lambda row: row.source.line_no)
     return ChunkInput(import_record, chunk, rows, held)
+
+
+def _is_new_or_differs(held: Mapping[str, StoredExhibit], number: str, row_hash: bytes) -> bool:
+    return number not in held or held[number].row_hash != row_hash
 
 
 def _reject_too_large(chunk: ImportChunks) -> Row:

@@ -17,15 +17,18 @@ from sqlalchemy.orm import DeclarativeBase, Session
 
 from core.codes import Rejection
 from core.errors import ChunkBusyError, ConflictError, ImportNotRunningError
-from core.load_file.rows import RowError
+from core.imports.conflicts import describe_missing_link
+from core.load_file.layout import Layout
+from core.load_file.rows import Name, RowError
 from core.statuses import ChunkStatus
 from shell.db.errors import error_number
 from shell.db.session import session
 from shell.imports.chunks.coercion import StorableRow
+from shell.imports.chunks.conflicts import explain_conflicts, find_origins
 from shell.imports.chunks.exhibit_store import (
     StoredExhibit,
     find_exhibits,
-    find_incomplete,
+    find_missing_links,
     insert_exhibits,
     insert_links,
 )
@@ -191,6 +194,7 @@ class ChunkWriter:
         """Sort the rows by what the case holds under their number: this line, the same values, or other values."""
         stored = self._find_stored(transaction, [str(row.control_number) for row in rows])
         equal: list[tuple[StorableRow, int]] = []
+        differing: list[tuple[StorableRow, int]] = []
         for row in rows:
             exhibit = stored.get(str(row.control_number))
             if exhibit is None:
@@ -200,7 +204,10 @@ class ChunkWriter:
             elif exhibit.row_hash == row.row_hash:
                 equal.append((row, exhibit.id))
             else:
-                results.rejected.append((row, [_build_conflict("its values differ")]))
+                differing.append((row, exhibit.id))
+        if differing:
+            layout = Layout.from_json(self.import_record.layout or "{}")
+            results.rejected += explain_conflicts(transaction, layout, differing)
         self._compare_links(transaction, equal, results)
 
     def _find_stored(self, transaction: Session, numbers: Sequence[str]) -> Mapping[str, StoredExhibit]:
@@ -215,11 +222,18 @@ class ChunkWriter:
     def _compare_links(
         self, transaction: Session, equal: Sequence[tuple[StorableRow, int]], results: RowResults
     ) -> None:
-        incomplete = find_incomplete(transaction, {kind: self._build_links(kind, equal) for kind in NAME_KINDS})
-        results.unchanged = [(row, exhibit_id) for row, exhibit_id in equal if exhibit_id not in incomplete]
+        missing = find_missing_links(transaction, {kind: self._build_links(kind, equal) for kind in NAME_KINDS})
+        results.unchanged = [(row, exhibit_id) for row, exhibit_id in equal if exhibit_id not in missing]
+        origins = find_origins(transaction, list(missing))
         for row, exhibit_id in equal:
-            if exhibit_id in incomplete:
-                results.rejected.append((row, [_build_conflict("it lacks a custodian or tag that this row names")]))
+            if exhibit_id in missing:
+                name = self._find_name(row, missing[exhibit_id])
+                results.rejected.append((row, [describe_missing_link(*name, origins[exhibit_id])]))
+
+    def _find_name(self, row: StorableRow, links: set[tuple[NameKind, int]]) -> Name:
+        """Return the row's first custodian or tag among the links."""
+        names = ((kind, name) for kind in NAME_KINDS for name in row.get_names(kind))
+        return next(name for kind, name in names if (kind, self._found[kind.model][name.name].id) in links)
 
     def _build_links(self, kind: NameKind, rows: Sequence[tuple[StorableRow, int]]) -> list[tuple[int, int]]:
         """Return pairs of an exhibit's id and that of its custodian or tag."""
@@ -241,7 +255,3 @@ class ChunkWriter:
 
 def _build_refusal(number: int | None) -> RowError:
     return RowError(Rejection.VALUE_REFUSED, None, f"the database refused a value of the row (error {number})")
-
-
-def _build_conflict(difference: str) -> RowError:
-    return RowError(Rejection.EXISTS_WITH_OTHER_VALUES, None, f"the case already holds this id, and {difference}")

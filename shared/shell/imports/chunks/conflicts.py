@@ -1,0 +1,78 @@
+"""Explain the rows whose exhibits the case holds with other values: which columns differ, and where those came from.
+
+Guaranteed: it only reads; a difference between two stored forms of the same properties is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, text
+from sqlalchemy.orm import Session
+
+from core.imports.conflicts import Differences, Origin, describe_conflict
+from core.load_file.layout import Layout
+from core.load_file.rows import KEYS, TEXTS, RowError
+from shell.imports.chunks.coercion import COLUMNS, StorableRow
+from shell.utils.document_properties import parse_properties
+
+# An exhibit can take 64 KB.
+EXHIBITS_PER_STATEMENT = 100
+_FIELDS = (*KEYS[1:], *TEXTS, "document_date")
+_STORED = text(
+    "SELECT e.*, e.row_hash IS NULL AS edited, COALESCE(i.file_name, '') AS source_file "
+    "FROM exhibits AS e LEFT JOIN imports AS i ON i.id = e.import_id WHERE e.id IN :ids"
+).bindparams(bindparam("ids", expanding=True))
+
+
+def explain_conflicts(
+    transaction: Session, layout: Layout, rows: Sequence[tuple[StorableRow, int]]
+) -> Iterator[tuple[StorableRow, Sequence[RowError]]]:
+    """Yield the rows, given with the ids of their exhibits, each with its error."""
+    stored = _read_stored(transaction, [exhibit_id for _, exhibit_id in rows])
+    for (row, _), theirs in zip(rows, stored, strict=True):
+        differences = _find_differences(layout, dict(zip(COLUMNS, row.values, strict=True)), theirs)
+        yield row, [describe_conflict(differences, _read_origin(theirs))]
+
+
+def find_origins(transaction: Session, exhibit_ids: Sequence[int]) -> dict[int, Origin]:
+    """Return where the values of exhibits came from, by the ids of the exhibits."""
+    return {row["id"]: _read_origin(row) for row in _read_stored(transaction, exhibit_ids)}
+
+
+def _read_stored(transaction: Session, exhibit_ids: Sequence[int]) -> Iterator[Mapping[Any, Any]]:
+    """Yield the exhibits in the order of their ids in the list."""
+    for start in range(0, len(exhibit_ids), EXHIBITS_PER_STATEMENT):
+        ids = exhibit_ids[start : start + EXHIBITS_PER_STATEMENT]
+        stored = {row["id"]: row for row in transaction.execute(_STORED, {"ids": ids}).mappings()}
+        yield from (stored[exhibit_id] for exhibit_id in ids)
+
+
+def _read_origin(stored: Mapping[Any, Any]) -> Origin:
+    return Origin(stored["import_id"], stored["source_file"], stored["line_no"], bool(stored["edited"]))
+
+
+def _find_differences(layout: Layout, ours: Mapping[str, Any], theirs: Mapping[Any, Any]) -> Differences:
+    """Return the texts that differ by column, in the order of the file; columns that it does not have come last."""
+    pairs = {_name_column(layout, field): (_text(ours[field]), _text(theirs[field])) for field in _FIELDS}
+    here, there = _parse(ours["document_properties"]), _parse(theirs["document_properties"])
+    differing = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    for name in sorted(here.keys() | there.keys()):
+        if here.get(name) != there.get(name):
+            differing.setdefault(name, (here.get(name), there.get(name)))
+    order = {name: index for index, name in enumerate(layout.names)}
+    return dict(sorted(differing.items(), key=lambda item: order.get(item[0], len(order))))
+
+
+def _name_column(layout: Layout, field: str) -> str:
+    columns = layout.find_columns(field)
+    return layout.names[columns[0]] if columns else field
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _parse(stored: str | None) -> Mapping[str, str | None]:
+    return {} if stored is None else parse_properties(stored)
