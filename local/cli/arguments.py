@@ -20,7 +20,10 @@ starts a private database, S3, SQS and SNS, runs the same functions that run in 
 where `exhibit-ingest serve` is running, imports use what it has started.
 Every row is imported exactly once, or rejected with its line number and the reason."""
 
-_EPILOG = """\
+_EXIT_STATUS = """\
+exit status: 0 every row is in the case; 3 rows were rejected; 1 an import failed; 2 wrong usage"""
+
+_EPILOG = f"""\
 examples:
   exhibit-ingest import production.dat --case "Smith v. Jones"
       import one load file; importing it again adds nothing
@@ -36,9 +39,10 @@ examples:
 To import into your own MySQL 8+ or MariaDB 10.6+, set
 DATABASE_URL=mysql+pymysql://user:password@host:3306/schema?charset=utf8mb4
 
-exit status: 0 all imports completed, with or without rejected rows; 1 an import failed; 2 wrong usage"""
+{_EXIT_STATUS}"""
 
-_IMPORT_EPILOG = """\
+_IMPORT_EPILOG = (
+    """\
 examples:
   exhibit-ingest import production.dat --case acme
   exhibit-ingest import export.txt --case acme --delimiter pipe --qualifier none --encoding cp1252
@@ -53,9 +57,14 @@ fields: control_number bates_begin bates_end parent_control_number title file_na
         text_path custodians tags property
 
 Rejected rows are written to .local/reports/<import>/ in the file's own format, with the reasons in report.csv. Fix the
-rejected rows and import that file with --mapping options.json (in the same folder), so that it is read in the same way.
+rejected rows and import that file with the command that is printed. It names options.json (in the same folder) as the
+mapping, so that the rows are read in the same way.
 Imported documents belong to the tenant `local`. To read them over HTTP, run `exhibit-ingest serve` and get a token
-with `exhibit-ingest token --tenant local --user me`."""
+with `exhibit-ingest token --tenant local --user me`.
+
+"""
+    + _EXIT_STATUS
+)
 
 _SERVE = """\
 Serves the HTTP API on 127.0.0.1 until Ctrl-C. Starts a database, Redis, S3, SQS, SNS and the functions.

@@ -28,6 +28,7 @@ from local.cli.workspace import Workspace
 from local.errors import LocalError
 from samples.demo import FaultyRow, describe, write_demo
 
+TENANT = "local"
 WIDTH_WITHOUT_TERMINAL = 140
 # By line number: the code and the message of each entry in the report files.
 Findings = Mapping[int, Sequence[tuple[str, str]]]
@@ -37,19 +38,20 @@ def main() -> int:
     """Import the demo's file into a new case, print the result of its faulty rows and return the exit code."""
     workspace = Workspace(database_url=os.environ.get("DATABASE_URL") or None)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL)
+    case = f"demo {datetime.now():%Y-%m-%d %H:%M:%S}"
     try:
         workspace.check_disk_space()
         file = write_demo(workspace.state_dir / "demo")
         console.print(f"Generated a Concordance load file: {file} ({file.stat().st_size:,} bytes).\n")
         with interrupt_on_signals():
-            result = _import(workspace, file)
+            result = _import(workspace, file, case)
     except Interrupted as interruption:
         print("demo: interrupted;", *getattr(interruption, "__notes__", []), file=sys.stderr)
         return 128 + interruption.signal
     except LocalError as exc:
         print(f"demo: error: {exc}", file=sys.stderr)
         return FAILED
-    print_table([result], sys.stdout)
+    print_table([result], case, TENANT, sys.stdout)
     if result.state is None or result.failed:
         return FAILED
     as_expected = _print_faulty_rows(console, _read_findings(result.reports))
@@ -57,9 +59,8 @@ def main() -> int:
     return DONE if as_expected else FAILED
 
 
-def _import(workspace: Workspace, file: Path) -> ImportResult:
-    case = f"demo {datetime.now():%Y-%m-%d %H:%M:%S}"
-    request = ImportRequest([file], "local", case, {}, None, json=False)
+def _import(workspace: Workspace, file: Path, case: str) -> ImportResult:
+    request = ImportRequest([file], TENANT, case, {}, None, json=False)
     results: list[ImportResult] = []
     connect = partial(workspace.connect, DEFAULT_WORKERS)
     import_into(connect(), request, results, connect)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from local.cli.arguments import DEFAULT_WORKERS
-from local.cli.exit_codes import DONE, FAILED
+from local.cli.exit_codes import DONE, FAILED, REJECTED
 from local.cli.signals import Interrupted
 from local.cli.workspace import Workspace
 from local.errors import LocalError, StackBusyError
@@ -79,5 +79,7 @@ def _report(results: Sequence[ImportResult], request: ImportRequest) -> int:
     if request.json:
         print(format_json(results))
     else:
-        print_table(results, sys.stdout)
-    return FAILED if any(result.failed for result in results) else DONE
+        print_table(results, request.case, request.tenant, sys.stdout)
+    if any(result.failed for result in results):
+        return FAILED
+    return REJECTED if any(result.state and result.state.rejected for result in results) else DONE

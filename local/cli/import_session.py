@@ -21,7 +21,7 @@ from rich.console import Console
 from local.cli import report_download
 from local.cli.cancellation import cancel_import, describe_cancelled
 from local.cli.import_journal import ImportJournal, RunningImport
-from local.cli.import_status import ImportProgress, ImportProgressReader
+from local.cli.import_status import CodeCounts, ImportProgress, ImportProgressReader
 from local.cli.progress import ProgressDisplay
 from local.cli.report_download import Reports
 from local.cli.signals import Interrupted
@@ -187,7 +187,7 @@ class _Import:
         if state.failed:
             return self._build_result(state, _describe_failure(state))
         try:
-            return self._build_result(state, None, _download(self._stack, state))
+            return self._build_result(state, None, _download(self._stack, state), self._states.count_codes(state.id))
         except OSError as exc:
             return self._build_result(state, f"every row is imported or rejected, but the reports are not saved: {exc}")
 
@@ -207,17 +207,23 @@ class _Import:
             # The interruption may have left the other connection in the middle of an answer.
             with ImportProgressReader(self._stack.database_url) as states:
                 state = cancel_import(self._stack, states, self._upload)
+                codes = states.count_codes(state.id) if state else CodeCounts()
             reports = _download(self._stack, state) if state else Reports()
         except (*SERVICE_ERRORS, OSError) as exc:
             interruption.add_note(f"{_describe_error(exc)}. {_NOT_CANCELLED}")
             raise interruption from exc
         interruption.add_note(describe_cancelled(state))
-        self.result = self._build_result(state, f"{_INTERRUPTED}; {describe_cancelled(state)}", reports)
+        self.result = self._build_result(state, f"{_INTERRUPTED}; {describe_cancelled(state)}", reports, codes)
 
     def _build_result(
-        self, state: ImportProgress | None, error: str | None, reports: Reports | None = None
+        self,
+        state: ImportProgress | None,
+        error: str | None,
+        reports: Reports | None = None,
+        codes: CodeCounts | None = None,
     ) -> ImportResult:
-        return ImportResult(self._file, state, error, time.monotonic() - self._began, reports or Reports())
+        seconds = time.monotonic() - self._began
+        return ImportResult(self._file, state, error, seconds, reports or Reports(), codes or CodeCounts())
 
 
 def _describe_error(error: Exception) -> str:

@@ -6,7 +6,8 @@ Guarantees that it only reads, in autocommit, so that every query sees the lates
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
@@ -31,6 +32,14 @@ _COUNTS_OF_CHUNKS = (
     "SELECT COALESCE(SUM(imported), 0) AS imported, COALESCE(SUM(unchanged), 0) AS unchanged,"
     " COALESCE(SUM(updated), 0) AS updated, COALESCE(SUM(rejected), 0) AS rejected,"
     " COALESCE(SUM(warnings), 0) AS warnings FROM import_chunks WHERE import_id = %s"
+)
+# A row can have several reasons of one code.
+_REJECTED_BY_CODE = (
+    "SELECT code, SUM(count) AS count FROM (SELECT code, MAX(row_count) AS count FROM import_rejections"
+    " WHERE import_id = %s GROUP BY code, line_no) AS by_line GROUP BY code ORDER BY code"
+)
+_WARNINGS_BY_CODE = (
+    "SELECT code, COUNT(*) AS count FROM import_warnings WHERE import_id = %s GROUP BY code ORDER BY code"
 )
 _UNFINISHED = (
     "SELECT id, tenant_id, status, COUNT(*) OVER () AS total FROM imports"
@@ -102,6 +111,17 @@ class ImportProgress:
         return self.rows_imported + self.rejected
 
 
+@dataclass(frozen=True)
+class CodeCounts:
+    """How many rows of an import were rejected, and how many warnings it has, by code.
+
+    A row that was rejected for several reasons counts for each of them.
+    """
+
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    warnings: Mapping[str, int] = field(default_factory=dict)
+
+
 class ImportProgressReader:
     """Reader of import states, with one database connection."""
 
@@ -142,6 +162,15 @@ class ImportProgressReader:
             cursor.execute(_REFUSAL, (object_key[:_KEY_CHARACTERS_OF_AN_EVENT],))
             found = cursor.fetchone()
             return found["reason"] if found else None
+
+    def count_codes(self, import_id: int) -> CodeCounts:
+        """Return the counts by code of an import that has finished."""
+        counts = []
+        with self._connection.cursor() as cursor:
+            for statement in (_REJECTED_BY_CODE, _WARNINGS_BY_CODE):
+                cursor.execute(statement, (import_id,))
+                counts.append({row["code"]: int(row["count"]) for row in cursor.fetchall()})
+        return CodeCounts(*counts)
 
 
 def list_unfinished(database_url: str, limit: int) -> list[Unfinished]:

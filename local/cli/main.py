@@ -1,6 +1,6 @@
 """The command `exhibit-ingest`: arguments, signals and exit codes.
 
-Exit codes: 0 success, 1 failure, 2 wrong usage.
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 an import has rejected rows.
 """
 
 from __future__ import annotations

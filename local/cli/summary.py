@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -14,9 +16,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from local.cli.import_status import ImportProgress
+from local.cli.import_status import CodeCounts, ImportProgress
 from local.cli.report_download import Reports
 
+PROGRAM = "exhibit-ingest"
 _COUNTS = (
     "rows_seen",
     "imported",
@@ -40,6 +43,7 @@ class ImportResult:
     error: str | None
     seconds: float
     reports: Reports = field(default_factory=Reports)
+    codes: CodeCounts = field(default_factory=CodeCounts)
 
     @property
     def status(self) -> str:
@@ -68,6 +72,8 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
         "error": result.error,
         **{name: getattr(state, name) if state else 0 for name in _COUNTS},
         **{name: getattr(state, name) if state else None for name in ("encoding", "delimiter", "qualifier")},
+        "rejected_by_code": dict(result.codes.rejected),
+        "warnings_by_code": dict(result.codes.warnings),
         "seconds": round(result.seconds, 3),
         "reports": {
             name: str(path) if path else None
@@ -81,28 +87,51 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
     }
 
 
-def print_table(results: Sequence[ImportResult], output: TextIO) -> None:
-    """Print the table, then errors and the paths of the reports, each on one unwrapped line."""
+def print_table(results: Sequence[ImportResult], case: str, tenant: str, output: TextIO) -> None:
+    """Print the table, then errors, counts by code, the reports' paths and the next command, on unwrapped lines."""
     console = Console(file=output, highlight=False)
     if not console.is_terminal:
         console = Console(file=output, highlight=False, width=_WIDTH_WITHOUT_TERMINAL)
     console.print(_build_table(results))
     for result in results:
-        for line in _list_details(result):
+        for line in _list_details(result, case, tenant):
             console.print(f"{result.file.name}: {line}", soft_wrap=True, markup=False)
 
 
-def _list_details(result: ImportResult) -> Iterator[str]:
-    """Yield the error and the report files, where there are any."""
+def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]:
+    """Yield the error, the counts by code and the report files, where there are any."""
     reports = result.reports
     if result.error:
         yield f"error: {result.error}"
     if result.state and result.state.rejected and reports.rejected_rows:
+        if result.codes.rejected:
+            yield f"rejected: {_list_counts(result.codes.rejected)}"
         yield f"rejected rows: {reports.rejected_rows}"
         yield f"reasons: {reports.report}"
-        yield f"Fix the rejected rows and import that file with --mapping {shlex.quote(str(reports.options))}"
+        yield f"Fix the rejected rows, then: {build_reload_command(reports, case, tenant)}"
     if result.state and result.state.warnings:
-        yield f"warnings: {reports.warnings}"
+        yield f"warnings: {_list_counts(result.codes.warnings) or result.state.warnings}"
+        if reports.warnings:
+            yield f"details: {reports.warnings}"
+
+
+def _list_counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{code} {count:,}" for code, count in counts.items())
+
+
+def build_reload_command(reports: Reports, case: str, tenant: str) -> str:
+    """Return the command that imports the corrected rows, quoted for a shell."""
+    # A value after a space must not begin with a hyphen: it would be taken for an option.
+    named = [("--case", case), ("--tenant", tenant), ("--mapping", str(reports.options))]
+    values = [[f"{name}={value}"] if value.startswith("-") else [name, value] for name, value in named]
+    words = [_find_program(), "import", str(reports.rejected_rows), *chain.from_iterable(values)]
+    return shlex.join(words)
+
+
+def _find_program() -> str:
+    """Return the command as it was started."""
+    started = Path(sys.argv[0])
+    return sys.argv[0] if started.name == PROGRAM else PROGRAM
 
 
 def _build_table(results: Sequence[ImportResult]) -> Table:

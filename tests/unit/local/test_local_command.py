@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,12 +15,14 @@ from pymysql import OperationalError
 from rich.console import Console
 
 from local.cli import main, upload_and_wait
+from local.cli.arguments import build_parser
+from local.cli.import_files import ImportRequest, import_files
 from local.cli.import_options import import_options
-from local.cli.import_status import ImportProgress, list_unfinished
+from local.cli.import_status import CodeCounts, ImportProgress, list_unfinished
 from local.cli.progress import ProgressDisplay
 from local.cli.report_download import Reports
 from local.cli.serve import print_unfinished
-from local.cli.summary import ImportResult, format_json
+from local.cli.summary import ImportResult, build_reload_command, format_json, print_table
 from local.cli.workspace import Workspace
 from local.errors import ImportRefusedError, ImportStalledError, UsageError
 from local.services import disk_space
@@ -188,6 +192,7 @@ OUTCOMES = [
         None,
         1.23456,
         Reports(Path("/r/rejected_rows.dat"), Path("/r/report.csv"), options=Path("/r/options.json")),
+        CodeCounts({"MISSING_ID": 1}),
     ),
     ImportResult(Path("b.dat"), None, "the file is empty", 0.1),
 ]
@@ -211,6 +216,8 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
         "encoding": "utf-8",
         "delimiter": "\x14",
         "qualifier": "þ",
+        "rejected_by_code": {"MISSING_ID": 1},
+        "warnings_by_code": {},
         "seconds": 1.235,
         "reports": {
             "rejected_rows": "/r/rejected_rows.dat",
@@ -222,3 +229,29 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
     assert second.keys() == first.keys()
     assert (second["status"], second["error"], second["rows_seen"]) == ("failed", "the file is empty", 0)
     assert ImportResult(Path("c.dat"), state(status="cancelled"), "the import was cancelled", 1.0).status == "failed"
+
+
+@pytest.mark.parametrize(("case", "tenant"), [('Smith v. Jones\' "$HOME"', "local"), ("-x", "--tenant")])
+def test_the_command_that_loads_corrected_rows_is_whole(case: str, tenant: str) -> None:
+    reports = Reports(Path("/my reports/1/rejected_rows.dat"), options=Path("/my reports/1/options.json"))
+    words = shlex.split(build_reload_command(reports, case, tenant))
+    assert words[0] == "exhibit-ingest"
+    parsed = build_parser().parse_args(words[1:])
+    assert (parsed.case, parsed.tenant, parsed.files) == (case, tenant, [reports.rejected_rows])
+    assert parsed.mapping == reports.options
+
+
+def test_the_terminal_shows_counts_by_code() -> None:
+    output = io.StringIO()
+    print_table(OUTCOMES, "c", "local", output)
+    assert "a.dat: rejected: MISSING_ID 1\n" in output.getvalue()
+
+
+@pytest.mark.parametrize(("rejected", "error", "code"), [(0, None, 0), (1, None, 3), (1, "stalled", 1)])
+def test_the_exit_code_tells_rejections_from_failures(
+    monkeypatch: pytest.MonkeyPatch, rejected: int, error: str | None, code: int
+) -> None:
+    results = [ImportResult(Path("a.dat"), state(status="completed", rejected=rejected), error, 1.0)]
+    monkeypatch.setattr("local.cli.import_session.import_into", lambda stack, request: results)
+    workspace = SimpleNamespace(connect=lambda workers: io.StringIO())
+    assert import_files(workspace, ImportRequest([], "local", "c", {}, None, json=True)) == code  # type: ignore[arg-type]
