@@ -32,6 +32,7 @@ _NAMES = {
     "latin1": CP1252,
 }
 
+REPLACEMENT = "\ufffd"
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ESCAPED_BYTES = re.compile("[\udc80-\udcff]+")
 _BARE_CR = re.compile("\r(?!\n)")
@@ -180,7 +181,7 @@ def has_surrogates(text: str) -> bool:
 
 def replace_surrogates(text: str) -> str:
     """Return the text with U+FFFD in place of every lone surrogate."""
-    return _SURROGATES.sub("\ufffd", text) if has_surrogates(text) else text
+    return _SURROGATES.sub(REPLACEMENT, text) if has_surrogates(text) else text
 
 
 def describe_undecoded_bytes(text: str) -> str:

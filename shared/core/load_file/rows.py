@@ -15,7 +15,7 @@ from typing import NamedTuple
 from core.codes import Rejection, WarningCode
 from core.load_file.chunk_reader import SourceRecord
 from core.load_file.dates import is_zero_date, parse_date
-from core.load_file.encoding import describe_undecoded_bytes, has_surrogates
+from core.load_file.encoding import REPLACEMENT, describe_undecoded_bytes, has_surrogates
 from core.load_file.field_mapping import get_id_field, is_path_column
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
@@ -87,6 +87,7 @@ def parse_row(record: SourceRecord, layout: Layout) -> Row:
     for index, (name, text) in enumerate(zip(layout.names, cells, strict=False)):
         if text:
             _parse_cell(row, layout, layout.fields[index], name, text)
+            _note_lost_characters(row, name, text)
     _set_control_number(row, layout)
     _set_parent_from_family(row, layout)
     return row
@@ -131,6 +132,13 @@ def _parse_cell(row: Row, layout: Layout, field_name: str | None, name: str, tex
         text = _restore_newlines(row, layout, field_name, name, text)
         target, key = (row.values, str(field_name)) if field_name in TEXTS else (row.properties, name)
         target[key] = text
+
+
+def _note_lost_characters(row: Row, name: str, text: str) -> None:
+    """Note U+FFFD, which an error file has where the source had bytes that could not be decoded."""
+    if REPLACEMENT in text:
+        message = "The text has U+FFFD in place of characters that were lost before. Correct them in the exhibit."
+        row.changes.append(ValueChange(WarningCode.REPLACEMENT_CHARACTER, name, message, text))
 
 
 def _parse_names(row: Row, names: list[Name], column: str, text: str) -> None:

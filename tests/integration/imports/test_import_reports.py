@@ -106,6 +106,17 @@ def test_a_cp1252_file_with_a_line_in_utf_8_says_so(world: World) -> None:
     assert "line 3" in warned.message
 
 
+def test_rejected_rows_that_are_loaded_without_a_correction_say_what_was_lost(world: World) -> None:
+    first = world.run(b"DOCID,Custodian\nA-1,Gr\xc3\xbcn\nA-2,Gr\xfcn\n", encoding="utf-8")
+    report = world.report(first)
+    assert b"0xFC" in report["report.csv"]
+    assert "A-2,Gr\ufffdn".encode() in report["rejected_rows.dat"]
+    world.run(report["rejected_rows.dat"], **json.loads(report["options.json"]))
+    assert world.query("SELECT line_no, column_name, code FROM import_warnings") == [
+        (2, "Custodian", "REPLACEMENT_CHARACTER")
+    ]
+
+
 def test_every_kind_of_change_is_announced_once_a_chunk_with_counts_and_no_content(
     world: World, chunk_rows: Chunks
 ) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from core.load_file.chunk_reader import SourceRecord
 from core.load_file.dates import is_zero_date, parse_date
+from core.load_file.encoding import REPLACEMENT
 from core.load_file.field_mapping import MULTI_COLUMN_FIELDS, get_id_field, is_path_column
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
@@ -94,6 +95,8 @@ class RegularRecords:
 
     def _find_irregular_text(self, column: Column) -> Iterator[int]:
         text = "".join(column)
+        if REPLACEMENT in text:
+            yield from _indexes(column, lambda cell: REPLACEMENT in cell)
         if NIL in text:
             yield from _indexes(column, lambda cell: cell == NIL)
         if not self._is_storable(text):
