@@ -251,7 +251,8 @@ def test_the_terminal_shows_counts_by_code() -> None:
 def test_the_exit_code_tells_rejections_from_failures(
     monkeypatch: pytest.MonkeyPatch, rejected: int, error: str | None, code: int
 ) -> None:
-    results = [ImportResult(Path("a.dat"), state(status="completed", rejected=rejected), error, 1.0)]
-    monkeypatch.setattr("local.cli.import_session.import_into", lambda stack, request: results)
+    result = ImportResult(Path("a.dat"), state(status="completed", rejected=rejected), error, 1.0)
+    imports = lambda stack, request, results, reconnect: results.append(result)  # noqa: E731 - a fake of one line
+    monkeypatch.setattr("local.cli.import_session.import_into", imports)
     workspace = SimpleNamespace(connect=lambda workers: io.StringIO())
     assert import_files(workspace, ImportRequest([], "local", "c", {}, None, json=True)) == code  # type: ignore[arg-type]
