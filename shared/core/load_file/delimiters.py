@@ -12,7 +12,7 @@ from core.load_file.record_reader import read_records
 
 DC4, THORN = "\x14", "\u00fe"
 # The first line in which Excel is told the delimiter; only characters that option 'delimiter' accepts.
-_SEPARATOR_LINE = re.compile(r'"?sep=([^\w"\r\n\0 ])"?', re.IGNORECASE)
+_SEPARATOR_LINE = re.compile('"?sep=([^\\w"\r\n\0 \ud800-\udfff])"?', re.IGNORECASE)
 DELIMITERS = (DC4, "\t", "|", ";", ",")
 
 
@@ -66,15 +66,20 @@ def _find_qualifier(delimiter: str, lines: list[str]) -> str | None:
 def _are_pipes_quoted(lines: list[str], quotes: list[bool]) -> bool:
     """Return whether quotation marks in a pipe-delimited file are qualifiers; otherwise, later ones are text too.
 
-    Many writers of these files quote nothing. Qualifiers are on the header or most lines, have doubled ones inside, or
-    make more lines fit the header.
+    Many writers of these files quote nothing. Qualifiers are on the header or most lines, make more lines fit the
+    header, or, where every record fits it, enclose line ends or doubled qualifiers.
     """
-    if not any(quotes) or is_shown(quotes):
-        return any(quotes)
-    doubled = any(re.search(r'(?:^|\|)"(?:[^"]|"")*[^"]""(?:[^"]|"")*"(?:\||$)', line) for line in lines)
-    with_quotes, without = (_count_cells(lines, "|", qualifier) for qualifier in ('"', None))
-    gained = with_quotes.count(without[0]) - without.count(without[0])
-    return gained > 0 or (doubled and gained == 0)
+    if is_shown(quotes):
+        return True
+    with_quotes, without = (_read_cells(lines, "|", qualifier) for qualifier in ('"', None))
+    cells = len(without[0]) if without else 1
+    # The last record may be cut off by the end of the sample.
+    if all(len(record) == cells for record in with_quotes[:-1]):
+        text = "\n".join(lines)
+        inside = (cell for record in with_quotes for cell in record if '"' in cell)
+        if len(with_quotes) < len(without) or any(cell.replace('"', '""') in text for cell in inside):
+            return True
+    return sum(len(record) == cells for record in with_quotes) > sum(len(record) == cells for record in without)
 
 
 def _find_enclosed_cells(mark: str, delimiter: str, lines: list[str]) -> list[bool]:
@@ -101,11 +106,12 @@ def _find_most_consistent_delimiter(lines: list[str]) -> str:
 
 def count_cells(lines: list[str], delimiter: str) -> list[int]:
     """Return the number of cells of every record in the lines, with the qualifier that they show."""
-    return _count_cells(lines, delimiter, _find_qualifier(delimiter, lines))
+    return list(map(len, _read_cells(lines, delimiter, _find_qualifier(delimiter, lines))))
 
 
-def _count_cells(lines: list[str], delimiter: str, qualifier: str | None) -> list[int]:
+def _read_cells(lines: list[str], delimiter: str, qualifier: str | None) -> list[list[str]]:
+    """Return the cells of every record in the lines, none of a malformed one."""
     text = enc.Lines([line + "\n" for line in lines], [], bare_cr=any("\r" in line for line in lines))
     cells = lines[0].count(delimiter) + 1 if lines else 1
     records = read_records(text, Grammar(delimiter, qualifier, cells), at_end=True, cursor=LineCursor())
-    return [len(record.cells or []) for record in records]
+    return [list(record.cells or []) for record in records]

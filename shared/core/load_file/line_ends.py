@@ -24,7 +24,8 @@ def detect_cr_ends(sample: bytes, view: str, options: ImportOptions) -> bool:
     lines = enc.split_lines(sample, view, cr_ends=True)
     if not any(text.endswith("\r") for text in lines.texts):
         return False
-    ends = _find_record_ends(lines, *detect_delimiter_and_qualifier(_select_lines(lines), options))
+    at_end = len(sample) < SAMPLE_BYTES
+    ends = _find_record_ends(lines, at_end, *detect_delimiter_and_qualifier(_select_lines(lines), options))
     if not ends or ends[0] == "\n":
         return False
     if "\n" not in ends[:-1]:
@@ -47,11 +48,11 @@ def _select_lines(lines: enc.Lines) -> list[str]:
     return [text.rstrip("\r\n") for text in texts if text.strip()]
 
 
-def _find_record_ends(lines: enc.Lines, delimiter: str, qualifier: str | None) -> list[str]:
-    """Return the last character of every record."""
+def _find_record_ends(lines: enc.Lines, at_end: bool, delimiter: str, qualifier: str | None) -> list[str]:
+    """Return the last character of every record; of a sample that goes on, without the record that it cuts."""
     cells = next((text for text in lines.texts if text.strip()), "").count(delimiter) + 1
     grammar = Grammar(delimiter, qualifier, cells, cr_ends=True)
-    records = read_records(lines, grammar, at_end=True, cursor=LineCursor())
+    records = read_records(lines, grammar, at_end=at_end, cursor=LineCursor())
     return [lines.texts[record.first + record.lines - 1][-1] for record in records]
 
 
