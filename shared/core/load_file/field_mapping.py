@@ -24,7 +24,7 @@ FIELDS = frozenset(SYNONYMS.keys() - {"family_begin"} | {"property"})
 MULTI_COLUMN_FIELDS = frozenset({"custodians", "tags"})
 MAX_LISTED_NAMES, MAX_RECOGNISED_CHARACTERS = 20, 100
 _PATH_FIELDS = frozenset({"file_name", "native_path", "text_path"})
-_PATH_NAME = re.compile(r"(?:path|link|file|filename|folder)s?$")
+_PATH_NAME = re.compile(r"(?:path|link|(?<!pro)file|folder)s?$")
 
 
 class MappingReason(StrEnum):
@@ -174,6 +174,9 @@ def _recognise_fields(names: Sequence[str], fields: list[str | None]) -> None:
         if field in fields and field not in MULTI_COLUMN_FIELDS:
             continue
         ranks = [(found.rank, index) for index, found in enumerate(meanings) if found and found.field == field]
+        if field == "control_number" and any(map(_is_known_bates, meanings)):
+            # A name that only resembles a control number must not take the id from a known begin Bates number.
+            ranks = [(rank, index) for rank, index in ranks if rank < len(SYNONYMS[field])]
         free = [index for _, index in sorted(ranks) if fields[index] is None]
         for index in free if field in MULTI_COLUMN_FIELDS else free[:1]:
             fields[index] = field
@@ -181,6 +184,10 @@ def _recognise_fields(names: Sequence[str], fields: list[str | None]) -> None:
         free = [index for index, field in enumerate(fields) if field is None]
         for index in [index for index in free if _may_be_id(names[index])][:1]:
             fields[index] = "control_number"
+
+
+def _is_known_bates(found: _Meaning | None) -> bool:
+    return found is not None and found.field == "bates_begin" and found.rank < len(SYNONYMS["bates_begin"])
 
 
 def _may_be_id(name: str) -> bool:

@@ -31,7 +31,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     # For Logikcull, "Begin Attach" is the first attachment, and "Begin Family" the first document of the family.
     "family_begin": (
         *("begfamily", "beginfamily", "begingroup", "begattach", "begattatch", "begatty", "batesbeginattach"),
-        *("beginattach", "prodbegattach", "attachbeg", "batesbegattach"),
+        *("beginattach", "prodbegattach", "attachbeg", "batesbegattach", "beginningattachmentnumber"),
+        *("beginnumberattach", "startingbatesoffamily"),
     ),
     "title": ("title", "documenttitle", "doctitle"),
     "file_name": ("filename", "originalfilename", "origfilename", "documentname"),
@@ -45,7 +46,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "custodians": (
         *("custodian", "custodians", "custdian", "mastercustodian", "allcustodians", "dupcustodian"),
         *("dupcustodians", "dupecustodian", "dupecustodians", "duplicatecustodian", "duplicatecustodians"),
-        "othercustodians",
+        *("othercustodians", "cust"),
     ),
     "tags": ("tags", "tag", "issues", "issue", "issuetags", "coded", "coding"),
 }
@@ -83,8 +84,8 @@ _FORMS: dict[str, tuple[str, ...]] = {
         r"(?:attach(?:ment)?)?parent{begin}?(?:{kind}|item|record){{0,2}}(?:{number}|id|bates|{begin})?",
     ),
     "family_begin": (
-        r"{kind}{{0,2}}(?:beg(?:in(?:ning)?)?|start(?:ing)?)(?:{kind}|{number})?(?:of)?{family}(?:{number}|id|bates)?",
-        r"{prod}{family}(?:{kind}|{number})?(?:beg(?:in)?|start)(?:{kind}|{number})?",
+        r"{kind}{{0,2}}beg(?:in(?:ning)?)?{kind}?(?:of)?{family}(?:id|bates)?",
+        r"{prod}{family}{kind}?beg(?:in)?{kind}?",
     ),
     "title": (),
     "file_name": (r"(?:orig(?:inal)?|native|source)filename|docname|originalname",),
@@ -99,7 +100,7 @@ _FORMS: dict[str, tuple[str, ...]] = {
     ),
     "custodians": (
         r"{copies}custodians?(?:names?|list|all|other|dup(?:e|licates?)?)?",
-        r"{copies}(?:custs?|custdn|custodn)",
+        r"(?:all|dup(?:e|licates?)?|other|master|primary)custs?|custdn|custodn",
     ),
     "tags": (r"(?:review|{doc}|all|user)?tags?(?:names?|list|paths?)?", r"issue(?:codes?|names?)"),
 }
