@@ -37,7 +37,7 @@ Findings = Mapping[int, Sequence[tuple[str, str]]]
 def main() -> int:
     """Import the demo's file into a new case, print the result of its faulty rows and return the exit code."""
     workspace = Workspace(database_url=os.environ.get("DATABASE_URL") or None)
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL)
+    console = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL)
     case = f"demo {datetime.now():%Y-%m-%d %H:%M:%S}"
     try:
         workspace.check_disk_space()

@@ -54,7 +54,7 @@ def import_into(
     is in when this one has failed. Raises Interrupted when every file has a result.
     """
     # With --json the progress display is off.
-    console = Console(stderr=True, highlight=False, force_terminal=False if request.json else None)
+    console = Console(stderr=True, highlight=False, emoji=False, force_terminal=False if request.json else None)
     with ProgressDisplay(console) as display:
         session = _Session(stack, request, display, results)
         try:

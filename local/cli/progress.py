@@ -24,7 +24,7 @@ class ProgressDisplay:
     """Display with one line per file: rows, rows per second, rejected rows, warnings, the time that is left."""
 
     def __init__(self, console: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._console = console or Console(stderr=True, highlight=False)
+        self._console = console or Console(stderr=True, highlight=False, emoji=False)
         self._clock = clock
         self._progress = Progress(
             SpinnerColumn(),

@@ -89,9 +89,9 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
 
 def print_table(results: Sequence[ImportResult], case: str, tenant: str, output: TextIO) -> None:
     """Print the table, then errors, counts by code, the reports' paths and the next command, on unwrapped lines."""
-    console = Console(file=output, highlight=False)
+    console = Console(file=output, highlight=False, emoji=False)
     if not console.is_terminal:
-        console = Console(file=output, highlight=False, width=_WIDTH_WITHOUT_TERMINAL)
+        console = Console(file=output, highlight=False, emoji=False, width=_WIDTH_WITHOUT_TERMINAL)
     console.print(_build_table(results))
     for result in results:
         for line in _list_details(result, case, tenant):

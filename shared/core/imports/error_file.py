@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Iterator
 
-from core.load_file.encoding import UTF_8, detect_byte_order_mark
+from core.load_file.encoding import CP1252, UTF_8, detect_byte_order_mark, is_wide, replace_surrogates
 from core.load_file.layout import Layout
 
 ENCODING = UTF_8
@@ -25,7 +25,19 @@ def format_header(raw: bytes, layout: Layout) -> bytes:
 
 def format_record(pieces: Iterable[bytes], layout: Layout) -> Iterator[bytes]:
     """Yield the text of a record that is given in pieces of any size."""
-    decoder = codecs.getincrementaldecoder(layout.encoding)("replace")
-    for piece in pieces:
-        yield decoder.decode(piece).encode()
-    yield decoder.decode(b"", final=True).encode()
+    # One U+FFFD for each byte, as in the names of columns; "replace" has one for several.
+    decoder = codecs.getincrementaldecoder(layout.encoding)(
+        "replace" if is_wide(layout.encoding) else "surrogateescape"
+    )
+    for piece in _strip_mark(iter(pieces)) if layout.encoding == CP1252 else pieces:
+        yield replace_surrogates(decoder.decode(piece)).encode()
+    yield replace_surrogates(decoder.decode(b"", final=True)).encode()
+
+
+def _strip_mark(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the pieces without a byte order mark of UTF-8 at the beginning, which would be three characters."""
+    head = b""
+    while len(head) < len(codecs.BOM_UTF8) and (piece := next(pieces, None)) is not None:
+        head += piece
+    yield head.removeprefix(codecs.BOM_UTF8)
+    yield from pieces

@@ -134,3 +134,11 @@ def test_an_error_file_has_the_text_of_the_source_in_utf_8(encoding: str, bom: b
     header = "DOCID\n"
     written = format_header(bom + header.encode(encoding), layout) + b"".join(format_record(pieces, layout))
     assert written == b"\xef\xbb\xbf" + (header + record.decode(encoding, "replace")).encode()
+
+
+@pytest.mark.parametrize("size", [1, 9])
+def test_a_mark_before_a_row_of_cp1252_is_not_written_and_each_lost_byte_is_one_sign(size: int) -> None:
+    layout, record = read_file("ID\nGrün\n".encode("cp1252")).layout, "\ufeff2".encode()
+    pieces = [record[at : at + size] for at in range(0, len(record), size)]
+    assert b"".join(format_record(pieces, layout)) == b"2"
+    assert "".join(each.decode() for each in format_record([b"\xe2\x82m"], replace(layout, encoding="utf-8"))) == "��m"
