@@ -87,7 +87,7 @@ def parse_row(record: SourceRecord, layout: Layout) -> Row:
     for index, (name, text) in enumerate(zip(layout.names, cells, strict=False)):
         if text:
             _parse_cell(row, layout, layout.fields[index], name, text)
-            _note_lost_characters(row, layout.fields[index], name, text)
+            _note_lost_characters(row, name, text)
     _set_control_number(row, layout)
     _set_parent_from_family(row, layout)
     return row
@@ -134,14 +134,9 @@ def _parse_cell(row: Row, layout: Layout, field_name: str | None, name: str, tex
         target[key] = text
 
 
-def _note_lost_characters(row: Row, field_name: str | None, name: str, text: str) -> None:
-    """Note U+FFFD, which an error file has where the source had bytes that could not be decoded; reject it in a key."""
-    if REPLACEMENT not in text:
-        return
-    if field_name in KEYS:
-        message = "The value has U+FFFD in place of characters that were lost before. Write the characters."
-        row.errors.append(RowError(Rejection.UNDECODABLE_BYTES, name, message))
-    else:
+def _note_lost_characters(row: Row, name: str, text: str) -> None:
+    """Note U+FFFD, which an error file has where the source had bytes that could not be decoded."""
+    if REPLACEMENT in text:
         message = "The text has U+FFFD in place of characters that were lost before. Correct them in the exhibit."
         row.changes.append(ValueChange(WarningCode.REPLACEMENT_CHARACTER, name, message, text))
 
