@@ -171,6 +171,11 @@ def test_paths_and_file_names_keep_the_mark_and_fields_are_warned_about(
     assert (row.values if field else row.properties)[field or name] == "a®b"
 
 
+def test_a_profile_is_not_a_file_and_has_line_breaks() -> None:
+    layout = layout_of(names=("DOCID", "Profile"), fields=("control_number", None), newline="®", grammar=TWO)
+    assert row_of(Profile="a®b", layout=layout).properties["Profile"] == "a\nb"
+
+
 def test_a_row_that_cannot_be_read_says_why() -> None:
     (problem,) = parse_row(SourceRecord(2, 1, 0, 3, ["1", "a"]), layout_of()).errors
     assert problem.code == "WRONG_CELL_COUNT"

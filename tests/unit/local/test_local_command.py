@@ -247,6 +247,12 @@ def test_the_terminal_shows_counts_by_code() -> None:
     assert "a.dat: rejected: MISSING_ID 1\n" in output.getvalue()
 
 
+def test_names_are_printed_as_they_are() -> None:
+    output = io.StringIO()
+    print_table([ImportResult(Path(":x:.dat"), None, "the case is :on:[b]", 0.1)], "c", "local", output)
+    assert ":x:.dat: error: the case is :on:[b]\n" in output.getvalue()
+
+
 @pytest.mark.parametrize(("rejected", "error", "code"), [(0, None, 0), (1, None, 3), (1, "stalled", 1)])
 def test_the_exit_code_tells_rejections_from_failures(
     monkeypatch: pytest.MonkeyPatch, rejected: int, error: str | None, code: int
