@@ -18,6 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pymysql import MySQLError
 from rich.console import Console
 
+from core.imports.column_report import ColumnReading
 from local.cli import report_download
 from local.cli.cancellation import cancel_import, describe_cancelled
 from local.cli.import_journal import ImportJournal, RunningImport
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from local.cli.import_files import ImportRequest
 
 Stack: TypeAlias = LocalStack | ServedStack
+_Details: TypeAlias = tuple[CodeCounts, list[ColumnReading]]
 
 SERVICE_ERRORS = (LocalError, Boto3Error, BotoCoreError, ClientError, MySQLError)
 _INTERRUPTED = "the command was interrupted"
@@ -187,7 +189,7 @@ class _Import:
         if state.failed:
             return self._build_result(state, _describe_failure(state))
         try:
-            return self._build_result(state, None, _download(self._stack, state), self._states.count_codes(state.id))
+            return self._build_result(state, None, _download(self._stack, state), _read_details(self._states, state))
         except OSError as exc:
             return self._build_result(state, f"every row is imported or rejected, but the reports are not saved: {exc}")
 
@@ -207,23 +209,28 @@ class _Import:
             # The interruption may have left the other connection in the middle of an answer.
             with ImportProgressReader(self._stack.database_url) as states:
                 state = cancel_import(self._stack, states, self._upload)
-                codes = states.count_codes(state.id) if state else CodeCounts()
+                details = _read_details(states, state) if state else None
             reports = _download(self._stack, state) if state else Reports()
         except (*SERVICE_ERRORS, OSError) as exc:
             interruption.add_note(f"{_describe_error(exc)}. {_NOT_CANCELLED}")
             raise interruption from exc
         interruption.add_note(describe_cancelled(state))
-        self.result = self._build_result(state, f"{_INTERRUPTED}; {describe_cancelled(state)}", reports, codes)
+        self.result = self._build_result(state, f"{_INTERRUPTED}; {describe_cancelled(state)}", reports, details)
 
     def _build_result(
         self,
         state: ImportProgress | None,
         error: str | None,
         reports: Reports | None = None,
-        codes: CodeCounts | None = None,
+        details: _Details | None = None,
     ) -> ImportResult:
         seconds = time.monotonic() - self._began
-        return ImportResult(self._file, state, error, seconds, reports or Reports(), codes or CodeCounts())
+        codes, columns = details or (CodeCounts(), [])
+        return ImportResult(self._file, state, error, seconds, reports or Reports(), codes, columns)
+
+
+def _read_details(states: ImportProgressReader, state: ImportProgress) -> _Details:
+    return states.count_codes(state.id), states.describe_columns(state.id)
 
 
 def _describe_error(error: Exception) -> str:

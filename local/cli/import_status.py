@@ -13,6 +13,8 @@ from typing import Self
 
 from pymysql import MySQLError
 
+from core.imports.column_report import ColumnReading, describe_columns
+from core.load_file.layout import Layout
 from local.services.mysql_connection import connect
 
 _FINISHED = ("completed", "completed_with_rejections")
@@ -41,6 +43,7 @@ _REJECTED_BY_CODE = (
 _WARNINGS_BY_CODE = (
     "SELECT code, COUNT(*) AS count FROM import_warnings WHERE import_id = %s GROUP BY code ORDER BY code"
 )
+_LAYOUT = "SELECT layout FROM imports WHERE id = %s"
 _UNFINISHED = (
     "SELECT id, tenant_id, status, COUNT(*) OVER () AS total FROM imports"
     " WHERE status IN ('awaiting_upload', 'splitting', 'running') ORDER BY id LIMIT %s"
@@ -171,6 +174,13 @@ class ImportProgressReader:
                 cursor.execute(statement, (import_id,))
                 counts.append({row["code"]: int(row["count"]) for row in cursor.fetchall()})
         return CodeCounts(*counts)
+
+    def describe_columns(self, import_id: int) -> list[ColumnReading]:
+        """Return how the columns of an import's file are read; an empty list if the file is not split."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(_LAYOUT, (import_id,))
+            found = cursor.fetchone()
+        return describe_columns(Layout.from_json(found["layout"])) if found and found["layout"] else []
 
 
 def list_unfinished(database_url: str, limit: int) -> list[Unfinished]:

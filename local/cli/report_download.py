@@ -21,6 +21,7 @@ class Reports:
     report: Path | None = None
     warnings: Path | None = None
     options: Path | None = None
+    columns: Path | None = None
 
 
 def download(s3: S3Client, bucket: str, state: ImportProgress, directory: Path) -> Reports:
@@ -35,4 +36,4 @@ def download(s3: S3Client, bucket: str, state: ImportProgress, directory: Path) 
             target.mkdir(parents=True, exist_ok=True)
             s3.download_file(bucket, item["Key"], str(path))
             paths[path.name.split(".", 1)[0]] = path
-    return Reports(*(paths.get(name) for name in ("rejected_rows", "report", "warnings", "options")))
+    return Reports(*(paths.get(name) for name in ("rejected_rows", "report", "warnings", "options", "columns")))

@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
@@ -16,6 +16,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from core.imports.column_report import ColumnReading
+from local.cli.column_summary import list_columns
 from local.cli.import_status import CodeCounts, ImportProgress
 from local.cli.report_download import Reports
 
@@ -44,6 +46,7 @@ class ImportResult:
     seconds: float
     reports: Reports = field(default_factory=Reports)
     codes: CodeCounts = field(default_factory=CodeCounts)
+    columns: Sequence[ColumnReading] = ()
 
     @property
     def status(self) -> str:
@@ -74,6 +77,7 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
         **{name: getattr(state, name) if state else None for name in ("encoding", "delimiter", "qualifier")},
         "rejected_by_code": dict(result.codes.rejected),
         "warnings_by_code": dict(result.codes.warnings),
+        "columns": [asdict(column) for column in result.columns],
         "seconds": round(result.seconds, 3),
         "reports": {
             name: str(path) if path else None
@@ -82,6 +86,7 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
                 ("report", result.reports.report),
                 ("warnings", result.reports.warnings),
                 ("options", result.reports.options),
+                ("columns", result.reports.columns),
             )
         },
     }
@@ -99,10 +104,11 @@ def print_table(results: Sequence[ImportResult], case: str, tenant: str, output:
 
 
 def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]:
-    """Yield the error, the counts by code and the report files, where there are any."""
+    """Yield the error, the columns, the counts by code and the report files, where there are any."""
     reports = result.reports
     if result.error:
         yield f"error: {result.error}"
+    yield from list_columns(result.columns, reports.columns)
     if result.state and result.state.rejected and reports.rejected_rows:
         if result.codes.rejected:
             yield f"rejected: {_list_counts(result.codes.rejected)}"

@@ -8,12 +8,15 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from core.contracts.common import FileName, NextCursor, RequestModel, ResponseModel
+from core.imports.column_report import ColumnKind
+from core.load_file.field_mapping import MappingReason
 from core.statuses import ImportStatus
 
 MAX_SIZE = 10_000_000_000
 SINGLE_PUT_BYTES = 5_000_000_000
 PART_BYTES = 100_000_000
 MAX_OPTION_COLUMNS = 1_000
+MAX_LISTED_COLUMNS = 1_000
 
 
 ColumnName = Annotated[str, Field(min_length=1, max_length=1_000)]
@@ -170,12 +173,30 @@ class ReportUrls(ResponseModel):
     report: str = Field(description="A CSV file: line, column, code, message and id of every rejected row.")
     warnings: str = Field(description="A CSV file with every warning.")
     options: str = Field(description="A JSON file: the options that read the rejected rows as the file was read.")
+    columns: str = Field(description="A CSV file: the field of every column, and why.")
     expires_in_seconds: int
 
 
-class ImportDetails(ImportState):
-    """An import with its report files."""
+class ImportColumn(ResponseModel):
+    """How a column of the file is read."""
 
+    name: str = Field(description="The name in the header, or `Column` and its number.")
+    field: str | None = Field(description="The field that the column feeds; null: it is kept as a property.")
+    why: MappingReason = Field(
+        description="given: by option `columns`; synonym: a known name; pattern: a name of known words; property: "
+        "its name is not that of a field, or another column has the field."
+    )
+    looks_like: ColumnKind | None = Field(
+        description="What a column that is not mapped probably holds, judged by its name."
+    )
+
+
+class ImportDetails(ImportState):
+    """An import with its columns and report files."""
+
+    columns: list[ImportColumn] | None = Field(
+        description=f"The first {MAX_LISTED_COLUMNS} columns in file order; null until the file is split."
+    )
     reports: ReportUrls | None = Field(description="null until the report files are written.")
 
 

@@ -24,12 +24,13 @@ class ReportKeys(NamedTuple):
     report: str
     warnings: str
     options: str
+    columns: str
 
 
 def build_report_keys(import_id: int, file_name: str, generation: int) -> ReportKeys:
     """Return the keys of an import's report files; the rejected rows keep the suffix of their load file."""
     suffix = PurePosixPath(file_name).suffix[:16]
-    names = (f"rejected_rows{suffix}", "report.csv", "warnings.csv", "options.json")
+    names = (f"rejected_rows{suffix}", "report.csv", "warnings.csv", "options.json", "columns.csv")
     return ReportKeys(*(f"{build_report_prefix(import_id, generation)}{name}" for name in names))
 
 

@@ -15,7 +15,7 @@ from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.load_file import encoding as enc
 from core.load_file.delimiters import THORN, detect_delimiter_and_qualifier, find_separator, is_shown
-from core.load_file.field_mapping import get_id_field, map_columns, name_columns
+from core.load_file.field_mapping import MappingReason, explain_columns, get_id_field, name_columns
 from core.load_file.file_signatures import EMPTY_FILE, refuse_foreign_formats
 from core.load_file.grammar import Grammar, LineCursor, Record
 from core.load_file.line_ends import SAMPLE_BYTES, SAMPLE_LINES, detect_cr_ends, take_sample_lines
@@ -50,7 +50,7 @@ class Opening:
     """The dialect of a file and the columns of its first record.
 
     `body_start` is the byte and `body_line` the physical line where the records begin. `header` is the cells of the
-    header as they are read in the dialect's view; None without a header.
+    header as they are read in the dialect's view; None without a header. `reasons` says why each column has its field.
     """
 
     dialect: Dialect
@@ -60,6 +60,7 @@ class Opening:
     body_start: int
     body_line: int
     header: list[str] | None = None
+    reasons: tuple[MappingReason, ...] = ()
 
     @property
     def id_column(self) -> int:
@@ -122,7 +123,9 @@ def _build_opening(first: Record, lines: enc.Lines, dialect: Dialect, options: I
     )
     body_line = first.first + first.lines if options.header else 0
     body_start = dialect.mark_bytes + sum(lines.sizes[:body_line])
-    return Opening(dialect, grammar, names, map_columns(names, options.columns), body_start, body_line + 1)
+    columns = explain_columns(names, options.columns)
+    fields, reasons = tuple(column.field for column in columns), tuple(column.why for column in columns)
+    return Opening(dialect, grammar, names, fields, body_start, body_line + 1, reasons=reasons)
 
 
 def _refuse_too_many_columns(cells: list[str]) -> None:

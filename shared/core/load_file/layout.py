@@ -12,7 +12,8 @@ from core.load_file.grammar import Grammar
 class Layout:
     """How to read any part of the file.
 
-    `names` and `fields` have one element per column; a field is None if the column is kept as a property.
+    `names`, `fields` and `reasons` have one element per column. A field is None if the column is kept as a property. A
+    reason is a MappingReason; there are none if the file was split by a version that did not keep them.
     `newline` is the character that represents a line break inside a cell (None: no character does).
     `date_order` is DMY or MDY. `body_start` is the byte and `body_line` the physical line where the records begin.
     """
@@ -25,6 +26,7 @@ class Layout:
     date_order: str
     body_start: int
     body_line: int
+    reasons: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """Return the layout as JSON text for `from_json`."""
@@ -35,7 +37,8 @@ class Layout:
         """Return the layout that `to_json` wrote."""
         values = json.loads(text)
         values["grammar"] = Grammar(**values["grammar"])
-        values["names"], values["fields"] = tuple(values["names"]), tuple(values["fields"])
+        for name in ("names", "fields", "reasons"):
+            values[name] = tuple(values.get(name, ()))
         return cls(**values)
 
     def find_columns(self, field: str) -> list[int]:

@@ -16,7 +16,9 @@ from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts.imports import (
+    MAX_LISTED_COLUMNS,
     ChangedValue,
+    ImportColumn,
     ImportDetails,
     ImportPage,
     ImportState,
@@ -26,8 +28,10 @@ from core.contracts.imports import (
     WarningPage,
 )
 from core.errors import NotFoundError
+from core.imports.column_report import describe_columns
 from core.imports.progress import UNKNOWN_PACE, compute_pace
 from core.imports.report_files import build_report_keys, build_report_prefix
+from core.load_file.layout import Layout
 from core.pagination import MAX_NUMBER, decode_cursor, paginate
 from core.statuses import ImportStatus
 from shell.aws.presigned_urls import presign_get
@@ -45,6 +49,7 @@ _IMPORT = (
     "FROM imports AS i JOIN cases AS c ON c.id = i.case_id WHERE i.tenant_id = :tenant_id"
 )
 _ONE = text(f"{_IMPORT} AND i.id = :import_id")
+_LAYOUT = text("SELECT layout FROM imports WHERE id = :import_id AND tenant_id = :tenant_id")
 _PAGE = (
     f"{_IMPORT} AND i.id < :before {{filters}} ORDER BY i.id DESC LIMIT :most",
     {"case": "AND c.tenant_id = :tenant_id AND c.name = :case", "status": "AND i.status = :status"},
@@ -95,18 +100,29 @@ def list_imports(
 
 
 def get_import(caller: Caller, import_id: int) -> ImportDetails:
-    """Return the import's progress, and URLs of its report files that are valid for UPLOAD_URL_SECONDS.
+    """Return the import's progress and columns, and URLs of its report files, valid for UPLOAD_URL_SECONDS.
 
     Raises NotFoundError if the tenant has no import with this id, StorageUnavailableError if no URL can be signed.
     """
-    state = _load_state(caller, import_id)
-    return ImportDetails(**dict(state), reports=_report_urls(state))
+    state, layout = _load_state(caller, import_id)
+    return ImportDetails(**dict(state), columns=_build_columns(layout), reports=_report_urls(state))
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _load_state(caller: Caller, import_id: int) -> ImportState:
+def _load_state(caller: Caller, import_id: int) -> tuple[ImportState, str | None]:
     with session() as reading:
-        return read_state(reading, caller, import_id)
+        state = read_state(reading, caller, import_id)
+        return state, reading.execute(_LAYOUT, {"tenant_id": caller.tenant_id, "import_id": import_id}).scalar_one()
+
+
+def _build_columns(layout: str | None) -> list[ImportColumn] | None:
+    if layout is None:
+        return None
+    return [
+        # Long names of many columns would exceed the size of a response.
+        ImportColumn(name=column.name[:255], field=column.field, why=column.why, looks_like=column.looks_like)
+        for column in describe_columns(Layout.from_json(layout))[:MAX_LISTED_COLUMNS]
+    ]
 
 
 def _report_urls(state: ImportState) -> ReportUrls | None:

@@ -3,7 +3,7 @@
 Guaranteed: the files depend on the import's rows alone, in order of line, and contain no time, so that writing them
 twice is harmless. The rejected rows are the text of the source version, after its own header, ready to be corrected
 and imported again; the options file makes them be read as the whole file was. Cells that a spreadsheet would evaluate
-as a formula are neutralized in the two CSV files, and only there.
+as a formula are neutralized in the CSV files, and only there.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import text
 
 from core.errors import FileRefusedError
+from core.imports.column_report import describe_columns
 from core.imports.error_file import format_header, format_record
 from core.imports.report_files import (
     ReadWindow,
@@ -36,6 +37,7 @@ PAGE = 5_000
 COPY_BYTES = 8_000_000
 REPORT_HEADER = ("line", "column", "code", "message", "id", "rows")
 WARNINGS_HEADER = ("line", "column", "code", "message", "id", "original", "original_bytes", "stored_bytes")
+COLUMNS_HEADER = ("number", "column", "field", "why", "looks_like")
 
 _REJECTIONS = text(
     "SELECT line_no, seq, column_name, code, message, control_number, row_count, byte_start, byte_len "
@@ -69,13 +71,14 @@ def write_report(message: dict[str, Any]) -> None:
     ):
         return
     keys = build_report_keys(import_record.id, import_record.file_name, generation)
-    write_stream(
-        import_record.bucket, keys.report, _csv(REPORT_HEADER, _list_rejections(import_id)), "text/csv; charset=utf-8"
-    )
-    write_stream(
-        import_record.bucket, keys.warnings, _csv(WARNINGS_HEADER, _list_warnings(import_id)), "text/csv; charset=utf-8"
-    )
-    options = json.dumps(build_reload_options(Layout.from_json(import_record.layout)), ensure_ascii=False, indent=2)
+    layout = Layout.from_json(import_record.layout)
+    for key, header, lines in (
+        (keys.report, REPORT_HEADER, _list_rejections(import_id)),
+        (keys.warnings, WARNINGS_HEADER, _list_warnings(import_id)),
+        (keys.columns, COLUMNS_HEADER, _list_columns(layout)),
+    ):
+        write_stream(import_record.bucket, key, _csv(header, lines), "text/csv; charset=utf-8")
+    options = json.dumps(build_reload_options(layout), ensure_ascii=False, indent=2)
     write_stream(import_record.bucket, keys.options, [options.encode()], "application/json")
     try:
         write_stream(
@@ -152,6 +155,11 @@ def _list_warnings(import_id: int) -> Iterator[Sequence[Any]]:
         original = None if row.original is None else bytes(row.original).decode("utf-8", "replace")
         where = (row.line_no, row.column_name, row.code, row.message, row.control_number)
         yield (*where, original, row.original_bytes, row.stored_bytes)
+
+
+def _list_columns(layout: Layout) -> Iterator[Sequence[Any]]:
+    for number, column in enumerate(describe_columns(layout), start=1):
+        yield number, column.name, column.field or "property", column.why.value, column.looks_like
 
 
 def _csv(header: Sequence[str], lines: Iterator[Sequence[Any]]) -> Iterator[bytes]:

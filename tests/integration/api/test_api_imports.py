@@ -36,7 +36,9 @@ def test_a_file_is_uploaded_followed_and_accounted_for(world: World) -> None:
     announced = CLIENT.post("/imports", NAMES)
     place = announced.headers["location"]
     assert (announced.status, announced.json["status"]) == (201, "awaiting_upload")
-    assert (place, CLIENT.get(place).json["status"]) == (f"/imports/{announced.json['id']}", "awaiting_upload")
+    awaiting = CLIENT.get(place).json
+    assert (place, awaiting["status"]) == (f"/imports/{announced.json['id']}", "awaiting_upload")
+    assert awaiting["columns"] is None
     put(announced.json["upload"]["url"], ROWS)
     world.finish(notification(world, announced))
     state = CLIENT.get(place).json
@@ -51,6 +53,10 @@ def test_a_file_is_uploaded_followed_and_accounted_for(world: World) -> None:
     assert read(reports["report"]).decode("utf-8-sig").startswith("line,column,code")
     again = CLIENT.post("/imports", {**NAMES, "options": json.loads(read(reports["options"]))})
     assert again.status == 201, again
+    assert state["columns"] == [
+        {"name": "Control Number", "field": "control_number", "why": "synonym", "looksLike": None},
+        {"name": "Title", "field": "title", "why": "synonym", "looksLike": None},
+    ]
 
 
 def test_what_is_kept_of_an_announcement_holds_no_url(world: World) -> None:

@@ -98,6 +98,19 @@ def test_the_report_lists_every_reason_in_the_order_of_the_lines_and_is_the_same
     assert world.query("SELECT reports_generation FROM imports") == [(1,)]
 
 
+def test_a_report_says_how_every_column_was_read(world: World) -> None:
+    import_id = world.run(
+        b"DOCID,Date Sent,Date Received,=Author,Ref\nA-1,2020-01-02,,Li,7\n", columns={"Ref": "title"}
+    )
+    assert [tuple(row.values()) for row in table(world.report(import_id)["columns.csv"])] == [
+        ("1", "DOCID", "control_number", "synonym", ""),
+        ("2", "Date Sent", "document_date", "synonym", ""),
+        ("3", "Date Received", "property", "property", "date"),
+        ("4", "'=Author", "property", "property", "person"),
+        ("5", "Ref", "title", "given", ""),
+    ]
+
+
 def test_a_cp1252_file_with_a_line_in_utf_8_says_so(world: World) -> None:
     rows = [b"A-1,Gr\xfcn", "A-2,Grün".encode(), b"A-3,\xe9"]
     import_id = world.run(b"DOCID,Custodian\n" + b"".join(row + b"\n" for row in rows))

@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import FileRefusedError
-from core.load_file.field_mapping import map_columns, name_columns, normalise_name
+from core.imports.column_report import describe_columns
+from core.load_file.field_mapping import explain_columns, map_columns, name_columns, normalise_name
+from core.load_file.grammar import Grammar
 from core.load_file.header_names import SYNONYMS
+from core.load_file.layout import Layout
 from samples.columns import _ID_NAMES, _NAMES, IdStyle, Role
 
 TABLE = (Path(__file__).parents[3] / "docs" / "load-files.md").read_text("utf-8").partition("## Header names")[2]
@@ -40,6 +43,38 @@ def test_documented_names_are_recognised(field: str, condition: str, names: str)
                 assert mapped(["DOCID", written]) == ("control_number", expected), written
             elif condition:
                 assert mapped(["BEGDOC", written]) == ("bates_begin", None), written
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("date", "Date Received; DATERCVD; Sort Date; EndDate; Sent; DATESVD; Relevance_Date; Timestamp"),
+        ("person", "Author; From; Email To; CC; Last Modified By; Custodian Email; Recipients"),
+        ("id", "Message ID; DOC#; Other Bates; Attachment IDs; ATTCHIDS; Record No.; Doc ID"),
+        (
+            None,
+            "# of Custodians; Attach Count; Time Zone; Updated; Candidate; Subject; Bates Total; 7; To Do",
+        ),
+    ],
+)
+def test_a_column_that_is_not_mapped_says_what_it_looks_like(kind: str | None, names: str) -> None:
+    titles = ["Control Number", "Document Date", "Custodian", *names.split("; ")]
+    given_columns = {"Control Number": "control_number", "Document Date": "document_date"}
+    columns = explain_columns(name_columns(titles), given_columns)
+    fields, reasons = tuple(column.field for column in columns), tuple(column.why for column in columns)
+    layout = Layout("utf-8", Grammar(",", None, len(titles)), None, tuple(titles), fields, "MDY", 0, 1, reasons)
+    described = describe_columns(Layout.from_json(layout.to_json()))
+    assert [(column.field, column.why, column.looks_like) for column in described] == [
+        ("control_number", "given", None),
+        ("document_date", "given", None),
+        ("custodians", "synonym", None),
+        *[(None, "property", kind)] * (len(titles) - 3),
+    ]
+
+
+def test_a_column_that_is_said_to_be_a_property_looks_like_nothing() -> None:
+    columns = explain_columns(("DOCID", "Date"), {"Date": "property"})
+    assert (columns[1].field, columns[1].why) == (None, "given")
 
 
 def test_every_name_that_samples_use_is_recognised() -> None:

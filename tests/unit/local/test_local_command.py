@@ -14,8 +14,11 @@ import pytest
 from pymysql import OperationalError
 from rich.console import Console
 
+from core.imports.column_report import ColumnKind, ColumnReading
+from core.load_file.field_mapping import MappingReason
 from local.cli import main, upload_and_wait
 from local.cli.arguments import build_parser
+from local.cli.column_summary import list_columns
 from local.cli.import_files import ImportRequest, import_files
 from local.cli.import_options import import_options
 from local.cli.import_status import CodeCounts, ImportProgress, list_unfinished
@@ -193,6 +196,12 @@ OUTCOMES = [
         1.23456,
         Reports(Path("/r/rejected_rows.dat"), Path("/r/report.csv"), options=Path("/r/options.json")),
         CodeCounts({"MISSING_ID": 1}),
+        (
+            ColumnReading("Doc ID", "control_number", MappingReason.SYNONYM, None),
+            ColumnReading("Keeper", "custodians", MappingReason.GIVEN, None),
+            ColumnReading("Author", None, MappingReason.PROPERTY, ColumnKind.PERSON),
+            ColumnReading("Pages", None, MappingReason.PROPERTY, None),
+        ),
     ),
     ImportResult(Path("b.dat"), None, "the file is empty", 0.1),
 ]
@@ -218,12 +227,19 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
         "qualifier": "þ",
         "rejected_by_code": {"MISSING_ID": 1},
         "warnings_by_code": {},
+        "columns": [
+            {"name": "Doc ID", "field": "control_number", "why": "synonym", "looks_like": None},
+            {"name": "Keeper", "field": "custodians", "why": "given", "looks_like": None},
+            {"name": "Author", "field": None, "why": "property", "looks_like": "person"},
+            {"name": "Pages", "field": None, "why": "property", "looks_like": None},
+        ],
         "seconds": 1.235,
         "reports": {
             "rejected_rows": "/r/rejected_rows.dat",
             "report": "/r/report.csv",
             "warnings": None,
             "options": "/r/options.json",
+            "columns": None,
         },
     }
     assert second.keys() == first.keys()
@@ -245,6 +261,24 @@ def test_the_terminal_shows_counts_by_code() -> None:
     output = io.StringIO()
     print_table(OUTCOMES, "c", "local", output)
     assert "a.dat: rejected: MISSING_ID 1\n" in output.getvalue()
+
+
+def test_the_terminal_shows_how_columns_are_read() -> None:
+    output = io.StringIO()
+    print_table(OUTCOMES, "c", "local", output)
+    mapped = "Doc ID -> control_number, Keeper -> custodians (given); 2 kept as properties"
+    assert f"a.dat: columns: {mapped}\n" in output.getvalue()
+    assert "a.dat: not mapped to a field: Author looks like a person. Map" in output.getvalue()
+    assert "b.dat: columns" not in output.getvalue()
+
+
+def test_long_lists_of_columns_are_cut() -> None:
+    tags = [ColumnReading(f"Tag {n}", "tags", MappingReason.PATTERN, None) for n in range(22)]
+    dates = [ColumnReading(f"{n}\nDate", None, MappingReason.PROPERTY, ColumnKind.DATE) for n in range(7)]
+    first, second = list_columns([*tags, *dates], Path("/r/columns.csv"))
+    assert first.endswith("Tag 19 -> tags and 2 more; 7 kept as properties")
+    assert "3 Date, 4 Date and 2 more look like dates." in second
+    assert second.endswith("/r/columns.csv")
 
 
 def test_names_are_printed_as_they_are() -> None:

@@ -1,0 +1,80 @@
+"""Describe how an import reads the columns of its file: the field of each one, why, and what was not mapped.
+
+Guaranteed: every column is listed, in file order; what a column looks like is judged by its name alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.load_file.field_mapping import MappingReason, find_field
+from core.load_file.layout import Layout
+
+
+class ColumnKind(StrEnum):
+    """What the values of a column probably are."""
+
+    DATE = "date"
+    PERSON = "person"
+    ID = "id"
+
+
+@dataclass(frozen=True)
+class ColumnReading:
+    """How a column is read.
+
+    `field` is None if the column is kept as a property. Only then `looks_like` may be set, unless the options say that
+    the column is a property.
+    """
+
+    name: str
+    field: str | None
+    why: MappingReason
+    looks_like: ColumnKind | None
+
+
+_FIELD_KINDS = {
+    "document_date": ColumnKind.DATE,
+    "custodians": ColumnKind.PERSON,
+    **dict.fromkeys(("control_number", "bates_begin", "bates_end", "parent_control_number"), ColumnKind.ID),
+}
+# "DateSent", "DATE_SENT" and "Sent date": a word begins after a sign, or with a capital after a small letter.
+_WORD = re.compile(r"[A-Z]+s(?![a-z])|[^\W\d_]+?(?=[A-Z][a-z])|[^\W\d_]+")
+_DATE_WORD = re.compile(r"date(?:s|d|time|sent|rcvd|recd|crtd|mod|svd|created|received|modified|saved)?|timestamp")
+_DATE_NAMES = frozenset({"sent", "received", "created", "modified", "sent on", "received on", "created on"})
+_PERSON_WORDS = frozenset({"author", "custodian", "sender", "recipient", "cc", "bcc", "creator", "participant", "by"})
+_PERSON_NAMES = frozenset({"from", "to", "sent to", "email from", "email to", "e mail from", "e mail to"})
+_ID_WORD = re.compile(
+    r"ids?|no|num|number|identifier|bates|guid|uuid|(?:doc|item|parent|family|record|group|attch)ids?"
+)
+_COUNT_WORDS = frozenset({"count", "of", "total", "size", "pages"})
+
+
+def describe_columns(layout: Layout) -> list[ColumnReading]:
+    """Return how each column is read; an empty list if the file was split by a version that kept no reasons."""
+    columns = zip(layout.names, layout.fields, layout.reasons, strict=False)
+    return [_describe_column(name, field, MappingReason(why)) for name, field, why in columns]
+
+
+def _describe_column(name: str, field: str | None, why: MappingReason) -> ColumnReading:
+    return ColumnReading(name, field, why, _guess_kind(name) if why is MappingReason.PROPERTY else None)
+
+
+def _guess_kind(name: str) -> ColumnKind | None:
+    """Return what a column with this name probably holds: as a field that is taken, or by the words of the name."""
+    meaning = find_field(name)
+    if meaning:
+        return _FIELD_KINDS.get(meaning)
+    words = [word.casefold() for word in _WORD.findall(name)]
+    if not words or name.lstrip().startswith("#") or not _COUNT_WORDS.isdisjoint(words):
+        return None
+    whole = " ".join(words)
+    if _ID_WORD.fullmatch(words[-1]) or name.rstrip().endswith("#"):
+        return ColumnKind.ID
+    if any(map(_DATE_WORD.fullmatch, words)) or whole in _DATE_NAMES:
+        return ColumnKind.DATE
+    if any(word.removesuffix("s") in _PERSON_WORDS for word in words) or whole in _PERSON_NAMES:
+        return ColumnKind.PERSON
+    return None
