@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from core.contracts.exhibits import NewCustodian
 from core.contracts.imports import NewImport
-from core.errors import UploadRefusedError
-from core.imports.uploads import Upload, build_options_key, parse_upload
+from core.errors import InvalidInputError, UploadRefusedError
+from core.imports.uploads import Upload, build_object_key, build_options_key, parse_upload
 
 
 def record(key: str = "imports/acme/Smith+v.+Jones/u1/a+b.dat", **changes: Any) -> dict[str, Any]:
@@ -53,6 +53,13 @@ KEYS = {
 def test_the_parts_of_a_key_are_read_as_s3_sends_them(key: str) -> None:
     found = upload(key)
     assert (found.tenant_id, found.case_name, found.upload_id, found.file_name) == KEYS[key]
+
+
+def test_a_key_may_be_as_long_as_s3_allows() -> None:
+    longest = 1_024 - len(build_object_key("t", "c", "u", ""))
+    assert len(build_object_key("t", "c", "u", "é" * (longest // 2) + "e" * (longest % 2)).encode()) == 1_024
+    with pytest.raises(InvalidInputError, match="1025 bytes"):
+        build_object_key("t", "c", "u", "e" * (longest + 1))
 
 
 @pytest.mark.parametrize("name", [".", "..", "a/b"])

@@ -151,6 +151,17 @@ def test_a_server_to_write_to_is_waited_for_a_minute(clock: Clock, number: int) 
     assert 58 < clock.now <= 60, "300 times the first pause, less a last one"
 
 
+def test_a_server_is_waited_for_longer_if_the_attempts_of_the_settings_take_longer(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, attempts=200)
+    unit = Failing(error_of(2003))
+    with pytest.raises(DatabaseUnavailableError, match="in 200 attempts"):
+        retry_on_db_conflict(unit)()
+    assert unit.tried == 200
+    assert clock.now > 60
+
+
 @pytest.mark.parametrize("number", [1213, 2003])
 def test_no_pause_reaches_past_the_deadline(clock: Clock, number: int) -> None:
     unit = Failing(error_of(number))
