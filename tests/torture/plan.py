@@ -152,7 +152,7 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
     Who saw that something is not there yet adds it late; a step or a chunk is done and not noted down; the answer of a
     request's COMMIT is lost; who numbers, owns a key or splits a file is outrun; an event is with a publisher that
     died, or that has not said which it takes, when the next one of its aggregate comes. Chunks that are under way when
-    somebody cancels their import go on soon enough to be seen.
+    somebody cancels their import go on soon enough to be seen. Chunks are registered, and no message says so.
     """
     for function in KEYED:
         yield PointFault(function, "owned", True, draw.randint(1, 8), Action.STOP, 3.0)
@@ -178,6 +178,7 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
         yield PointFault(function, "answered", False, draw.randint(1, 8), Action.LOSE)
     # Either at its first time: a worker that is late is missing where two have to meet.
     yield PointFault("ProduceFunction", draw.choice(("place", "number")), False, 1, Action.STOP, 3.0)
+    yield PointFault("StartImportFunction", "publish", False, draw.randint(1, 3), Action.DIE)
 
 
 def _in_turn(draw: random.Random, kinds: Sequence[T], seed: int, count: int) -> list[T]:
