@@ -65,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="PROTECTION",
         help="these alone; default: all there are",
     )
-    made.add_argument("--seeds", type=int, default=20, help="at most so many for each (default: 20)")
+    made.add_argument("--seeds", type=int, default=40, help="at most so many for each (default: 40)")
     made.add_argument("--first", type=int, default=1, help="the first seed (default: 1)")
     made.add_argument("--no-control", action="store_true", help="do not play the seeds with all protections on")
     made.add_argument("--keep", type=Path, help="a directory for logs and data that is kept; default: none is")
