@@ -14,6 +14,7 @@ from local.cli.main import main
 from local.cli.workspace import Workspace
 from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec
+from tests.support.error_files import Form, error_file_of
 
 pytestmark = pytest.mark.slow
 
@@ -50,8 +51,9 @@ def test_a_file_is_imported_once_and_its_rejected_rows_come_back(
     assert sum(entry["rejected_by_code"].values()) == len(made.truth.rejected)
     counts = (entry["rows_seen"], entry["imported"], entry["rejected"])
     assert counts == (made.truth.rows_seen, len(made.truth.imported), len(made.truth.rejected))
-    rejected = b"".join(made.data[r.byte_start : r.byte_start + r.byte_len] for r in made.truth.rejected)
-    assert Path(entry["reports"]["rejected_rows"]).read_bytes().endswith(rejected)
+    places = [(r.first_line, r.byte_start, r.byte_len) for r in made.truth.rejected]
+    expected = error_file_of(made.data, made.truth.header_len, "utf-8-sig", Form.of(made), places)
+    assert Path(entry["reports"]["rejected_rows"]).read_bytes() == expected
 
     code, second = run(workspace, capsys, str(file))
     entry = second["imports"][0]

@@ -5,11 +5,63 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable
-from itertools import starmap
+from dataclasses import dataclass
+
+from samples.generator import Generated
+
+LINE_COLUMN = "ExhibitIngestLine"
 
 
-def error_file_of(data: bytes, header_len: int, encoding: str, records: Iterable[tuple[int, int]]) -> bytes:
-    """The error file for the records at these places (first byte, length) of a source."""
+@dataclass(frozen=True)
+class Form:
+    """How a source writes its records, as far as the cell of a record's line needs it.
+
+    `quoted`: its records begin with the qualifier; `spare`: lines may end with one more delimiter; `cr_ends`: a CR
+    alone ends a line. `numbered`: there is such a cell.
+    """
+
+    delimiter: str
+    qualifier: str = ""
+    quoted: bool = False
+    spare: bool = False
+    cr_ends: bool = False
+    numbered: bool = True
+
+    @classmethod
+    def of(cls, made: Generated) -> Form:
+        """The form of a sample file."""
+        spec, truth = made.spec, made.truth
+        header = made.data[: truth.header_len].decode(truth.encoding).lstrip("\ufeff")
+        quoted = bool(truth.qualifier) and header.startswith(truth.qualifier)
+        spare, cr_ends = spec.trailing_delimiter, truth.newline == "\r"
+        return cls(truth.delimiter, truth.qualifier, quoted, spare, cr_ends, truth.has_header)
+
+    def insert(self, text: str, cell: str) -> str:
+        """The text of a record with a cell behind its last one, but for the blank one of a spare delimiter."""
+        at = len(self._without_line_ends(text))
+        if self.spare:
+            at = self._without_blank_cell(text[:at])
+        cell = f"{self.qualifier}{cell}{self.qualifier}" if self.quoted else cell
+        return text[:at] + self.delimiter + cell + text[at:] if self.numbered else text
+
+    def _without_line_ends(self, text: str) -> str:
+        ends = ("\n", "\r") if self.cr_ends else ("\n",)
+        while text.endswith(ends):
+            text = text.removesuffix("\r\n") if text.endswith("\r\n") else text[:-1]
+        return text
+
+    def _without_blank_cell(self, text: str) -> int:
+        quoted = text.rstrip(" ").removesuffix(self.qualifier * 2) if self.qualifier else text
+        for each in (text, quoted):
+            if each.endswith(self.delimiter):
+                return len(each) - 1
+        return len(text)
+
+
+def error_file_of(
+    data: bytes, header_len: int, encoding: str, form: Form, records: Iterable[tuple[int, int, int]]
+) -> bytes:
+    """The error file for the records of a source: their lines, first bytes and lengths."""
     encoding = encoding.removesuffix("-sig")
 
     def read(start: int, length: int) -> str:
@@ -23,4 +75,5 @@ def error_file_of(data: bytes, header_len: int, encoding: str, records: Iterable
     start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
     header = read(start, header_len - start)
     header = header if start else header.removeprefix("\ufeff")
-    return ("\ufeff" + header + "".join(starmap(read, records))).encode()
+    rows = [form.insert(read(start, length), str(line)) for line, start, length in records]
+    return ("\ufeff" + form.insert(header, LINE_COLUMN) + "".join(rows)).encode()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from samples.oracle import Truth
 from tests.support.accounts import accounts
 from tests.support.checks import assert_accounted
-from tests.support.error_files import error_file_of
+from tests.support.error_files import Form, error_file_of
 from tests.support.queried import Queried
 from tests.support.rebuild import assert_rebuilt
 from tests.torture.findings import BOTH, DOUBLED, LOST, MISPLACED, UNFINISHED, Finding, asserted
@@ -110,8 +110,8 @@ def _reports(upload: Upload, at: Queried, s3: S3Client, bucket: str) -> None:
     listed = s3.list_objects_v2(Bucket=bucket, Prefix=prefix).get("Contents", [])
     files = {each["Key"].rpartition("/")[2]: each["Key"] for each in listed}
     truth, data = upload.made.truth, upload.made.data
-    places = [(r.byte_start, r.byte_len) for r in truth.rejected]
-    expected = error_file_of(data, truth.header_len, upload.made.spec.encoding, places)
+    places = [(r.first_line, r.byte_start, r.byte_len) for r in truth.rejected]
+    expected = error_file_of(data, truth.header_len, upload.made.spec.encoding, Form.of(upload.made), places)
     returned = _read(s3, bucket, files["rejected_rows.dat"])
     assert returned == expected, "the rejected rows are not the text of the source"
     told = csv.DictReader(io.StringIO(_read(s3, bucket, files["report.csv"]).decode("utf-8-sig"), newline=""))

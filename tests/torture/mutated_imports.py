@@ -25,7 +25,7 @@ from tests.support.accounts import Accounts, accounts, summed_over_chunks
 from tests.support.error_files import error_file_of
 from tests.support.world import World, call
 from tests.torture.mutated_cells import check_cells
-from tests.torture.mutated_rows import demand
+from tests.torture.mutated_rows import demand, form_of
 from tests.torture.mutations import Mutated
 
 # What says that the application failed, rather than the file.
@@ -150,10 +150,10 @@ def _check_rejections(got: Accounts, records: Sequence[SourceRecord]) -> None:
 
 
 def _check_report(world: World, import_id: int, got: Accounts, layout: Layout, data: bytes) -> None:
-    """The rejected rows come back with their text behind the file's own header."""
+    """The rejected rows come back with their text and their lines behind the file's own header."""
     files = world.report(import_id)
-    places = sorted({(each.byte_start, each.byte_len) for each in got.rejected})
-    expected = error_file_of(data, layout.body_start, layout.encoding, places)
+    places = sorted({(each.line, each.byte_start, each.byte_len) for each in got.rejected})
+    expected = error_file_of(data, layout.body_start, layout.encoding, form_of(layout), places)
     demand(files["rejected_rows.dat"] == expected, "the rejected rows have another text")
     demand({"report.csv", "warnings.csv", "options.json"} <= set(files), "a report file is missing")
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from core.codes import FileFailure, Rejection
 from core.errors import FileRefusedError
 from core.imports.report_files import build_reload_options
-from core.load_file.chunk_reader import SourceRecord
-from core.load_file.dialect import read_opening
+from core.load_file.chunk_reader import SourceRecord, read_chunk
+from core.load_file.dialect import MAX_COLUMNS, Opening, read_opening
+from core.load_file.encoding import has_surrogates
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_file.options import parse_options
+from core.load_file.original_lines import find_original_line
 from core.load_file.rows import Row, parse_row
-from tests.support.error_files import error_file_of
+from tests.support.error_files import LINE_COLUMN, Form, error_file_of
 
 # Control characters are to be a small share of a file; of the rejected rows they may be a larger one. Whether a CR in
 # the header is data is shown by rows that fit it.
@@ -75,15 +78,25 @@ def check_ids(records: Sequence[SourceRecord], layout: Layout, seen: Sequence[tu
     demand(len(pairs) == len(ones) == len(others), "ids are alike for the splitter alone, or for chunks alone")
 
 
+def form_of(layout: Layout) -> Form:
+    """How the file is written, and whether its error file has lines."""
+    grammar = layout.grammar
+    numbered = layout.body_line > 1 and LINE_COLUMN not in layout.names[-1] and len(layout.names) < MAX_COLUMNS
+    return Form(
+        *(grammar.delimiter, grammar.qualifier or "", grammar.quoted_start, grammar.spare_cell, grammar.cr_ends),
+        numbered=numbered and not {grammar.delimiter, grammar.qualifier} & set(LINE_COLUMN),
+    )
+
+
 def check_reload(data: bytes, layout: Layout, rejected: Sequence[SourceRecord]) -> None:
-    """With the options that come back with them, the rejected rows are read as the file was.
+    """With the options that come back with them, the rejected rows are read as the file was, each with its line.
 
     Where there is no header, the first of them says how many columns there are, which may be what is wrong with it.
     """
     if not rejected or layout.body_line == 1:
         return
-    places = [(each.byte_start, each.byte_len) for each in rejected]
-    returned = error_file_of(data, layout.body_start, layout.encoding, places)
+    form, places = form_of(layout), [(each.line_no, each.byte_start, each.byte_len) for each in rejected]
+    returned = error_file_of(data, layout.body_start, layout.encoding, form, places)
     try:
         opening = read_opening(returned, parse_options(build_reload_options(layout)), whole=True)
     except FileRefusedError as refused:
@@ -91,5 +104,36 @@ def check_reload(data: bytes, layout: Layout, rejected: Sequence[SourceRecord]) 
             return
         raise ViolationError(f"the rejected rows cannot be loaded again: {refused.code}: {refused}") from refused
     read = (opening.grammar, opening.names, opening.fields, opening.dialect.newline, opening.dialect.encoding)
-    meant = (layout.grammar, layout.names, layout.fields, layout.newline, "utf-8")
+    added = ((LINE_COLUMN,), ("original_line",)) if form.numbered else ((), ())
+    grammar = replace(layout.grammar, cells=layout.grammar.cells + form.numbered)
+    meant = (grammar, layout.names + added[0], layout.fields + added[1], layout.newline, "utf-8")
     demand(read == meant, f"the rejected rows are read otherwise than the file: {read} and not {meant}")
+    if form.numbered and all(each.cells is not None for each in rejected):
+        # A record with damaged quoting may swallow the one behind it here that is not behind it in the file.
+        _check_lines(returned, opening, layout, rejected)
+
+
+def _check_lines(returned: bytes, opening: Opening, layout: Layout, rejected: Sequence[SourceRecord]) -> None:
+    """Every rejected row that was read is read alike again, with one more cell: its line in the file."""
+    again = replace(
+        layout,
+        encoding="utf-8",
+        grammar=opening.grammar,
+        names=opening.names,
+        fields=opening.fields,
+        body_start=opening.body_start,
+        body_line=opening.body_line,
+    )
+    body = returned[opening.body_start :]
+    records = list(read_chunk(body, again, opening.body_line, opening.body_start))
+    lines = [find_original_line(each, again) for each in records]
+    demand(lines == [each.line_no for each in rejected], f"the rejected rows have the lines {lines}")
+    for was, now in zip(rejected, records, strict=True):
+        fitted, fits = (
+            each.grammar.has_expected_cells(record.cells or []) for each, record in ((layout, was), (again, now))
+        )
+        demand(fitted == fits, f"line {was.line_no} has the number of cells in one of the two files alone")
+        theirs, ours = was.cells or [], now.cells or []
+        at = ours.index(str(was.line_no), len(theirs) - layout.grammar.spare_cell)
+        same = [*ours[:at], *ours[at + 1 :]] == theirs
+        demand(same or has_surrogates("".join(theirs)), f"line {was.line_no} has other cells in the error file")

@@ -169,7 +169,9 @@ class ReportUrls(ResponseModel):
     `options`. They make sure that it is read in the same way as the original file.
     """
 
-    rejected_rows: str = Field(description="The rejected rows as in the file, but in UTF-8 with a byte order mark.")
+    rejected_rows: str = Field(
+        description="The rejected rows as in the file, but in UTF-8 with a byte order mark and a last column of lines."
+    )
     report: str = Field(description="A CSV file: line, column, code, message and id of every rejected row.")
     warnings: str = Field(description="A CSV file with every warning.")
     options: str = Field(description="A JSON file: the options that read the rejected rows as the file was read.")
@@ -218,6 +220,9 @@ class RejectedRow(ResponseModel):
     control_number: str | None
     byte_start: int = Field(description="The offset of the row's bytes in the uploaded file.")
     byte_length: int
+    original_line: int | None = Field(
+        description="The row's line in the file that was first imported, if this file is its error file; else null."
+    )
 
 
 class RejectionPage(ResponseModel):

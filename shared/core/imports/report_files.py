@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from core.imports.error_file import ENCODING
+from core.load_file.encoding import UTF_8
 from core.load_file.field_mapping import FIELDS, map_columns
 from core.load_file.layout import Layout
 
@@ -69,7 +69,7 @@ def build_reload_options(layout: Layout) -> dict[str, Any]:
     A few rows can be detected differently from the whole file, for example their date order.
     """
     return {
-        "encoding": ENCODING,
+        "encoding": UTF_8,
         "delimiter": layout.grammar.delimiter,
         "qualifier": layout.grammar.qualifier or "none",
         "newline": layout.newline or "none",

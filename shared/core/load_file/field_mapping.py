@@ -22,9 +22,13 @@ from core.load_file.header_names import PRODUCTION_FIELDS, SYNONYMS, compile_fal
 # The fields that option `columns` accepts; `family_begin` is excluded because it only serves to find parents.
 FIELDS = frozenset(SYNONYMS.keys() - {"family_begin"} | {"property"})
 MULTI_COLUMN_FIELDS = frozenset({"custodians", "tags"})
+# The last column of an error file, and its field: not one of FIELDS, because its cells are no values of an exhibit.
+LINE_COLUMN, ORIGINAL_LINE = "ExhibitIngestLine", "original_line"
 MAX_LISTED_NAMES, MAX_RECOGNISED_CHARACTERS = 20, 100
 _PATH_FIELDS = frozenset({"file_name", "native_path", "text_path"})
 _PATH_NAME = re.compile(r"(?:path|link|(?<!pro)file|folder)s?$")
+# With the number that `name_columns` gives a repeated name.
+_LINE_COLUMN = re.compile(rf"{LINE_COLUMN.casefold()}\d*")
 
 
 class MappingReason(StrEnum):
@@ -86,12 +90,15 @@ def map_columns(names: Sequence[str], mapping: Mapping[str, str]) -> tuple[str |
 def explain_columns(names: Sequence[str], mapping: Mapping[str, str]) -> tuple[ColumnMapping, ...]:
     """Return the field that each column feeds, and why, in file order.
 
-    `mapping` assigns fields to columns by name or number (from 1), and overrides recognition by name.
+    `mapping` assigns fields to columns by name or number (from 1), and overrides recognition by name. The last column
+    of an error file, recognised by its name, has the field ORIGINAL_LINE.
     Raises FileRefusedError: BAD_OPTIONS if the mapping names an unknown column or maps a field twice, NO_ID_COLUMN if
     no column can be the id.
     """
     given = _apply_mapping(names, mapping)
     fields = list(given)
+    if names and fields[-1] is None and _LINE_COLUMN.fullmatch(normalise_name(names[-1])):
+        fields[-1] = ORIGINAL_LINE
     _recognise_fields(names, fields)
     columns = tuple(map(_explain_column, names, given, fields))
     if not {"control_number", "bates_begin"} & {column.field for column in columns}:
@@ -104,6 +111,8 @@ def _explain_column(name: str, given: str | None, field: str | None) -> ColumnMa
     meaning = found.field if found else None
     if given:
         return ColumnMapping(name, None if given == "property" else given, MappingReason.GIVEN, meaning)
+    if field == ORIGINAL_LINE:
+        return ColumnMapping(name, field, MappingReason.SYNONYM, field)
     why = MappingReason.PROPERTY if field is None else found.why if found else MappingReason.PATTERN
     return ColumnMapping(name, field, why, meaning)
 

@@ -1,8 +1,9 @@
 """Parse the cells of a record into a row, before its values are coerced to database columns.
 
 Guaranteed: a row has either a control number and no errors, or errors and is rejected; every cell of a row without
-errors can be rebuilt exactly from its values, its properties and its changes. To this end, the text of every cell that
-its column cannot store as written is also kept as a property: dates, lists of names, ids with spaces around them.
+errors can be rebuilt exactly from its values, its properties and its changes, but for the line that an error file adds.
+To this end, the text of every cell that its column cannot store as written is also kept as a property: dates, lists of
+names, ids with spaces around them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from core.codes import Rejection, WarningCode
 from core.load_file.chunk_reader import SourceRecord
 from core.load_file.dates import is_zero_date, parse_date
 from core.load_file.encoding import REPLACEMENT, describe_undecoded_bytes, has_surrogates
-from core.load_file.field_mapping import get_id_field, is_path_column
+from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
+from core.load_file.original_lines import has_line_column, is_line_cell
 
 KEYS = ("control_number", "bates_begin", "bates_end", "parent_control_number")
 TEXTS = ("title", "file_name", "native_path", "text_path")
@@ -83,9 +85,12 @@ def parse_row(record: SourceRecord, layout: Layout) -> Row:
     if not layout.grammar.has_expected_cells(cells):
         row.errors.append(_describe_cell_count(layout, len(cells)))
         return row
+    if has_line_column(layout) and not is_line_cell(cells[len(layout.names) - 1]):
+        row.errors.append(_describe_line_cell(layout))
+        return row
     row.errors += _find_undecodable_cells(cells, layout)
     for index, (name, text) in enumerate(zip(layout.names, cells, strict=False)):
-        if text:
+        if text and layout.fields[index] != ORIGINAL_LINE:
             _parse_cell(row, layout, layout.fields[index], name, text)
             _note_lost_characters(row, name, text)
     _set_control_number(row, layout)
@@ -102,6 +107,12 @@ def _describe_cell_count(layout: Layout, found: int) -> RowError:
     expected = layout.grammar.cells + layout.grammar.spare_cell
     message = f"The row has {found} cells; the first record of the file has {expected}."
     return RowError(Rejection.WRONG_CELL_COUNT, None, f"{message} Check for a delimiter inside an unquoted cell.")
+
+
+def _describe_line_cell(layout: Layout) -> RowError:
+    message = "The cell is not a line number: the row may have one cell too many."
+    advice = "Check for a delimiter inside an unquoted cell, or empty this cell."
+    return RowError(Rejection.WRONG_CELL_COUNT, layout.names[-1], f"{message} {advice}")
 
 
 def _find_undecodable_cells(cells: list[str], layout: Layout) -> Iterator[RowError]:

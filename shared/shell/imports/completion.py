@@ -67,6 +67,7 @@ class RejectionRow(NamedTuple):
     byte_start: int
     byte_len: int
     row_count: int = 1
+    original_line: int | None = None
 
 
 class WarningRow(NamedTuple):

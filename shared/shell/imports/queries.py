@@ -69,8 +69,8 @@ _AFTER = (
     "ORDER BY line_no, seq LIMIT :most"
 )
 _REJECTIONS = text(
-    "SELECT line_no, seq, row_count, column_name, code, message, control_number, byte_start, byte_len "  # noqa: S608
-    f"FROM import_rejections {_AFTER}"
+    "SELECT line_no, seq, row_count, column_name, code, message, control_number, byte_start, byte_len, "  # noqa: S608
+    f"original_line FROM import_rejections {_AFTER}"
 )
 _WARNINGS = text(
     "SELECT line_no, seq, column_name, code, message, control_number, original, original_bytes, stored_bytes, "  # noqa: S608
@@ -219,7 +219,7 @@ def _build_rejection(row: Any) -> RejectedRow:
         line=row.line_no,
         rows=row.row_count,
         byte_length=row.byte_len,
-        **_select_fields(row, ("column_name", "code", "message", "control_number", "byte_start")),
+        **_select_fields(row, ("column_name", "code", "message", "control_number", "byte_start", "original_line")),
     )
 
 

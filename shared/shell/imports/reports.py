@@ -1,9 +1,9 @@
 """Write the report files of a completed or cancelled import to S3.
 
 Guaranteed: the files depend on the import's rows alone, in order of line, and contain no time, so that writing them
-twice is harmless. The rejected rows are the text of the source version, after its own header, ready to be corrected
-and imported again; the options file makes them be read as the whole file was. Cells that a spreadsheet would evaluate
-as a formula are neutralized in the CSV files, and only there.
+twice is harmless. The rejected rows are the text of the source version and their lines, after its own header, ready to
+be corrected and imported again; the options file makes them be read as the whole file was. Cells that a spreadsheet
+would evaluate as a formula are neutralized in the CSV files, and only there.
 """
 
 from __future__ import annotations
@@ -11,37 +11,30 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import text
 
 from core.errors import FileRefusedError
 from core.imports.column_report import describe_columns
-from core.imports.error_file import format_header, format_record
-from core.imports.report_files import (
-    ReadWindow,
-    build_reload_options,
-    build_report_keys,
-    group_ranges,
-    neutralize_formula,
-)
+from core.imports.report_files import build_reload_options, build_report_keys, neutralize_formula
 from core.load_file.layout import Layout
-from shell.aws.s3 import ObjectVersion, write_stream
+from shell.aws.s3 import write_stream
 from shell.db.session import session
+from shell.imports.rejected_rows import format_rejected_rows
 from shell.observability import logger
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 PAGE = 5_000
-COPY_BYTES = 8_000_000
-REPORT_HEADER = ("line", "column", "code", "message", "id", "rows")
+REPORT_HEADER = ("line", "column", "code", "message", "id", "rows", "original_line")
 WARNINGS_HEADER = ("line", "column", "code", "message", "id", "original", "original_bytes", "stored_bytes")
 COLUMNS_HEADER = ("number", "column", "field", "why", "looks_like")
 
 _REJECTIONS = text(
-    "SELECT line_no, seq, column_name, code, message, control_number, row_count, byte_start, byte_len "
-    "FROM import_rejections WHERE import_id = :import_id AND (line_no, seq) > (:line_no, :seq) "
+    "SELECT line_no, seq, column_name, code, message, control_number, row_count, byte_start, byte_len, "
+    "original_line FROM import_rejections WHERE import_id = :import_id AND (line_no, seq) > (:line_no, :seq) "
     "ORDER BY line_no, seq LIMIT :page"
 )
 _WARNINGS = text(
@@ -82,7 +75,10 @@ def write_report(message: dict[str, Any]) -> None:
     write_stream(import_record.bucket, keys.options, [options.encode()], "application/json")
     try:
         write_stream(
-            import_record.bucket, keys.rejected_rows, _rejected_rows(import_record), "application/octet-stream"
+            import_record.bucket,
+            keys.rejected_rows,
+            format_rejected_rows(import_record, _read_rows(_REJECTIONS, import_id)),
+            "application/octet-stream",
         )
     except FileRefusedError as gone:
         # The source version was deleted. The lines and errors are still useful without the rows.
@@ -120,34 +116,10 @@ def _read_page(statement: Any, import_id: int, line_no: int, seq: int) -> Sequen
         return reading.execute(statement, {"import_id": import_id, "line_no": line_no, "seq": seq, "page": PAGE}).all()
 
 
-def _rejected_rows(import_record: Imports) -> Iterator[bytes]:
-    """Yield the error file: the source's header and the rejected records, in file order."""
-    layout = Layout.from_json(import_record.layout or "{}")
-    source = ObjectVersion(import_record.bucket, import_record.object_key, import_record.version_id, import_record.etag)
-    yield format_header(source.read(0, layout.body_start), layout)
-    ranges = (
-        (row.byte_start, row.byte_start + row.byte_len)
-        for row in _read_rows(_REJECTIONS, import_record.id)
-        if row.seq == 0
-    )
-    for window in group_ranges(ranges):
-        for record in _read_records(source, window):
-            yield from format_record(record, layout)
-
-
-def _read_records(source: ObjectVersion, window: ReadWindow) -> Iterator[Iterable[bytes]]:
-    """Yield the records of a window from one read; a single large record is read in parts."""
-    if len(window.ranges) == 1:
-        starts = range(window.start, window.end, COPY_BYTES)
-        yield (source.read(at, min(window.end, at + COPY_BYTES)) for at in starts)
-        return
-    raw = source.read(window.start, window.end)
-    yield from ([raw[start - window.start : end - window.start]] for start, end in window.ranges)
-
-
 def _list_rejections(import_id: int) -> Iterator[Sequence[Any]]:
     for row in _read_rows(_REJECTIONS, import_id):
-        yield row.line_no, row.column_name, row.code, row.message, row.control_number, row.row_count
+        where = (row.line_no, row.column_name, row.code, row.message, row.control_number)
+        yield (*where, row.row_count, row.original_line)
 
 
 def _list_warnings(import_id: int) -> Iterator[Sequence[Any]]:

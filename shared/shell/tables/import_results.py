@@ -40,6 +40,10 @@ class ImportRejections(Base):
     )
     byte_start: Mapped[int] = mapped_column(BigInteger, comment="The first byte of the record in the file, from 0")
     byte_len: Mapped[int] = mapped_column(BigInteger, comment="The length of the record in bytes")
+    original_line: Mapped[int | None] = mapped_column(
+        BigInteger,
+        comment="The line of the record in the file that was first imported, if this file is an error file; else NULL",
+    )
 
 
 class ImportWarnings(Base):

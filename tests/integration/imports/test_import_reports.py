@@ -16,7 +16,7 @@ from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import events
 from tests.support.accounts import accounts
 from tests.support.checks import assert_accounted
-from tests.support.error_files import error_file_of
+from tests.support.error_files import Form, error_file_of
 from tests.support.world import World
 
 REJECTING = (
@@ -45,8 +45,8 @@ def test_the_rejected_rows_are_the_text_of_the_source_in_utf_8(
     faults = tuple(Fault(kind) for kind in REJECTING)
     made = generate(Spec(rows=30, dialect=dialect, encoding=encoding, faults=faults, embedded_newlines=True))
     import_id = world.run(made.data, name="files.of.tenant.csv", shuffle=3)
-    places = [(r.byte_start, r.byte_len) for r in made.truth.rejected]
-    expected = error_file_of(made.data, made.truth.header_len, encoding, places)
+    places = [(r.first_line, r.byte_start, r.byte_len) for r in made.truth.rejected]
+    expected = error_file_of(made.data, made.truth.header_len, encoding, Form.of(made), places)
     assert world.report(import_id)["rejected_rows.csv"] == expected
 
 
@@ -61,7 +61,7 @@ def test_the_rejected_rows_can_be_corrected_and_are_then_read_as_the_whole_file_
     corrected = (
         report["rejected_rows.dat"]
         .removeprefix(b"\xef\xbb\xbf")
-        .replace(b",x\r", b"\r")
+        .replace(b",x,3\r", b",3\r")
         .replace(b"\r\n,three", b"\r\nA-3,three")
     )
     corrected = corrected.replace(b'"unclosed', b'"closed"').replace(b"A-1,six", b"A-6,six")

@@ -21,6 +21,7 @@ from core.imports.report_files import (
 )
 from core.load_file.encoding import BOMS
 from core.load_file.layout import Layout
+from tests.support.error_files import LINE_COLUMN, Form
 from tests.unit.core.reading import read_file
 
 STEPS = st.tuples(
@@ -54,7 +55,7 @@ def test_windows_hold_all_ranges_and_are_as_few_as_they_may_be(ranges: list[tupl
 
 
 def error_file(data: bytes, layout: Layout, records: list[slice]) -> bytes:
-    rows = (b"".join(format_record([data[record]], layout)) for record in records)
+    rows = (b"".join(format_record([data[record]], layout, line)) for line, record in enumerate(records, start=2))
     return format_header(data[: layout.body_start], layout) + b"".join(rows)
 
 
@@ -121,19 +122,33 @@ def test_rows_behind_a_header_with_the_only_accents_of_a_file_are_read_alike(enc
     layout = read_file(text.encode(encoding), {"columns": {"Größe": "title"}}).layout
     assert (layout.encoding, layout.names) == (encoding, ("DOCID", "Größe", "Übersicht"))
     data = error_file(text.encode(encoding), layout, [slice(layout.body_start, None)])
-    reloaded = replace(layout, encoding="utf-8", body_start=len(data) - len("1,a,b\n"))
+    reloaded = replace(
+        layout,
+        encoding="utf-8",
+        grammar=replace(layout.grammar, cells=4),
+        names=(*layout.names, LINE_COLUMN),
+        fields=(*layout.fields, "original_line"),
+        body_start=len(data) - len("1,a,b,2\n"),
+    )
     assert read_file(data, build_reload_options(layout)).layout == reloaded
 
 
 @pytest.mark.parametrize(("encoding", "bom"), [*((name, bom) for bom, name in BOMS), ("cp1252", b""), ("utf-8", b"")])
-@given(text=st.text(st.sampled_from("aþ\x14®é😀\ufeff\r"), max_size=8), size=st.integers(1, 5))
-def test_an_error_file_has_the_text_of_the_source_in_utf_8(encoding: str, bom: bytes, text: str, size: int) -> None:
+@given(
+    text=st.text(st.sampled_from("aþ\x14®é😀\ufeff\r"), max_size=8),
+    size=st.integers(1, 5),
+    line=st.sampled_from([None, 7]),
+)
+def test_an_error_file_has_the_text_of_the_source_in_utf_8(
+    encoding: str, bom: bytes, text: str, size: int, line: int | None
+) -> None:
     record = text.encode(encoding, "ignore") + b"\x81" + "\n".encode(encoding)
     layout = replace(read_file(b"DOCID\n1\n").layout, encoding=encoding)
     pieces = [record[at : at + size] for at in range(0, len(record), size)]
     header = "DOCID\n"
-    written = format_header(bom + header.encode(encoding), layout) + b"".join(format_record(pieces, layout))
-    assert written == b"\xef\xbb\xbf" + (header + record.decode(encoding, "replace")).encode()
+    written = format_header(bom + header.encode(encoding), layout) + b"".join(format_record(pieces, layout, line))
+    row = Form(",", '"', numbered=line is not None).insert(record.decode(encoding, "replace"), str(line))
+    assert written == b"\xef\xbb\xbf" + (f"DOCID,{LINE_COLUMN}\n" + row).encode()
 
 
 @pytest.mark.parametrize("size", [1, 9])

@@ -31,6 +31,7 @@ FIELDS = (
 )
 BY_BATES = (None, *FIELDS[1:])
 WITH_PARENTS = (*FIELDS[:8], "parent_control_number", None)
+NUMBERED = (*FIELDS[:9], "original_line")
 
 
 def coercer(layout: Layout, charset: str = "utf8mb3", characters: int = 12, room: int = 2_000) -> RowCoercer:
@@ -81,7 +82,7 @@ SPECIAL = st.sampled_from(
         *("", " ", "<nil>", "a®b", "®", "'", '"', "\\", "\\'", "\t", "a\nb", "\x00", "\x1f", "\x7f", "\x85", "\u2028"),
         *("\ufeff", "\U0001f600", "\udc80", "\ud800", "x" * 13, "00/00/0000", "5/6/2001", "31/31/2001", " 5/6/2001 "),
         *("A; B", "A;A", ";", "a;A ;b", "; ".join("ab"), "x" * 13 + ";y", "Id 1", " Id 1", "2001-02-03T04:05:06Z"),
-        *("Id 1\t", ";" * MAX_NAMES, "A®B;A", "®" * MAX_NAMES, "x" * 7 + "®" + "y" * 7),
+        *("7", "9999999999", "07", "Id 1\t", ";" * MAX_NAMES, "A®B;A", "®" * MAX_NAMES, "x" * 7 + "®" + "y" * 7),
     ]
 )
 CELLS = st.one_of(SPECIAL, TEXT, st.sampled_from(["Id 1", "Id 2", "Smith", "1/2/2003", "plain"]))
@@ -94,7 +95,7 @@ COLUMNS = frozenset((*KEYS, *TEXTS, "document_properties", "custodians", "tags")
 @pytest.mark.parametrize("newline", ["®", None, "n"])
 @given(
     rows=ROWS,
-    fields=st.sampled_from([FIELDS, BY_BATES, WITH_PARENTS, (None, *WITH_PARENTS[1:])]),
+    fields=st.sampled_from([FIELDS, BY_BATES, WITH_PARENTS, (None, *WITH_PARENTS[1:]), NUMBERED]),
     lines=st.sampled_from([1, 2]),
     wide=st.sampled_from([COLUMNS, frozenset[str]()]) | st.frozensets(st.sampled_from(sorted(COLUMNS))),
 )
@@ -129,6 +130,17 @@ ORDINARY = ("Id 1", "Id 1", "Smith®Jones", "Lee", "Hot", "A®title", "1/2/2003 
 def test_ordinary_rows_are_plain(fields: Sequence[str | None]) -> None:
     rows = [ORDINARY, ("Id 2", "Id 2", *[""] * 8), ("Id 3", "Id 3", "", "", "", "é", "", "Id 3", "ünïcödé", "\u20ac")]
     assert assert_alike(records(rows), coercer(layout(fields))) == len(rows)
+
+
+def test_the_line_of_an_error_file_is_neither_a_value_nor_in_the_hash() -> None:
+    rows = [[*ORDINARY[:9], line] for line in ("", "7", "9999999999", "07", "x", "\udce9")]
+    found, regular = by_column(records(rows), coercer(layout(NUMBERED)))
+    assert regular == 3
+    assert [bool(row.errors) for row in found] == [False] * 3 + [True] * 3
+    (blank,), _ = by_column(records([[*ORDINARY[:9], ""]]), coercer(layout()))
+    assert {row.row_hash for row in found[:3]} == {blank.row_hash}
+    assert {row.values[:-2] for row in found[:3]} == {blank.values[:-2]}
+    assert_alike(records(rows), coercer(layout(NUMBERED)))
 
 
 GROWING = ("\x01", "\x7f", "'", '"', "\\", "\x85", "\u2028", "\ufeff", "\u20ac", "\U0001f600", "\x01\x7f")

@@ -18,9 +18,10 @@ from typing import Any
 from core.load_file.chunk_reader import SourceRecord
 from core.load_file.dates import is_zero_date, parse_date
 from core.load_file.encoding import REPLACEMENT
-from core.load_file.field_mapping import MULTI_COLUMN_FIELDS, get_id_field, is_path_column
+from core.load_file.field_mapping import MULTI_COLUMN_FIELDS, ORIGINAL_LINE, get_id_field, is_path_column
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
+from core.load_file.original_lines import is_line_cell
 from core.load_file.rows import KEYS, MAX_NAMES, MULTI_VALUE_SEPARATOR, TEXTS, Name, separate_values, split_names
 from shell.imports.chunks.coercion import RowCoercer, StorableRow, has_line_break
 from shell.utils.document_properties import NIL, TEXT_COLUMN_BYTES, format_document
@@ -31,6 +32,7 @@ Column = Sequence[str]
 _GROWTH, _ENCLOSING_BYTES = 7, 10
 # Fields whose cells are kept in the properties as written.
 _VERBATIM = frozenset({*MULTI_COLUMN_FIELDS, "document_date"})
+_NO_PROPERTIES = frozenset({*KEYS, *TEXTS, ORIGINAL_LINE})
 
 
 def columnar_rows(
@@ -58,16 +60,14 @@ class RegularRecords:
         limits = [*coercer.exhibits.values(), *(columns["name"] for columns in coercer.names.values())]
         self._stores_four_bytes = all(limit.takes_four_bytes for limit in limits)
         storable_header = self._is_storable("".join(self.layout.names))
-        self.records = self._select_well_formed(records) if storable_header else []
+        fits = self.layout.grammar.has_expected_cells
+        well_formed = [record for record in records if record.cells is not None and fits(record.cells)]
+        self.records = well_formed if storable_header else []
         self.columns = transpose(self.records, self.layout)
         irregular = set(self._find_irregular())
         if irregular:
             self.records = [record for index, record in enumerate(self.records) if index not in irregular]
             self.columns = transpose(self.records, self.layout)
-
-    def _select_well_formed(self, records: Sequence[SourceRecord]) -> Sequence[SourceRecord]:
-        has_expected_cells = self.layout.grammar.has_expected_cells
-        return [record for record in records if record.cells is not None and has_expected_cells(record.cells)]
 
     def _find_irregular(self) -> Iterator[int]:
         names = self.layout.names
@@ -131,6 +131,8 @@ class RegularRecords:
             yield from _indexes_of(column, self._parse_dates(column))
         if field == "family_begin":
             yield from self._find_too_long(column, "parent_control_number")
+        if field == ORIGINAL_LINE:
+            yield from _indexes(column, lambda cell: not is_line_cell(cell))
 
     def _find_too_long(self, column: Column, field: str) -> Iterator[int]:
         """Yield the indexes of cells that may be too long for the field's column."""
@@ -168,7 +170,7 @@ class ColumnarRows:
         self._properties = [
             (name, column if field in _VERBATIM or is_path_column(name, field) else self._with_newlines(column))
             for field, name, column in self._fields()
-            if field not in KEYS and field not in TEXTS
+            if field not in _NO_PROPERTIES
         ]
         self.numbers = self._keys.get(get_id_field(self._layout.fields), ())
         self._resolve_family()

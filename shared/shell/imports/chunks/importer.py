@@ -19,8 +19,10 @@ from sqlalchemy.orm import Session, load_only
 from core.codes import Rejection
 from core.errors import StorageUnavailableError
 from core.load_file.chunk_reader import SourceRecord, read_chunk
+from core.load_file.encoding import decode
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
+from core.load_file.original_lines import find_line_in_text, has_line_column
 from core.load_file.rows import Row, RowError, parse_row
 from core.statuses import ChunkStatus, ImportStatus
 from shell.aws.s3 import ObjectVersion
@@ -36,6 +38,8 @@ from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import key_error
 
+# Enough for a number with its delimiters and qualifiers, and blank lines.
+TAIL_BYTES = 1_000
 # The driver converts every selected column, used or not.
 _COLUMNS = (
     *(Imports.status, Imports.tenant_id, Imports.case_id, Imports.user_id, Imports.layout),
@@ -116,35 +120,51 @@ def read_rows(loaded: LoadedChunk) -> ChunkInput:
     those that the splitting pass read.
     """
     import_record, chunk, first_lines = loaded
-    coercer = RowCoercer(Layout.from_json(import_record.layout or "{}"), import_record.case_id, import_record.id)
+    layout = Layout.from_json(import_record.layout or "{}")
+    coercer = RowCoercer(layout, import_record.case_id, import_record.id)
     if chunk.byte_end - chunk.byte_start > MAX_RECORD_BYTES:
-        return ChunkInput(import_record, chunk, [coercer.coerce(_reject_too_large(chunk))], {})
-    records = _read_records(import_record, chunk, coercer.layout)
+        too_large = _reject_too_large(chunk, _read_original_line(import_record, chunk, layout))
+        return ChunkInput(import_record, chunk, layout, [coercer.coerce(too_large)], {})
+    records = _read_records(import_record, chunk, layout)
     columnar, rest = columnar_rows(records, coercer, excluded_lines=first_lines)
-    others = [_parse(record, coercer.layout, first_lines.get(record.line_no)) for record in rest]
+    others = [_parse(record, layout, first_lines.get(record.line_no)) for record in rest]
     held = _find_held(import_record.case_id, [*columnar.numbers, *_list_numbers(others, coercer)])
     with_values = any(map(partial(_is_new_or_differs, held), columnar.numbers, columnar.hashes))
     rows = [*columnar.build_rows(with_values=with_values), *map(coercer.coerce, others)]
     if others:
         rows.sort(key=lambda row: row.source.line_no)
-    return ChunkInput(import_record, chunk, rows, held)
+    return ChunkInput(import_record, chunk, layout, rows, held)
 
 
 def _is_new_or_differs(held: Mapping[str, StoredExhibit], number: str, row_hash: bytes) -> bool:
     return number not in held or held[number].row_hash != row_hash
 
 
-def _reject_too_large(chunk: ImportChunks) -> Row:
+def _reject_too_large(chunk: ImportChunks, original_line: int | None) -> Row:
     """Return the row of a record that is too large to be read; such a record is a chunk of its own."""
-    size = chunk.byte_end - chunk.byte_start
-    source = SourceRecord(chunk.first_line, chunk.last_line - chunk.first_line + 1, chunk.byte_start, size, None)
+    size, line_count = chunk.byte_end - chunk.byte_start, chunk.last_line - chunk.first_line + 1
+    source = SourceRecord(chunk.first_line, line_count, chunk.byte_start, size, None, original_line)
     message = f"The record has {size} bytes; the maximum is {MAX_RECORD_BYTES}. Shorten it."
     return Row(source, errors=[RowError(Rejection.RECORD_TOO_LARGE, None, message)])
 
 
+def _read_original_line(import_record: Imports, chunk: ImportChunks, layout: Layout) -> int | None:
+    """Return the number at the end of a chunk that is one record, of which only the end is read."""
+    if not has_line_column(layout):
+        return None
+    # A whole number of code units of UTF-16, whatever the length of the record.
+    size = chunk.byte_end - chunk.byte_start
+    start = chunk.byte_end - TAIL_BYTES - size % 2
+    tail = _get_source(import_record).read(start, chunk.byte_end)
+    return find_line_in_text(decode(tail, layout.encoding), layout.grammar)
+
+
+def _get_source(import_record: Imports) -> ObjectVersion:
+    return ObjectVersion(import_record.bucket, import_record.object_key, import_record.version_id, import_record.etag)
+
+
 def _read_records(import_record: Imports, chunk: ImportChunks, layout: Layout) -> list[SourceRecord]:
-    source = ObjectVersion(import_record.bucket, import_record.object_key, import_record.version_id, import_record.etag)
-    raw = source.read(chunk.byte_start, chunk.byte_end)
+    raw = _get_source(import_record).read(chunk.byte_start, chunk.byte_end)
     if hashlib.sha256(raw).digest() != chunk.sha256:
         raise StorageUnavailableError("the chunk's bytes differ from those that the splitting pass read")
     records = list(read_chunk(raw, layout, chunk.first_line, chunk.byte_start))

@@ -15,6 +15,8 @@ from sqlalchemy.orm import Session
 from core.codes import WarningCode
 from core.events import Event, rows_changed
 from core.load_file.encoding import replace_surrogates
+from core.load_file.layout import Layout
+from core.load_file.original_lines import find_original_line
 from core.load_file.rows import RowError, ValueChange
 from core.statuses import ChunkStatus
 from shell.db.bulk_insert import insert_new
@@ -42,11 +44,11 @@ class RowResults:
         return sorted(rows, key=lambda row: row.source.line_no)
 
 
-def write_results(transaction: Session, chunk: ImportChunks, results: RowResults) -> ChunkOutcome:
+def write_results(transaction: Session, chunk: ImportChunks, layout: Layout, results: RowResults) -> ChunkOutcome:
     """Write the rejections, warnings and name occurrences; return the chunk's outcome with its counts and events."""
     rows = results.list_accepted()
     warnings = [_build_warning(chunk, row, seq, change) for row in rows for seq, change in enumerate(row.changes)]
-    rejections = list(_build_rejections(chunk, results.rejected))
+    rejections = list(_build_rejections(chunk, layout, results.rejected))
     insert_new(transaction, "import_rejections", RejectionRow._fields, rejections)
     insert_new(transaction, "import_warnings", WarningRow._fields, warnings)
     insert_new(transaction, "import_name_occurrences", NAME_COLUMNS, list(_build_occurrences(chunk, rows)))
@@ -55,14 +57,15 @@ def write_results(transaction: Session, chunk: ImportChunks, results: RowResults
 
 
 def _build_rejections(
-    chunk: ImportChunks, rejected: Sequence[tuple[StorableRow, Sequence[RowError]]]
+    chunk: ImportChunks, layout: Layout, rejected: Sequence[tuple[StorableRow, Sequence[RowError]]]
 ) -> Iterator[RejectionRow]:
     import_id, chunk_no = chunk.import_id, chunk.chunk_no
     for row, errors in rejected:
         source, control_number = row.source, _clean(row.control_number)
+        place = (source.byte_start, source.byte_len, 1, find_original_line(source, layout))
         for seq, error in enumerate(errors):
             what = (_clean(error.column), error.code.value, error.message[:MAX_MESSAGE_CHARACTERS], control_number)
-            yield RejectionRow(import_id, source.line_no, seq, chunk_no, *what, source.byte_start, source.byte_len)
+            yield RejectionRow(import_id, source.line_no, seq, chunk_no, *what, *place)
 
 
 def _build_warning(chunk: ImportChunks, row: StorableRow, seq: int, change: ValueChange) -> WarningRow:

@@ -61,6 +61,7 @@ class ChunkInput:
 
     import_record: Imports
     chunk: ImportChunks
+    layout: Layout
     rows: Sequence[StorableRow]
     held: Mapping[str, StoredExhibit]
 
@@ -138,6 +139,7 @@ class ChunkWriter:
 
     def __init__(self, chunk_input: ChunkInput) -> None:
         self.import_record, self.chunk, self.held = chunk_input.import_record, chunk_input.chunk, chunk_input.held
+        self.layout = chunk_input.layout
         self.rejected = [row for row in chunk_input.rows if row.errors]
         self.valid = [row for row in chunk_input.rows if not row.errors] if self.rejected else chunk_input.rows
         self._lines: dict[type[DeclarativeBase], dict[str, int]] = {}
@@ -177,7 +179,7 @@ class ChunkWriter:
         """Write all rows of the chunk; the caller holds the lock on the chunk's row and commits."""
         results = self._write_exhibits(transaction)
         self._write_links(transaction, results.inserted)
-        return write_results(transaction, self.chunk, results)
+        return write_results(transaction, self.chunk, self.layout, results)
 
     def _write_exhibits(self, transaction: Session) -> RowResults:
         added = insert_exhibits(transaction, [row for row in self.valid if row.control_number not in self.held])
@@ -206,8 +208,7 @@ class ChunkWriter:
             else:
                 differing.append((row, exhibit.id))
         if differing:
-            layout = Layout.from_json(self.import_record.layout or "{}")
-            results.rejected += explain_conflicts(transaction, layout, differing)
+            results.rejected += explain_conflicts(transaction, self.layout, differing)
         self._compare_links(transaction, equal, results)
 
     def _find_stored(self, transaction: Session, numbers: Sequence[str]) -> Mapping[str, StoredExhibit]:

@@ -1,0 +1,61 @@
+"""The last column of an error file: the line on which the record began in the file that was first imported.
+
+Guaranteed: the column changes no value of a row; a record keeps its number however often it is rejected and imported
+again, also if it cannot be read.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from core.load_file.field_mapping import ORIGINAL_LINE
+
+if TYPE_CHECKING:
+    from core.load_file.chunk_reader import SourceRecord
+    from core.load_file.grammar import Grammar
+    from core.load_file.layout import Layout
+
+_NUMBER = r"[1-9][0-9]{0,9}"
+_LINE = re.compile(_NUMBER)
+# A number with its delimiters and qualifiers has less.
+_MAX_CELL_CHARACTERS = 64
+
+
+def has_line_column(layout: Layout) -> bool:
+    """Return whether the file's last column holds the original lines."""
+    return layout.fields[-1] == ORIGINAL_LINE
+
+
+def is_line_cell(cell: str) -> bool:
+    """Return whether a cell of the column is blank or a line; anything else is a surplus cell of the row."""
+    return not cell or _LINE.fullmatch(cell) is not None
+
+
+def find_original_line(record: SourceRecord, layout: Layout) -> int | None:
+    """Return the number in a record's last cell, None if it has none or the file does not have the column.
+
+    The record may have any number of cells. Of a record that cannot be read it is the number that `read_chunk` found.
+    """
+    if not has_line_column(layout):
+        return None
+    if record.cells is None:
+        return record.original_line
+    has_spare = layout.grammar.spare_cell and record.cells[-1:] == [""]
+    cells = record.cells[:-1] if has_spare else record.cells
+    return int(cells[-1]) if len(cells) > 1 and _LINE.fullmatch(cells[-1]) else None
+
+
+def find_line_in_text(text: str, grammar: Grammar) -> int | None:
+    """Return the number after the last delimiter of a record's text, None if something else is there."""
+    found = _compile_end(grammar).search(text.rstrip("\r\n")[-_MAX_CELL_CHARACTERS:])
+    return int(found[1] or found[2]) if found else None
+
+
+@lru_cache(maxsize=16)
+def _compile_end(grammar: Grammar) -> re.Pattern[str]:
+    q, d = re.escape(grammar.qualifier or ""), re.escape(grammar.delimiter)
+    quoted = rf"{q}({_NUMBER}){q} *" if q else "(?!)()"
+    spare = rf"(?:{d}(?:{q}{q} *)?)?" if grammar.spare_cell else ""
+    return re.compile(rf"{d}(?:{quoted}|({_NUMBER})){spare}\Z")

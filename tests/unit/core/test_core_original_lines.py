@@ -1,0 +1,263 @@
+"""A rejected row keeps the line of the file that was imported first, and comes back with the values of that file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+
+from core.imports.error_file import (
+    HELD_CHARACTERS,
+    MAX_HELD_LINE_ENDS,
+    adds_lines,
+    format_header,
+    format_record,
+    format_records,
+)
+from core.imports.report_files import build_reload_options
+from core.load_file.chunk_reader import SourceRecord
+from core.load_file.dialect import MAX_COLUMNS
+from core.load_file.field_mapping import FIELDS, explain_columns
+from core.load_file.original_lines import find_original_line, is_line_cell
+from core.load_file.rows import Row, parse_row
+from samples.dialects import COMMA, CONCORDANCE, Quoting
+from samples.generator import Generated, generate
+from samples.spec import Fault, FaultKind, Spec
+from tests.support.error_files import LINE_COLUMN, Form, error_file_of
+from tests.unit.core.reading import Reading, clear_files, read_file
+
+
+def error_file(reading: Reading, records: list[SourceRecord] | None = None) -> bytes:
+    """The error file of a file in which these records are rejected, or all."""
+    layout, data = reading.layout, reading.data
+    found = reading.records if records is None else records
+    rows = (
+        b"".join(format_record([data[each.byte_start : each.byte_start + each.byte_len]], layout, each.line_no))
+        for each in found
+    )
+    return format_header(data[: layout.body_start], layout) + b"".join(rows)
+
+
+def lines_of(reading: Reading) -> list[int | None]:
+    return [find_original_line(each, reading.layout) for each in reading.records]
+
+
+def reloaded(reading: Reading, data: bytes) -> Reading:
+    return read_file(data, build_reload_options(reading.layout))
+
+
+def meaning(row: Row) -> tuple[Any, ...]:
+    changes = [(each.code, each.column, each.original) for each in row.changes]
+    names = (row.custodians, row.tags)
+    return (row.control_number, row.values, row.document_date, row.properties, *names, changes, row.errors)
+
+
+FAULTS = (*(FaultKind.MISSING_ID, FaultKind.MORE_CELLS, FaultKind.FEWER_CELLS, FaultKind.UNCLOSED_QUOTE),)
+
+
+def faulty(**changes: Any) -> Generated:
+    return generate(Spec(rows=12, faults=tuple(map(Fault, FAULTS)), **changes))
+
+
+@given(clear_files().filter(lambda made: made.truth.has_header))
+@example(faulty(dialect=COMMA, trailing_delimiter=True, newline="\r"))
+@example(faulty(dialect=COMMA, quoting=Quoting.MINIMAL, encoding="cp1252", final_newline=False))
+@example(faulty(dialect=CONCORDANCE, encoding="utf-16-be", trailing_delimiter=True, embedded_newlines=True))
+@example(faulty(dialect=CONCORDANCE, encoding="cp1252", newline="\r", blank_lines=True))
+def test_every_record_of_an_error_file_has_its_line_and_the_meaning_of_the_source(made: Generated) -> None:
+    source = read_file(made.data, made.options)
+    data = error_file(source)
+    places = [(each.line_no, each.byte_start, each.byte_len) for each in source.records]
+    assert data == error_file_of(made.data, made.truth.header_len, source.layout.encoding, Form.of(made), places)
+    again = reloaded(source, data)
+    assert (again.layout.names[:-1], again.layout.names[-1]) == (source.layout.names, LINE_COLUMN)
+    assert lines_of(again) == [each.line_no for each in source.records]
+    for was, now in zip(source.records, again.records, strict=True):
+        one, other = (parse_row(record, each.layout) for record, each in ((was, source), (now, again)))
+        codes = [error.code for error in one.errors]
+        if codes and codes[0] in ("WRONG_CELL_COUNT", "MALFORMED_QUOTING"):
+            assert codes == [error.code for error in other.errors]
+        elif "UNDECODABLE_BYTES" not in codes:
+            assert meaning(one) == meaning(other)
+    assert error_file(again) == data, "the column is added once"
+    assert reloaded(again, data).layout == again.layout
+
+
+SPARE = [
+    (",x,", ",x,2,"),
+    (",x", ",x,2"),
+    # Rows that lack a cell, with and without the last delimiter; rows with one too many.
+    ("1,", "1,2,"),
+    ("1", "1,2"),
+    ("1,a,b", "1,a,b,2"),
+    ("1,a,b,", "1,a,b,2,"),
+    ("1,,,", "1,,,2,"),
+    ('"1","a",""', '"1","a",2,""'),
+    ('1,a,""  ', '1,a,2,""  '),
+    ("1, ", "1, ,2"),
+    ("1,a, ", "1,a, ,2"),
+    ('1,"a,', '1,"a,2,'),
+    ('"1","a,""b"', '"1","a,""b",2'),
+]
+
+
+@pytest.mark.parametrize("header", ["DOCID,Title,", "DOCID,Title, ", 'DOCID,Title,""', 'DOCID,Title,"\t" '])
+@pytest.mark.parametrize(("row", "numbered"), SPARE)
+def test_with_a_spare_delimiter_a_row_fits_where_it_fitted_before(header: str, row: str, numbered: str) -> None:
+    source = read_file(f"{header}\n{row}\n".encode())
+    assert source.layout.grammar.spare_cell
+    data = error_file(source)
+    at = header.rindex(",")
+    assert data.decode("utf-8-sig") == f"{header[:at]},{LINE_COLUMN}{header[at:]}\n{numbered}\n"
+    again = reloaded(source, data)
+    assert again.layout.grammar == replace(source.layout.grammar, cells=3)
+    (one,), (other,) = source.records, again.records
+    fits = [
+        each.layout.grammar.has_expected_cells(record.cells or []) for each, record in ((source, one), (again, other))
+    ]
+    assert fits[0] == fits[1]
+    assert find_original_line(other, again.layout) == 2
+    if fits[0]:
+        assert meaning(parse_row(one, source.layout)) == meaning(parse_row(other, again.layout))
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\n\n\r\n"])
+def test_the_cell_is_on_the_last_line_of_a_record_that_blank_lines_follow(ends: str) -> None:
+    source = read_file(f'DOCID,Title\nA,"one\ntwo{ends}B,x\n'.encode())
+    assert (
+        error_file(source).decode("utf-8-sig")
+        == f'DOCID,Title,{LINE_COLUMN}\nA,"one\ntwo,2{ends}B,x,{source.records[1].line_no}\n'
+    )
+    assert lines_of(reloaded(source, error_file(source))) == [each.line_no for each in source.records]
+
+
+def test_a_cr_at_the_end_is_data_unless_it_ends_lines() -> None:
+    for text, expected in (("DOCID,Title\n1,a\r", "1,a\r,2"), ("DOCID,Title\r1,a\r", "1,a,2\r")):
+        assert error_file(read_file(text.encode())).decode().endswith(expected)
+
+
+def test_the_surplus_cell_of_a_line_inside_a_damaged_record_is_not_taken_for_the_line() -> None:
+    """In the file the second line belongs to the first; in the error file it has as many cells as a row."""
+    source = read_file(b'DOCID,Title,Note\nA,"open,x\nB,c,d,e\nC,c,d,e,f\nD,good,x\n')
+    (first, _) = source.records
+    again = reloaded(source, error_file(source, [first]))
+    rows = [parse_row(each, again.layout) for each in again.records]
+    assert [[error.code for error in row.errors] for row in rows] == [
+        ["MALFORMED_QUOTING"],
+        ["WRONG_CELL_COUNT"],
+        ["WRONG_CELL_COUNT"],
+    ]
+    assert lines_of(again) == [None, None, 2]
+
+
+LINES = [("1", 1), ("9999999999", 9999999999), ("", None)]
+NO_LINES = ("0", "01", "-1", "+1", "1.0", "10000000000", " 1", "1 ", "٣", "1\n", "x", "\ufffd", "\udce9")
+
+
+@pytest.mark.parametrize(("cell", "line"), LINES)
+@pytest.mark.parametrize("spare", ["", ","])
+def test_the_line_is_no_value_of_the_row(cell: str, line: int | None, spare: str) -> None:
+    plain = read_file(f"DOCID,Title{spare}\n1,a{spare}\n".encode())
+    numbered = read_file(f"DOCID,Title,{LINE_COLUMN}{spare}\n1,a,{cell}{spare}\n".encode())
+    assert numbered.layout.fields == (*plain.layout.fields, "original_line")
+    assert lines_of(numbered) == [line]
+    one, other = (parse_row(each.records[0], each.layout) for each in (plain, numbered))
+    assert meaning(one) == meaning(other)
+    assert not one.errors
+
+
+@pytest.mark.parametrize("cell", NO_LINES)
+def test_another_text_in_its_place_is_rejected(cell: str) -> None:
+    layout = read_file(f"DOCID,Title,{LINE_COLUMN}\n1,a,1\n".encode()).layout
+    record = SourceRecord(2, 1, 0, 9, ["1", "a", cell])
+    (error,) = parse_row(record, layout).errors
+    assert (error.code, error.column) == ("WRONG_CELL_COUNT", LINE_COLUMN)
+    assert find_original_line(record, layout) is None
+    assert not is_line_cell(cell)
+
+
+@pytest.mark.parametrize(
+    ("cells", "line"),
+    [(["1", "7"], 7), (["1", "a", "b", "7"], 7), (["7"], None), ([""], None), (["1", "x"], None)],
+)
+def test_a_row_with_another_number_of_cells_is_rejected_with_the_line_at_its_end(
+    cells: list[str], line: int | None
+) -> None:
+    layout = read_file(f"DOCID,Title,{LINE_COLUMN}\n1,a,1\n".encode()).layout
+    record = SourceRecord(2, 1, 0, 9, cells)
+    assert [error.code for error in parse_row(record, layout).errors] == ["WRONG_CELL_COUNT"]
+    assert find_original_line(record, layout) == line
+
+
+def test_the_options_of_an_error_file_read_it_without_the_column_too() -> None:
+    source = read_file(b"DOCID,Title,Tags\n,a,b\n", {"columns": {"Tags": "property"}})
+    again = reloaded(source, error_file(source))
+    assert build_reload_options(again.layout) == build_reload_options(source.layout)
+    assert reloaded(again, source.data).layout == source.layout
+    (column,) = explain_columns(again.layout.names, {"Tags": "property"})[-1:]
+    assert (column.field, column.why, column.meaning) == ("original_line", "synonym", "original_line")
+    assert "original_line" not in FIELDS
+
+
+def test_a_file_keeps_its_own_column_and_others_of_the_name() -> None:
+    given_column = read_file(f"DOCID,{LINE_COLUMN}\n,5\n".encode(), {"columns": {LINE_COLUMN: "property"}})
+    in_between = read_file(f"DOCID,{LINE_COLUMN},Title\n,5,a\n".encode())
+    for source in (given_column, in_between):
+        assert "original_line" not in source.layout.fields
+        again = reloaded(source, error_file(source))
+        assert again.layout.fields == (*source.layout.fields, "original_line")
+        assert again.layout.names == (*source.layout.names, f"{LINE_COLUMN} (2)")
+        assert lines_of(again) == [2]
+
+
+UNNUMBERED: list[tuple[str, dict[str, Any]]] = [
+    ("1,a\n,b\n", {"header": False, "columns": {"1": "control_number"}}),
+    ("DOCIDtCC\ntb\n", {"delimiter": "t"}),
+    ("DOCID,Title\n,b\n", {"delimiter": ",", "qualifier": "E"}),
+    (",".join(["DOCID", *("x" * (MAX_COLUMNS - 1))]) + "\n,b\n", {}),
+]
+
+
+@pytest.mark.parametrize(("text", "options"), UNNUMBERED, ids=["no header", "delimiter", "qualifier", "columns"])
+def test_an_error_file_that_cannot_have_the_column_is_the_text_of_the_source(
+    text: str, options: dict[str, Any]
+) -> None:
+    source = read_file(text.encode(), options)
+    assert not adds_lines(source.layout)
+    assert error_file(source).decode("utf-8-sig") == text
+    assert lines_of(reloaded(source, error_file(source))) == [None] * len(source.records)
+
+
+def test_the_records_of_a_run_have_their_lines_and_the_blank_lines_between_them() -> None:
+    text = 'DOCID,Title\n\n1,a\n\n\n2,"b\nc"\n3,"open\n4,d\n\n'
+    source = read_file(text.encode())
+    layout = source.layout
+    body = source.data[layout.body_start :]
+    expected = '\n1,a,3\n\n\n2,"b\nc",6\n3,"open,8\n4,d,9\n\n'
+    assert b"".join(format_records(body, layout, layout.body_line)).decode() == expected
+    unnumbered = replace(layout, body_line=1)
+    assert b"".join(format_records(body, unnumbered, 1)) == body
+
+
+@pytest.mark.parametrize("piece", [b"x" * 500_000, b"\n" * 500_000, b'x,"\n' * 100_000])
+@pytest.mark.parametrize("spare", ["", ","])
+def test_a_record_of_any_size_is_written_while_it_is_read(piece: bytes, spare: str) -> None:
+    layout = read_file(f"DOCID,Title{spare}\n1,a{spare}\n".encode()).layout
+    read = written = 0
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal read
+        for _ in range(6):
+            read += len(piece)
+            yield piece
+        yield b"end\n"
+
+    for text in format_record(pieces(), layout, 7):
+        written += len(text)
+        assert read - written <= HELD_CHARACTERS + MAX_HELD_LINE_ENDS + len(piece)
+        last = text
+    assert last.endswith(b"end,7\n")
+    assert written == read + len(b"end,7\n")
