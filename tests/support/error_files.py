@@ -58,6 +58,11 @@ class Form:
         return len(text)
 
 
+def line_cell(line: int) -> str:
+    """What the column has for a line."""
+    return f"L{line}"
+
+
 def error_file_of(
     data: bytes, header_len: int, encoding: str, form: Form, records: Iterable[tuple[int, int, int]]
 ) -> bytes:
@@ -75,5 +80,5 @@ def error_file_of(
     start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
     header = read(start, header_len - start)
     header = header if start else header.removeprefix("\ufeff")
-    rows = [form.insert(read(start, length), str(line)) for line, start, length in records]
+    rows = [form.insert(read(start, length), line_cell(line)) for line, start, length in records]
     return ("\ufeff" + form.insert(header, LINE_COLUMN) + "".join(rows)).encode()

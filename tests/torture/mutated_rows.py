@@ -16,7 +16,7 @@ from core.load_file.layout import Layout
 from core.load_file.options import parse_options
 from core.load_file.original_lines import find_original_line
 from core.load_file.rows import Row, parse_row
-from tests.support.error_files import LINE_COLUMN, Form, error_file_of
+from tests.support.error_files import LINE_COLUMN, Form, error_file_of, line_cell
 
 # Control characters are to be a small share of a file; of the rejected rows they may be a larger one. Whether a CR in
 # the header is data is shown by rows that fit it.
@@ -134,6 +134,6 @@ def _check_lines(returned: bytes, opening: Opening, layout: Layout, rejected: Se
         )
         demand(fitted == fits, f"line {was.line_no} has the number of cells in one of the two files alone")
         theirs, ours = was.cells or [], now.cells or []
-        at = ours.index(str(was.line_no), len(theirs) - layout.grammar.spare_cell)
+        at = ours.index(line_cell(was.line_no), len(theirs) - layout.grammar.spare_cell)
         same = [*ours[:at], *ours[at + 1 :]] == theirs
         demand(same or has_surrogates("".join(theirs)), f"line {was.line_no} has other cells in the error file")

@@ -11,7 +11,7 @@ import import_chunk
 import start_import
 from core.imports.uploads import build_options_key
 from shell.aws import clients
-from tests.support.error_files import LINE_COLUMN
+from tests.support.error_files import LINE_COLUMN, line_cell
 from tests.support.world import World, call
 from tests.torture.hostile_values import FORMULAS, table
 from tests.torture.mutated_bounds import bounded
@@ -110,6 +110,6 @@ def test_no_cell_of_a_report_is_calculated_and_each_can_be_had_back(world: World
     assert json.loads(files["options.json"])["columns"] == {"Control Number": "control_number", **given} | {
         "Document Date": "document_date"
     }
-    lines = [str(1 + table([names, *rows, *again[:at]]).count(b"\n")) for at in range(len(again))]
+    lines = [line_cell(1 + table([names, *rows, *again[:at]]).count(b"\n")) for at in range(len(again))]
     numbered = [[*row, line] for row, line in zip(again, lines, strict=True)]
     assert files["rejected_rows.dat"] == b"\xef\xbb\xbf" + table([[*names, LINE_COLUMN], *numbered])

@@ -20,7 +20,7 @@ from core.load_file.encoding import CP1252, UTF_8, detect_byte_order_mark, is_wi
 from core.load_file.field_mapping import LINE_COLUMN
 from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
-from core.load_file.original_lines import has_line_column
+from core.load_file.original_lines import format_line, has_line_column
 
 # The end of a record, where the cell is inserted, is held back while its text is written: the last characters, and the
 # line ends of blank lines after a record whose quoting is damaged.
@@ -57,7 +57,7 @@ def format_record(pieces: Iterable[bytes], layout: Layout, line: int | None = No
     """
     texts = _decode(pieces, layout)
     if line is not None and adds_lines(layout):
-        texts = _append_cell(texts, str(line), layout.grammar)
+        texts = _append_cell(texts, format_line(line), layout.grammar)
     for text in texts:
         yield text.encode()
 

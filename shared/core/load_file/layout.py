@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from core.load_file.grammar import Grammar
 
@@ -13,7 +13,8 @@ class Layout:
     """How to read any part of the file.
 
     `names`, `fields` and `reasons` have one element per column. A field is None if the column is kept as a property. A
-    reason is a MappingReason; there are none if the file was split by a version that did not keep them.
+    reason is a MappingReason; there are none if the file was split by a version that did not keep them. They do not
+    count when layouts are compared.
     `newline` is the character that represents a line break inside a cell (None: no character does).
     `date_order` is DMY or MDY. `body_start` is the byte and `body_line` the physical line where the records begin.
     """
@@ -26,7 +27,7 @@ class Layout:
     date_order: str
     body_start: int
     body_line: int
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = field(default=(), compare=False)
 
     def to_json(self) -> str:
         """Return the layout as JSON text for `from_json`."""

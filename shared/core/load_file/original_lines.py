@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from core.load_file.grammar import Grammar
     from core.load_file.layout import Layout
 
-_NUMBER = r"[1-9][0-9]{0,9}"
+# A letter before the number tells it from a surplus cell of the source, which a row must not lose.
+_NUMBER = r"L([1-9][0-9]{0,9})"
 _LINE = re.compile(_NUMBER)
 # A number with its delimiters and qualifiers has less.
 _MAX_CELL_CHARACTERS = 64
@@ -26,6 +27,11 @@ _MAX_CELL_CHARACTERS = 64
 def has_line_column(layout: Layout) -> bool:
     """Return whether the file's last column holds the original lines."""
     return layout.fields[-1] == ORIGINAL_LINE
+
+
+def format_line(line: int) -> str:
+    """Return the text of the column's cell for a line."""
+    return f"L{line}"
 
 
 def is_line_cell(cell: str) -> bool:
@@ -44,7 +50,8 @@ def find_original_line(record: SourceRecord, layout: Layout) -> int | None:
         return record.original_line
     has_spare = layout.grammar.spare_cell and record.cells[-1:] == [""]
     cells = record.cells[:-1] if has_spare else record.cells
-    return int(cells[-1]) if len(cells) > 1 and _LINE.fullmatch(cells[-1]) else None
+    found = _LINE.fullmatch(cells[-1]) if len(cells) > 1 else None
+    return int(found[1]) if found else None
 
 
 def find_line_in_text(text: str, grammar: Grammar) -> int | None:
@@ -56,6 +63,6 @@ def find_line_in_text(text: str, grammar: Grammar) -> int | None:
 @lru_cache(maxsize=16)
 def _compile_end(grammar: Grammar) -> re.Pattern[str]:
     q, d = re.escape(grammar.qualifier or ""), re.escape(grammar.delimiter)
-    quoted = rf"{q}({_NUMBER}){q} *" if q else "(?!)()"
+    quoted = rf"{q}{_NUMBER}{q} *" if q else "(?!)()"
     spare = rf"(?:{d}(?:{q}{q} *)?)?" if grammar.spare_cell else ""
-    return re.compile(rf"{d}(?:{quoted}|({_NUMBER})){spare}\Z")
+    return re.compile(rf"{d}(?:{quoted}|{_NUMBER}){spare}\Z")

@@ -49,7 +49,10 @@ def test_a_file_is_uploaded_followed_and_accounted_for(world: World) -> None:
     (listed,) = CLIENT.get("/imports?case=Smith%20v.%20Jones").json["items"]
     assert "reports" not in listed, "lists hold no URLs"
     reports = state["reports"]
-    assert read(reports["rejectedRows"]) == b"\xef\xbb\xbfControl Number,Title\n,No number\nA-1,Again\n"
+    assert (
+        read(reports["rejectedRows"])
+        == b"\xef\xbb\xbfControl Number,Title,ExhibitIngestLine\n,No number,L3\nA-1,Again,L4\n"
+    )
     assert read(reports["report"]).decode("utf-8-sig").startswith("line,column,code")
     again = CLIENT.post("/imports", {**NAMES, "options": json.loads(read(reports["options"]))})
     assert again.status == 201, again

@@ -21,7 +21,7 @@ from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import deliver_all, start_blocked
 from tests.support.checks import assert_accounted, turned_down
 from tests.support.dump import Dump
-from tests.support.error_files import LINE_COLUMN, Form
+from tests.support.error_files import LINE_COLUMN, Form, line_cell
 from tests.support.rebuild import assert_rebuilt
 from tests.support.watching import wait_until
 from tests.support.workers import Workers
@@ -194,7 +194,7 @@ def test_the_records_of_a_failed_chunk_are_in_the_rejected_rows(world: World, ch
     for each in records:
         end = each.byte_start + each.byte_len
         blank, text = made.data[at : each.byte_start].decode(), made.data[each.byte_start : end].decode()
-        expected, at = expected + blank + form.insert(text, str(each.first_line)), end
+        expected, at = expected + blank + form.insert(text, line_cell(each.first_line)), end
     rows = world.report(import_id)["rejected_rows.dat"].decode("utf-8-sig")
     # The blank line before the chunk is a part of it.
     assert rows in (header + expected, header + "\r\n" + expected)

@@ -61,7 +61,7 @@ def test_the_rejected_rows_can_be_corrected_and_are_then_read_as_the_whole_file_
     corrected = (
         report["rejected_rows.dat"]
         .removeprefix(b"\xef\xbb\xbf")
-        .replace(b",x,3\r", b",3\r")
+        .replace(b",x,L3\r", b",L3\r")
         .replace(b"\r\n,three", b"\r\nA-3,three")
     )
     corrected = corrected.replace(b'"unclosed', b'"closed"').replace(b"A-1,six", b"A-6,six")

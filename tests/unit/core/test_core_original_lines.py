@@ -87,20 +87,20 @@ def test_every_record_of_an_error_file_has_its_line_and_the_meaning_of_the_sourc
 
 
 SPARE = [
-    (",x,", ",x,2,"),
-    (",x", ",x,2"),
+    (",x,", ",x,L2,"),
+    (",x", ",x,L2"),
     # Rows that lack a cell, with and without the last delimiter; rows with one too many.
-    ("1,", "1,2,"),
-    ("1", "1,2"),
-    ("1,a,b", "1,a,b,2"),
-    ("1,a,b,", "1,a,b,2,"),
-    ("1,,,", "1,,,2,"),
-    ('"1","a",""', '"1","a",2,""'),
-    ('1,a,""  ', '1,a,2,""  '),
-    ("1, ", "1, ,2"),
-    ("1,a, ", "1,a, ,2"),
-    ('1,"a,', '1,"a,2,'),
-    ('"1","a,""b"', '"1","a,""b",2'),
+    ("1,", "1,L2,"),
+    ("1", "1,L2"),
+    ("1,a,b", "1,a,b,L2"),
+    ("1,a,b,", "1,a,b,L2,"),
+    ("1,,,", "1,,,L2,"),
+    ('"1","a",""', '"1","a",L2,""'),
+    ('1,a,""  ', '1,a,L2,""  '),
+    ("1, ", "1, ,L2"),
+    ("1,a, ", "1,a, ,L2"),
+    ('1,"a,', '1,"a,L2,'),
+    ('"1","a,""b"', '"1","a,""b",L2'),
 ]
 
 
@@ -129,19 +129,19 @@ def test_the_cell_is_on_the_last_line_of_a_record_that_blank_lines_follow(ends: 
     source = read_file(f'DOCID,Title\nA,"one\ntwo{ends}B,x\n'.encode())
     assert (
         error_file(source).decode("utf-8-sig")
-        == f'DOCID,Title,{LINE_COLUMN}\nA,"one\ntwo,2{ends}B,x,{source.records[1].line_no}\n'
+        == f'DOCID,Title,{LINE_COLUMN}\nA,"one\ntwo,L2{ends}B,x,L{source.records[1].line_no}\n'
     )
     assert lines_of(reloaded(source, error_file(source))) == [each.line_no for each in source.records]
 
 
 def test_a_cr_at_the_end_is_data_unless_it_ends_lines() -> None:
-    for text, expected in (("DOCID,Title\n1,a\r", "1,a\r,2"), ("DOCID,Title\r1,a\r", "1,a,2\r")):
+    for text, expected in (("DOCID,Title\n1,a\r", "1,a\r,L2"), ("DOCID,Title\r1,a\r", "1,a,L2\r")):
         assert error_file(read_file(text.encode())).decode().endswith(expected)
 
 
 def test_the_surplus_cell_of_a_line_inside_a_damaged_record_is_not_taken_for_the_line() -> None:
     """In the file the second line belongs to the first; in the error file it has as many cells as a row."""
-    source = read_file(b'DOCID,Title,Note\nA,"open,x\nB,c,d,e\nC,c,d,e,f\nD,good,x\n')
+    source = read_file(b'DOCID,Title,Note\nA,"open,x\nB,c,d,5\nC,c,d,e,f\nD,good,x\n')
     (first, _) = source.records
     again = reloaded(source, error_file(source, [first]))
     rows = [parse_row(each, again.layout) for each in again.records]
@@ -153,8 +153,24 @@ def test_the_surplus_cell_of_a_line_inside_a_damaged_record_is_not_taken_for_the
     assert lines_of(again) == [None, None, 2]
 
 
-LINES = [("1", 1), ("9999999999", 9999999999), ("", None)]
-NO_LINES = ("0", "01", "-1", "+1", "1.0", "10000000000", " 1", "1 ", "٣", "1\n", "x", "\ufffd", "\udce9")
+LINES = [("L1", 1), ("L9999999999", 9999999999), ("", None)]
+NO_LINES = (
+    "1",
+    "l1",
+    "L",
+    "L0",
+    "L01",
+    "L-1",
+    "L1.0",
+    "L10000000000",
+    " L1",
+    "L1 ",
+    "L٣",
+    "L1\n",
+    "x",
+    "\ufffd",
+    "\udce9",
+)
 
 
 @pytest.mark.parametrize(("cell", "line"), LINES)
@@ -171,7 +187,7 @@ def test_the_line_is_no_value_of_the_row(cell: str, line: int | None, spare: str
 
 @pytest.mark.parametrize("cell", NO_LINES)
 def test_another_text_in_its_place_is_rejected(cell: str) -> None:
-    layout = read_file(f"DOCID,Title,{LINE_COLUMN}\n1,a,1\n".encode()).layout
+    layout = read_file(f"DOCID,Title,{LINE_COLUMN}\n1,a,L1\n".encode()).layout
     record = SourceRecord(2, 1, 0, 9, ["1", "a", cell])
     (error,) = parse_row(record, layout).errors
     assert (error.code, error.column) == ("WRONG_CELL_COUNT", LINE_COLUMN)
@@ -181,12 +197,19 @@ def test_another_text_in_its_place_is_rejected(cell: str) -> None:
 
 @pytest.mark.parametrize(
     ("cells", "line"),
-    [(["1", "7"], 7), (["1", "a", "b", "7"], 7), (["7"], None), ([""], None), (["1", "x"], None)],
+    [
+        (["1", "L7"], 7),
+        (["1", "a", "b", "L7"], 7),
+        (["L7"], None),
+        (["1", "7"], None),
+        ([""], None),
+        (["1", "x"], None),
+    ],
 )
 def test_a_row_with_another_number_of_cells_is_rejected_with_the_line_at_its_end(
     cells: list[str], line: int | None
 ) -> None:
-    layout = read_file(f"DOCID,Title,{LINE_COLUMN}\n1,a,1\n".encode()).layout
+    layout = read_file(f"DOCID,Title,{LINE_COLUMN}\n1,a,L1\n".encode()).layout
     record = SourceRecord(2, 1, 0, 9, cells)
     assert [error.code for error in parse_row(record, layout).errors] == ["WRONG_CELL_COUNT"]
     assert find_original_line(record, layout) == line
@@ -236,7 +259,7 @@ def test_the_records_of_a_run_have_their_lines_and_the_blank_lines_between_them(
     source = read_file(text.encode())
     layout = source.layout
     body = source.data[layout.body_start :]
-    expected = '\n1,a,3\n\n\n2,"b\nc",6\n3,"open,8\n4,d,9\n\n'
+    expected = '\n1,a,L3\n\n\n2,"b\nc",L6\n3,"open,L8\n4,d,L9\n\n'
     assert b"".join(format_records(body, layout, layout.body_line)).decode() == expected
     unnumbered = replace(layout, body_line=1)
     assert b"".join(format_records(body, unnumbered, 1)) == body
@@ -259,5 +282,5 @@ def test_a_record_of_any_size_is_written_while_it_is_read(piece: bytes, spare: s
         written += len(text)
         assert read - written <= HELD_CHARACTERS + MAX_HELD_LINE_ENDS + len(piece)
         last = text
-    assert last.endswith(b"end,7\n")
-    assert written == read + len(b"end,7\n")
+    assert last.endswith(b"end,L7\n")
+    assert written == read + len(b"end,L7\n")

@@ -128,7 +128,7 @@ def test_rows_behind_a_header_with_the_only_accents_of_a_file_are_read_alike(enc
         grammar=replace(layout.grammar, cells=4),
         names=(*layout.names, LINE_COLUMN),
         fields=(*layout.fields, "original_line"),
-        body_start=len(data) - len("1,a,b,2\n"),
+        body_start=len(data) - len("1,a,b,L2\n"),
     )
     assert read_file(data, build_reload_options(layout)).layout == reloaded
 
@@ -147,7 +147,7 @@ def test_an_error_file_has_the_text_of_the_source_in_utf_8(
     pieces = [record[at : at + size] for at in range(0, len(record), size)]
     header = "DOCID\n"
     written = format_header(bom + header.encode(encoding), layout) + b"".join(format_record(pieces, layout, line))
-    row = Form(",", '"', numbered=line is not None).insert(record.decode(encoding, "replace"), str(line))
+    row = Form(",", '"', numbered=line is not None).insert(record.decode(encoding, "replace"), f"L{line}")
     assert written == b"\xef\xbb\xbf" + (f"DOCID,{LINE_COLUMN}\n" + row).encode()
 
 

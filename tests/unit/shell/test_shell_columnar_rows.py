@@ -133,7 +133,7 @@ def test_ordinary_rows_are_plain(fields: Sequence[str | None]) -> None:
 
 
 def test_the_line_of_an_error_file_is_neither_a_value_nor_in_the_hash() -> None:
-    rows = [[*ORDINARY[:9], line] for line in ("", "7", "9999999999", "07", "x", "\udce9")]
+    rows = [[*ORDINARY[:9], line] for line in ("", "L7", "L9999999999", "7", "x", "\udce9")]
     found, regular = by_column(records(rows), coercer(layout(NUMBERED)))
     assert regular == 3
     assert [bool(row.errors) for row in found] == [False] * 3 + [True] * 3
