@@ -18,7 +18,6 @@ from sqlalchemy.orm import DeclarativeBase, Session
 from core.codes import Rejection
 from core.errors import ChunkBusyError, ConflictError, ImportNotRunningError
 from core.imports.conflicts import describe_missing_link
-from core.load_file.layout import Layout
 from core.load_file.rows import Name, RowError
 from core.statuses import ChunkStatus
 from shell.db.errors import error_number
@@ -206,8 +205,7 @@ class ChunkWriter:
             else:
                 differing.append((row, exhibit.id))
         if differing:
-            layout = Layout.from_json(self.import_record.layout or "{}")
-            results.rejected += explain_conflicts(transaction, layout, differing)
+            results.rejected += explain_conflicts(transaction, self.import_record, differing)
         self._compare_links(transaction, equal, results)
 
     def _find_stored(self, transaction: Session, numbers: Sequence[str]) -> Mapping[str, StoredExhibit]:
@@ -224,7 +222,7 @@ class ChunkWriter:
     ) -> None:
         missing = find_missing_links(transaction, {kind: self._build_links(kind, equal) for kind in NAME_KINDS})
         results.unchanged = [(row, exhibit_id) for row, exhibit_id in equal if exhibit_id not in missing]
-        origins = find_origins(transaction, list(missing))
+        origins = find_origins(transaction, self.import_record, list(missing))
         for row, exhibit_id in equal:
             if exhibit_id in missing:
                 name = self._find_name(row, missing[exhibit_id])
