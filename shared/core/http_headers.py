@@ -44,8 +44,8 @@ def parse_versions(field: str) -> Container[int]:
     """Return the versions that an If-Match header allows (RFC 9110, section 13.1.1).
 
     `*` allows every version. Weak tags, and tags of another form, allow none.
-    Raises InvalidInputError unless the header is `*` or a list of one to ten entity tags. RFC 9110 lets a list be empty,
-    but such a header names no version: 400 says what is missing, 412 would not.
+    Raises InvalidInputError unless the header is `*` or a list of one to ten entity tags. RFC 9110 allows an empty
+    list; it is refused because it names no version: 400 says so, 412 would not.
     """
     text = field.strip(" \t")
     if not _ETAGS.match(text):
