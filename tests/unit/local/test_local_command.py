@@ -14,9 +14,10 @@ import pytest
 from pymysql import OperationalError
 from rich.console import Console
 
-from local.cli import main, upload_and_wait
+from local.cli import import_session, main, upload_and_wait
 from local.cli.arguments import build_parser
 from local.cli.import_files import ImportRequest, import_files
+from local.cli.import_journal import RunningImport
 from local.cli.import_options import import_options
 from local.cli.import_status import CodeCounts, ImportProgress, list_unfinished
 from local.cli.progress import ProgressDisplay
@@ -239,6 +240,34 @@ def test_the_command_that_loads_corrected_rows_is_whole(case: str, tenant: str) 
     parsed = build_parser().parse_args(words[1:])
     assert (parsed.case, parsed.tenant, parsed.files) == (case, tenant, [reports.rejected_rows])
     assert parsed.mapping == reports.options
+
+
+class FakeS3:
+    """An S3 with one report, whose text is the number of downloads."""
+
+    def __init__(self) -> None:
+        self.downloads = 0
+
+    def get_paginator(self, name: str) -> FakeS3:
+        return self
+
+    def paginate(self, **arguments: str) -> Iterator[dict[str, Any]]:
+        yield {"Contents": [{"Key": f"{arguments['Prefix']}report.csv"}]}
+
+    def download_file(self, bucket: str, key: str, path: str) -> None:
+        self.downloads += 1
+        Path(path).write_text(str(self.downloads))
+
+
+def test_the_reports_of_an_import_with_the_same_id_are_kept(tmp_path: Path) -> None:
+    stack: Any = SimpleNamespace(s3=FakeS3(), bucket="b", state_dir=tmp_path)
+    keys = [upload_and_wait.build_upload_key("local", "Smith v. Jones", Path("a.dat")) for _ in range(2)]
+    uploads = [RunningImport("a.dat", "local", "b", key, "private") for key in keys]
+    reports = [import_session._download(stack, upload, state()).report for upload in uploads]
+    assert [path and path.read_text() for path in reports] == ["1", "2"]
+    assert all(path and path.parent.name.startswith("7-") for path in reports)
+    # The reports of the same import replace each other.
+    assert import_session._download(stack, uploads[0], state()).report == reports[0]
 
 
 def test_the_terminal_shows_counts_by_code() -> None:
