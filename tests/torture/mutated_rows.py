@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from core.codes import FileFailure, Rejection
 from core.errors import FileRefusedError
@@ -15,11 +16,8 @@ from core.load_file.options import parse_options
 from core.load_file.rows import Row, parse_row
 from tests.support.error_files import error_file_of
 
-# Control characters are to be a small share of a file; of the rejected rows they may be a larger one. Whether a CR in
-# the header is data is shown by rows that fit it.
-_BY_THEIR_SHARE = frozenset(
-    {FileFailure.BINARY_FILE, FileFailure.UNSUPPORTED_ENCODING, FileFailure.UNSUPPORTED_LINE_ENDS}
-)
+# Control characters are to be a small share of a file; of the rejected rows they may be a larger one.
+_BY_THEIR_SHARE = frozenset({FileFailure.BINARY_FILE, FileFailure.UNSUPPORTED_ENCODING})
 
 PATHS = ("file_name", "native_path", "text_path")
 
@@ -78,9 +76,9 @@ def check_ids(records: Sequence[SourceRecord], layout: Layout, seen: Sequence[tu
 def check_reload(data: bytes, layout: Layout, rejected: Sequence[SourceRecord]) -> None:
     """With the options that come back with them, the rejected rows are read as the file was.
 
-    Where there is no header, the first of them says how many columns there are, which may be what is wrong with it.
+    Without a header, only the first row shows whether records begin with a qualifier.
     """
-    if not rejected or layout.body_line == 1:
+    if not rejected:
         return
     places = [(each.byte_start, each.byte_len) for each in rejected]
     returned = error_file_of(data, layout.body_start, layout.encoding, places)
@@ -90,6 +88,9 @@ def check_reload(data: bytes, layout: Layout, rejected: Sequence[SourceRecord]) 
         if refused.code in _BY_THEIR_SHARE:
             return
         raise ViolationError(f"the rejected rows cannot be loaded again: {refused.code}: {refused}") from refused
-    read = (opening.grammar, opening.names, opening.fields, opening.dialect.newline, opening.dialect.encoding)
+    grammar = (
+        opening.grammar if layout.has_header else replace(opening.grammar, quoted_start=layout.grammar.quoted_start)
+    )
+    read = (grammar, opening.names, opening.fields, opening.dialect.newline, opening.dialect.encoding)
     meant = (layout.grammar, layout.names, layout.fields, layout.newline, "utf-8")
     demand(read == meant, f"the rejected rows are read otherwise than the file: {read} and not {meant}")

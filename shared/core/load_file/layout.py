@@ -15,6 +15,7 @@ class Layout:
     `names` and `fields` have one element per column; a field is None if the column is kept as a property.
     `newline` is the character that represents a line break inside a cell (None: no character does).
     `date_order` is DMY or MDY. `body_start` is the byte and `body_line` the physical line where the records begin.
+    `has_header`: the records come after a header; otherwise a line that names the delimiter may be before them.
     """
 
     encoding: str
@@ -25,6 +26,7 @@ class Layout:
     date_order: str
     body_start: int
     body_line: int
+    has_header: bool = True
 
     def to_json(self) -> str:
         """Return the layout as JSON text for `from_json`."""
@@ -35,6 +37,8 @@ class Layout:
         """Return the layout that `to_json` wrote."""
         values = json.loads(text)
         values["grammar"] = Grammar(**values["grammar"])
+        # The layouts of files that an earlier version split have no `has_header`.
+        values.setdefault("has_header", values["body_line"] > 1)
         values["names"], values["fields"] = tuple(values["names"]), tuple(values["fields"])
         return cls(**values)
 

@@ -156,6 +156,7 @@ class Splitter:
             date_order=date_order or (detected.order if detected else "MDY"),
             body_start=opening.body_start,
             body_line=opening.body_line,
+            has_header=opening.header is not None,
         )
 
     def _strip_header(self, block: bytes) -> bytes:
