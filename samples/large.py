@@ -1,19 +1,17 @@
-"""Load files of any size, with the truth of every record.
+"""Load files of any size.
 
-Guarantees: constant memory. One block of records is generated and repeated with a block number in its ids, so that the
-truth of any record is calculated from the block's. The faults of a spec recur in every block.
+Guarantees: constant memory. One block of records is generated and repeated with a block number in its ids. The faults
+of a spec recur in every block.
 Does not guarantee: text that differs between blocks.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from samples.dialects import encode
 from samples.generator import Generated, generate
-from samples.oracle import Record
 from samples.spec import FaultKind, Spec, SpecError
 
 BLOCK_ROWS = 1_000
@@ -22,52 +20,11 @@ _DIGITS = 7
 
 @dataclass(frozen=True)
 class LargeFile:
-    """A file on disk: `block` is the header and the first block, which is repeated up to `rows_seen` records."""
+    """A file on disk, and the number of its records and bytes."""
 
     path: Path
-    block: Generated
     rows_seen: int
     size: int
-
-    @property
-    def rejected(self) -> int:
-        """Return the number of rejected records."""
-        whole, rest = divmod(self.rows_seen, self.block.spec.rows)
-        records = self.block.truth.records
-        return whole * len(self.block.truth.rejected) + sum(not record.imported for record in records[:rest])
-
-    def records(self) -> Iterator[Record]:
-        """Return the truth of all records in file order."""
-        return (self.record(index) for index in range(self.rows_seen))
-
-    def record(self, index: int) -> Record:
-        """Return the truth of the record at `index`, from 0; raises IndexError."""
-        if not 0 <= index < self.rows_seen:
-            raise IndexError(index)
-        number, at = divmod(index, self.block.spec.rows)
-        return self._shift(self.block.truth.records[at], number)
-
-    def _shift(self, record: Record, number: int) -> Record:
-        first, last = self.block.truth.records[0], self.block.truth.records[-1]
-        lines = number * (last.first_line + last.line_count - first.first_line)
-        start = record.byte_start + number * len(_body(self.block))
-        original = record.duplicate_of_line
-        return replace(
-            record,
-            index=record.index + number * self.block.spec.rows,
-            first_line=record.first_line + lines,
-            byte_start=start,
-            byte_len=min(record.byte_len, self.size - start),
-            cells=tuple(self._rename(cell, number) for cell in record.cells),
-            control_number=record.control_number and self._rename(record.control_number, number),
-            duplicate_of_line=None if original is None else original + lines,
-            parent=record.parent and self._rename(record.parent, number),
-            family_begin=record.family_begin and self._rename(record.family_begin, number),
-        )
-
-    def _rename(self, text: str, number: int) -> str:
-        prefix = self.block.spec.id_prefix
-        return text.replace(prefix, _add_block_number(prefix, number))
 
 
 def write_large(
@@ -90,7 +47,7 @@ def write_large(
         _write_blocks(file, block, count)
         if count and not shape.final_newline:
             file.truncate(file.tell() - len(encode(shape.newline, shape.encoding)))
-    return LargeFile(path, block, count, path.stat().st_size)
+    return LargeFile(path, count, path.stat().st_size)
 
 
 def _block_spec(shape: Spec, seed: int) -> Spec:

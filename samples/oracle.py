@@ -57,11 +57,6 @@ class Record:
         """Whether the record is imported."""
         return not self.codes
 
-    @property
-    def warning_codes(self) -> frozenset[str]:
-        """Return the codes of the record's warnings."""
-        return frozenset(warning.code for warning in self.warnings)
-
 
 @dataclass(frozen=True)
 class Truth:

@@ -167,7 +167,9 @@ def save_exhibits(session: Session, chunk: Chunk) -> dict[str, int]:
     )
     existing = {row.control_number for row in session.execute(select(Exhibits.control_number).where(keys))}
     session.bulk_save_objects([Exhibits(**row) for row in chunk.exhibits if row["control_number"] not in existing])
-    return dict(session.execute(select(Exhibits.control_number, Exhibits.id).where(keys)).tuples().all())
+    return {
+        row.control_number: row.id for row in session.execute(select(Exhibits.control_number, Exhibits.id).where(keys))
+    }
 
 
 def insert_or_get(session: Session, model: Any, case_id: int, name: str) -> int:

@@ -56,9 +56,9 @@ It can also hold any other import option:
 fields: control_number bates_begin bates_end parent_control_number title file_name document_date native_path
         text_path custodians tags property
 
-Rejected rows are written to .local/reports/<import>/ in the file's own format, with the reasons in report.csv. Fix the
-rejected rows and import that file with the command that is printed. It names options.json (in the same folder) as the
-mapping, so that the rows are read in the same way.
+Rejected rows are written to a folder in .local/reports/, whose name begins with the number of the import, in the
+file's own format, with the reasons in report.csv. Fix the rejected rows and import that file with the command that is
+printed. It names options.json (in the same folder) as the mapping, so that the rows are read in the same way.
 Imported documents belong to the tenant `local`. To read them over HTTP, run `exhibit-ingest serve` and get a token
 with `exhibit-ingest token --tenant local --user me`.
 

@@ -110,7 +110,7 @@ def cancel_abandoned(stack: Stack) -> Iterator[tuple[RunningImport, ImportProgre
         with ImportProgressReader(stack.database_url) as states:
             state = cancel_import(stack, states, upload)
         if state is not None:
-            yield upload, state, _download(stack, state)
+            yield upload, state, _download(stack, upload, state)
 
 
 def _describe_abandoned(upload: RunningImport, state: ImportProgress, reports: Reports) -> str:
@@ -123,8 +123,9 @@ def _describe_database(stack: Stack) -> str:
     return "private" if is_private else describe_place(stack.database_url)
 
 
-def _download(stack: Stack, state: ImportProgress) -> Reports:
-    return report_download.download(stack.s3, stack.bucket, state, stack.state_dir / "reports")
+def _download(stack: Stack, upload: RunningImport, state: ImportProgress) -> Reports:
+    folder = stack.state_dir / "reports" / report_download.build_folder_name(state.id, upload.key)
+    return report_download.download(stack.s3, stack.bucket, state, folder)
 
 
 class _Import:
@@ -189,7 +190,8 @@ class _Import:
         if state.failed:
             return self._build_result(state, _describe_failure(state))
         try:
-            return self._build_result(state, None, _download(self._stack, state), _read_details(self._states, state))
+            reports = _download(self._stack, self._upload, state)
+            return self._build_result(state, None, reports, _read_details(self._states, state))
         except OSError as exc:
             return self._build_result(state, f"every row is imported or rejected, but the reports are not saved: {exc}")
 
@@ -210,7 +212,7 @@ class _Import:
             with ImportProgressReader(self._stack.database_url) as states:
                 state = cancel_import(self._stack, states, self._upload)
                 details = _read_details(states, state) if state else None
-            reports = _download(self._stack, state) if state else Reports()
+            reports = _download(self._stack, self._upload, state) if state else Reports()
         except (*SERVICE_ERRORS, OSError) as exc:
             interruption.add_note(f"{_describe_error(exc)}. {_NOT_CANCELLED}")
             raise interruption from exc

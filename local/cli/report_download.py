@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,8 @@ from local.cli.import_status import ImportProgress
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+
+_UPLOAD_ID_CHARACTERS = 8
 
 
 @dataclass(frozen=True)
@@ -24,16 +25,22 @@ class Reports:
     columns: Path | None = None
 
 
+def build_folder_name(import_id: int, key: str) -> str:
+    """Return the name of the folder for the reports of an import: its id, and the beginning of its upload's id.
+
+    The id alone is that of another import too, in another database or after the private one was deleted.
+    """
+    return f"{import_id}-{key.split('/')[3][:_UPLOAD_ID_CHARACTERS]}"
+
+
 def download(s3: S3Client, bucket: str, state: ImportProgress, directory: Path) -> Reports:
-    """Download the reports of an import's last generation to `directory`/<import id> and return their paths."""
-    target = directory / str(state.id)
-    shutil.rmtree(target, ignore_errors=True)
+    """Download the reports of an import's last generation to a directory and return their paths."""
     paths: dict[str, Path] = {}
     prefix = f"reports/{state.id}/{state.generation}/"
     for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
         for item in page.get("Contents", []):
-            path = target / Path(item["Key"]).name
-            target.mkdir(parents=True, exist_ok=True)
+            path = directory / Path(item["Key"]).name
+            directory.mkdir(parents=True, exist_ok=True)
             s3.download_file(bucket, item["Key"], str(path))
             paths[path.name.split(".", 1)[0]] = path
     return Reports(*(paths.get(name) for name in ("rejected_rows", "report", "warnings", "options", "columns")))

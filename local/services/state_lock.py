@@ -22,11 +22,17 @@ ADDRESS_FILE = "serve.json"
 
 @contextmanager
 def lock_state_directory(directory: Path) -> Iterator[None]:
-    """Lock the directory for the block. Raises StackBusyError with the id of the process that has the lock."""
+    """Lock the directory for the block, and delete drafts of addresses that an earlier owner left.
+
+    Raises StackBusyError with the id of the process that has the lock.
+    """
     with _open_lock(directory) as lock:
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
+        # Left by a process that was killed while it published; only the owner of the lock does.
+        for draft in directory.glob(f"{ADDRESS_FILE}.*"):
+            draft.unlink(missing_ok=True)
         yield
 
 
@@ -58,7 +64,7 @@ def _build_busy_error(directory: Path, lock: TextIO) -> StackBusyError:
 
 @contextmanager
 def publish_address(directory: Path, address: Mapping[str, str | int]) -> Iterator[None]:
-    """Publish an address for the block, in a file that only its owner can read."""
+    """Publish an address for the block, in a file that only its owner can read; the caller has the lock."""
     path = directory / ADDRESS_FILE
     # mkstemp creates the file with mode 0600; the new name makes it visible when it is complete and locked.
     handle, draft = tempfile.mkstemp(dir=directory, prefix=f"{ADDRESS_FILE}.")
@@ -74,7 +80,10 @@ def publish_address(directory: Path, address: Mapping[str, str | int]) -> Iterat
 
 
 def read_address(directory: Path) -> dict[str, str | int] | None:
-    """Return the published address; None if there is none, or if the process that published it has ended."""
+    """Return the published address; None if there is none, or if the process that published it has ended.
+
+    Raises ValueError for an address that is not JSON.
+    """
     try:
         file = (directory / ADDRESS_FILE).open(encoding="utf-8")
     except FileNotFoundError:

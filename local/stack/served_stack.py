@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import TracebackType
@@ -154,8 +154,19 @@ class ServedStack:
 
 
 def _read_address(state_dir: Path) -> ServeAddress | None:
-    address = read_address(state_dir)
-    return ServeAddress(**address) if address else None  # type: ignore[arg-type]
+    """Return the published address, without entries that this version does not know.
+
+    Raises LocalError if it lacks one that this version needs.
+    """
+    try:
+        address = read_address(state_dir)
+        known = {each.name: address[each.name] for each in fields(ServeAddress) if address and each.name in address}
+        return ServeAddress(**known) if address else None  # type: ignore[arg-type]
+    except (TypeError, ValueError) as exc:
+        raise LocalError(
+            "the running `exhibit-ingest serve` is of another version, and this one cannot use it; end it (Ctrl-C),"
+            " then start it again or run this command without it"
+        ) from exc
 
 
 def _check_database(address: ServeAddress, database_url: str | None) -> None:

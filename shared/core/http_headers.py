@@ -15,7 +15,8 @@ KEY_PATTERN = f"^(?:{_BARE}|{_QUOTED})$"
 _KEY = re.compile(KEY_PATTERN)
 
 _TAG = r'(?:W/)?"[!#-~]*"'
-ETAGS_PATTERN = rf"^(?:\*|{_TAG}(?:[ ]?,[ ]?{_TAG}){{0,9}})$"
+# A list may have white space around its commas, and empty members (RFC 9110, section 5.6.1.2).
+ETAGS_PATTERN = rf"^(?:\*|[ \t,]*{_TAG}(?:[ \t]*,[ \t,]*{_TAG}){{0,9}}[ \t,]*)$"
 _ETAGS = re.compile(ETAGS_PATTERN)
 _VERSION = re.compile(r'(?<!W/)"([1-9][0-9]{0,9})"')
 _ANY_VERSION = range(1, 2**63)
@@ -43,7 +44,8 @@ def parse_versions(field: str) -> Container[int]:
     """Return the versions that an If-Match header allows (RFC 9110, section 13.1.1).
 
     `*` allows every version. Weak tags, and tags of another form, allow none.
-    Raises InvalidInputError unless the header is `*` or a list of at most ten entity tags.
+    Raises InvalidInputError unless the header is `*` or a list of one to ten entity tags. RFC 9110 allows an empty
+    list; it is refused because it names no version: 400 says so, 412 would not.
     """
     text = field.strip(" \t")
     if not _ETAGS.match(text):

@@ -17,7 +17,9 @@ OPTIONS = {
     "body:options.delimiter": "comma",
     "body:options.qualifier": "quote",
     "body:options.newline": "none",
-    "body:options.header": True,
+    "body:options.header": False,
+    "body:options.cells": 3,
+    "body:options.lineEnds": "lf",
     "body:options.columns": {"Doc": "control_number"},
     "body:options.dateOrder": "DMY",
 }

@@ -100,23 +100,38 @@ class _Draft:
         parts = [self._part(part) for part in range(self.rng.choice((1, 1, 2, MOST_PARTS)))]
         text = "".join(parts)
         text = text[: len(text) - len(self.newline)] + self.last
-        before = f"sep={self.dialect.delimiter}{self.newline}" if self.has_separator else ""
         habits = (self.dialect.name, self.quoting.value, self.encoding, repr(self.newline), repr(self.last))
         refusal = FileFailure.UNSUPPORTED_ENCODING if self.encoding == "utf-32" else None
         # A few rows of this dialect need not show their qualifier.
         options = {"qualifier": "quote"} if self.dialect is PIPE_QUOTE and self.quoting is Quoting.MINIMAL else {}
-        data, rows = self._encode(before + text), read_with_csv(text, self.dialect)
+        data, rows = self._encode(self.separator + text), read_with_csv(text, self.dialect)
         return HabitFile(self.number, data, habits, options, rows, self.headers, self.marks, refusal)
 
     def _part(self, part: int) -> str:
         """One file of those that are joined; each but the first may have a mark and a header before its rows."""
         quoting = header_quoting(self.dialect, self.quoting)
-        header = render(HEADER[: self.columns], self.dialect, quoting) + self.newline
+        header = self._header(quoting) + self.newline if part else self._exact_header(quoting)
         rows = [self._row(f"P{part}-{row}") for row in range(self.rng.randint(0 if part else 1, MOST_ROWS))]
         repeated = part > 0 and self.rng.random() < 0.8
         marked = part > 0 and self.rng.random() < 0.5 and (repeated or bool(rows))
-        self.headers, self.marks = self.headers + repeated, self.marks + marked
-        return "\ufeff" * marked + header * (repeated or not part) + "".join(rows)
+        # Each part that Excel wrote names the delimiter.
+        separator = self.separator * (part > 0 and repeated and self.rng.random() < 0.8)
+        self.headers += repeated + bool(separator)
+        self.marks += marked
+        return "\ufeff" * marked + separator + header * (repeated or not part) + "".join(rows)
+
+    @property
+    def separator(self) -> str:
+        return f"sep={self.dialect.delimiter}{self.newline}" if self.has_separator else ""
+
+    def _exact_header(self, quoting: Quoting) -> str:
+        return render(HEADER[: self.columns], self.dialect, quoting) + self.newline
+
+    def _header(self, quoting: Quoting) -> str:
+        """The header as another program or person wrote it: in another case, with spaces, with a spare delimiter."""
+        spelled = self.rng.choice((str, str, str.upper, str.lower, " {} ".format))
+        names = [spelled(name) for name in HEADER[: self.columns]]
+        return render(names, self.dialect, quoting) + self.dialect.delimiter * (self.rng.random() < 0.1)
 
     def _row(self, key: str) -> str:
         blank = self.newline if self.rng.random() < 0.05 else ""
@@ -142,7 +157,7 @@ class _Draft:
 
 
 def read_with_csv(text: str, dialect: Dialect) -> list[list[str]]:
-    """Return the rows after the header as the csv module reads them, without repeated headers and marks of records."""
+    """Return the rows after the header as the csv module reads them, without lines of a header and marks of records."""
     lines, found = _Unmarked(text), []
     reader = csv.reader(
         lines,
@@ -154,7 +169,12 @@ def read_with_csv(text: str, dialect: Dialect) -> list[list[str]]:
     for row in reader:
         found.append(row)
         lines.at_record = True
-    return [row for row in found if row and row != found[0]]
+    lines_of_header = (_spell(found[0]), _spell([*found[0], ""]), [f"sep={dialect.delimiter}"], ["sep=", ""])
+    return [row for row in found if row and _spell(row) not in lines_of_header]
+
+
+def _spell(row: Sequence[str]) -> list[str]:
+    return [cell.lower().strip(" ") for cell in row]
 
 
 class _Unmarked:

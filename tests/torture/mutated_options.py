@@ -24,7 +24,7 @@ _ANYTHING: tuple[Any, ...] = (
 )
 _NAMES = (
     *("header", "user_id", "encoding", "delimiter", "qualifier", "newline", "columns", "date_order", "__class__"),
-    "",
+    *("cells", "line_ends", ""),
 )
 
 
@@ -47,6 +47,10 @@ def _likely(rng: random.Random, name: str) -> Any:
             return rng.choice(_CHARACTERS)
         case "header":
             return rng.random() < 0.5
+        case "cells":
+            return rng.choice((0, 1, 2, 3, 9, 10_000, 10_001))
+        case "line_ends":
+            return rng.choice(("cr", "lf", "crlf", "CR"))
         case "date_order":
             return rng.choice(("DMY", "MDY", "YMD", "dmy"))
         case "columns":

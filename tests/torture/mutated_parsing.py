@@ -169,12 +169,22 @@ def _count_headers(found: Pass, places: Places, gap: tuple[int, int], reader: Re
 
 
 def _is_header(found: Pass, record: SourceRecord) -> bool:
-    """Whether the record has the cells of the header, in the encoding in which the header was seen."""
+    """Whether the record is a line of a header, in the encoding in which the header was seen."""
     dialect, encoding = found.opening.dialect, found.layout.encoding
     cells = record.cells or []
     if dialect.encoding is None:
         cells = [cell.encode(encoding, "surrogateescape").decode(dialect.view) for cell in cells]
-    return cells == found.opening.header
+    delimiter, count = found.layout.grammar.delimiter, found.layout.grammar.cells
+    if delimiter.join(cells).lower().strip('"') == f"sep={delimiter}" and len(cells) < 3:
+        return True
+    header = found.opening.header
+    return (
+        header is not None and _spell(cells[count:]) in ([], [""]) and _spell(cells[:count]) == _spell(header[:count])
+    )
+
+
+def _spell(cells: Sequence[str]) -> list[str]:
+    return [cell.strip(" \t\n\r\x0b\x0c").casefold() for cell in cells]
 
 
 def _records(found: Pass, chunk: Chunk, places: Places, reader: Reader) -> Iterator[SourceRecord]:

@@ -9,20 +9,17 @@ from core.codes import FileFailure, Rejection
 from core.errors import FileRefusedError
 from core.imports.report_files import build_reload_options
 from core.load_file.chunk_reader import SourceRecord, read_chunk
-from core.load_file.dialect import MAX_COLUMNS, Opening, read_opening
+from core.load_file.dialect import Opening, read_opening
 from core.load_file.encoding import has_surrogates
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
-from core.load_file.options import parse_options
+from core.load_file.options import MAX_COLUMNS, parse_options
 from core.load_file.original_lines import find_original_line
 from core.load_file.rows import Row, parse_row
 from tests.support.error_files import LINE_COLUMN, Form, error_file_of, line_cell
 
-# Control characters are to be a small share of a file; of the rejected rows they may be a larger one. Whether a CR in
-# the header is data is shown by rows that fit it.
-_BY_THEIR_SHARE = frozenset(
-    {FileFailure.BINARY_FILE, FileFailure.UNSUPPORTED_ENCODING, FileFailure.UNSUPPORTED_LINE_ENDS}
-)
+# Control characters are to be a small share of a file; of the rejected rows they may be a larger one.
+_BY_THEIR_SHARE = frozenset({FileFailure.BINARY_FILE, FileFailure.UNSUPPORTED_ENCODING})
 
 PATHS = ("file_name", "native_path", "text_path")
 
@@ -81,7 +78,7 @@ def check_ids(records: Sequence[SourceRecord], layout: Layout, seen: Sequence[tu
 def form_of(layout: Layout) -> Form:
     """How the file is written, and whether its error file has lines."""
     grammar = layout.grammar
-    numbered = layout.body_line > 1 and LINE_COLUMN not in layout.names[-1] and len(layout.names) < MAX_COLUMNS
+    numbered = layout.has_header and LINE_COLUMN not in layout.names[-1] and len(layout.names) < MAX_COLUMNS
     return Form(
         *(grammar.delimiter, grammar.qualifier or "", grammar.quoted_start, grammar.spare_cell, grammar.cr_ends),
         numbered=numbered and not {grammar.delimiter, grammar.qualifier} & set(LINE_COLUMN),
@@ -91,9 +88,9 @@ def form_of(layout: Layout) -> Form:
 def check_reload(data: bytes, layout: Layout, rejected: Sequence[SourceRecord]) -> None:
     """With the options that come back with them, the rejected rows are read as the file was, each with its line.
 
-    Where there is no header, the first of them says how many columns there are, which may be what is wrong with it.
+    Without a header, only the first row shows whether records begin with a qualifier.
     """
-    if not rejected or layout.body_line == 1:
+    if not rejected:
         return
     form, places = form_of(layout), [(each.line_no, each.byte_start, each.byte_len) for each in rejected]
     returned = error_file_of(data, layout.body_start, layout.encoding, form, places)
@@ -103,10 +100,13 @@ def check_reload(data: bytes, layout: Layout, rejected: Sequence[SourceRecord]) 
         if refused.code in _BY_THEIR_SHARE:
             return
         raise ViolationError(f"the rejected rows cannot be loaded again: {refused.code}: {refused}") from refused
-    read = (opening.grammar, opening.names, opening.fields, opening.dialect.newline, opening.dialect.encoding)
+    grammar = (
+        opening.grammar if layout.has_header else replace(opening.grammar, quoted_start=layout.grammar.quoted_start)
+    )
+    read = (grammar, opening.names, opening.fields, opening.dialect.newline, opening.dialect.encoding)
     added = ((LINE_COLUMN,), ("original_line",)) if form.numbered else ((), ())
-    grammar = replace(layout.grammar, cells=layout.grammar.cells + form.numbered)
-    meant = (grammar, layout.names + added[0], layout.fields + added[1], layout.newline, "utf-8")
+    expected = replace(layout.grammar, cells=layout.grammar.cells + form.numbered)
+    meant = (expected, layout.names + added[0], layout.fields + added[1], layout.newline, "utf-8")
     demand(read == meant, f"the rejected rows are read otherwise than the file: {read} and not {meant}")
     if form.numbered and all(each.cells is not None for each in rejected):
         # A record with damaged quoting may swallow the one behind it here that is not behind it in the file.

@@ -27,8 +27,8 @@ from tests.torture.access_tokens import lookalikes
 HELD_UP = {
     ("imports.commands", "_lock_import"): "the import is read once more, with the tenant, before anything is committed",
 }
-# Not asked by requests; test_access_storage.py puts objects.
-BY_UPLOADS = {"imports.upload_matching"}
+# Not asked by requests; test_access_storage.py puts objects, and test_import_again.py asks about others' exhibits.
+BY_UPLOADS = {"imports.upload_matching", "imports.chunks.conflicts"}
 
 
 @pytest.fixture(scope="module")

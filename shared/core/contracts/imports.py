@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 from core.contracts.common import FileName, NextCursor, RequestModel, ResponseModel
 from core.imports.column_report import ColumnKind
 from core.load_file.field_mapping import MappingReason
+from core.load_file.options import MAX_COLUMNS
 from core.statuses import ImportStatus
 
 MAX_SIZE = 10_000_000_000
@@ -41,6 +42,15 @@ class Options(RequestModel):
     qualifier: str | None = _character("The quote character around a cell, or `none`")
     newline: str | None = _character("The character that represents a line break within a cell, or `none`")
     header: bool = Field(default=True, description="Whether the first line contains the column names.")
+    cells: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_COLUMNS,
+        description="The number of cells of a row, if there is no header; by default, those of the first row.",
+    )
+    line_ends: Literal["cr", "lf"] | None = Field(
+        default=None, description="cr if CR ends lines, as LF and CRLF do; lf if only LF and CRLF end lines."
+    )
     columns: dict[ColumnName, str] = Field(
         default_factory=dict,
         max_length=MAX_OPTION_COLUMNS,

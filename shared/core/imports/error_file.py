@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from core.load_file.chunk_reader import read_chunk
-from core.load_file.dialect import MAX_COLUMNS
 from core.load_file.encoding import CP1252, UTF_8, detect_byte_order_mark, is_wide, replace_surrogates
 from core.load_file.field_mapping import LINE_COLUMN
 from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
+from core.load_file.options import MAX_COLUMNS
 from core.load_file.original_lines import format_line, has_line_column
 
 # The end of a record, where the cell is inserted, is held back while its text is written: the last characters, and the
@@ -37,7 +37,7 @@ def adds_lines(layout: Layout) -> bool:
     grammar = layout.grammar
     readable = grammar.delimiter not in LINE_COLUMN and (grammar.qualifier or "\n") not in LINE_COLUMN
     few = grammar.cells + grammar.spare_cell < MAX_COLUMNS
-    return layout.body_line > 1 and not has_line_column(layout) and readable and few
+    return layout.has_header and not has_line_column(layout) and readable and few
 
 
 def format_header(raw: bytes, layout: Layout) -> bytes:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from core.load_file.encoding import UTF_8
 from core.load_file.field_mapping import FIELDS, map_columns
 from core.load_file.layout import Layout
+from core.load_file.options import CR, LF
 
 MAX_WINDOW_BYTES = 4_000_000
 MAX_GAP_BYTES = 65_536
@@ -73,7 +74,9 @@ def build_reload_options(layout: Layout) -> dict[str, Any]:
         "delimiter": layout.grammar.delimiter,
         "qualifier": layout.grammar.qualifier or "none",
         "newline": layout.newline or "none",
-        "header": layout.body_line > 1,
+        "line_ends": CR if layout.grammar.cr_ends else LF,
+        "header": layout.has_header,
+        **({} if layout.has_header else {"cells": layout.grammar.cells}),
         "date_order": layout.date_order,
         "columns": _map_explicitly(layout),
     }
@@ -81,7 +84,7 @@ def build_reload_options(layout: Layout) -> dict[str, Any]:
 
 def _map_explicitly(layout: Layout) -> dict[str, str]:
     # By name if there are names: a column named "3" need not be the third one.
-    keys = layout.names if layout.body_line > 1 else [str(number) for number in range(1, len(layout.names) + 1)]
+    keys = layout.names if layout.has_header else [str(number) for number in range(1, len(layout.names) + 1)]
     mapping = {key: field for key, field in zip(keys, layout.fields, strict=True) if field in FIELDS and field}
     # A column that was a property although its name means a field would now be mapped to that field; once it is mapped
     # to a property explicitly, the same can happen to the next column of that meaning.

@@ -19,11 +19,10 @@ from core.load_file.field_mapping import MappingReason, explain_columns, get_id_
 from core.load_file.file_signatures import EMPTY_FILE, refuse_foreign_formats
 from core.load_file.grammar import Grammar, LineCursor, Record
 from core.load_file.line_ends import SAMPLE_BYTES, SAMPLE_LINES, detect_cr_ends, take_sample_lines
-from core.load_file.options import NO_CHARACTER, ImportOptions
+from core.load_file.options import MAX_COLUMNS, NO_CHARACTER, ImportOptions
 from core.load_file.record_reader import read_records
 
 REGISTERED = "\u00ae"
-MAX_COLUMNS = 10_000
 MAX_NAME_CHARACTERS, MAX_HEADER_CHARACTERS = 1_000, 1_000_000
 CLOSE_THE_QUALIFIER = "Close or double the qualifier and upload the file again."
 
@@ -81,10 +80,9 @@ def read_opening(head: bytes, options: ImportOptions, *, whole: bool) -> Opening
     # Column names need the real encoding; the structure is the same in any view.
     encoding = dialect.encoding or _guess_encoding(body)
     lines = enc.split_lines(body, encoding, dialect.cr_ends)
-    before = _count_lines_before_header(lines) if options.header else 0
-    first = _read_first_record(lines.slice_from(before), dialect, whole)
-    first = first._replace(first=before + first.first)
-    opening = _build_opening(first, lines, dialect, options)
+    before = _count_lines_before_records(lines)
+    first = _read_first_record(lines.slice_from(before), dialect, options.cells, whole)
+    opening = _build_opening(first._replace(first=before + first.first), lines, before, dialect, options)
     return (
         replace(opening, header=_view_cells(first.cells or [], encoding, dialect.view)) if options.header else opening
     )
@@ -97,14 +95,14 @@ def _view_cells(cells: list[str], encoding: str, view: str) -> list[str]:
     return [cell.encode(encoding, "surrogateescape").decode(view) for cell in cells]
 
 
-def _count_lines_before_header(lines: enc.Lines) -> int:
+def _count_lines_before_records(lines: enc.Lines) -> int:
     """Return the number of lines up to the one that names the delimiter to Excel; 0 if there is none."""
     number = next((number for number, text in enumerate(lines.texts) if text.strip()), 0)
     line = "".join(lines.texts[number : number + 1])
     return number + 1 if find_separator(line[enc.skip_marks(line, lines.mark) :].rstrip("\r\n")) else 0
 
 
-def _build_opening(first: Record, lines: enc.Lines, dialect: Dialect, options: ImportOptions) -> Opening:
+def _build_opening(first: Record, lines: enc.Lines, before: int, dialect: Dialect, options: ImportOptions) -> Opening:
     cells = [enc.replace_surrogates(cell) for cell in first.cells or []]
     _refuse_too_many_columns(cells)
     if options.header:
@@ -121,7 +119,7 @@ def _build_opening(first: Record, lines: enc.Lines, dialect: Dialect, options: I
         and start.startswith(dialect.qualifier, enc.skip_marks(start, lines.mark)),
         cr_ends=dialect.cr_ends,
     )
-    body_line = first.first + first.lines if options.header else 0
+    body_line = first.first + first.lines if options.header else before
     body_start = dialect.mark_bytes + sum(lines.sizes[:body_line])
     columns = explain_columns(names, options.columns)
     fields, reasons = tuple(column.field for column in columns), tuple(column.why for column in columns)
@@ -154,10 +152,16 @@ def _take_whole_lines(raw: bytes, dialect: Dialect, whole: bool) -> bytes:
     return raw[:end]
 
 
-def _read_first_record(lines: enc.Lines, dialect: Dialect, whole: bool) -> Record:
-    """Return the first record, with any number of cells: it defines how many cells the other records have."""
-    if not any(text.strip() for text in lines.texts):
+def _read_first_record(lines: enc.Lines, dialect: Dialect, cells: int | None, whole: bool) -> Record:
+    """Return the first record, with any number of cells: it defines how many cells the other records have.
+
+    If the uploader states their number, the record is not read, because it may be a damaged one.
+    """
+    start = next((number for number, text in enumerate(lines.texts) if text.strip()), None)
+    if start is None:
         raise FileRefusedError(FileFailure.EMPTY_FILE, EMPTY_FILE)
+    if cells is not None:
+        return Record(start, 1, [""] * cells)
     grammar = Grammar(dialect.delimiter, dialect.qualifier, cells=0, cr_ends=dialect.cr_ends)
     first = next(read_records(lines, grammar, at_end=whole, cursor=LineCursor()), None)
     if first is not None and first.cells is not None:

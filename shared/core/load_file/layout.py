@@ -17,6 +17,7 @@ class Layout:
     count when layouts are compared.
     `newline` is the character that represents a line break inside a cell (None: no character does).
     `date_order` is DMY or MDY. `body_start` is the byte and `body_line` the physical line where the records begin.
+    `has_header`: the records come after a header; otherwise a line that names the delimiter may be before them.
     """
 
     encoding: str
@@ -27,6 +28,7 @@ class Layout:
     date_order: str
     body_start: int
     body_line: int
+    has_header: bool = True
     reasons: tuple[str, ...] = field(default=(), compare=False)
 
     def to_json(self) -> str:
@@ -38,6 +40,8 @@ class Layout:
         """Return the layout that `to_json` wrote."""
         values = json.loads(text)
         values["grammar"] = Grammar(**values["grammar"])
+        # The layouts of files that an earlier version split have neither `has_header` nor `reasons`.
+        values.setdefault("has_header", values["body_line"] > 1)
         for name in ("names", "fields", "reasons"):
             values[name] = tuple(values.get(name, ()))
         return cls(**values)

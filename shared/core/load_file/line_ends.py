@@ -2,7 +2,7 @@
 
 Guaranteed: the answer is yes only if the first record ends in CR and LF ends no other record of the sample but the
 last; LF may stand in quoted cells. A file in which both could end records is refused, unless its rows fit its header
-when they are read up to LF: then a CR is data.
+when they are read up to LF: then a CR is data. The option `line_ends` overrides all of this.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from core.errors import FileRefusedError
 from core.load_file import encoding as enc
 from core.load_file.delimiters import count_cells, detect_delimiter_and_qualifier
 from core.load_file.grammar import Grammar, LineCursor
-from core.load_file.options import ImportOptions
+from core.load_file.options import CR, ImportOptions
 from core.load_file.record_reader import read_records
 
 SAMPLE_BYTES = 256 * 1024
@@ -21,6 +21,8 @@ SAMPLE_LINES = 50
 
 def detect_cr_ends(sample: bytes, view: str, options: ImportOptions) -> bool:
     """Return whether CR alone ends the lines; raise FileRefusedError (UNSUPPORTED_LINE_ENDS) if that is ambiguous."""
+    if options.line_ends is not None:
+        return options.line_ends == CR
     lines = enc.split_lines(sample, view, cr_ends=True)
     if not any(text.endswith("\r") for text in lines.texts):
         return False

@@ -17,7 +17,10 @@ from core.load_file.encoding import has_surrogates
 from core.load_file.field_mapping import FIELDS
 
 NO_CHARACTER = ""
+MAX_COLUMNS = 10_000
 DATE_ORDERS = ("DMY", "MDY")
+CR, LF = "cr", "lf"
+LINE_ENDS = (CR, LF)
 _CHARACTERS = {
     "comma": ",",
     "tab": "\t",
@@ -36,7 +39,9 @@ _CHARACTERS = {
 class ImportOptions:
     """The options of an upload; None means that the value is detected.
 
-    `qualifier` and `newline` are NO_CHARACTER if the uploader states that the file does not use one.
+    `qualifier` and `newline` are NO_CHARACTER if the uploader states that the file does not use one. `cells` is the
+    number of cells of a row in a file without a header. `line_ends` is CR if CR ends lines, as LF and CRLF do, and LF
+    if only these do.
     """
 
     user_id: str | None = None
@@ -45,6 +50,8 @@ class ImportOptions:
     qualifier: str | None = None
     newline: str | None = None
     header: bool = True
+    cells: int | None = None
+    line_ends: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     date_order: str | None = None
 
@@ -70,6 +77,8 @@ def parse_options(document: object) -> ImportOptions:
         qualifier=_parse_character("qualifier", _parse_text(document, "qualifier"), allow_none=True),
         newline=_parse_character("newline", _parse_text(document, "newline"), allow_none=True),
         header=header,
+        cells=_parse_cells(document.get("cells"), header),
+        line_ends=_parse_line_ends(_parse_text(document, "line_ends")),
         columns=_parse_columns(document.get("columns", {})),
         date_order=_parse_date_order(_parse_text(document, "date_order")),
     )
@@ -119,6 +128,22 @@ def _parse_columns(mapping: object) -> Mapping[str, str]:
             message = f"Option 'columns' maps column {str(column)[:100]!r} to {str(field_name)[:100]!r}"
             raise _refuse(f"{message}, which is not a field. The fields are {', '.join(sorted(FIELDS))}.")
     return {str(column): str(field_name) for column, field_name in mapping.items()}
+
+
+def _parse_cells(cells: object, header: bool) -> int | None:
+    if cells is None:
+        return None
+    if not isinstance(cells, int) or isinstance(cells, bool) or not 0 < cells <= MAX_COLUMNS:
+        raise _refuse(f"Option 'cells' must be a number from 1 to {MAX_COLUMNS}: the cells of a row.")
+    if header:
+        raise _refuse("Option 'cells' is for a file without a header, which says how many cells a row has. Remove it.")
+    return cells
+
+
+def _parse_line_ends(line_ends: str | None) -> str | None:
+    if line_ends is not None and line_ends not in LINE_ENDS:
+        raise _refuse(f"Option 'line_ends' is {line_ends!r}. It must be cr if rows end in CR alone, else lf.")
+    return line_ends
 
 
 def _parse_date_order(order: str | None) -> str | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.load_file.encoding import Lines
 from core.load_file.grammar import Grammar
 from core.load_file.record_reader import strict_reader
+from core.load_file.repeated_header import RepeatedHeader
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -69,19 +70,22 @@ class LocatedBatch(NamedTuple):
         return bisect_right(self.batch.bounds, local, start + 1, key=self.offsets.__getitem__) - 1
 
 
-def read_batch(lines: Lines, grammar: Grammar, columns: tuple[int, int], header_id: str | None = None) -> RecordBatch:
+def read_batch(
+    lines: Lines, grammar: Grammar, columns: tuple[int, int], repeated: RepeatedHeader | None = None
+) -> RecordBatch:
     """Return the records before the first blank line, damaged quoting or unfinished record; possibly none.
 
-    `columns` are the indexes of the id column and the date column. The batch ends before a record whose id is
-    `header_id`, which may be a repeated header. Lines with a CR that is not followed by LF give an empty batch, because
-    the csv module takes such a CR for the end of a record; so do lines that begin with a byte order mark.
+    `columns` are the indexes of the id column and the date column. The batch ends before a record that is a line of a
+    `repeated` header, or has the id of one. Lines with a CR that is not followed by LF give an empty batch, because the
+    csv module takes such a CR for the end of a record; so do lines that begin with a byte order mark.
     """
     batch = RecordBatch([0], [], [], [])
     if not lines.bare_cr and not lines.mark:
         with suppress(csv.Error):
             # The records before an error are valid; `read_records` handles the rest.
-            _read(batch, strict_reader(iter(lines.texts), grammar), grammar, columns)
-    return _cut_before(batch, batch.ids.index(header_id)) if header_id in batch.ids else batch
+            _read(batch, strict_reader(iter(lines.texts), grammar), grammar, columns, repeated)
+    number = repeated.find_candidate(batch.ids) if repeated else None
+    return batch if number is None else _cut_before(batch, number)
 
 
 def _cut_before(batch: RecordBatch, number: int) -> RecordBatch:
@@ -91,7 +95,9 @@ def _cut_before(batch: RecordBatch, number: int) -> RecordBatch:
     return RecordBatch(bounds[:kept], first_lines[:number], ids[:number], dates[:number])
 
 
-def _read(batch: RecordBatch, reader: Reader, grammar: Grammar, columns: tuple[int, int]) -> None:
+def _read(
+    batch: RecordBatch, reader: Reader, grammar: Grammar, columns: tuple[int, int], repeated: RepeatedHeader | None
+) -> None:
     (bounds, first_lines, ids, dates), (id_column, date_column), first = batch, columns, 0
     expected, has_expected_cells = grammar.cells, grammar.has_expected_cells if grammar.spare_cell else None
     for cells in reader:
@@ -100,7 +106,7 @@ def _read(batch: RecordBatch, reader: Reader, grammar: Grammar, columns: tuple[i
             first_lines.append(first)
             ids.append(cells[id_column])
             dates.append(cells[date_column])
-        elif not cells or grammar.spans_neighbours(cells, end - first):
+        elif not cells or grammar.spans_neighbours(cells, end - first) or (repeated and repeated.matches(cells)):
             return
         bounds.append(end)
         first = end

@@ -17,6 +17,7 @@ from core.load_file import encoding as enc
 from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, LineCursor
 from core.load_file.record_batches import LocatedBatch, read_batch
 from core.load_file.record_reader import ends_in_open_cell, find_large_cell_end, find_record_start, read_records
+from core.load_file.repeated_header import RepeatedHeader
 
 # A list of lines takes many times their bytes: at most this many bytes of empty lines are listed at once.
 MAX_BLANK_BYTES = 65_536
@@ -85,7 +86,7 @@ class RecordStream:
     """The records of a file's body, fed from its first byte on in blocks of any size.
 
     Sound records are returned in batches with the cells of `columns`, the id column and the date column; all other
-    records are returned one by one, and so is every record whose id is `header_id`.
+    records are returned one by one, and so are those of a `repeated` header.
     """
 
     def __init__(
@@ -96,9 +97,9 @@ class RecordStream:
         body_line: int,
         columns: tuple[int, int],
         max_record_bytes: int = MAX_RECORD_BYTES,
-        header_id: str | None = None,
+        repeated: RepeatedHeader | None = None,
     ) -> None:
-        self._grammar, self._view, self._columns, self._header_id = grammar, view, columns, header_id
+        self._grammar, self._view, self._columns, self._repeated = grammar, view, columns, repeated
         self._max_record_bytes = max_record_bytes
         self._position, self._line = body_start, body_line
         self._pending = b""
@@ -137,7 +138,7 @@ class RecordStream:
 
     def _read_batch(self, lines: enc.Lines, raw: bytes) -> Generator[LocatedBatch, None, enc.Lines]:
         """Yield the sound records at the beginning of the lines, if any; return the lines after them."""
-        batch = read_batch(lines, self._grammar, self._columns, self._header_id)
+        batch = read_batch(lines, self._grammar, self._columns, self._repeated)
         if len(batch.bounds) == 1:
             return lines
         offsets = [0, *accumulate(lines.sizes)]

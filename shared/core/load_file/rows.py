@@ -105,7 +105,9 @@ def _describe_malformed_quoting(layout: Layout) -> RowError:
 
 def _describe_cell_count(layout: Layout, found: int) -> RowError:
     expected = layout.grammar.cells + layout.grammar.spare_cell
-    message = f"The row has {found} cells; the first record of the file has {expected}."
+    # Without a header, the number can be an option, and the first record a wrong one.
+    source = "the first record of the file has" if layout.has_header else "it should have"
+    message = f"The row has {found} cells; {source} {expected}."
     return RowError(Rejection.WRONG_CELL_COUNT, None, f"{message} Check for a delimiter inside an unquoted cell.")
 
 

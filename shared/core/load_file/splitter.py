@@ -21,6 +21,7 @@ from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.record_batches import LocatedBatch, RecordBatch
 from core.load_file.record_stream import LocatedRecord, RecordStream
+from core.load_file.repeated_header import RepeatedHeader
 
 MAX_CHUNK_BYTES = 4_000_000
 MAX_DATE_PREFIXES = 50_000
@@ -77,8 +78,8 @@ class Splitter:
     """A pass over a file: call `feed` with the bytes in order from the first one on, then `finish`.
 
     `ids` holds (id, line) of every record that has an id and the expected number of cells, since the caller last
-    cleared the list. Records with the cells of the header belong to no chunk and count in `repeated_headers`; records
-    that begin with a byte order mark count in `byte_order_marks`.
+    cleared the list. Lines of a header belong to no chunk and count in `repeated_headers`; records that begin
+    with a byte order mark count in `byte_order_marks`.
     """
 
     def __init__(
@@ -99,9 +100,9 @@ class Splitter:
         # Without a date column, a batch has the ids twice and its dates are not read.
         columns = (self._id_column, self._id_column if self._date_column is None else self._date_column)
         view = opening.dialect.view
-        header_id = None if opening.header is None else opening.header[self._id_column]
+        self._repeated = RepeatedHeader(opening.grammar, opening.header, self._id_column)
         self._stream = RecordStream(
-            opening.grammar, view, opening.body_start, opening.body_line, columns, max_record_bytes, header_id
+            opening.grammar, view, opening.body_start, opening.body_line, columns, max_record_bytes, self._repeated
         )
         self._byte_order_mark = enc.get_byte_order_mark(view).encode(view)
         self.repeated_headers, self.byte_order_marks = LineCount(), LineCount()
@@ -157,6 +158,7 @@ class Splitter:
             body_start=opening.body_start,
             body_line=opening.body_line,
             reasons=opening.reasons,
+            has_header=opening.header is not None,
         )
 
     def _strip_header(self, block: bytes) -> bytes:
@@ -179,7 +181,7 @@ class Splitter:
     def _is_repeated_header(self, record: LocatedRecord) -> bool:
         if record.tile and record.tile.startswith(self._byte_order_mark, record.byte_start - record.tile_start):
             self.byte_order_marks.add(record.first_line)
-        if record.cells is None or record.cells != self.opening.header:
+        if record.cells is None or not self._repeated.matches(record.cells):
             return False
         self.repeated_headers.add(record.first_line)
         if self.repeated_headers.count > MAX_REPEATED_HEADERS:

@@ -75,7 +75,7 @@ class Split:
     def _list_joins(self) -> Iterator[FileWarning]:
         """Yield the warnings about a file that was put together from several ones."""
         if self.repeated_headers.count:
-            message = f"The header is repeated: {self.repeated_headers.list_lines()}. Repeated headers are not rows."
+            message = f"Lines of a header are inside the file: {self.repeated_headers.list_lines()}. They are not rows."
             yield WarningCode.REPEATED_HEADER, None, message
         if self.byte_order_marks.count:
             message = f"A byte order mark before a record was removed: {self.byte_order_marks.list_lines()}."

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec
+from shell.db.session import session
+from shell.imports.chunks.conflicts import find_origins
+from shell.tables.imports import Imports
 from tests.integration.imports.conftest import Chunks
 from tests.support.checks import assert_accounted, turned_down
 from tests.support.dump import Dump
@@ -124,6 +128,20 @@ def test_a_conflict_names_the_columns_that_differ_and_where_the_stored_values_ca
     assert b'""drei"" in the case' in world.report(second)["report.csv"]
     payloads = str(world.query("SELECT payload FROM outbox_events"))
     assert not [value for value in ("ones", "drei", "Jones") if value in payloads]
+
+
+@pytest.mark.parametrize("other", [{"case_id": 0}, {"tenant_id": "beta"}])
+def test_an_exhibit_of_another_case_or_tenant_is_not_looked_at(world: World, other: dict[str, Any]) -> None:
+    import_id = world.run(b"Control Number,Title\nA-1,one\n")
+    ids = [row.id for row in world.query("SELECT id FROM exhibits")]
+    with session() as reading:
+        mine = reading.get_one(Imports, import_id)
+        assert find_origins(reading, mine, ids)[ids[0]].line_no == 2
+        theirs = Imports(case_id=mine.case_id, tenant_id=mine.tenant_id)
+        for name, value in other.items():
+            setattr(theirs, name, value)
+        with pytest.raises(KeyError):
+            find_origins(reading, theirs, ids)
 
 
 def test_the_same_rows_with_their_columns_in_another_order_are_unchanged(world: World) -> None:

@@ -96,14 +96,14 @@ def test_a_header_without_rows_is_an_import_of_nothing(world: World) -> None:
 
 
 def test_concatenated_files_are_read_and_warned_of(world: World) -> None:
-    import_id = world.start(GOOD + b"\xef\xbb\xbf" + GOOD.replace(b"A-", b"B-"))
+    import_id = world.start(GOOD + b"\xef\xbb\xbfsep=,\r\n" + GOOD.replace(b"Title", b"TITLE").replace(b"A-", b"B-"))
     assert all(call(import_chunk.lambda_handler, message) for message in world.chunk_messages())
     assert world.query("SELECT status, rows_seen, imported FROM imports") == [("completed", 4, 4)]
     assert world.query("SELECT line_no, code FROM import_warnings ORDER BY seq") == [
         (0, "REPEATED_HEADER"),
         (0, "BYTE_ORDER_MARK"),
     ]
-    assert b"line 4" in world.report(import_id)["warnings.csv"]
+    assert b"line 4, line 5. They" in world.report(import_id)["warnings.csv"]
 
 
 def test_a_source_that_is_overwritten_is_read_as_it_was(world: World) -> None:

@@ -50,7 +50,8 @@ def measured(ended: Ended) -> Any:
 @pytest.mark.slow
 def test_imports_are_compared_with_every_other_method_in_every_run() -> None:
     shape = ("--rows", "50", "--runs", "2", "--columns", "3", "--tags", "4")
-    ended = run("benchmarks.import_rate", "--database-url", os.environ[SERVER], *shape)
+    server = ("--database-url", os.environ[SERVER])
+    ended = run("benchmarks.import_rate", *server, *shape, PYTHONWARNINGS="error::DeprecationWarning")
     result = measured(ended)
     assert "peak_mb" in result
     assert all(result[name] > 0 for name in ("vs_load_data", "vs_pattern_bulk", "vs_orm", "reimport"))

@@ -98,8 +98,8 @@ def test_a_command_that_is_ended_leaves_no_running_import(
     assert blocked.execute(text("SELECT COUNT(*) - 1 FROM exhibits")).scalar_one() == state.imported > 0
     counts = f"{state.imported:,} of 3,000 rows are in, {state.rejected} rejected"
     assert counts in " ".join(output.split())
-    report = (workspace.state_dir / "reports" / str(state.id) / "report.csv").read_text("utf-8-sig")
-    assert report.count("MISSING_ID") == state.rejected
+    [report] = (workspace.state_dir / "reports").glob(f"{state.id}-*/report.csv")
+    assert report.read_text("utf-8-sig").count("MISSING_ID") == state.rejected
     assert list((workspace.state_dir / "running").iterdir()) == []
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from core.errors import FileRefusedError
-from core.load_file.dialect import MAX_COLUMNS, MAX_NAME_CHARACTERS
+from core.load_file.dialect import MAX_NAME_CHARACTERS
+from core.load_file.options import MAX_COLUMNS
 from tests.unit.core.reading import Reading, every, read_file
 
 DC4, THORN = "\x14", "þ"
@@ -91,6 +92,9 @@ def test_the_line_in_which_excel_names_the_delimiter_is_not_the_header(first: st
         assert (reading.layout.names, reading.layout.grammar.delimiter) == (("DOCID", "Title"), ";")
         assert [(record.line_no, record.cells) for record in reading.records] == [(3, ["1", "a,b"])]
     assert opened("sep=;\nDOCID|Title\n", {"delimiter": "|"}).layout.names == ("DOCID", "Title")
+    for mark in ("", "\ufeff"):
+        bare = opened(f"{mark}{first}\n1;a,b\n2;c\n", {"header": False, "columns": {"1": "control_number"}})
+        assert [(each.line_no, each.cells) for each in bare.records] == [(2, ["1", "a,b"]), (3, ["2", "c"])]
 
 
 def opened(text: str, options: dict[str, Any] | None = None) -> Reading:
@@ -124,6 +128,14 @@ def test_columns_without_a_header_are_numbered_and_the_first_row_is_read_however
     assert reading.layout.names == ("Column 1", "Column 2", "Column 3")
     assert reading.layout.fields == ("control_number", None, "title")
     assert (reading.layout.body_start, reading.layout.body_line, reading.splitter.rows_seen) == (0, 1, 2)
+
+
+@pytest.mark.parametrize("first", ["1,a,b", '1,"a'])
+def test_without_a_header_the_number_of_cells_may_be_given(first: str) -> None:
+    options = {"header": False, "columns": {"1": "control_number"}, "cells": 2}
+    reading = opened(f"\n{first}\n2,c\n", options)
+    assert (reading.layout.grammar.cells, reading.layout.names) == (2, ("Column 1", "Column 2"))
+    assert [(each.line_no, each.cells) for each in reading.records][1:] == [(3, ["2", "c"])]
 
 
 UNCLOSED = "Close or double the qualifier"
@@ -179,6 +191,12 @@ def test_lines_that_end_in_cr_and_in_lf_are_refused_with_what_to_do(text: str) -
 
 def test_a_cr_in_a_header_whose_rows_end_in_lf_is_data() -> None:
     assert opened("DOCID,Ti\rtle\n1,a\n2,b\n").layout.names == ("DOCID", "Ti\rtle")
+    assert opened("DOCID,Ti\rtle\n1\n", {"line_ends": "lf"}).layout.names == ("DOCID", "Ti\rtle")
+
+
+def test_the_line_ends_may_be_given() -> None:
+    reading = opened("DOCID,Title\r1\n2,b\r\n3,c\r", {"line_ends": "cr"})
+    assert reading.cells == [["1"], ["2", "b"], ["3", "c"]]
 
 
 def test_the_body_begins_behind_the_header_and_its_mark() -> None:

@@ -62,7 +62,7 @@ def test_a_column_that_is_not_mapped_says_what_it_looks_like(kind: str | None, n
     given_columns = {"Control Number": "control_number", "Document Date": "document_date"}
     columns = explain_columns(name_columns(titles), given_columns)
     fields, reasons = tuple(column.field for column in columns), tuple(column.why for column in columns)
-    layout = Layout("utf-8", Grammar(",", None, len(titles)), None, tuple(titles), fields, "MDY", 0, 1, reasons)
+    layout = Layout("utf-8", Grammar(",", None, len(titles)), None, tuple(titles), fields, "MDY", 0, 1, reasons=reasons)
     described = describe_columns(Layout.from_json(layout.to_json()))
     assert [(column.field, column.why, column.looks_like) for column in described] == [
         ("control_number", "given", None),

@@ -35,6 +35,10 @@ def test_what_is_no_key_is_refused(field: str) -> None:
 NAMED: list[tuple[str, set[int]]] = [
     *((format_etag(7), {7}), ('"3"', {3}), ('"3", "4"', {3, 4}), ('"3","4"', {3, 4}), ('W/"3", "4"', {4})),
     *((field, set()) for field in ('W/"3"', '"abc"', '"03"', '"99999999999"')),
+    # White space around commas, and members that are empty.
+    *((field, {3, 4}) for field in ('"3"  ,\t "4"', '"3",,"4"', ',"3" , ,\t"4", ,', '\t, W/"5" ,"3","4"')),
+    (", ,".join(['"1"'] * 10), {1}),
+    *(('"a,"\t,"3"', {3}), ('"3,4" , ', set())),
 ]
 
 
@@ -47,7 +51,10 @@ def test_an_asterisk_allows_every_version() -> None:
     assert all(version in parse_versions(" * ") for version in (1, 2, 2**31))
 
 
-@pytest.mark.parametrize("field", ["", "*, *", '*, "3"', "**", "3", '"3', '"3" "4"', ", ".join(['"1"'] * 11)])
+REFUSED = ["", ",", " , ", "*, *", "*,", '*, "3"', "**", "3", '"3', '"3" "4"', '"3"\n,"4"', ", ".join(['"1"'] * 11)]
+
+
+@pytest.mark.parametrize("field", REFUSED)
 def test_an_if_match_without_an_etag_is_refused(field: str) -> None:
     with pytest.raises(InvalidInputError, match="If-Match"):
         parse_versions(field)

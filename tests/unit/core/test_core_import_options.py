@@ -30,6 +30,8 @@ GOOD: list[tuple[dict[str, Any], ImportOptions]] = [
     ({"newline": "®"}, ImportOptions(newline="®")),
     ({"newline": "none"}, ImportOptions(newline="")),
     ({"header": False}, ImportOptions(header=False)),
+    ({"header": False, "cells": 10_000}, ImportOptions(header=False, cells=10_000)),
+    ({"line_ends": "cr", "cells": None}, ImportOptions(line_ends="cr")),
     ({"columns": {"1": "title", "Note": "property"}}, ImportOptions(columns={"1": "title", "Note": "property"})),
     ({"date_order": "DMY"}, ImportOptions(date_order="DMY")),
 ]
@@ -41,6 +43,9 @@ BAD: list[tuple[object, str]] = [
     *(({"columns": {"Title": value}}, "control_number") for value in BAD_FIELDS),
     *(({"columns": value}, "'columns'") for value in (["title"], None)),
     *(({"header": value}, "'header'") for value in ("no", None, 0)),
+    *(({"header": False, "cells": value}, "'cells'") for value in (0, -1, 10_001, 1.0, "3", True)),
+    *(({"cells": 3}, "'cells'"), ({"header": True, "cells": 3}, "without a header")),
+    *(({"line_ends": value}, "'line_ends'") for value in ("CR", "crlf", "\r", 13)),
     *(({"date_order": value}, "'date_order'") for value in ("dmy", 1)),
     *(({"user_id": value}, "'user_id'") for value in ("x" * 256, 7)),
     *(({"delimeter": ","}, "'delimeter'"), ({"qualifier": "''"}, "'qualifier'"), ({"newline": "\\n"}, "'newline'")),

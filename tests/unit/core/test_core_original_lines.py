@@ -19,8 +19,8 @@ from core.imports.error_file import (
 )
 from core.imports.report_files import build_reload_options
 from core.load_file.chunk_reader import SourceRecord
-from core.load_file.dialect import MAX_COLUMNS
 from core.load_file.field_mapping import FIELDS, explain_columns
+from core.load_file.options import MAX_COLUMNS
 from core.load_file.original_lines import find_original_line, is_line_cell
 from core.load_file.rows import Row, parse_row
 from samples.dialects import COMMA, CONCORDANCE, Quoting
@@ -261,7 +261,7 @@ def test_the_records_of_a_run_have_their_lines_and_the_blank_lines_between_them(
     body = source.data[layout.body_start :]
     expected = '\n1,a,L3\n\n\n2,"b\nc",L6\n3,"open,L8\n4,d,L9\n\n'
     assert b"".join(format_records(body, layout, layout.body_line)).decode() == expected
-    unnumbered = replace(layout, body_line=1)
+    unnumbered = replace(layout, has_header=False)
     assert b"".join(format_records(body, unnumbered, 1)) == body
 
 

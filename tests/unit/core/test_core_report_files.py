@@ -97,6 +97,8 @@ RELOADED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"columns": {"3": "control_number", "1": "custodians", "Title": "title"}},
     ),
     ("Smith,A-1,one\n", {"header": False, "columns": BY_PLACE}, {"header": False, "columns": BY_PLACE}),
+    ("sep=;\nSmith;A-1;one\n", {"header": False, "columns": BY_PLACE}, {"header": False, "columns": BY_PLACE}),
+    ("DOCID,Title\r1,a\r2,b\r", {}, {"line_ends": "cr"}),
     (
         "Control Number|Title\nA-1|it's \"one\n",
         {"qualifier": "none", "date_order": "DMY"},
@@ -113,6 +115,33 @@ def test_a_file_is_read_alike_with_the_options_that_its_report_gives(
     options = json.loads(json.dumps(build_reload_options(layout)))
     assert read_file(text.encode(), options).layout == layout
     assert options.items() >= expected.items()
+
+
+# Files, by what their rejected rows do not show; the first of these rows is the one with a cell too many.
+UNTOLD = {
+    "where lines end": ("DOCID,Title\r" + "1,a\r" * 70_000 + "2,b,c\n3,d,e\r4,f,g\r\n", {}),
+    "where lines do not end": ("DOCID,Ti\rtle\n" + "1,a\n" * 99 + "2,b,c\n", {}),
+    "how many cells a row has": ("1,a\n2,b,c\n3,d\n", {"header": False, "columns": {"1": "control_number"}}),
+    "how many cells a row has, after quoting": (
+        'sep=,\n1,a\n"2",b,c\n"3,d',
+        {"header": False, "columns": {"1": "control_number"}},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNTOLD)
+def test_what_rejected_rows_do_not_show_is_in_their_options(case: str) -> None:
+    text, options = UNTOLD[case]
+    reading = read_file(text.encode(), options)
+    wrong = [each for each in reading.records if each.cells is None or len(each.cells) != 2]
+    places = [slice(each.byte_start, each.byte_start + each.byte_len) for each in wrong]
+    reloaded = read_file(error_file(text.encode(), reading.layout, places), build_reload_options(reading.layout))
+    has_lines = reading.layout.has_header
+    without_lines = [cells[:-1] if cells and has_lines else cells for cells in reloaded.cells]
+    assert without_lines == [each.cells for each in wrong] != []
+    # Whether records begin with a qualifier is shown by the first one, and only matters for damaged ones.
+    grammar = replace(reloaded.layout.grammar, quoted_start=reading.layout.grammar.quoted_start)
+    assert grammar == replace(reading.layout.grammar, cells=2 + has_lines)
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])

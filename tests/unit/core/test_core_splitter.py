@@ -110,28 +110,69 @@ def assert_detected_and_read(dialect: Dialect, encoding: str) -> None:
     assert (reading.layout.grammar.delimiter, reading.layout.encoding) == (dialect.delimiter, generated.truth.encoding)
 
 
-INSERTED = st.dictionaries(st.integers(0, 8), st.tuples(st.booleans(), st.booleans()), max_size=4)
+# Where files were put together: whether there is a mark, and which lines come before the next row.
+HEADERS = ("header", "Header in another case", "header, with a spare cell or without", "sep=", "SEP= and header")
+INSERTED = st.dictionaries(
+    st.integers(0, 8), st.tuples(st.booleans(), st.sampled_from(["", *HEADERS, *HEADERS])), max_size=4
+)
+
+
+def header_lines(header: str, delimiter: str, end: str, kind: str) -> list[str]:
+    """The lines of a header, written in the way of that name; without one, at most the line for Excel."""
+    text = header.rstrip("\r\n")
+    other_case = "".join(each.swapcase() if each.isascii() else each for each in header)
+    other_spare = text.removesuffix(delimiter) if text.endswith(delimiter) else text + delimiter
+    ways = (header, other_case, other_spare + end, f"sep={delimiter}{end}", f"SEP={delimiter}{end}{header}")
+    return [] if not kind or not (header or kind == "sep=") else ways[HEADERS.index(kind)].splitlines(keepends=True)
 
 
 @given(readings(), INSERTED, st.integers(1, 5))
 def test_headers_and_byte_order_marks_inside_a_file_are_not_read(
-    both: tuple[Generated, Reading], inserted: dict[int, tuple[bool, bool]], chunk_rows: int
+    both: tuple[Generated, Reading], inserted: dict[int, tuple[bool, str]], chunk_rows: int
 ) -> None:
     generated, plain = both
     data, records, encoding = generated.data, plain.records, plain.layout.encoding
     # Until the encoding is known, marks are evidence of it. What follows damage may belong to it.
     assume(plain.opening.dialect.encoding or encoding == "utf-8")
     assume(all(record.cells for record in records))
-    header = data[plain.opening.dialect.mark_bytes : plain.layout.body_start]
+    header = data[plain.opening.dialect.mark_bytes : plain.layout.body_start].decode(encoding)
     mark = b"\xef\xbb\xbf" if encoding == "cp1252" else "\ufeff".encode(encoding)
     headers = marks = 0
     for at in sorted(inserted.keys() & range(0 if header else 1, len(records)), reverse=True):
-        (marked, repeated), place = inserted[at], records[at].byte_start
-        data = data[:place] + mark * marked + header * repeated + data[place:]
-        headers, marks = headers + (repeated and header != b""), marks + marked
+        (marked, kind), place = inserted[at], records[at].byte_start
+        lines = header_lines(header, plain.layout.grammar.delimiter, generated.spec.newline, kind)
+        data = data[:place] + mark * marked + "".join(lines).encode(encoding) + data[place:]
+        headers, marks = headers + len(lines), marks + marked
     reading = read_file(data, generated.options, chunk_rows=chunk_rows, cuts=every(37, data))
     assert reading.cells == plain.cells
     assert (reading.splitter.repeated_headers.count, reading.splitter.byte_order_marks.count) == (headers, marks)
+
+
+# Lines of files with a header, and whether each is a line of the header.
+LIKE_A_HEADER = [
+    ("DOCID,Title", {"docid, TITLE ": True, " DOCID,Title,": True, "DOCID,Title, ": True, '"docid","title",""': True}),
+    ("DOCID,Title", {"DOCID,": False, "DOCID,Titles": False, "DOCID,Title,x": False, "DOCID,Title,,": False}),
+    ("DOCID,Title", {"DOCID": False, "Title,DOCID": False, ",Title": False, "DOC ID,Title": False}),
+    ("DOCID,Title,", {"docid,title": True, "DOCID,Title,": True, "DOCID,Title,,": False, "DOCID,,": False}),
+    ("DOCID,Title", {"sep=,": True, '"SEP=,"': True, "sep=;": False, "sep=,,": False, "sep=,a": False, "sep=": False}),
+    ("Title,DOCID", {"sep=,": True, "a,": False, "x,docid": False, "title,docid": True}),
+    ("DOCID", {"docid ": True, "docid,": True, "sep=,": True, '"sep=,"': True, "sep=": False}),
+    ("DOCID,", {"sep=,": True, "docid": True, "DOCIDs,": False}),
+    ("DOCID,Title,Note", {"sep=,": True, "DOCID,Title,": False, "docid,title,note,": True}),
+    ("Stra\u00dfe,DOCID", {"STRASSE,docid": True}),
+]
+
+
+@pytest.mark.parametrize("qualifier", ["quote", "none"])
+@pytest.mark.parametrize(("header", "lines"), LIKE_A_HEADER)
+def test_a_line_of_a_header_has_nothing_else(header: str, lines: dict[str, bool], qualifier: str) -> None:
+    for line, is_left_out in lines.items():
+        if qualifier == "none" and '"' in line and "=" not in line:
+            continue
+        text = f"{header}\n1,a\n{line}\n2,b\n"
+        options = {"encoding": "utf-8", "delimiter": ",", "qualifier": qualifier}
+        reading = read_file(text.encode(), options)
+        assert (reading.splitter.repeated_headers.count, len(reading.records)) == (is_left_out, 3 - is_left_out), line
 
 
 def test_a_header_that_is_repeated_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import pytest
 
@@ -70,6 +70,26 @@ def test_the_address_of_a_killed_process_is_stale_and_can_be_replaced(tmp_path: 
     assert read_address(tmp_path) is None
     with publish_address(tmp_path, {"pid": 2}):
         assert read_address(tmp_path) == {"pid": 2}
+
+
+def test_what_another_version_adds_to_its_address_is_ignored(tmp_path: Path) -> None:
+    with publish_address(tmp_path, {**address(tmp_path), "console": "http://127.0.0.1:2"}):
+        served = find(tmp_path)
+        assert served is not None
+        with pytest.raises(ConnectionError), served:
+            raise ConnectionError
+
+
+@pytest.mark.parametrize("other", [{"pid": 1, "bucket": "evidence"}, ["pid"], "pid", 1])
+def test_an_address_of_another_version_is_refused_with_what_to_do(tmp_path: Path, other: Any) -> None:
+    with publish_address(tmp_path, other), pytest.raises(LocalError, match=r"another version.*end it"):
+        find(tmp_path)
+
+
+def test_the_draft_of_an_address_whose_writer_was_killed_is_deleted_at_the_next_start(tmp_path: Path) -> None:
+    (tmp_path / f"{ADDRESS_FILE}.x1y2").touch()
+    with lock_state_directory(tmp_path), publish_address(tmp_path, address(tmp_path)):
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["lock", ADDRESS_FILE]
 
 
 def test_a_command_that_publishes_nothing_has_no_stack_for_others(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,41 +13,19 @@ import pytest
 from pymysql import OperationalError
 from rich.console import Console
 
-from core.imports.column_report import ColumnKind, ColumnReading
-from core.load_file.field_mapping import MappingReason
-from local.cli import main, upload_and_wait
-from local.cli.arguments import build_parser
-from local.cli.column_summary import list_columns
+from local.cli import import_session, main, upload_and_wait
 from local.cli.import_files import ImportRequest, import_files
+from local.cli.import_journal import RunningImport
 from local.cli.import_options import import_options
-from local.cli.import_status import CodeCounts, ImportProgress, list_unfinished
+from local.cli.import_status import ImportProgress, list_unfinished
 from local.cli.progress import ProgressDisplay
-from local.cli.report_download import Reports
 from local.cli.serve import print_unfinished
-from local.cli.summary import ImportResult, build_reload_command, format_json, print_table
+from local.cli.summary import ImportResult
 from local.cli.workspace import Workspace
 from local.errors import ImportRefusedError, ImportStalledError, UsageError
 from local.services import disk_space
 from local.services.state_lock import lock_state_directory
-
-
-def state(**changes: Any) -> ImportProgress:
-    counts: dict[str, Any] = dict.fromkeys(
-        ("rows_seen", "imported", "unchanged", "updated", "rejected", "warnings", "custodians_created", "tags_created"),
-        0,
-    )
-    values: dict[str, Any] = counts | {
-        "id": 7,
-        "status": "running",
-        "failure_code": None,
-        "failure_message": None,
-        "encoding": "utf-8",
-        "delimiter": "\x14",
-        "qualifier": "þ",
-        "generation": 1,
-        "reports_generation": 0,
-    }
-    return ImportProgress(**(values | changes))
+from tests.unit.local.support import state
 
 
 def test_a_program_gets_its_json_also_while_another_command_runs(
@@ -188,103 +165,32 @@ def test_an_import_that_waits_for_another_attempt_is_not_given_up() -> None:
     ).finished
 
 
-OUTCOMES = [
-    ImportResult(
-        Path("a.dat"),
-        state(status="completed_with_rejections", rows_seen=3, imported=2, rejected=1, custodians_created=1),
-        None,
-        1.23456,
-        Reports(Path("/r/rejected_rows.dat"), Path("/r/report.csv"), options=Path("/r/options.json")),
-        CodeCounts({"MISSING_ID": 1}),
-        (
-            ColumnReading("Doc ID", "control_number", MappingReason.SYNONYM, None),
-            ColumnReading("Keeper", "custodians", MappingReason.GIVEN, None),
-            ColumnReading("Author", None, MappingReason.PROPERTY, ColumnKind.PERSON),
-            ColumnReading("Pages", None, MappingReason.PROPERTY, None),
-        ),
-    ),
-    ImportResult(Path("b.dat"), None, "the file is empty", 0.1),
-]
+class FakeS3:
+    """An S3 with one report, whose text is the number of downloads."""
+
+    def __init__(self) -> None:
+        self.downloads = 0
+
+    def get_paginator(self, name: str) -> FakeS3:
+        return self
+
+    def paginate(self, **arguments: str) -> Iterator[dict[str, Any]]:
+        yield {"Contents": [{"Key": f"{arguments['Prefix']}report.csv"}]}
+
+    def download_file(self, bucket: str, key: str, path: str) -> None:
+        self.downloads += 1
+        Path(path).write_text(str(self.downloads))
 
 
-def test_the_json_has_the_keys_that_programs_rely_on() -> None:
-    first, second = json.loads(format_json(OUTCOMES))["imports"]
-    assert first == {
-        "file": "a.dat",
-        "import_id": 7,
-        "status": "completed_with_rejections",
-        "error": None,
-        "rows_seen": 3,
-        "imported": 2,
-        "unchanged": 0,
-        "updated": 0,
-        "rejected": 1,
-        "warnings": 0,
-        "custodians_created": 1,
-        "tags_created": 0,
-        "encoding": "utf-8",
-        "delimiter": "\x14",
-        "qualifier": "þ",
-        "rejected_by_code": {"MISSING_ID": 1},
-        "warnings_by_code": {},
-        "columns": [
-            {"name": "Doc ID", "field": "control_number", "why": "synonym", "looks_like": None},
-            {"name": "Keeper", "field": "custodians", "why": "given", "looks_like": None},
-            {"name": "Author", "field": None, "why": "property", "looks_like": "person"},
-            {"name": "Pages", "field": None, "why": "property", "looks_like": None},
-        ],
-        "seconds": 1.235,
-        "reports": {
-            "rejected_rows": "/r/rejected_rows.dat",
-            "report": "/r/report.csv",
-            "warnings": None,
-            "options": "/r/options.json",
-            "columns": None,
-        },
-    }
-    assert second.keys() == first.keys()
-    assert (second["status"], second["error"], second["rows_seen"]) == ("failed", "the file is empty", 0)
-    assert ImportResult(Path("c.dat"), state(status="cancelled"), "the import was cancelled", 1.0).status == "failed"
-
-
-@pytest.mark.parametrize(("case", "tenant"), [('Smith v. Jones\' "$HOME"', "local"), ("-x", "--tenant")])
-def test_the_command_that_loads_corrected_rows_is_whole(case: str, tenant: str) -> None:
-    reports = Reports(Path("/my reports/1/rejected_rows.dat"), options=Path("/my reports/1/options.json"))
-    words = shlex.split(build_reload_command(reports, case, tenant))
-    assert words[0] == "exhibit-ingest"
-    parsed = build_parser().parse_args(words[1:])
-    assert (parsed.case, parsed.tenant, parsed.files) == (case, tenant, [reports.rejected_rows])
-    assert parsed.mapping == reports.options
-
-
-def test_the_terminal_shows_counts_by_code() -> None:
-    output = io.StringIO()
-    print_table(OUTCOMES, "c", "local", output)
-    assert "a.dat: rejected: MISSING_ID 1\n" in output.getvalue()
-
-
-def test_the_terminal_shows_how_columns_are_read() -> None:
-    output = io.StringIO()
-    print_table(OUTCOMES, "c", "local", output)
-    mapped = "Doc ID -> control_number, Keeper -> custodians (given); 2 kept as properties"
-    assert f"a.dat: columns: {mapped}\n" in output.getvalue()
-    assert "a.dat: not mapped to a field: Author looks like a person. Map" in output.getvalue()
-    assert "b.dat: columns" not in output.getvalue()
-
-
-def test_long_lists_of_columns_are_cut() -> None:
-    tags = [ColumnReading(f"Tag {n}", "tags", MappingReason.PATTERN, None) for n in range(22)]
-    dates = [ColumnReading(f"{n}\nDate", None, MappingReason.PROPERTY, ColumnKind.DATE) for n in range(7)]
-    first, second = list_columns([*tags, *dates], Path("/r/columns.csv"))
-    assert first.endswith("Tag 19 -> tags and 2 more; 7 kept as properties")
-    assert "3 Date, 4 Date and 2 more look like dates." in second
-    assert second.endswith("/r/columns.csv")
-
-
-def test_names_are_printed_as_they_are() -> None:
-    output = io.StringIO()
-    print_table([ImportResult(Path(":x:.dat"), None, "the case is :on:[b]", 0.1)], "c", "local", output)
-    assert ":x:.dat: error: the case is :on:[b]\n" in output.getvalue()
+def test_the_reports_of_an_import_with_the_same_id_are_kept(tmp_path: Path) -> None:
+    stack: Any = SimpleNamespace(s3=FakeS3(), bucket="b", state_dir=tmp_path)
+    keys = [upload_and_wait.build_upload_key("local", "Smith v. Jones", Path("a.dat")) for _ in range(2)]
+    uploads = [RunningImport("a.dat", "local", "b", key, "private") for key in keys]
+    reports = [import_session._download(stack, upload, state()).report for upload in uploads]
+    assert [path and path.read_text() for path in reports] == ["1", "2"]
+    assert all(path and path.parent.name.startswith("7-") for path in reports)
+    # The reports of the same import replace each other.
+    assert import_session._download(stack, uploads[0], state()).report == reports[0]
 
 
 @pytest.mark.parametrize(("rejected", "error", "code"), [(0, None, 0), (1, None, 3), (1, "stalled", 1)])

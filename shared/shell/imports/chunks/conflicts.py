@@ -1,6 +1,7 @@
 """Explain the rows whose exhibits the case holds with other values: which columns differ, and where those came from.
 
-Guaranteed: it only reads; a difference between two stored forms of the same properties is none.
+Guaranteed: it only reads, and only exhibits of the import's tenant and case; a difference between two stored forms of
+the same properties is none.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from core.imports.conflicts import Differences, Origin, describe_conflict
 from core.load_file.layout import Layout
 from core.load_file.rows import KEYS, TEXTS, RowError
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
+from shell.tables.imports import Imports
 from shell.utils.document_properties import parse_properties
 
 # An exhibit can take 64 KB.
@@ -22,30 +24,37 @@ EXHIBITS_PER_STATEMENT = 100
 _FIELDS = (*KEYS[1:], *TEXTS, "document_date")
 _STORED = text(
     "SELECT e.*, e.row_hash IS NULL AS edited, COALESCE(i.file_name, '') AS source_file "
-    "FROM exhibits AS e LEFT JOIN imports AS i ON i.id = e.import_id WHERE e.id IN :ids"
+    "FROM exhibits AS e JOIN cases AS c ON c.id = e.case_id LEFT JOIN imports AS i ON i.id = e.import_id "
+    "WHERE e.id IN :ids AND e.case_id = :case_id AND c.tenant_id = :tenant_id"
 ).bindparams(bindparam("ids", expanding=True))
 
 
 def explain_conflicts(
-    transaction: Session, layout: Layout, rows: Sequence[tuple[StorableRow, int]]
+    transaction: Session, import_record: Imports, layout: Layout, rows: Sequence[tuple[StorableRow, int]]
 ) -> Iterator[tuple[StorableRow, Sequence[RowError]]]:
-    """Yield the rows, given with the ids of their exhibits, each with its error."""
-    stored = _read_stored(transaction, [exhibit_id for _, exhibit_id in rows])
+    """Yield the rows of an import, given with the ids of their exhibits, each with its error."""
+    stored = _read_stored(transaction, import_record, [exhibit_id for _, exhibit_id in rows])
     for (row, _), theirs in zip(rows, stored, strict=True):
         differences = _find_differences(layout, dict(zip(COLUMNS, row.values, strict=True)), theirs)
         yield row, [describe_conflict(differences, _read_origin(theirs))]
 
 
-def find_origins(transaction: Session, exhibit_ids: Sequence[int]) -> dict[int, Origin]:
-    """Return where the values of exhibits came from, by the ids of the exhibits."""
-    return {row["id"]: _read_origin(row) for row in _read_stored(transaction, exhibit_ids)}
+def find_origins(transaction: Session, import_record: Imports, exhibit_ids: Sequence[int]) -> dict[int, Origin]:
+    """Return where the values of exhibits came from, by the ids of the exhibits.
+
+    Raises KeyError for an exhibit that is not of the import's case.
+    """
+    return {row["id"]: _read_origin(row) for row in _read_stored(transaction, import_record, exhibit_ids)}
 
 
-def _read_stored(transaction: Session, exhibit_ids: Sequence[int]) -> Iterator[Mapping[Any, Any]]:
+def _read_stored(
+    transaction: Session, import_record: Imports, exhibit_ids: Sequence[int]
+) -> Iterator[Mapping[Any, Any]]:
     """Yield the exhibits in the order of their ids in the list."""
+    case = {"case_id": import_record.case_id, "tenant_id": import_record.tenant_id}
     for start in range(0, len(exhibit_ids), EXHIBITS_PER_STATEMENT):
         ids = exhibit_ids[start : start + EXHIBITS_PER_STATEMENT]
-        stored = {row["id"]: row for row in transaction.execute(_STORED, {"ids": ids}).mappings()}
+        stored = {row["id"]: row for row in transaction.execute(_STORED, {"ids": ids, **case}).mappings()}
         yield from (stored[exhibit_id] for exhibit_id in ids)
 
 

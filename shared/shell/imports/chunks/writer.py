@@ -208,7 +208,7 @@ class ChunkWriter:
             else:
                 differing.append((row, exhibit.id))
         if differing:
-            results.rejected += explain_conflicts(transaction, self.layout, differing)
+            results.rejected += explain_conflicts(transaction, self.import_record, self.layout, differing)
         self._compare_links(transaction, equal, results)
 
     def _find_stored(self, transaction: Session, numbers: Sequence[str]) -> Mapping[str, StoredExhibit]:
@@ -225,7 +225,7 @@ class ChunkWriter:
     ) -> None:
         missing = find_missing_links(transaction, {kind: self._build_links(kind, equal) for kind in NAME_KINDS})
         results.unchanged = [(row, exhibit_id) for row, exhibit_id in equal if exhibit_id not in missing]
-        origins = find_origins(transaction, list(missing))
+        origins = find_origins(transaction, self.import_record, list(missing))
         for row, exhibit_id in equal:
             if exhibit_id in missing:
                 name = self._find_name(row, missing[exhibit_id])

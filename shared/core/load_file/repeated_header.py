@@ -1,0 +1,49 @@
+"""Recognise the lines of a header inside a file, as files that were put together have them.
+
+Guaranteed: such a record is nothing else. All of its cells are those of the header, apart from case and surrounding
+white space, with or without an empty cell after them; or it is a whole line `sep=;` that names the file's delimiter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.load_file.delimiters import find_separator
+from core.load_file.grammar import ASCII_WHITESPACE, Grammar
+
+
+class RepeatedHeader:
+    """The lines of a file's header; `header` is its cells in the view in which records are read, None without one."""
+
+    def __init__(self, grammar: Grammar, header: Sequence[str] | None, id_column: int) -> None:
+        self._grammar = grammar
+        self._names = None if header is None else _fold(header[: grammar.cells])
+        # The forms of a separator line in cells; few files have columns so few that it could be a row.
+        separators = (["sep=", ""], [f"sep={grammar.delimiter}"], ['"sep=', '"'])
+        lines = [_fold(line) for line in separators if grammar.has_expected_cells(line)]
+        self._ids = frozenset(line[id_column] for line in (*lines, *([self._names] if self._names else [])))
+
+    def matches(self, cells: Sequence[str]) -> bool:
+        """Return whether a record with these cells is a line of the header."""
+        return self._is_header(cells) or self._is_separator(cells)
+
+    def find_candidate(self, ids: Sequence[str]) -> int | None:
+        """Return the first of the ids that a line of the header could have, as an index; None if there is none."""
+        # A search in the text of all ids costs a fraction of folding each of them.
+        text = "\n".join(ids).casefold() if self._ids else ""
+        if not any(each in text for each in self._ids):
+            return None
+        return next((number for number, found in enumerate(_fold(ids)) if found in self._ids), None)
+
+    def _is_header(self, cells: Sequence[str]) -> bool:
+        count = self._grammar.cells
+        has_count = len(cells) == count or (len(cells) == count + 1 and not cells[-1].strip(ASCII_WHITESPACE))
+        return has_count and _fold(cells[:count]) == self._names
+
+    def _is_separator(self, cells: Sequence[str]) -> bool:
+        delimiter = self._grammar.delimiter
+        return len(cells) <= 2 and find_separator(delimiter.join(cells)) == delimiter
+
+
+def _fold(cells: Sequence[str]) -> list[str]:
+    return [cell.strip(ASCII_WHITESPACE).casefold() for cell in cells]

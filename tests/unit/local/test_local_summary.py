@@ -1,0 +1,117 @@
+"""What the command prints at the end, for people and for programs."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from core.imports.column_report import ColumnKind, ColumnReading
+from core.load_file.field_mapping import MappingReason
+from local.cli.arguments import build_parser
+from local.cli.column_summary import list_columns
+from local.cli.import_status import CodeCounts
+from local.cli.report_download import Reports
+from local.cli.summary import ImportResult, build_reload_command, format_json, print_table
+from tests.unit.local.support import state
+
+OUTCOMES = [
+    ImportResult(
+        Path("a.dat"),
+        state(status="completed_with_rejections", rows_seen=3, imported=2, rejected=1, custodians_created=1),
+        None,
+        1.23456,
+        Reports(Path("/r/rejected_rows.dat"), Path("/r/report.csv"), options=Path("/r/options.json")),
+        CodeCounts({"MISSING_ID": 1}),
+        (
+            ColumnReading("Doc ID", "control_number", MappingReason.SYNONYM, None),
+            ColumnReading("Keeper", "custodians", MappingReason.GIVEN, None),
+            ColumnReading("Author", None, MappingReason.PROPERTY, ColumnKind.PERSON),
+            ColumnReading("Pages", None, MappingReason.PROPERTY, None),
+        ),
+    ),
+    ImportResult(Path("b.dat"), None, "the file is empty", 0.1),
+]
+
+
+def test_the_json_has_the_keys_that_programs_rely_on() -> None:
+    first, second = json.loads(format_json(OUTCOMES))["imports"]
+    assert first == {
+        "file": "a.dat",
+        "import_id": 7,
+        "status": "completed_with_rejections",
+        "error": None,
+        "rows_seen": 3,
+        "imported": 2,
+        "unchanged": 0,
+        "updated": 0,
+        "rejected": 1,
+        "warnings": 0,
+        "custodians_created": 1,
+        "tags_created": 0,
+        "encoding": "utf-8",
+        "delimiter": "\x14",
+        "qualifier": "þ",
+        "rejected_by_code": {"MISSING_ID": 1},
+        "warnings_by_code": {},
+        "columns": [
+            {"name": "Doc ID", "field": "control_number", "why": "synonym", "looks_like": None},
+            {"name": "Keeper", "field": "custodians", "why": "given", "looks_like": None},
+            {"name": "Author", "field": None, "why": "property", "looks_like": "person"},
+            {"name": "Pages", "field": None, "why": "property", "looks_like": None},
+        ],
+        "seconds": 1.235,
+        "reports": {
+            "rejected_rows": "/r/rejected_rows.dat",
+            "report": "/r/report.csv",
+            "warnings": None,
+            "options": "/r/options.json",
+            "columns": None,
+        },
+    }
+    assert second.keys() == first.keys()
+    assert (second["status"], second["error"], second["rows_seen"]) == ("failed", "the file is empty", 0)
+    assert ImportResult(Path("c.dat"), state(status="cancelled"), "the import was cancelled", 1.0).status == "failed"
+
+
+@pytest.mark.parametrize(("case", "tenant"), [('Smith v. Jones\' "$HOME"', "local"), ("-x", "--tenant")])
+def test_the_command_that_loads_corrected_rows_is_whole(case: str, tenant: str) -> None:
+    reports = Reports(Path("/my reports/1/rejected_rows.dat"), options=Path("/my reports/1/options.json"))
+    words = shlex.split(build_reload_command(reports, case, tenant))
+    assert words[0] == "exhibit-ingest"
+    parsed = build_parser().parse_args(words[1:])
+    assert (parsed.case, parsed.tenant, parsed.files) == (case, tenant, [reports.rejected_rows])
+    assert parsed.mapping == reports.options
+
+
+def test_the_terminal_shows_counts_by_code() -> None:
+    output = io.StringIO()
+    print_table(OUTCOMES, "c", "local", output)
+    assert "a.dat: rejected: MISSING_ID 1\n" in output.getvalue()
+
+
+def test_the_terminal_shows_how_columns_are_read() -> None:
+    output = io.StringIO()
+    print_table(OUTCOMES, "c", "local", output)
+    mapped = "Doc ID -> control_number, Keeper -> custodians (given); 2 kept as properties"
+    assert f"a.dat: columns: {mapped}\n" in output.getvalue()
+    assert "a.dat: not mapped to a field: Author looks like a person. Map" in output.getvalue()
+    assert "b.dat: columns" not in output.getvalue()
+
+
+def test_long_lists_of_columns_are_cut() -> None:
+    tags = [ColumnReading(f"Tag {n}", "tags", MappingReason.PATTERN, None) for n in range(22)]
+    dates = [ColumnReading(f"{n}\nDate", None, MappingReason.PROPERTY, ColumnKind.DATE) for n in range(7)]
+    first, second = list_columns([*tags, *dates], Path("/r/columns.csv"))
+    assert first.endswith("Tag 19 -> tags and 2 more; 7 kept as properties")
+    assert "3 Date, 4 Date and 2 more look like dates." in second
+    assert second.endswith("/r/columns.csv")
+
+
+def test_names_are_printed_as_they_are() -> None:
+    output = io.StringIO()
+    print_table([ImportResult(Path(":x:.dat"), None, "the case is :on:[b]", 0.1)], "c", "local", output)
+    assert ":x:.dat: error: the case is :on:[b]\n" in output.getvalue()
