@@ -82,7 +82,7 @@ def unnamed() -> dict[str, Any]:
     made = transform(TEMPLATE)
     for resource in made["Resources"].values():
         if resource["Type"] == "AWS::Lambda::Version":
-            del resource["Properties"]["Description"]
+            resource["Properties"].pop("Description", None)
     return made
 
 
