@@ -10,6 +10,7 @@ TORTURE_ARGS ?=
 WORKERS ?= 2
 PYTEST_ARGS ?=
 SERVE_ARGS ?=
+PREFLIGHT_ARGS ?=
 # The benchmarks that `make bench` runs, one after another; BENCH=custody runs only that one.
 BENCH ?= import_rate split_rate contention
 BENCH_ARGS ?=
@@ -20,7 +21,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup database demo local openapi test test-slow test-full torture bench bench-scale check format build lambda clean lock
+.PHONY: help setup database demo local preflight openapi test test-slow test-full torture bench bench-scale check format build lambda clean lock
 
 DEV := .venv/.installed
 SAM := .venv-sam/.installed
@@ -60,6 +61,8 @@ help:
 	@echo 'make format     format the code with ruff'
 	@echo 'make setup      install the pinned packages into .venv; the other targets do this when needed'
 	@echo 'make build      build for Lambda on arm64 into .aws-sam/build, for sam deploy, and check the result'
+	@echo 'make preflight  ask AWS, before the first deployment, for zones, versions and quotas that it needs; changes nothing;'
+	@echo '                PREFLIGHT_ARGS="--region eu-central-1 DatabaseProxy=true", PREFLIGHT_ARGS=--help'
 	@echo 'make lambda     build for this machine and test the result under the Lambda emulator of AWS (Linux)'
 	@echo 'make lock       pin the requirements again; UPGRADE=--upgrade updates them to the newest versions'
 	@echo 'make clean      delete what make has created, except .local (the imported data)'
@@ -78,6 +81,9 @@ demo: database $(DEV)
 
 local: database $(DEV)
 	@.venv/bin/exhibit-ingest serve $(SERVE_ARGS)
+
+preflight: $(DEV)
+	@.venv/bin/python -m tools.preflight $(PREFLIGHT_ARGS)
 
 openapi: $(DEV)
 	@.venv/bin/python -m tools.openapi
@@ -128,7 +134,7 @@ build: $(DEV) $(SAM)
 	@PATH="$$PWD/.venv/bin:$$PATH" MAKEFLAGS= MAKELEVEL= \
 	  RUNTIME_PYTHON="$$(.venv/bin/python -m tools.runtime_python template.yaml)" .venv-sam/bin/python -m samcli build
 	@.venv/bin/python -m tools.check_artifact .aws-sam/build
-	@echo 'Next: .venv-sam/bin/sam deploy --guided (docs/operations.md)'
+	@echo 'Next: make preflight, then .venv-sam/bin/sam deploy --guided (docs/operations.md)'
 
 lambda: database $(DEV) $(SAM)
 	@.venv/bin/python -m tools.build_here

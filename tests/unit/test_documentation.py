@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
+from botocore import xform_name
+from botocore.session import get_session
 
 from core.codes import FileFailure, Rejection, WarningCode
 from core.contracts import problems
@@ -20,7 +22,10 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 LOAD_FILES = (ROOT / "docs" / "load-files.md").read_text(encoding="utf-8")
-COSTS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8").partition("\n## What it costs\n")[2]
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+COSTS = OPERATIONS.partition("\n## What it costs\n")[2]
+# Of every command of the AWS CLI, and `--cli-binary-format` of those that take bytes.
+CLI_OPTIONS = {"query", "output", "cli-binary-format"}
 
 
 @pytest.mark.parametrize("command", sorted(set(re.findall(r"exhibit-ingest (\w[\w-]+)", README)) - {"import"}))
@@ -91,6 +96,28 @@ def test_a_schema_document_that_is_outdated_or_lacks_a_part_is_found(
     assert schema_document.DOCUMENT.read_text(encoding="utf-8") == text
     with pytest.raises(ValueError, match="lacks the part tables"):
         schema_document.build_document(text.replace("end of tables", ""))
+
+
+def aws_commands(text: str) -> list[tuple[str, str, set[str]]]:
+    """Service, operation and options of every `aws ...` in the code of a document."""
+    code = " ".join(re.sub(r"\\\n", " ", text).split())
+    parts = re.split(r"(?:^|[`(\s])aws (?=[a-z-]+ [a-z]+-)", code)[1:]
+    found = ((part.split("`")[0], part.split()) for part in parts)
+    return [(words[0], words[1], set(re.findall(r"(?<=\s)--([a-z-]+)", own))) for own, words in found]
+
+
+def test_every_command_of_the_aws_cli_in_the_runbooks_exists() -> None:
+    commands = aws_commands(OPERATIONS)
+    named = {operation for _, operation, _ in commands}
+    assert {"stop-durable-execution", "describe-db-cluster-snapshots", "start-message-move-task"} <= named
+    loader = get_session()
+    for service, operation, options in commands:
+        model = loader.get_service_model(service)
+        members = {xform_name(name, "-"): name for name in model.operation_names}
+        assert operation in members, f"aws {service} {operation}"
+        shape = model.operation_model(members[operation]).input_shape
+        known = {xform_name(name, "-") for name in (shape.members if shape else ())} | CLI_OPTIONS
+        assert {option.removeprefix("no-") for option in options} <= known, f"aws {service} {operation}"
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import re
 from functools import cache
 from typing import Any
 
-from tests.unit.template.conftest import ROOT, Deployed, target
+from tests.unit.template.conftest import ROOT, Deployed, listed, target
 
 NAMESPACE, EMITTING = "ExhibitIngest", re.compile(r"\b(?:add_metric|emit_counts)\b")
 
@@ -66,3 +66,24 @@ def test_an_operator_is_written_to_where_an_address_is_given(plain: Deployed, ev
 def test_every_alarm_is_explained_to_its_operator(plain: Deployed) -> None:
     guide = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
     assert [name for name in plain.of_type("AWS::CloudWatch::Alarm") if f"`{name}`" not in guide] == []
+
+
+def test_patches_failovers_and_restarts_of_the_database_are_told_too(deployed: Deployed) -> None:
+    told = {each["SourceType"]: each for each in deployed.of_type("AWS::RDS::EventSubscription").values()}
+    assert {target(each["SnsTopicArn"]) for each in told.values()} == {"AlarmTopic"}
+    # Categories of "Amazon RDS event categories and event messages for Aurora"; another name fails the deployment.
+    assert {"failover", "failure", "maintenance"} <= {*told["db-cluster"]["EventCategories"]}
+    assert {"availability", "failure", "maintenance"} <= {*told["db-instance"]["EventCategories"]}
+    assert [target(each) for each in told["db-cluster"]["SourceIds"]] == ["DatabaseCluster"]
+    assert {target(each) for each in told["db-instance"]["SourceIds"]} == {*deployed.of_type("AWS::RDS::DBInstance")}
+
+
+def test_who_publishes_to_an_encrypted_topic_may_use_its_key(deployed: Deployed) -> None:
+    (key,) = deployed.of_type("AWS::KMS::Key").values()
+    services = {
+        service
+        for statement in key["KeyPolicy"]["Statement"]
+        for service in listed(statement["Principal"].get("Service", []))
+        if isinstance(service, str) and {"kms:GenerateDataKey", "kms:Decrypt"} <= {*statement["Action"]}
+    }
+    assert {"cloudwatch.amazonaws.com", "events.rds.amazonaws.com"} <= services

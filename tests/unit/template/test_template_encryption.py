@@ -88,6 +88,11 @@ def test_what_must_outlive_the_stack_does_and_with_it_its_key(plain: Deployed) -
     retained = dict.fromkeys(("EvidenceBucket", "DataKey", "UserPool"), "RetainExceptOnCreate")
     assert {name: each["DeletionPolicy"] for name, each in kept.items()} == retained | {"DatabaseCluster": "Snapshot"}
     assert all(each["DeletionPolicy"].startswith(each["UpdateReplacePolicy"]) for each in kept.values())
+    # cfn-lint would warn (W3011) of these alone: a replaced function of produce stays for its executions.
+    replaced = {name for name, each in plain.resources.items() if "UpdateReplacePolicy" in each and name not in kept}
+    assert {name.partition("Version")[0] for name in replaced} == {
+        *("ProduceFunction", "ProduceFunctionRole", "ProduceFunctionAliaslive"),
+    }
 
 
 def test_nothing_that_shows_statements_is_switched_on(deployed: Deployed) -> None:
