@@ -73,8 +73,9 @@ def lock_named_tags(transaction: Session, case_id: int, names: Sequence[str]) ->
         validate_key(name, column_limits("tags")["name"])
     ids = sorted({row.id for row in find_named(transaction, case_id, {Tags: names})[Tags].values()})
     # Shared, like the locks of the foreign key: transactions that tag other exhibits do not wait.
-    locking = select(Tags.id).where(Tags.id.in_(ids)).order_by(Tags.id).with_for_update(read=True)
-    # A scan, which the optimizer prefers for a small table, would wait for unrelated tags of open transactions.
+    # A scan, which the optimizer prefers for a small table, would wait for unrelated tags of open transactions. MySQL
+    # would scan the primary key too, if the id were the only column.
+    locking = select(Tags.id, Tags.case_id).where(Tags.id.in_(ids)).order_by(Tags.id).with_for_update(read=True)
     locking = force_index(locking, Tags, "PRIMARY")
     if ids and len(transaction.scalars(locking).all()) < len(ids):
         raise ConflictError("a tag was removed while exhibits were tagged with it")
