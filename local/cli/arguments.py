@@ -51,14 +51,16 @@ examples:
 The mapping file assigns columns to fields, by header name or by number from 1. Columns that it does not name are
 recognized by their header:
   {"columns": {"Doc ID": "control_number", "Author": "custodians"}}
-It can also hold any other import option:
+It can also hold any other import option (header, date_order, newline, line_ends, cells; see docs/load-files.md):
   {"header": false, "date_order": "DMY", "columns": {"1": "control_number", "2": "title"}}
 fields: control_number bates_begin bates_end parent_control_number title file_name document_date native_path
         text_path custodians tags property
 
-Rejected rows are written to a folder in .local/reports/, whose name begins with the number of the import, in the
-file's own format, with the reasons in report.csv. Fix the rejected rows and import that file with the command that is
-printed. It names options.json (in the same folder) as the mapping, so that the rows are read in the same way.
+Rejected rows are written to a folder in .local/reports/, whose name begins with the number of the import, in the file's
+own format, with the reasons in report.csv. Fix the rejected rows and import that file with the command that is printed.
+It names options.json (in the same folder) as the mapping, so that the rows are read in the same way. The last column of
+the rejected rows, ExhibitIngestLine, is their line in the original file: leave it as it is. columns.csv says how each
+column was read.
 Imported documents belong to the tenant `local`. To read them over HTTP, run `exhibit-ingest serve` and get a token
 with `exhibit-ingest token --tenant local --user me`.
 

@@ -11,7 +11,7 @@ from core.load_file.field_mapping import MappingReason
 _MAX_MAPPED, _MAX_UNMAPPED, _NAME_CHARACTERS = 20, 5, 40
 _NOUNS = {
     ColumnKind.DATE: ("a date", "dates"),
-    ColumnKind.PERSON: ("a person", "persons"),
+    ColumnKind.PERSON: ("a person", "people"),
     ColumnKind.ID: ("an id", "ids"),
 }
 
@@ -28,7 +28,7 @@ def list_columns(columns: Sequence[ColumnReading], all_columns: Path | None) -> 
     unmapped = "; ".join(filter(None, (_describe_unmapped(columns, kind) for kind in ColumnKind)))
     if unmapped:
         place = f" All columns: {all_columns}" if all_columns else ""
-        yield f"not mapped to a field: {unmapped}. Map columns with --mapping.{place}"
+        yield f"not mapped to a field: {unmapped}. If that is wrong, import into a new case with --mapping.{place}"
 
 
 def _describe_mapped(column: ColumnReading) -> str:
@@ -47,4 +47,5 @@ def _list_first(texts: Sequence[str], most: int) -> str:
 
 
 def _shorten(name: str) -> str:
-    return " ".join(name.split())[:_NAME_CHARACTERS]
+    whole = " ".join(name.split())
+    return whole if len(whole) <= _NAME_CHARACTERS else f"{whole[: _NAME_CHARACTERS - 1]}…"

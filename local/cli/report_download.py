@@ -28,7 +28,7 @@ class Reports:
 def build_folder_name(import_id: int, key: str) -> str:
     """Return the name of the folder for the reports of an import: its id, and the beginning of its upload's id.
 
-    The id alone is that of another import too, in another database or after the private one was deleted.
+    The id alone is not unique: another database, or a new private one, can have an import with the same id.
     """
     return f"{import_id}-{key.split('/')[3][:_UPLOAD_ID_CHARACTERS]}"
 

@@ -164,8 +164,8 @@ def _read_address(state_dir: Path) -> ServeAddress | None:
         return ServeAddress(**known) if address else None  # type: ignore[arg-type]
     except (TypeError, ValueError) as exc:
         raise LocalError(
-            "the running `exhibit-ingest serve` is of another version, and this one cannot use it; end it (Ctrl-C),"
-            " then start it again or run this command without it"
+            "the running `exhibit-ingest serve` is another version, which this command cannot use. Stop it with Ctrl-C,"
+            " then start it again, or run this command without it"
         ) from exc
 
 

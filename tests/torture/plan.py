@@ -152,7 +152,8 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
     Who saw that something is not there yet adds it late; a step or a chunk is done and not noted down; the answer of a
     request's COMMIT is lost; who numbers, owns a key or splits a file is outrun; an event is with a publisher that
     died, or that has not said which it takes, when the next one of its aggregate comes. Chunks that are under way when
-    somebody cancels their import go on soon enough to be seen. Chunks are registered, and no message says so.
+    a user cancels their import go on soon enough to be seen. A worker dies after it registers chunks and before it
+    sends their messages.
     """
     for function in KEYED:
         yield PointFault(function, "owned", True, draw.randint(1, 8), Action.STOP, 3.0)

@@ -180,9 +180,10 @@ class ReportUrls(ResponseModel):
     """
 
     rejected_rows: str = Field(
-        description="The rejected rows as in the file, but in UTF-8 with a byte order mark and a last column of lines."
+        description="The rejected rows as in the file, but in UTF-8 with a byte order mark, and with a last column "
+        "`ExhibitIngestLine`: the row's line in the original file."
     )
-    report: str = Field(description="A CSV file: line, column, code, message and id of every rejected row.")
+    report: str = Field(description="A CSV file with every rejected row: line, column, code, message, id and more.")
     warnings: str = Field(description="A CSV file with every warning.")
     options: str = Field(description="A JSON file: the options that read the rejected rows as the file was read.")
     columns: str = Field(description="A CSV file: the field of every column, and why.")
@@ -192,7 +193,7 @@ class ReportUrls(ResponseModel):
 class ImportColumn(ResponseModel):
     """How a column of the file is read."""
 
-    name: str = Field(description="The name in the header, or `Column` and its number.")
+    name: str = Field(description="The name in the header, or `Column` and its number; cut at 255 characters.")
     field: str | None = Field(description="The field that the column feeds; null: it is kept as a property.")
     why: MappingReason = Field(
         description="given: by option `columns`; synonym: a known name; pattern: a name of known words; property: "
@@ -207,7 +208,8 @@ class ImportDetails(ImportState):
     """An import with its columns and report files."""
 
     columns: list[ImportColumn] | None = Field(
-        description=f"The first {MAX_LISTED_COLUMNS} columns in file order; null until the file is split."
+        description=f"The first {MAX_LISTED_COLUMNS} columns in file order; null until the file is split, "
+        "empty if an earlier version split it."
     )
     reports: ReportUrls | None = Field(description="null until the report files are written.")
 
@@ -231,7 +233,8 @@ class RejectedRow(ResponseModel):
     byte_start: int = Field(description="The offset of the row's bytes in the uploaded file.")
     byte_length: int
     original_line: int | None = Field(
-        description="The row's line in the file that was first imported, if this file is its error file; else null."
+        description="The row's line in the original file; null if the imported file is not an error file, or has none "
+        "for the row."
     )
 
 

@@ -4,7 +4,7 @@ Guaranteed: the text is that of the source, with its delimiters, qualifiers and 
 U+FFFD stands for bytes that could not be decoded, which report.csv has in hexadecimal. Editors save UTF-8 as UTF-8,
 and many save any other encoding as UTF-8 too, so that the options to reload the rows would be wrong.
 The text of one more cell is inserted into the header and into each record: the record's line in the source. A record
-has the expected number of cells in the error file if it has it in the source, and only then.
+has the expected number of cells in the error file if and only if it has it in the source.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _BARE_CR = re.compile(r"\r(?!\n)")
 def adds_lines(layout: Layout) -> bool:
     """Return whether the file's error file gets the column of lines.
 
-    It does not without a header line, if the source has the column, and where the column could not be read: its name
-    has the delimiter or the qualifier, or there are too many columns.
+    The column is not added if there is no header line, if the source already has it, if the delimiter or the qualifier
+    is a letter of its name, or if there would be too many columns.
     """
     grammar = layout.grammar
     readable = grammar.delimiter not in LINE_COLUMN and (grammar.qualifier or "\n") not in LINE_COLUMN

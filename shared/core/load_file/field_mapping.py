@@ -22,7 +22,7 @@ from core.load_file.header_names import PRODUCTION_FIELDS, SYNONYMS, compile_fal
 # The fields that option `columns` accepts; `family_begin` is excluded because it only serves to find parents.
 FIELDS = frozenset(SYNONYMS.keys() - {"family_begin"} | {"property"})
 MULTI_COLUMN_FIELDS = frozenset({"custodians", "tags"})
-# The last column of an error file, and its field: not one of FIELDS, because its cells are no values of an exhibit.
+# The last column of an error file, and its field: not one of FIELDS, because its cells are not values of an exhibit.
 LINE_COLUMN, ORIGINAL_LINE = "ExhibitIngestLine", "original_line"
 MAX_LISTED_NAMES, MAX_RECOGNISED_CHARACTERS = 20, 100
 _PATH_FIELDS = frozenset({"file_name", "native_path", "text_path"})

@@ -136,7 +136,8 @@ def _parse_cells(cells: object, header: bool) -> int | None:
     if not isinstance(cells, int) or isinstance(cells, bool) or not 0 < cells <= MAX_COLUMNS:
         raise _refuse(f"Option 'cells' must be a number from 1 to {MAX_COLUMNS}: the cells of a row.")
     if header:
-        raise _refuse("Option 'cells' is for a file without a header, which says how many cells a row has. Remove it.")
+        message = "Option 'cells' is allowed only with \"header\": false, because a header gives the number of cells."
+        raise _refuse(f"{message} Remove 'cells', or set \"header\": false.")
     return cells
 
 

@@ -1,6 +1,6 @@
 """Recognise the lines of a header inside a file, as files that were put together have them.
 
-Guaranteed: such a record is nothing else. All of its cells are those of the header, apart from case and surrounding
+Guaranteed: no other record matches. All of its cells are those of the header, apart from case and surrounding
 white space, with or without an empty cell after them; or it is a whole line `sep=;` that names the file's delimiter.
 """
 
@@ -13,12 +13,12 @@ from core.load_file.grammar import ASCII_WHITESPACE, Grammar
 
 
 class RepeatedHeader:
-    """The lines of a file's header; `header` is its cells in the view in which records are read, None without one."""
+    """The lines of a file's header; `header` is None if the file has none; its cells are read as the records are."""
 
     def __init__(self, grammar: Grammar, header: Sequence[str] | None, id_column: int) -> None:
         self._grammar = grammar
         self._names = None if header is None else _fold(header[: grammar.cells])
-        # The forms of a separator line in cells; few files have columns so few that it could be a row.
+        # The cells of a line `sep=`, as it is read. Only files with one or two columns can have such a row.
         separators = (["sep=", ""], [f"sep={grammar.delimiter}"], ['"sep=', '"'])
         lines = [_fold(line) for line in separators if grammar.has_expected_cells(line)]
         self._ids = frozenset(line[id_column] for line in (*lines, *([self._names] if self._names else [])))
@@ -28,7 +28,7 @@ class RepeatedHeader:
         return self._is_header(cells) or self._is_separator(cells)
 
     def find_candidate(self, ids: Sequence[str]) -> int | None:
-        """Return the first of the ids that a line of the header could have, as an index; None if there is none."""
+        """Return the index of the first id that a header line can have; None if no id is one."""
         # A search in the text of all ids costs a fraction of folding each of them.
         text = "\n".join(ids).casefold() if self._ids else ""
         if not any(each in text for each in self._ids):

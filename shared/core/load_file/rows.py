@@ -105,15 +105,15 @@ def _describe_malformed_quoting(layout: Layout) -> RowError:
 
 def _describe_cell_count(layout: Layout, found: int) -> RowError:
     expected = layout.grammar.cells + layout.grammar.spare_cell
-    # Without a header, the number can be an option, and the first record a wrong one.
+    # Without a header, the number can come from the option `cells`, and the first record can be wrong.
     source = "the first record of the file has" if layout.has_header else "it should have"
     message = f"The row has {found} cells; {source} {expected}."
     return RowError(Rejection.WRONG_CELL_COUNT, None, f"{message} Check for a delimiter inside an unquoted cell.")
 
 
 def _describe_line_cell(layout: Layout) -> RowError:
-    message = "The cell is not a line number: the row may have one cell too many."
-    advice = "Check for a delimiter inside an unquoted cell, or empty this cell."
+    message = "The cell is not blank and not a line such as L17: the row may have one cell too many."
+    advice = "Check for a delimiter inside an unquoted cell, or leave this cell blank."
     return RowError(Rejection.WRONG_CELL_COUNT, layout.names[-1], f"{message} {advice}")
 
 

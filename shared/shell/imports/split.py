@@ -75,8 +75,8 @@ class Split:
     def _list_joins(self) -> Iterator[FileWarning]:
         """Yield the warnings about a file that was put together from several ones."""
         if self.repeated_headers.count:
-            message = f"Lines of a header are inside the file: {self.repeated_headers.list_lines()}. They are not rows."
-            yield WarningCode.REPEATED_HEADER, None, message
+            message = f"The header is repeated: {self.repeated_headers.list_lines()}. These lines were not imported."
+            yield WarningCode.REPEATED_HEADER, None, f"{message} Check that none of them is a document."
         if self.byte_order_marks.count:
             message = f"A byte order mark before a record was removed: {self.byte_order_marks.list_lines()}."
             if self.layout.encoding == CP1252:

@@ -44,7 +44,7 @@ BAD: list[tuple[object, str]] = [
     *(({"columns": value}, "'columns'") for value in (["title"], None)),
     *(({"header": value}, "'header'") for value in ("no", None, 0)),
     *(({"header": False, "cells": value}, "'cells'") for value in (0, -1, 10_001, 1.0, "3", True)),
-    *(({"cells": 3}, "'cells'"), ({"header": True, "cells": 3}, "without a header")),
+    *(({"cells": 3}, "'cells'"), ({"header": True, "cells": 3}, "only with")),
     *(({"line_ends": value}, "'line_ends'") for value in ("CR", "crlf", "\r", 13)),
     *(({"date_order": value}, "'date_order'") for value in ("dmy", 1)),
     *(({"user_id": value}, "'user_id'") for value in ("x" * 256, 7)),

@@ -82,7 +82,7 @@ def test_what_another_version_adds_to_its_address_is_ignored(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("other", [{"pid": 1, "bucket": "evidence"}, ["pid"], "pid", 1])
 def test_an_address_of_another_version_is_refused_with_what_to_do(tmp_path: Path, other: Any) -> None:
-    with publish_address(tmp_path, other), pytest.raises(LocalError, match=r"another version.*end it"):
+    with publish_address(tmp_path, other), pytest.raises(LocalError, match=r"another version.*Stop it"):
         find(tmp_path)
 
 

@@ -98,7 +98,7 @@ def test_the_terminal_shows_how_columns_are_read() -> None:
     print_table(OUTCOMES, "c", "local", output)
     mapped = "Doc ID -> control_number, Keeper -> custodians (given); 2 kept as properties"
     assert f"a.dat: columns: {mapped}\n" in output.getvalue()
-    assert "a.dat: not mapped to a field: Author looks like a person. Map" in output.getvalue()
+    assert "a.dat: not mapped to a field: Author looks like a person. If that is wrong" in output.getvalue()
     assert "b.dat: columns" not in output.getvalue()
 
 

@@ -1,7 +1,7 @@
 """Explain the rows whose exhibits the case holds with other values: which columns differ, and where those came from.
 
-Guaranteed: it only reads, and only exhibits of the import's tenant and case; a difference between two stored forms of
-the same properties is none.
+Guaranteed: it only reads, and only exhibits of the import's tenant and case;
+two stored forms of the same properties are not a difference.
 """
 
 from __future__ import annotations
