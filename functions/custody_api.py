@@ -5,7 +5,7 @@ from shell.api import app as api
 from shell.api.mutations import CREATED, VERSIONED, parse_if_match, respond_with_etag, run_idempotent
 from shell.custody import commands, queries
 
-app = api.http_app()
+app = api.http_app(is_by_case=False)  # a device belongs to no case
 lambda_handler = api.http_handler(app)
 
 

@@ -8,6 +8,7 @@ tokens, which suits development.
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import tempfile
@@ -23,6 +24,7 @@ SECRET_FILE = "token-secret"  # noqa: S105 - the name of a file
 ISSUER = "https://exhibit-ingest.localhost"
 AUDIENCE = "exhibit-ingest-local"
 DEFAULT_TENANT_CLAIM, DEFAULT_ROLES_CLAIM = "custom:tenant_id", "cognito:groups"
+DEFAULT_CASES_CLAIM = "custom:cases"
 
 _ALGORITHM = "HS256"
 _SECRET_BYTES = 32
@@ -42,27 +44,38 @@ class Tokens:
         audience: str = AUDIENCE,
         tenant_claim: str = DEFAULT_TENANT_CLAIM,
         roles_claim: str = DEFAULT_ROLES_CLAIM,
+        cases_claim: str = DEFAULT_CASES_CLAIM,
     ) -> None:
         self._secret = secret
         self._issuer = issuer
         self._audience = audience
         self._tenant_claim = tenant_claim
         self._roles_claim = roles_claim
+        self._cases_claim = cases_claim
 
     @classmethod
     def load(cls, state_dir: Path, template: Template) -> Tokens:
-        """Return the tokens of a state directory; tenant and roles are in the claims that the template names."""
+        """Return the tokens of a state directory; tenant, roles and cases are in the claims that the template names."""
         tenant_claim = str(template.parameters.get("TenantClaim", DEFAULT_TENANT_CLAIM))
         roles_claim = str(template.parameters.get("RolesClaim", DEFAULT_ROLES_CLAIM))
         secret = read_or_create_secret(state_dir / SECRET_FILE)
-        return cls(secret, tenant_claim=tenant_claim, roles_claim=roles_claim)
+        cases_claim = str(template.parameters.get("CasesClaim", DEFAULT_CASES_CLAIM))
+        return cls(secret, tenant_claim=tenant_claim, roles_claim=roles_claim, cases_claim=cases_claim)
 
-    def issue(self, tenant: str, user: str, lifetime_s: float = 3600, roles: Sequence[str] | None = ("admin",)) -> str:
-        """Return a signed token for a user of a tenant, without the claim if `roles` is None."""
+    def issue(
+        self,
+        tenant: str,
+        user: str,
+        lifetime_s: float = 3600,
+        roles: Sequence[str] | None = ("admin",),
+        cases: Sequence[str] | None = None,
+    ) -> str:
+        """Return a signed token for a user of a tenant; without the claim of the roles or cases that are None."""
         now = time.time()
         times = {"iat": int(now), "exp": int(now + lifetime_s)}
         names: dict[str, Any] = {"iss": self._issuer, "aud": self._audience, "sub": user, self._tenant_claim: tenant}
         names |= {} if roles is None else {self._roles_claim: list(roles)}
+        names |= {} if cases is None else {self._cases_claim: json.dumps(cases)}
         # Imported where it is used: commands that start the API, but do not use it, must not wait for it.
         import jwt
 

@@ -40,6 +40,7 @@ class Settings:
     tenant_claim: str
     roles_claim: str
     default_role: str
+    cases_claim: str
     idempotency_ttl_hours: int
     upload_url_seconds: int
     custody_locking: str
@@ -71,6 +72,7 @@ class Settings:
             tenant_claim=environment.get("TENANT_CLAIM", "custom:tenant_id"),
             roles_claim=environment.get("ROLES_CLAIM", "cognito:groups"),
             default_role=_read_choice(environment, "DEFAULT_ROLE", "viewer", "none", "editor", "admin"),
+            cases_claim=environment.get("CASES_CLAIM", "custom:cases"),
             idempotency_ttl_hours=_read_integer(environment, "IDEMPOTENCY_TTL_HOURS", "24"),
             upload_url_seconds=_read_integer(environment, "UPLOAD_URL_SECONDS", "3600"),
             custody_locking=_read_choice(environment, "CUSTODY_LOCKING", "pessimistic", "optimistic"),

@@ -76,12 +76,15 @@ for_admins = partial(declare, Role.ADMIN)
 Request = Annotated[ApiRequest, Depends(parse_request)]
 
 
-def http_app() -> ApiResolver:
+def http_app(*, is_by_case: bool = True) -> ApiResolver:
     """Return a resolver that authorizes requests by their roles, validates them by their contracts, and returns every
-    error as a problem document.
+    error as a problem document. Unless `is_by_case`, tokens that are limited to cases cannot use it.
     """
     app = ApiResolver(
-        enable_validation=True, response_validation_error_http_code=500, json_body_deserializer=parse_json
+        is_by_case=is_by_case,
+        enable_validation=True,
+        response_validation_error_http_code=500,
+        json_body_deserializer=parse_json,
     )
     app.use(middlewares=[authorize])
     app.exception_handler(RequestValidationError)(handle_validation_error)

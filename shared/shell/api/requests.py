@@ -46,11 +46,13 @@ class ApiRequest:
     def keyed(self, key: str | None) -> KeyedRequest:
         """Return the request with the key of its Idempotency-Key header.
 
-        Two requests have the same fingerprint if method, path, query, If-Match and body are the same, regardless of the
-        whitespace in the body and the order of its fields. Raises InvalidInputError for an invalid key.
+        Two requests have the same fingerprint if method, path, query, If-Match, body and the caller's limits are the
+        same, regardless of the whitespace in the body and the order of its fields. Raises InvalidInputError for an
+        invalid key.
         """
         parsed = None if key is None else parse_idempotency_key(key)
-        return KeyedRequest(self.caller.tenant_id, self.route, parsed, _compute_fingerprint(self._request))
+        fingerprint = _compute_fingerprint(self._request, self.caller.cases)
+        return KeyedRequest(self.caller.tenant_id, self.route, parsed, fingerprint)
 
 
 def parse_request(request: Request) -> ApiRequest:
@@ -160,7 +162,7 @@ def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _compute_fingerprint(request: Request) -> bytes:
+def _compute_fingerprint(request: Request, cases: frozenset[str] | None) -> bytes:
     """Hash the request. Numbers that are not integers are hashed as text: as floats, different ones could be equal."""
     event = request.resolved_event
     try:
@@ -171,5 +173,7 @@ def _compute_fingerprint(request: Request) -> bytes:
     parts = [
         *(request.method, event.get("rawPath"), event.get("rawQueryString"), event.headers.get("if-match")),
         *(json.dumps(body, sort_keys=True),),
+        # Nobody gets the response to a request about a case that does not exist for them.
+        *([] if cases is None else sorted(cases)),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).digest()

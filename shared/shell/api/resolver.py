@@ -33,6 +33,7 @@ class Operation:
     method: str
     path: str
     role: Role
+    is_by_case: bool
     handler: Callable[..., Any]
     responses: Mapping[int, OpenAPIResponse]
 
@@ -53,9 +54,13 @@ class Operation:
 
 
 class ApiResolver(APIGatewayHttpResolver):
-    """An HTTP API resolver with `operations`: the declared routes, by method and path."""
+    """An HTTP API resolver with `operations`: the declared routes, by method and path.
 
-    def __init__(self, **options: Any) -> None:
+    `is_by_case` is whether everything that its routes read and write belongs to a case.
+    """
+
+    def __init__(self, *, is_by_case: bool = True, **options: Any) -> None:
+        self._is_by_case = is_by_case
         self.operations: dict[tuple[str, str], Operation] = {}
         super().__init__(**options)
 
@@ -70,7 +75,8 @@ class ApiResolver(APIGatewayHttpResolver):
         path = rule.replace("<", "{").replace(">", "}")
 
         def keep(handler: Callable[..., Any]) -> Callable[..., Any]:
-            self.operations[method, path] = Operation(method, path, role, handler, given.get("responses") or {})
+            responses = given.get("responses") or {}
+            self.operations[method, path] = Operation(method, path, role, self._is_by_case, handler, responses)
             return register(handler)
 
         return keep

@@ -34,7 +34,7 @@ from shell.aws.presigned_urls import (
     presign_part,
     presign_put,
 )
-from shell.exhibits.cases import get_or_create_case
+from shell.exhibits.cases import get_or_create_case, require_case
 from shell.settings import settings
 from shell.tables.imports import Imports
 
@@ -51,8 +51,10 @@ def create_import(
 
     Begins the multipart upload before it locks a row. After a rollback, the bucket's lifecycle rule for incomplete
     uploads deletes it.
-    Raises InvalidInputError for invalid options, StorageUnavailableError if S3 fails.
+    Raises NotFoundError for a case that the caller is not limited to, InvalidInputError for invalid options,
+    StorageUnavailableError if S3 fails.
     """
+    require_case(caller, body.case)
     options = _check_options(body)
     upload_id = secrets.token_urlsafe(24)
     bucket, key = settings().bucket, build_object_key(caller.tenant_id, body.case, upload_id, body.file_name)

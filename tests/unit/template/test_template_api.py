@@ -39,8 +39,9 @@ def test_users_cannot_choose_their_tenant(plain: Deployed) -> None:
     (client,) = plain.of_type("AWS::Cognito::UserPoolClient").values()
     (pool,) = plain.of_type("AWS::Cognito::UserPool").values()
     assert "WriteAttributes" in client, "without it, every attribute can be written"
-    assert "custom:tenant_id" not in client["WriteAttributes"]
-    assert [(each["Name"], each["Mutable"]) for each in pool["Schema"]] == [("tenant_id", False)]
+    assert not {"custom:tenant_id", "custom:cases"} & set(client["WriteAttributes"])
+    assert {"custom:tenant_id", "custom:cases"} <= set(client["ReadAttributes"]), "or no token has them"
+    assert [(each["Name"], each["Mutable"]) for each in pool["Schema"]] == [("tenant_id", False), ("cases", True)]
     assert pool["AdminCreateUserConfig"]["AllowAdminCreateUserOnly"] is True
 
 
@@ -51,6 +52,7 @@ def test_the_pools_groups_are_the_roles_and_every_function_of_the_api_looks_for_
     for function in plain.functions:
         variables = plain.variables(function)
         assert (variables["ROLES_CLAIM"], variables["DEFAULT_ROLE"]) == ({"Ref": "RolesClaim"}, {"Ref": "DefaultRole"})
+        assert variables["CASES_CLAIM"] == {"Ref": "CasesClaim"}
 
 
 def test_a_pools_roles_come_from_its_groups_which_no_user_can_write(transformed: dict[str, Any]) -> None:
@@ -58,8 +60,9 @@ def test_a_pools_roles_come_from_its_groups_which_no_user_can_write(transformed:
     assert parameters["RolesClaim"]["Default"] == "cognito:groups"
     assert parameters["DefaultRole"]["Default"] == "viewer"
     assert set(parameters["DefaultRole"]["AllowedValues"]) == {NO_ROLE, *Role}
-    [assertion] = transformed["Rules"]["UserPoolRequiresRolesClaim"]["Assertions"]
-    assert assertion["Assert"] == {"Fn::Equals": [{"Ref": "RolesClaim"}, "cognito:groups"]}
+    assertions = [each["Assert"] for each in transformed["Rules"]["UserPoolRequiresRolesClaim"]["Assertions"]]
+    claims = {"RolesClaim": "cognito:groups", "CasesClaim": "custom:cases"}
+    assert assertions == [{"Fn::Equals": [{"Ref": name}, claim]} for name, claim in claims.items()]
 
 
 def test_the_access_log_holds_neither_query_nor_headers(deployed: Deployed) -> None:
