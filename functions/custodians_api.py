@@ -15,7 +15,7 @@ def list_custodians(request: api.Request, filters: api.CaseFilter) -> schemas.Cu
     return ops.list_custodians(request.caller, **filters.model_dump())
 
 
-@app.post("/custodians", **api.for_editors(200, schemas.Custodian, 409, 422))
+@app.post("/custodians", **api.for_editors(200, schemas.Custodian, 404, 409, 422))
 def add_custodian(body: schemas.NewCustodian, request: api.Request, key: api.Key) -> api.Response:
     """Get or create a custodian of a case by name. Names that the database collates as equal are one custodian."""
     return run_idempotent(request, key, ops.add_custodian, body, options=ONE_AT_A_TIME)

@@ -11,7 +11,7 @@ app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
-@app.post("/imports", **api.for_editors(201, schemas.ImportUpload, 409, 422, location=True))
+@app.post("/imports", **api.for_editors(201, schemas.ImportUpload, 404, 409, 422, location=True))
 def create_import(body: schemas.NewImport, request: api.Request, key: api.Key) -> api.Response:
     """Create an import and get the URLs to upload its file. The import starts when the upload is complete."""
     return run_idempotent(

@@ -5,6 +5,7 @@ Every request that the tenant may make, by its routes in openapi.json, with all 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
@@ -24,11 +25,14 @@ from tests.torture.access_matrix import Matrix
 from tests.torture.access_requests import requests_of
 from tests.torture.access_sites import Asked, Said, through
 from tests.torture.access_tenants import SHARED_CASE
+from tools.openapi import DOCUMENT
 
 CUSTODY = ("/custody-periods", "/custody-transfers", "/custody-changes")
 LISTS = ("GET /imports", "GET /productions")
 STRANGER = "stranger"
 Expected = list[tuple[Asked, Said]]
+_PATHS = json.loads(DOCUMENT.read_text(encoding="utf-8"))["paths"]
+RESPONSES = {f"{m.upper()} {path}": each[m]["responses"] for path, each in _PATHS.items() for m in each}
 
 
 def said_to(matrix: Matrix, asked: Asked, limit: Sequence[str] | None, tenant: str) -> tuple[Said, set[str]]:
@@ -90,6 +94,7 @@ def test_who_is_limited_to_no_case_of_the_tenant_finds_nothing(matrix: Matrix, l
         said, changed = said_to(matrix, asked, limit, matrix.ours.name)
         assert (said, changed) == (said_to(matrix, asked, limit, STRANGER)[0], set())
         assert said.status in (403, 404) or said.json["items"] == [], asked
+        assert str(said.status) in RESPONSES[asked.route]
 
 
 def test_custody_belongs_to_no_case_and_is_closed(matrix: Matrix) -> None:
