@@ -9,13 +9,13 @@ app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
-@app.get("/custodians", responses=api.returns(200, schemas.CustodianPage, 404))
+@app.get("/custodians", **api.for_viewers(200, schemas.CustodianPage, 404))
 def list_custodians(request: api.Request, filters: api.CaseFilter) -> schemas.CustodianPage:
     """List a case's custodians, ordered by name."""
     return ops.list_custodians(request.caller, **filters.model_dump())
 
 
-@app.post("/custodians", responses=api.returns(200, schemas.Custodian, 409, 422))
+@app.post("/custodians", **api.for_editors(200, schemas.Custodian, 404, 409, 422))
 def add_custodian(body: schemas.NewCustodian, request: api.Request, key: api.Key) -> api.Response:
     """Get or create a custodian of a case by name. Names that the database collates as equal are one custodian."""
     return run_idempotent(request, key, ops.add_custodian, body, options=ONE_AT_A_TIME)

@@ -11,19 +11,19 @@ app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
-@app.get("/exhibits", responses=api.returns(200, schemas.ExhibitPage, 404))
+@app.get("/exhibits", **api.for_viewers(200, schemas.ExhibitPage, 404))
 def list_exhibits(request: api.Request, filters: api.ExhibitFilter) -> schemas.ExhibitPage:
     """List a case's exhibits, ordered by control number."""
     return queries.list_exhibits(request.caller, **filters.model_dump())
 
 
-@app.get("/exhibits/<exhibit_id>", responses=api.returns(200, schemas.Exhibit, 404, etag=True))
+@app.get("/exhibits/<exhibit_id>", **api.for_viewers(200, schemas.Exhibit, 404, etag=True))
 def get_exhibit(exhibit_id: api.Id, request: api.Request) -> api.Response:
     """Get an exhibit. Its ETag is required to change it."""
     return respond_with_etag(queries.get_exhibit(request.caller, exhibit_id))
 
 
-@app.patch("/exhibits/<exhibit_id>", responses=api.returns(200, schemas.Exhibit, *api.VERSIONED, etag=True))
+@app.patch("/exhibits/<exhibit_id>", **api.for_editors(200, schemas.Exhibit, *api.VERSIONED, etag=True))
 def change_exhibit(
     exhibit_id: api.Id,
     body: schemas.ExhibitChange,
@@ -37,19 +37,19 @@ def change_exhibit(
     )
 
 
-@app.post("/exhibits/<exhibit_id>/custodians", responses=api.returns(200, schemas.ExhibitCustodians, 404, 409, 422))
+@app.post("/exhibits/<exhibit_id>/custodians", **api.for_editors(200, schemas.ExhibitCustodians, 404, 409, 422))
 def add_custodians(exhibit_id: api.Id, body: schemas.NewCustodians, request: api.Request, key: api.Key) -> api.Response:
     """Link custodians to an exhibit. Custodians that are linked already stay linked."""
     return run_idempotent(request, key, commands.add_custodians, exhibit_id, body.custodians, options=ONE_AT_A_TIME)
 
 
-@app.post("/taggings", responses=api.returns(200, schemas.TaggingsMade, 404, 409, 422))
+@app.post("/taggings", **api.for_editors(200, schemas.TaggingsMade, 404, 409, 422))
 def add_taggings(body: schemas.TaggingRequest, request: api.Request, key: api.Key) -> api.Response:
     """Add tags to exhibits. Taggings that exist already stay unchanged."""
     return run_idempotent(request, key, commands.add_taggings, body, options=ONE_AT_A_TIME)
 
 
-@app.delete("/taggings", responses=api.returns(200, schemas.TaggingsRemoved, 404, 409, 422))
+@app.delete("/taggings", **api.for_editors(200, schemas.TaggingsRemoved, 404, 409, 422))
 def remove_taggings(body: schemas.TaggingRequest, request: api.Request, key: api.OptionalKey = None) -> api.Response:
     """Remove tags from exhibits."""
     return run_idempotent(request, key, commands.remove_taggings, body)

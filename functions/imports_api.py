@@ -11,7 +11,7 @@ app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
-@app.post("/imports", responses=api.returns(201, schemas.ImportUpload, 409, 422, location=True))
+@app.post("/imports", **api.for_editors(201, schemas.ImportUpload, 404, 409, 422, location=True))
 def create_import(body: schemas.NewImport, request: api.Request, key: api.Key) -> api.Response:
     """Create an import and get the URLs to upload its file. The import starts when the upload is complete."""
     return run_idempotent(
@@ -23,37 +23,37 @@ def create_import(body: schemas.NewImport, request: api.Request, key: api.Key) -
     )
 
 
-@app.get("/imports", responses=api.returns(200, schemas.ImportPage, 404))
+@app.get("/imports", **api.for_viewers(200, schemas.ImportPage, 404))
 def list_imports(request: api.Request, filters: api.ImportFilter) -> schemas.ImportPage:
     """List imports, newest first."""
     return queries.list_imports(request.caller, **filters.model_dump())
 
 
-@app.get("/imports/<import_id>", responses=api.returns(200, schemas.ImportDetails, 404))
+@app.get("/imports/<import_id>", **api.for_viewers(200, schemas.ImportDetails, 404))
 def get_import(import_id: api.Id, request: api.Request) -> schemas.ImportDetails:
     """Get the status, the progress and the report files of an import."""
     return queries.get_import(request.caller, import_id)
 
 
-@app.get("/imports/<import_id>/rejections", responses=api.returns(200, schemas.RejectionPage, 404))
+@app.get("/imports/<import_id>/rejections", **api.for_viewers(200, schemas.RejectionPage, 404))
 def list_rejections(import_id: api.Id, request: api.Request, page: api.Page) -> schemas.RejectionPage:
     """List the rows that were not imported, with line and reason, in the order of the file."""
     return queries.list_rejections(request.caller, import_id, **page.model_dump())
 
 
-@app.get("/imports/<import_id>/warnings", responses=api.returns(200, schemas.WarningPage, 404))
+@app.get("/imports/<import_id>/warnings", **api.for_viewers(200, schemas.WarningPage, 404))
 def list_warnings(import_id: api.Id, request: api.Request, page: api.Page) -> schemas.WarningPage:
     """List the changes to values of imported rows, in the order of the file."""
     return queries.list_warnings(request.caller, import_id, **page.model_dump())
 
 
-@app.post("/imports/<import_id>/cancel", responses=api.returns(200, schemas.ImportState, 404, 409, 422))
+@app.post("/imports/<import_id>/cancel", **api.for_editors(200, schemas.ImportState, 404, 409, 422))
 def cancel_import(import_id: api.Id, request: api.Request, key: api.Key) -> api.Response:
     """Cancel an import. Rows that are imported already stay imported."""
     return run_idempotent(request, key, commands.cancel_import, import_id, options=WRITES_EVENTS)
 
 
-@app.post("/imports/<import_id>/retry", responses=api.returns(200, schemas.ImportState, 404, 409, 422))
+@app.post("/imports/<import_id>/retry", **api.for_editors(200, schemas.ImportState, 404, 409, 422))
 def retry_import(import_id: api.Id, request: api.Request, key: api.Key) -> api.Response:
     """Retry the failed or cancelled parts of an import."""
     return run_idempotent(request, key, commands.retry_import, import_id, options=WRITES_EVENTS)

@@ -9,7 +9,7 @@ app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
-@app.post("/productions", responses=api.returns(202, schemas.Production, 404, 409, 422, location=True))
+@app.post("/productions", **api.for_editors(202, schemas.Production, 404, 409, 422, location=True))
 def create_production(body: schemas.NewProduction, request: api.Request, key: api.Key) -> api.Response:
     """Produce exhibits: reserve Bates numbers, copy files and write load files, all or nothing."""
     effect = commands.create_production
@@ -18,19 +18,19 @@ def create_production(body: schemas.NewProduction, request: api.Request, key: ap
     )
 
 
-@app.get("/productions", responses=api.returns(200, schemas.ProductionPage, 404))
+@app.get("/productions", **api.for_viewers(200, schemas.ProductionPage, 404))
 def list_productions(request: api.Request, filters: api.ProductionFilter) -> schemas.ProductionPage:
     """List productions, newest first."""
     return queries.list_productions(request.caller, **filters.model_dump())
 
 
-@app.get("/productions/<production_id>", responses=api.returns(200, schemas.Production, 404))
+@app.get("/productions/<production_id>", **api.for_viewers(200, schemas.Production, 404))
 def get_production(production_id: api.Id, request: api.Request) -> schemas.Production:
     """Get the status of a production and of each of its steps."""
     return queries.get_production(request.caller, production_id)
 
 
-@app.get("/productions/<production_id>/documents", responses=api.returns(200, schemas.ProducedDocumentPage, 404))
+@app.get("/productions/<production_id>/documents", **api.for_viewers(200, schemas.ProducedDocumentPage, 404))
 def list_produced_documents(
     production_id: api.Id, request: api.Request, page: api.Page
 ) -> schemas.ProducedDocumentPage:
@@ -38,13 +38,13 @@ def list_produced_documents(
     return queries.list_documents(request.caller, production_id, **page.model_dump())
 
 
-@app.post("/productions/<production_id>/cancel", responses=api.returns(200, schemas.Production, 404, 409, 422))
+@app.post("/productions/<production_id>/cancel", **api.for_admins(200, schemas.Production, 404, 409, 422))
 def cancel_production(production_id: api.Id, request: api.Request, key: api.Key) -> api.Response:
     """Cancel a production that is not confirmed: delete its objects and void its numbers."""
     return run_idempotent(request, key, commands.cancel_production, production_id)
 
 
-@app.post("/productions/<production_id>/retry", responses=api.returns(200, schemas.Production, 404, 409, 422))
+@app.post("/productions/<production_id>/retry", **api.for_editors(200, schemas.Production, 404, 409, 422))
 def retry_production(production_id: api.Id, request: api.Request, key: api.Key) -> api.Response:
     """Retry a production that needs attention, after its cause is fixed."""
     return run_idempotent(request, key, commands.retry_production, production_id, options=WRITES_EVENTS)

@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from aws_lambda_powertools.event_handler.openapi.models import HTTPBearer, SecurityScheme
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
@@ -23,7 +24,7 @@ import exhibits_api
 import imports_api
 import productions_api
 from core.http_headers import ETAGS_PATTERN, KEY_PATTERN
-from shell.api.problems import MERGE_PATCH
+from shell.api.problems import MERGE_PATCH, SCHEME
 from shell.api.resolver import Operation
 
 DOCUMENT = Path(__file__).parent.parent / "openapi.json"
@@ -31,9 +32,11 @@ APPS = (imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app, 
 TITLE = "exhibit-ingest"
 _DESCRIPTION = (
     "Import litigation load files, follow the result of every row, produce exhibits under Bates numbers, and record "
-    "who held which evidence device. The token determines tenant and user. Every POST requires an Idempotency-Key and "
-    "takes effect once, however often it is repeated within 24 hours; the response to a repetition has the header "
-    "X-Idempotent-Replayed: true. Errors are problem documents (RFC 9457): evaluate their `type` in scripts."
+    "who held which evidence device. The token determines tenant, user and role. A route's `security` has the role "
+    "that it requires; a more powerful one will do, in the order viewer, editor, admin. Every POST requires an "
+    "Idempotency-Key and takes effect once, however often it is repeated within 24 hours; the response to a "
+    "repetition has the header X-Idempotent-Replayed: true. Errors are problem documents (RFC 9457): evaluate their "
+    "`type` in scripts."
 )
 _GATEWAY_BODY = {
     "application/json": {"schema": {"type": "object", "properties": {"message": {"type": "string"}}}},
@@ -50,6 +53,8 @@ _REPLAYED = {
         "schema": {"type": "string", "enum": ["true"]},
     }
 }
+# For Powertools, which checks that a route's security is one of them.
+_SCHEMES: dict[str, SecurityScheme] = {SCHEME: HTTPBearer(bearerFormat="JWT")}
 _PATTERNS = {"Idempotency-Key": KEY_PATTERN, "If-Match": ETAGS_PATTERN}
 
 
@@ -59,15 +64,15 @@ def build_document() -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": TITLE, "version": metadata.version(TITLE), "description": _DESCRIPTION},
         "servers": [{"url": "/"}],
-        "security": [{"token": []}],
+        "security": [{SCHEME: []}],
         "paths": {},
         "components": {
             "schemas": {},
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
+            "securitySchemes": {SCHEME: {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
         },
     }
     for app in APPS:
-        generated = json.loads(app.get_openapi_json_schema(title=TITLE))
+        generated = json.loads(app.get_openapi_json_schema(title=TITLE, security_schemes=_SCHEMES))
         document["components"]["schemas"] |= generated["components"]["schemas"]
         for operation in app.operations.values():
             described = generated["paths"][operation.path][operation.method.lower()]
@@ -107,6 +112,7 @@ def _complete(operation: Operation, described: dict[str, Any]) -> dict[str, Any]
         **({"description": rest} if rest else {}),
         **({"parameters": parameters} if parameters else {}),
         **_body(operation, described),
+        "security": [{SCHEME: [operation.role.value]}],
         "responses": dict(sorted(_responses(operation, described, is_keyed).items())),
     }
 

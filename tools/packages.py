@@ -66,7 +66,7 @@ ALLOWED: dict[str, set[str]] = {
     "local.stack": {"local.gateway", "local.event_sources", "local.lambda_runtime", "local.services"} | _RESOURCES,
     "local.cli": {
         *("local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
-        *("core.errors", "core.caller", "core.imports.uploads", "core.imports.column_report", "samples"),
+        *("core.errors", "core.caller", "core.roles", "core.imports.uploads", "core.imports.column_report", "samples"),
         *("core.load_file.options", "core.load_file.field_mapping", "core.load_file.layout"),
     }
     | _RESOURCES,

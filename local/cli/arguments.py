@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
+from core.roles import Role
 from local.errors import UsageError
 
 _MOST_WORKERS = 64
@@ -166,6 +167,9 @@ def _add_serve_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_token_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tenant", required=True, metavar="T", help="tenant whose documents the token gives access to")
     parser.add_argument("--user", required=True, metavar="U", help="user that changes are recorded under")
+    parser.add_argument(
+        "--role", choices=[*Role], type=Role, default=Role.ADMIN, help="what the user may do (default: admin)"
+    )
 
 
 def _add_import_arguments(parser: argparse.ArgumentParser) -> None:

@@ -85,9 +85,10 @@ An import that is still running then cannot finish: cancel it and upload its fil
 Press Ctrl-C to stop."""
 
 
-def print_token(workspace: Workspace, tenant: str, user: str) -> int:
+def print_token(workspace: Workspace, tenant: str, user: str, role: str) -> int:
     """Print a token for the API of this state directory, valid for an hour; the API need not be running."""
-    print(Tokens.load(workspace.state_dir, Template.load(workspace.template)).issue(tenant, user))
+    tokens = Tokens.load(workspace.state_dir, Template.load(workspace.template))
+    print(tokens.issue(tenant, user, roles=(role,)))
     return DONE
 
 

@@ -105,7 +105,7 @@ def _run(options: argparse.Namespace, workspace: Workspace) -> int:
         case "token":
             for name in ("tenant", "user"):
                 check_name(name, getattr(options, name))
-            return commands.print_token(workspace, options.tenant, options.user)
+            return commands.print_token(workspace, options.tenant, options.user, options.role)
         case "volume":
             from local.cli.volume_download import download_volume
 

@@ -8,10 +8,12 @@ tokens, which suits development.
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,8 @@ from local.template.reader import Template
 SECRET_FILE = "token-secret"  # noqa: S105 - the name of a file
 ISSUER = "https://exhibit-ingest.localhost"
 AUDIENCE = "exhibit-ingest-local"
-DEFAULT_TENANT_CLAIM = "custom:tenant_id"
+DEFAULT_TENANT_CLAIM, DEFAULT_ROLES_CLAIM = "custom:tenant_id", "cognito:groups"
+DEFAULT_CASES_CLAIM = "custom:cases"
 
 _ALGORITHM = "HS256"
 _SECRET_BYTES = 32
@@ -35,24 +38,44 @@ class Tokens:
     """An issuer and verifier of tokens; `secret` has at least 32 characters."""
 
     def __init__(
-        self, secret: str, issuer: str = ISSUER, audience: str = AUDIENCE, tenant_claim: str = DEFAULT_TENANT_CLAIM
+        self,
+        secret: str,
+        issuer: str = ISSUER,
+        audience: str = AUDIENCE,
+        tenant_claim: str = DEFAULT_TENANT_CLAIM,
+        roles_claim: str = DEFAULT_ROLES_CLAIM,
+        cases_claim: str = DEFAULT_CASES_CLAIM,
     ) -> None:
         self._secret = secret
         self._issuer = issuer
         self._audience = audience
         self._tenant_claim = tenant_claim
+        self._roles_claim = roles_claim
+        self._cases_claim = cases_claim
 
     @classmethod
     def load(cls, state_dir: Path, template: Template) -> Tokens:
-        """Return the tokens of a state directory; the tenant is in the claim that the template names."""
-        claim = str(template.parameters.get("TenantClaim", DEFAULT_TENANT_CLAIM))
-        return cls(read_or_create_secret(state_dir / SECRET_FILE), tenant_claim=claim)
+        """Return the tokens of a state directory; tenant, roles and cases are in the claims that the template names."""
+        tenant_claim = str(template.parameters.get("TenantClaim", DEFAULT_TENANT_CLAIM))
+        roles_claim = str(template.parameters.get("RolesClaim", DEFAULT_ROLES_CLAIM))
+        secret = read_or_create_secret(state_dir / SECRET_FILE)
+        cases_claim = str(template.parameters.get("CasesClaim", DEFAULT_CASES_CLAIM))
+        return cls(secret, tenant_claim=tenant_claim, roles_claim=roles_claim, cases_claim=cases_claim)
 
-    def issue(self, tenant: str, user: str, lifetime_s: float = 3600) -> str:
-        """Return a signed token for a user of a tenant."""
+    def issue(
+        self,
+        tenant: str,
+        user: str,
+        lifetime_s: float = 3600,
+        roles: Sequence[str] | None = ("admin",),
+        cases: Sequence[str] | None = None,
+    ) -> str:
+        """Return a signed token for a user of a tenant; without the claim of the roles or cases that are None."""
         now = time.time()
         times = {"iat": int(now), "exp": int(now + lifetime_s)}
-        names = {"iss": self._issuer, "aud": self._audience, "sub": user, self._tenant_claim: tenant}
+        names: dict[str, Any] = {"iss": self._issuer, "aud": self._audience, "sub": user, self._tenant_claim: tenant}
+        names |= {} if roles is None else {self._roles_claim: list(roles)}
+        names |= {} if cases is None else {self._cases_claim: json.dumps(cases)}
         # Imported where it is used: commands that start the API, but do not use it, must not wait for it.
         import jwt
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from local.errors import ProcessFailedError
 from local.services.aws_resources import describe_resources
+from local.services.presigned_requests import SECRET
 from local.services.processes import Processes, build_child_environment, kill, tail
 from local.template.reader import REGION, Template
 from local.time_scale import TimeScale
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 _START_SECONDS = 60.0
-_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": SECRET}
 
 
 class AwsClients:
@@ -74,7 +75,7 @@ class AwsClients:
         return boto3.Session(
             botocore_session=botocore.session.Session(session_vars=dict(no_files)),
             aws_access_key_id="test",
-            aws_secret_access_key="test",  # noqa: S106 - moto accepts any value
+            aws_secret_access_key=SECRET,
             region_name=REGION,
         )
 

@@ -5,6 +5,7 @@
 - moto reads the clock for each count of a queue: a message that becomes visible in between is in no count. SQS does not
   guarantee exact counts, but waiting until a stack is idle needs them.
 - S3 notifications contain the version of the object and a sequencer; those of moto do not.
+- S3 refuses a presigned request whose signature does not match; moto does not look at it.
 - The clock of SQS can be scaled.
 
 Only processes that call `patch_moto` are changed.
@@ -17,8 +18,11 @@ from collections.abc import Callable
 from typing import Any
 
 from moto.core.utils import unix_time_millis
+from moto.moto_server import werkzeug_app
 from moto.s3 import notifications
 from moto.sqs import models
+
+from local.services.presigned_requests import require_signature
 
 _CHECK_SECONDS = 0.05
 
@@ -74,8 +78,15 @@ def add_version(event: Callable[..., Any]) -> Callable[..., Any]:
     return complete
 
 
+def check_presigned_requests() -> None:
+    """Refuse presigned requests that were not signed with SECRET, or not sent as they were signed."""
+    application: Any = werkzeug_app.DomainDispatcherApplication
+    application.__call__ = require_signature(application.__call__)
+
+
 def patch_moto(factor: float) -> None:
     """Apply the corrections of this module to moto, in this process."""
+    check_presigned_requests()
     patched: Any = models
     patched.unix_time_millis = build_scaled_clock(factor)
     patched.Queue = ReliableQueue

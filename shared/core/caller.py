@@ -6,27 +6,37 @@ to check them again.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from core.errors import ForbiddenError
 
+_BAD_CASES = (
+    "the token's claim of the cases is not a JSON array of their names, as text; ask the administrator who issues your "
+    "tokens"
+)
 MAX_TENANT_CHARACTERS, MAX_USER_CHARACTERS = 64, 255
 
 
 @dataclass(frozen=True)
 class Caller:
-    """The tenant and the user of a request, taken from the verified token and never from the request itself."""
+    """The tenant and the user of a request, taken from the verified token and never from the request itself.
+
+    `cases` are the names of the only cases that exist for the caller; None if the token sets no limit.
+    """
 
     tenant_id: str
     user_id: str
+    cases: frozenset[str] | None = None
 
     @classmethod
-    def from_claims(cls, claims: Mapping[str, Any], tenant_claim: str) -> Caller:
+    def from_claims(cls, claims: Mapping[str, Any], tenant_claim: str, cases_claim: str = "") -> Caller:
         """Return the caller that the claims of a verified token name.
 
-        Raises ForbiddenError if the tenant or the user is missing, or does not fit into an S3 key and its column.
+        Raises ForbiddenError if the tenant or the user is missing, or does not fit into an S3 key and its column, and
+        if the claim of the cases is not a JSON array of strings.
         """
         tenant, user = claims.get(tenant_claim), claims.get("sub")
         if not (_is_name(tenant, MAX_TENANT_CHARACTERS) and _is_name(user, MAX_USER_CHARACTERS)):
@@ -34,7 +44,24 @@ class Caller:
         # The tables of links store the user in utf8mb3, which has no character beyond U+FFFF.
         if max(str(user)) > "\uffff":
             raise ForbiddenError()
-        return cls(tenant_id=str(tenant), user_id=str(user))
+        return cls(tenant_id=str(tenant), user_id=str(user), cases=_parse_cases(claims.get(cases_claim)))
+
+
+def _parse_cases(claim: object) -> frozenset[str] | None:
+    """Return the names in a claim, or None without one.
+
+    The claim is text that contains JSON, because API Gateway passes a list as its items with spaces between, and names
+    of cases contain spaces.
+    """
+    if claim is None:
+        return None
+    try:
+        names = json.loads(str(claim))
+    except ValueError as exc:
+        raise ForbiddenError(_BAD_CASES) from exc
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ForbiddenError(_BAD_CASES)
+    return frozenset(names)
 
 
 def _is_name(value: object, max_characters: int) -> bool:

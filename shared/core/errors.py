@@ -5,6 +5,7 @@
     │   ├── UploadRefusedError      an uploaded object whose key does not identify an import
     │   ├── FileRefusedError        a load file that cannot be imported at all; carries a code
     │   ├── ForbiddenError          a token that does not name a tenant and a user (HTTP 403)
+    │   │   └── RoleMissingError    a token without the role that the route requires (HTTP 403); carries the role
     │   ├── NotFoundError           an object that the caller's tenant does not have (HTTP 404)
     │   ├── KeyReusedError          an idempotency key that was used for another request (HTTP 422)
     │   ├── PreconditionMissingError  a change without If-Match (HTTP 428)
@@ -110,6 +111,20 @@ class FileRefusedError(InvalidInputError):
 
 class ForbiddenError(InvalidInputError):
     """The token does not name a tenant and a user that can be stored; ask the administrator who issues your tokens."""
+
+
+class RoleMissingError(ForbiddenError):
+    """The token does not have the role that this request requires; ask an administrator for it.
+
+    `required` is the name of that role.
+    """
+
+    def __init__(self, required: str, role: str | None) -> None:
+        super().__init__(
+            f"this request requires the role {required}, and your token has "
+            f"{f'the role {role}' if role else 'none of the roles'}; ask the administrator who issues your tokens"
+        )
+        self.required = required
 
 
 class NotFoundError(InvalidInputError):

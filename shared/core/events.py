@@ -11,61 +11,68 @@ from core.codes import WarningCode
 
 @dataclass(frozen=True)
 class Event:
-    """A fact about an aggregate. `payload` is a JSON object; `eventType` is added when the event is published."""
+    """A fact about an aggregate of a tenant. `payload` is a JSON object.
+
+    `tenantId` is added when the event is written, `eventType` when it is published. `tenant_id` is empty if no tenant
+    is known.
+    """
 
     event_type: str
     aggregate_type: str
     aggregate_id: str
     payload: dict[str, Any]
+    tenant_id: str
 
 
 def import_started(import_id: int, tenant_id: str, rows_seen: int, chunks: int) -> Event:
     """Return the event of a load file that was split and whose chunks are being imported."""
-    return _build_import_event("import.started", import_id, tenantId=tenant_id, rowsSeen=rows_seen, chunks=chunks)
+    return _build_import_event("import.started", import_id, tenant_id, rowsSeen=rows_seen, chunks=chunks)
 
 
 def import_failed(import_id: int, tenant_id: str, code: str) -> Event:
     """Return the event of a load file that could not be imported; none of its rows were written."""
-    return _build_import_event("import.failed", import_id, tenantId=tenant_id, code=code)
+    return _build_import_event("import.failed", import_id, tenant_id, code=code)
 
 
 def import_completed(import_id: int, tenant_id: str, status: str, generation: int, counts: dict[str, int]) -> Event:
     """Return the event of a load file of which every row was imported or rejected."""
     return _build_import_event(
-        "import.completed", import_id, tenantId=tenant_id, status=status, generation=generation, counts=counts
+        "import.completed", import_id, tenant_id, status=status, generation=generation, counts=counts
     )
 
 
 def import_cancelled(import_id: int, tenant_id: str, generation: int, counts: dict[str, int]) -> Event:
     """Return the event of a cancelled import. `counts` covers the rows that were processed before it."""
-    return _build_import_event("import.cancelled", import_id, tenantId=tenant_id, generation=generation, counts=counts)
+    return _build_import_event("import.cancelled", import_id, tenant_id, generation=generation, counts=counts)
 
 
 def import_retried(import_id: int, tenant_id: str, generation: int, chunks: int) -> Event:
     """Return the event of a retried import. `chunks` are the pending chunks; 0 if the file is not split yet."""
-    return _build_import_event("import.retried", import_id, tenantId=tenant_id, generation=generation, chunks=chunks)
+    return _build_import_event("import.retried", import_id, tenant_id, generation=generation, chunks=chunks)
 
 
 def upload_refused(tenant_id: str, upload_key: str, reason: str) -> Event:
     """Return the event of an object under imports/ whose key names no tenant, case and upload; it was not imported.
 
-    `reason` contains no part of the key.
+    `tenant_id` is empty if the key names none. `reason` contains no part of the key.
     """
-    return Event("upload.refused", "upload", upload_key, {"tenantId": tenant_id, "reason": reason})
+    return Event("upload.refused", "upload", upload_key, {"reason": reason}, tenant_id)
 
 
-def rows_changed(import_id: int, chunk_no: int, code: WarningCode, count: int, first_line: int) -> Event:
+def rows_changed(
+    import_id: int, tenant_id: str, chunk_no: int, code: WarningCode, count: int, first_line: int
+) -> Event:
     """Return the WARNING event for the values of a chunk that were changed for one reason, so that they can be stored.
 
     Its aggregate is the chunk, not the import: an import has thousands of these events, and their order is irrelevant.
     """
     changed = {"chunkNo": chunk_no, "code": code.value, "count": count, "firstLine": first_line}
-    return Event("WARNING", "chunk", f"{import_id}/{chunk_no}", {"importId": import_id, **changed})
+    return Event("WARNING", "chunk", f"{import_id}/{chunk_no}", {"importId": import_id, **changed}, tenant_id)
 
 
 def production_requested(production_id: int, tenant_id: str, generation: int) -> Event:
     """Return the event that starts an execution of a production; `generation` is 1 and rises with every restart."""
-    return _build_production_event("production.requested", production_id, tenantId=tenant_id, generation=generation)
+    return _build_production_event("production.requested", production_id, tenant_id, generation=generation)
 
 
 def production_confirmed(production_id: int, tenant_id: str, documents: int, first: int, last: int) -> Event:
@@ -73,7 +80,7 @@ def production_confirmed(production_id: int, tenant_id: str, documents: int, fir
     return _build_production_event(
         "production.confirmed",
         production_id,
-        tenantId=tenant_id,
+        tenant_id,
         documents=documents,
         firstNumber=first,
         lastNumber=last,
@@ -83,7 +90,7 @@ def production_confirmed(production_id: int, tenant_id: str, documents: int, fir
 def production_cancelled(production_id: int, tenant_id: str, failed_step: str | None, void: int) -> Event:
     """Return the event of a rolled-back production: its objects are deleted, the numbers of `void` documents void."""
     return _build_production_event(
-        "production.cancelled", production_id, tenantId=tenant_id, failedStep=failed_step, voidDocuments=void
+        "production.cancelled", production_id, tenant_id, failedStep=failed_step, voidDocuments=void
     )
 
 
@@ -96,15 +103,15 @@ def production_needs_attention(production_id: int, tenant_id: str, unfinished: S
     return _build_production_event(
         "production.needs_attention",
         production_id,
-        tenantId=tenant_id,
+        tenant_id,
         severity="critical",
         unfinished=list(unfinished),
     )
 
 
-def _build_production_event(event_type: str, production_id: int, **payload: Any) -> Event:
-    return Event(event_type, "production", str(production_id), {"productionId": production_id, **payload})
+def _build_production_event(event_type: str, production_id: int, tenant_id: str, **payload: Any) -> Event:
+    return Event(event_type, "production", str(production_id), {"productionId": production_id, **payload}, tenant_id)
 
 
-def _build_import_event(event_type: str, import_id: int, **payload: Any) -> Event:
-    return Event(event_type, "import", str(import_id), {"importId": import_id, **payload})
+def _build_import_event(event_type: str, import_id: int, tenant_id: str, **payload: Any) -> Event:
+    return Event(event_type, "import", str(import_id), {"importId": import_id, **payload}, tenant_id)

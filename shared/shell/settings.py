@@ -38,6 +38,9 @@ class Settings:
     redis_url: str | None
     redis_secret_arn: str | None
     tenant_claim: str
+    roles_claim: str
+    default_role: str
+    cases_claim: str
     idempotency_ttl_hours: int
     upload_url_seconds: int
     custody_locking: str
@@ -67,6 +70,9 @@ class Settings:
             redis_url=environment.get("REDIS_URL") or None,
             redis_secret_arn=environment.get("REDIS_SECRET_ARN") or None,
             tenant_claim=environment.get("TENANT_CLAIM", "custom:tenant_id"),
+            roles_claim=environment.get("ROLES_CLAIM", "cognito:groups"),
+            default_role=_read_choice(environment, "DEFAULT_ROLE", "viewer", "none", "editor", "admin"),
+            cases_claim=environment.get("CASES_CLAIM", "custom:cases"),
             idempotency_ttl_hours=_read_integer(environment, "IDEMPOTENCY_TTL_HOURS", "24"),
             upload_url_seconds=_read_integer(environment, "UPLOAD_URL_SECONDS", "3600"),
             custody_locking=_read_choice(environment, "CUSTODY_LOCKING", "pessimistic", "optimistic"),
@@ -104,8 +110,9 @@ def _read_integer(environment: Mapping[str, str], name: str, default: str) -> in
     return int(_read_number(environment, name, default))
 
 
-def _read_choice(environment: Mapping[str, str], name: str, default: str, other: str) -> str:
+def _read_choice(environment: Mapping[str, str], name: str, default: str, *others: str) -> str:
     value = environment.get(name, default)
-    if value not in (default, other):
-        raise SettingsError(f"environment variable {name} is {value!r}; it must be {default} or {other}")
+    if value not in (default, *others):
+        choices = f"{', '.join([default, *others[:-1]])} or {others[-1]}"
+        raise SettingsError(f"environment variable {name} is {value!r}; it must be {choices}")
     return value

@@ -2,6 +2,8 @@
 
 Guaranteed: a response lists the messages that SNS accepted and those that it will never accept; any other message may
 be retried.
+Every message has its tenant in the attribute `tenantId`, so that a subscription can filter by it; the attribute is
+missing only if the message has no tenant.
 Not guaranteed: that a message which is not listed as accepted did not arrive: SNS's response can be lost.
 `publish_sns_message` is the interface kept for callers of the published pattern.
 """
@@ -20,7 +22,7 @@ from shell.observability import logger
 from shell.settings import settings
 
 MAX_BATCH = 10
-# SNS accepts 262,144 bytes including attributes; those of a message have less than 200.
+# SNS accepts 262,144 bytes including attributes; those of a message have less than 400.
 MAX_BATCH_BYTES = 250_000
 
 # Error codes of a call that mean an invalid message, not a problem of the topic or of credentials.
@@ -42,11 +44,15 @@ _NOT_THE_MESSAGE = ("Throttl", "KMS", "Authorization", "AccessDenied", "NotFound
 
 @dataclass(frozen=True)
 class Message:
-    """A message to publish; the response refers to it by `key`, at most 80 letters and digits."""
+    """A message to publish; the response refers to it by `key`, at most 80 letters and digits.
+
+    `tenant_id` is empty if the message has no tenant.
+    """
 
     key: str
     event_type: str
     body: str
+    tenant_id: str
 
 
 @dataclass(frozen=True)
@@ -62,12 +68,13 @@ class PublishResponse:
 
 
 def publish_sns_message(message: Mapping[str, Any]) -> bool:
-    """Publish one message now, with its `eventType` as attribute; return False, and log it, if that fails.
+    """Publish one message now, with `eventType` and `tenantId` as attributes; return False, and log it, if that fails.
 
     Use it for messages that do not depend on the database; events of a transaction go through the outbox.
     """
     body = json.dumps(message, default=str)
-    return bool(publish_batch([Message("0", str(message.get("eventType", "unknown")), body)]).accepted)
+    event_type, tenant_id = str(message.get("eventType", "unknown")), str(message.get("tenantId", ""))
+    return bool(publish_batch([Message("0", event_type, body, tenant_id)]).accepted)
 
 
 def publish_batch(messages: Sequence[Message]) -> PublishResponse:
@@ -100,8 +107,10 @@ def _one_by_one(messages: Sequence[Message]) -> PublishResponse:
 
 
 def _entry(message: Message) -> Any:
-    attribute = {"DataType": "String", "StringValue": message.event_type}
-    return {"Id": message.key, "Message": message.body, "MessageAttributes": {"eventType": attribute}}
+    values = {"eventType": message.event_type, "tenantId": message.tenant_id}
+    # SNS refuses an empty value.
+    attributes = {name: {"DataType": "String", "StringValue": value} for name, value in values.items() if value}
+    return {"Id": message.key, "Message": message.body, "MessageAttributes": attributes}
 
 
 def _parse_response(response: Mapping[str, Any]) -> PublishResponse:

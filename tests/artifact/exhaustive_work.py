@@ -6,7 +6,7 @@ this process, by the same code and in the function's name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
 
 import pytest
@@ -34,8 +34,8 @@ HANDLERS = {name: each.handler.partition(".")[0] for name, each in Template.load
 REJECTED = b"Control Number,Title\r\nA-1,one\r\n,two\r\n"
 
 
-def _put(method: str, url: str, body: bytes = b"") -> requests.Response:
-    reply = requests.request(method, url, data=body, timeout=HTTP_S)
+def _put(method: str, url: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> requests.Response:
+    reply = requests.request(method, url, data=body, headers=headers, timeout=HTTP_S)
     assert reply.ok, reply.text
     return reply
 
@@ -48,7 +48,7 @@ def an_upload_by_one_put_is_imported_and_its_report_read(sender: Sender) -> None
     """From the announcement to the report's addresses, all by what the API hands out."""
     api, world = Api(sender.stack), sender.world
     made = api.call("POST", "/imports", {"case": "Case", "fileName": "a.csv"})
-    _put("PUT", made["upload"]["url"], REJECTED)
+    _put("PUT", made["upload"]["url"], REJECTED, made["upload"]["headers"])
     notified = world.notification_of(_key_of(world, made["id"]))
     assert sender.stack.invoke("StartImportFunction", sqs_event(notified)) == DONE
     for chunk in world.chunk_messages():
@@ -59,12 +59,15 @@ def an_upload_by_one_put_is_imported_and_its_report_read(sender: Sender) -> None
 
 
 def an_upload_in_parts_is_completed(sender: Sender) -> None:
-    """By the addresses of its parts; S3 lets the last part, here the only one, be small."""
-    made = Api(sender.stack).call("POST", "/imports", {"case": "Case", "fileName": "b.csv", "size": SINGLE_PUT_BYTES})
-    etag = _put("PUT", made["upload"]["parts"][0]["url"], THREE).headers["ETag"]
-    part = f"<Part><PartNumber>1</PartNumber><ETag>{etag}</ETag></Part>"
+    """By the addresses of its parts; S3 lets the last part, here the only one that is sent, be small."""
+    size = SINGLE_PUT_BYTES + len(THREE)
+    made = Api(sender.stack).call("POST", "/imports", {"case": "Case", "fileName": "b.csv", "size": size})
+    upload = made["upload"]
+    last = upload["parts"][-1]
+    etag = _put("PUT", last["url"], THREE).headers["ETag"]
+    part = f"<Part><PartNumber>{last['number']}</PartNumber><ETag>{etag}</ETag></Part>"
     body = f"<CompleteMultipartUpload>{part}</CompleteMultipartUpload>"
-    _put("POST", made["upload"]["completeUrl"], body.encode())
+    _put("POST", upload["completeUrl"], body.encode(), upload["headers"])
     assert sender.world.notification_of(_key_of(sender.world, made["id"]))
 
 

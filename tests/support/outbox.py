@@ -15,6 +15,7 @@ from shell.db.session import session
 from shell.outbox.writer import append_events
 from tests.support.database import Database
 
+TENANT = "tenant"
 THROTTLED = {"Code": "Throttled", "SenderFault": False}
 POISON = {"Code": "InvalidParameter", "SenderFault": True}
 
@@ -84,12 +85,14 @@ def message_of(entry: dict[str, Any]) -> dict[str, Any]:
     assert message["eventId"] == int(entry["Id"])
     assert message["sequence"] > 0
     assert entry["MessageAttributes"]["eventType"]["StringValue"] == message["eventType"] == "thing.happened"
+    assert entry["MessageAttributes"]["tenantId"]["StringValue"] == message["tenantId"] == TENANT
     return message
 
 
 def event(number: int, aggregate: object = None) -> Event:
     """An event of an aggregate, by default one of its own."""
-    return Event("thing.happened", "thing", str(number if aggregate is None else aggregate), {"number": number})
+    place = str(number if aggregate is None else aggregate)
+    return Event("thing.happened", "thing", place, {"number": number}, TENANT)
 
 
 def append(*numbers: int, aggregate: object = None) -> None:

@@ -18,6 +18,7 @@ from sqlalchemy import URL, create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from local.errors import DatabaseServerError
+from local.services.moto_patches import check_presigned_requests
 from local.services.mysql import PrivateServer, temporary_server
 
 SERVER = "TEST_DATABASE_SERVER"
@@ -126,7 +127,8 @@ def user_of_our_own(server_url: str, name: str) -> Iterator[URL]:
 
 @contextmanager
 def aws() -> Iterator[str]:
-    """The address of a moto server."""
+    """The address of a moto server, which looks at the signatures of presigned requests."""
+    check_presigned_requests()
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     try:

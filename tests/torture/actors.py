@@ -124,8 +124,8 @@ def _ended(client: Client, path: str) -> str | None:
 
 
 def put_to(put: dict[str, Any], data: bytes) -> bool:
-    """Whether the file could be put where an announced import waits for it."""
-    return requests.put(put["url"], data=data, timeout=30).status_code == 200
+    """Whether the file could be put where an announced import waits for it, or is there since an earlier attempt."""
+    return requests.put(put["url"], data=data, headers=put["headers"], timeout=30).status_code in (200, 412)
 
 
 def bring_in_the_base(client: Client, s3: S3Client, bucket: str) -> list[int]:

@@ -24,7 +24,8 @@ def _publish_at_once(transaction: Any, _table: str, _columns: Any, rows: Any) ->
         values = {"aggregate": aggregate, "id": place, "type": event_type, "payload": payload}
         number = transaction.execute(_ADD, values).lastrowid
         told = {**json.loads(payload), "eventType": event_type, "eventId": number, "sequence": number}
-        there("shell.sns:publish_batch")([there("shell.sns:Message")(str(number), event_type, json.dumps(told))])
+        message = there("shell.sns:Message")(str(number), event_type, json.dumps(told), told["tenantId"])
+        there("shell.sns:publish_batch")([message])
 
 
 def _mark_last() -> None:

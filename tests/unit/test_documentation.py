@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -67,6 +68,15 @@ def test_every_field_and_option_is_explained(name: str) -> None:
 def test_every_problem_is_explained() -> None:
     kinds = [*problems._KINDS.values(), *(kind for kind in vars(problems).values() if isinstance(kind, ProblemKind))]
     assert [kind for kind in kinds if f"| `{kind.name}` | {kind.status} |" not in API] == []
+
+
+def test_the_role_of_every_route_is_explained() -> None:
+    document = json.loads((ROOT / "openapi.json").read_text(encoding="utf-8"))
+    operations = {f"{m.upper()} {path}": each[m] for path, each in document["paths"].items() for m in each}
+    roles = {route: each["security"][0]["token"][0] for route, each in operations.items()}
+    rows = {f"| `{route}` | {role} |" for route, role in roles.items() if not route.startswith("GET ")}
+    assert {row for row in rows if row not in API} == set()
+    assert {role for route, role in roles.items() if route.startswith("GET ")} == {"viewer"}
 
 
 def test_every_link_of_the_readme_leads_somewhere() -> None:

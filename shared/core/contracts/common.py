@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializ
 from pydantic.alias_generators import to_camel
 
 from core.contracts.problems import PROBLEM_NAMES, PROBLEM_URN
+from core.roles import Role
 from core.timestamps import format_timestamp
 
 # The largest integer that every JSON parser represents exactly (RFC 8259, section 6).
@@ -94,6 +95,9 @@ class Problem(ResponseModel):
     )
     conflicts: list[CustodyConflict] | None = Field(
         default=None, description="The overlapping periods; only with `overlap`."
+    )
+    required_role: Role | None = Field(
+        default=None, description="The role that the request requires; only with `role-required`."
     )
 
 

@@ -79,14 +79,15 @@ class NewImport(RequestModel):
         default=None,
         ge=1,
         le=MAX_SIZE,
-        description=f"The size of the file. Required from {SINGLE_PUT_BYTES} bytes on, for an upload in parts.",
+        description="The size of the file. If it is sent, exactly this many bytes can be uploaded. Required from "
+        f"{SINGLE_PUT_BYTES} bytes on, for an upload in parts.",
     )
     # Without validation, which would build the validator when this module is imported.
     options: Options = Options.model_construct()
 
 
 class UploadPart(ResponseModel):
-    """A part of a multipart upload. PUT its bytes to `url` and keep the ETag of the response."""
+    """A part of a multipart upload. PUT its `size` bytes to `url` and keep the ETag of the response."""
 
     number: int = Field(description="The part number, from 1.")
     first_byte: int = Field(description="The offset of the part in the file.")
@@ -97,10 +98,15 @@ class UploadPart(ResponseModel):
 class UploadUrls(ResponseModel):
     """The presigned URLs for the upload. To renew them, repeat the request with the same Idempotency-Key.
 
-    PUT the file to `url`. If `parts` is set instead, PUT every part, then POST the list of parts to `completeUrl`.
+    PUT the file to `url`. If `parts` is set instead, PUT every part, then POST the list of parts to `completeUrl`. Send
+    the `headers` with the PUT to `url` or the POST to `completeUrl`. 412 means that the file is there.
     """
 
     url: str | None = Field(description="The URL for an upload in one request; null if the file is uploaded in parts.")
+    headers: dict[str, str] = Field(
+        description="The headers to send to `url` or `completeUrl`, which are signed: 403 without them.",
+        examples=[{"If-None-Match": "*"}],
+    )
     parts: list[UploadPart] | None = Field(description="The parts of the file; null if it is uploaded in one request.")
     complete_url: str | None = Field(description="The URL for S3's CompleteMultipartUpload; null without parts.")
     expires_in_seconds: int
@@ -109,7 +115,8 @@ class UploadUrls(ResponseModel):
 class PendingUpload(ResponseModel):
     """The stored part of the response to POST /imports. Its URLs are signed anew for every response.
 
-    `multipart_id` and `size` are set for an upload in parts of `part_bytes`, and None for an upload in one request.
+    `multipart_id` is set for an upload in parts of `part_bytes`, and None for an upload in one request. `size` is None
+    if it was not announced, and for an upload in one request that was announced before sizes were signed.
     """
 
     id: int

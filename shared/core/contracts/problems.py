@@ -30,6 +30,7 @@ FALLBACK = ProblemKind("internal-error", 500, "The request failed because of an 
 _KINDS: dict[type[Exception], ProblemKind] = {
     errors.InvalidInputError: INVALID,
     errors.ForbiddenError: ProblemKind("forbidden", 403, "The token does not allow this request."),
+    errors.RoleMissingError: ProblemKind("role-required", 403, "The token does not have the role that is required."),
     errors.NotFoundError: ProblemKind("not-found", 404, "The object was not found."),
     errors.StaleVersionError: ProblemKind("stale-version", 412, "The object was changed after you read it."),
     errors.KeyReusedError: ProblemKind("idempotency-key-reused", 422, "The key belongs to a different request."),

@@ -129,6 +129,13 @@ def _parse_key(key: str) -> list[str]:
     return parts[1:]
 
 
+def find_tenant(key: str) -> str:
+    """Return the tenant under whose prefix an object lies, also if the rest of its key is refused; else empty."""
+    prefix, _, rest = key.partition("/")
+    tenant, slash, _ = rest.partition("/")
+    return tenant if prefix == PREFIX and slash and name_error("tenant", tenant) is None else ""
+
+
 def name_error(kind: str, name: str) -> str | None:
     """Return why a tenant, case, upload id or file cannot have this name, as the predicate of a sentence, or None.
 

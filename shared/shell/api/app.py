@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from aws_lambda_powertools.event_handler import Response as HttpResponse
@@ -23,14 +24,16 @@ from core.contracts.queries import (
 )
 from core.errors import ExhibitIngestError
 from core.http_headers import MAX_KEY_CHARACTERS
+from core.roles import Role
+from shell.api.authorization import authorize
 from shell.api.problems import (
     PROBLEM,
     build_problem,
+    declare,
     handle_application_error,
     handle_unexpected_error,
     handle_validation_error,
 )
-from shell.api.problems import returns as returns
 from shell.api.requests import ApiRequest, normalize_body, parse_json, parse_request, reject_ambiguous
 from shell.api.resolver import OPERATIONS, ApiResolver
 from shell.deadline import invocation_deadline
@@ -66,14 +69,24 @@ ProductionFilter = Annotated[ProductionQuery, Query()]
 PeriodFilter = Annotated[PeriodQuery, Query()]
 # The errors of a change to a versioned object, besides those that every route can return.
 VERSIONED = (404, 409, 412, 422, 428)
+# What a route is open to, and returns: the role beside its path is the one that `authorize` requires.
+for_viewers = partial(declare, Role.VIEWER)
+for_editors = partial(declare, Role.EDITOR)
+for_admins = partial(declare, Role.ADMIN)
 Request = Annotated[ApiRequest, Depends(parse_request)]
 
 
-def http_app() -> ApiResolver:
-    """Return a resolver that validates requests by their contracts and returns every error as a problem document."""
+def http_app(*, is_by_case: bool = True) -> ApiResolver:
+    """Return a resolver that authorizes requests by their roles, validates them by their contracts, and returns every
+    error as a problem document. Unless `is_by_case`, tokens that are limited to cases cannot use it.
+    """
     app = ApiResolver(
-        enable_validation=True, response_validation_error_http_code=500, json_body_deserializer=parse_json
+        is_by_case=is_by_case,
+        enable_validation=True,
+        response_validation_error_http_code=500,
+        json_body_deserializer=parse_json,
     )
+    app.use(middlewares=[authorize])
     app.exception_handler(RequestValidationError)(handle_validation_error)
     app.exception_handler(RequestUnsupportedContentType)(
         lambda _error: build_problem(UNSUPPORTED, "Send the body as application/json.")

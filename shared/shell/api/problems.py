@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypedDict
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
@@ -19,17 +19,29 @@ from pydantic.alias_generators import to_camel
 from core.contracts.common import CustodyConflict, FieldProblem, Problem
 from core.contracts.problems import FALLBACK, INVALID, PROBLEM_URN, ProblemKind, get_problem_kind
 from core.custody import PeriodConflict, to_open_end
-from core.errors import ExhibitIngestError, OverlapError, StaleVersionError
+from core.errors import ExhibitIngestError, OverlapError, RoleMissingError, StaleVersionError
+from core.roles import Role
 from shell.observability import log_failure
 
 JSON, PROBLEM, MERGE_PATCH = "application/json", "application/problem+json", "application/merge-patch+json"
 MAX_NAME_CHARACTERS, MAX_ERRORS = 64, 20
+SCHEME = "token"
 
 
-def returns(
-    status: int, model: type[BaseModel], *problems: int, etag: bool = False, location: bool = False
-) -> dict[int, OpenAPIResponse]:
-    """Return the responses that a route declares: the model, `problems`, and the problems of every route."""
+class Declaration(TypedDict):
+    """What a route declares: the role that it requires, and its responses."""
+
+    security: list[dict[str, list[str]]]
+    responses: dict[int, OpenAPIResponse]
+
+
+def declare(
+    role: Role, status: int, model: type[BaseModel], *problems: int, etag: bool = False, location: bool = False
+) -> Declaration:
+    """Return what a route declares: its role, the model, `problems`, and the problems of every route.
+
+    In OpenAPI 3.1, the names beside a bearer token are the roles that it must have.
+    """
     success: OpenAPIResponse = {"description": HTTPStatus(status).phrase, "content": {JSON: {"model": model}}}
     if etag:
         success["headers"] = {"ETag": {"description": "The version, for If-Match.", "schema": {"type": "string"}}}
@@ -38,7 +50,9 @@ def returns(
     responses = {status: success}
     for code in sorted({400, 403, 415, 500, 503, *problems}):
         responses[code] = {"description": HTTPStatus(code).phrase, "content": {PROBLEM: {"model": Problem}}}
-    return responses
+    forbidden = f"Forbidden: the token names no tenant and user, or does not have the role {role.value}"
+    responses[HTTPStatus.FORBIDDEN]["description"] = forbidden
+    return {"security": [{SCHEME: [role.value]}], "responses": responses}
 
 
 def build_problem(
@@ -48,6 +62,7 @@ def build_problem(
     errors: list[FieldProblem] | None = None,
     current_version: int | None = None,
     conflicts: list[CustodyConflict] | None = None,
+    required_role: str | None = None,
     retry_after_s: int | None = None,
 ) -> Response[str]:
     """Return a response with a problem document."""
@@ -60,6 +75,7 @@ def build_problem(
         errors=errors,
         current_version=current_version,
         conflicts=conflicts,
+        required_role=None if required_role is None else Role(required_role),
     )
     headers: Mapping[str, Any] = {} if retry_after is None else {"Retry-After": str(retry_after)}
     body = document.model_dump_json(by_alias=True, exclude_none=True)
@@ -73,9 +89,16 @@ def handle_application_error(error: ExhibitIngestError) -> Response[str]:
         log_failure(error)
     current = error.current_version if isinstance(error, StaleVersionError) else None
     conflicts = list(map(_describe_conflict, error.conflicts)) if isinstance(error, OverlapError) else None
+    role = error.required if isinstance(error, RoleMissingError) else None
     detail = str(error) if kind is not FALLBACK else FALLBACK.title
-    retry_after_s = getattr(error, "retry_after_s", None)
-    return build_problem(kind, detail, current_version=current, conflicts=conflicts, retry_after_s=retry_after_s)
+    return build_problem(
+        kind,
+        detail,
+        current_version=current,
+        conflicts=conflicts,
+        required_role=role,
+        retry_after_s=getattr(error, "retry_after_s", None),
+    )
 
 
 def _describe_conflict(conflict: PeriodConflict) -> CustodyConflict:

@@ -1,9 +1,8 @@
 """Requests: the caller, the route, the fingerprint, and the rejection of requests that can be read in several ways.
 
-Guaranteed: tenant and user come only from the claims of the verified token; input that a library would interpret (a
-form as JSON, one of two values, an id or a query parameter in another notation) is rejected. A number in a body is an
-integer if JSON Schema calls it one (`500.0`, `5e2`).
-Not guaranteed: that the token is genuine. API Gateway's authorizer verifies it on every route.
+Guaranteed: tenant and user come only from `authorize`, and so from the claims of the token; input that a library would
+interpret (a form as JSON, one of two values, an id or a query parameter in another notation) is rejected. A number in
+a body is an integer if JSON Schema calls it one (`500.0`, `5e2`).
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from core.contracts.problems import INVALID, UNSUPPORTED
 from core.errors import InvalidInputError
 from core.http_headers import parse_idempotency_key
 from core.idempotency import KeyedRequest
+from shell.api.authorization import CALLER
 from shell.api.problems import JSON, MAX_ERRORS, MAX_NAME_CHARACTERS, MERGE_PATCH, build_problem
 from shell.api.resolver import OPERATIONS, Operation
-from shell.settings import settings
 
 _ID = re.compile(r"[1-9][0-9]{0,15}", re.ASCII)
 
@@ -47,28 +46,26 @@ class ApiRequest:
     def keyed(self, key: str | None) -> KeyedRequest:
         """Return the request with the key of its Idempotency-Key header.
 
-        Two requests have the same fingerprint if method, path, query, If-Match and body are the same, regardless of the
-        whitespace in the body and the order of its fields. Raises InvalidInputError for an invalid key.
+        Two requests have the same fingerprint if method, path, query, If-Match, body and the caller's limits are the
+        same, regardless of the whitespace in the body and the order of its fields. Raises InvalidInputError for an
+        invalid key.
         """
         parsed = None if key is None else parse_idempotency_key(key)
-        return KeyedRequest(self.caller.tenant_id, self.route, parsed, _compute_fingerprint(self._request))
+        fingerprint = _compute_fingerprint(self._request, self.caller.cases)
+        return KeyedRequest(self.caller.tenant_id, self.route, parsed, fingerprint)
 
 
 def parse_request(request: Request) -> ApiRequest:
     """Return the caller and the route of a request.
 
-    Raises ForbiddenError for a token without a tenant or a user that can be stored, and InvalidInputError for an id or
-    a body in another form or an unknown query parameter: if a misspelled filter were ignored, the response would be
-    wrong.
+    Raises InvalidInputError for an id or a body in another form or an unknown query parameter: if a misspelled filter
+    were ignored, the response would be wrong.
     """
-    context = request.resolved_event.get("requestContext") or {}
-    claims = ((context.get("authorizer") or {}).get("jwt") or {}).get("claims") or {}
-    caller = Caller.from_claims(claims, settings().tenant_claim)
     operation = request.context[OPERATIONS][request.method, request.route]
     _require_decimal_ids(request)
     _require_object(request, operation)
     _reject_unknown_parameters(request, operation)
-    return ApiRequest(caller, f"{request.method} {request.route}", request)
+    return ApiRequest(request.context[CALLER], f"{request.method} {request.route}", request)
 
 
 def _require_decimal_ids(request: Request) -> None:
@@ -165,7 +162,7 @@ def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _compute_fingerprint(request: Request) -> bytes:
+def _compute_fingerprint(request: Request, cases: frozenset[str] | None) -> bytes:
     """Hash the request. Numbers that are not integers are hashed as text: as floats, different ones could be equal."""
     event = request.resolved_event
     try:
@@ -176,5 +173,7 @@ def _compute_fingerprint(request: Request) -> bytes:
     parts = [
         *(request.method, event.get("rawPath"), event.get("rawQueryString"), event.headers.get("if-match")),
         *(json.dumps(body, sort_keys=True),),
+        # Nobody gets the response to a request about a case that does not exist for them.
+        *([] if cases is None else sorted(cases)),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).digest()

@@ -1,7 +1,9 @@
 """Presigned S3 URLs: their holder may put or get one object, or put its parts, without credentials until they expire.
 
-Guaranteed: only the host header is signed, so any HTTP client can use them without adding headers; they name the
-bucket's regional endpoint, which never answers with a redirect.
+Guaranteed: a URL to create an object cannot replace one, because `UPLOAD_HEADERS` are signed; a URL to put a part, or
+an object of known size, accepts exactly that many bytes, because `Content-Length` is signed. Any HTTP client can use
+them: it sends its Content-Length by itself. URLs to read need no header. They name the bucket's regional endpoint,
+which never answers with a redirect.
 """
 
 from __future__ import annotations
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 
+# S3 then creates the object only if its key has none (412 otherwise).
+UPLOAD_HEADERS = {"If-None-Match": "*"}
+_IF_NEW = UPLOAD_HEADERS["If-None-Match"]
+
+
 def create_multipart_upload(bucket: str, key: str) -> str:
     """Start a multipart upload and return its id; the bucket's lifecycle rule removes one that is never completed.
 
@@ -32,9 +39,11 @@ def create_multipart_upload(bucket: str, key: str) -> str:
         raise StorageUnavailableError("S3 did not start the multipart upload; try again") from exc
 
 
-def presign_put(bucket: str, key: str) -> str:
-    """Return the URL to PUT the whole object to."""
-    return _presign("put_object", Bucket=bucket, Key=key)
+def presign_put(bucket: str, key: str, size: int | None) -> str:
+    """Return the URL to PUT the whole object to with UPLOAD_HEADERS; it accepts `size` bytes, or any number if None."""
+    if size is None:
+        return _presign("put_object", Bucket=bucket, Key=key, IfNoneMatch=_IF_NEW)
+    return _presign("put_object", Bucket=bucket, Key=key, IfNoneMatch=_IF_NEW, ContentLength=size)
 
 
 def presign_get(bucket: str, key: str) -> str:
@@ -42,14 +51,15 @@ def presign_get(bucket: str, key: str) -> str:
     return _presign("get_object", Bucket=bucket, Key=key)
 
 
-def presign_part(bucket: str, key: str, multipart_id: str, number: int) -> str:
-    """Return the URL to PUT one part to."""
-    return _presign("upload_part", Bucket=bucket, Key=key, UploadId=multipart_id, PartNumber=number)
+def presign_part(bucket: str, key: str, multipart_id: str, number: int, size: int) -> str:
+    """Return the URL to PUT one part of `size` bytes to."""
+    place = {"Bucket": bucket, "Key": key, "UploadId": multipart_id}
+    return _presign("upload_part", **place, PartNumber=number, ContentLength=size)
 
 
 def presign_complete(bucket: str, key: str, multipart_id: str) -> str:
-    """Return the URL to POST the list of parts to."""
-    return _presign("complete_multipart_upload", Bucket=bucket, Key=key, UploadId=multipart_id)
+    """Return the URL to POST the list of parts to with UPLOAD_HEADERS."""
+    return _presign("complete_multipart_upload", Bucket=bucket, Key=key, UploadId=multipart_id, IfNoneMatch=_IF_NEW)
 
 
 def _presign(operation: str, **parameters: Any) -> str:

@@ -1,8 +1,15 @@
-"""Find and create cases, to which a tenant's imports, exhibits and custodians belong."""
+"""Find and create cases, to which a tenant's imports, exhibits and custodians belong.
+
+Guaranteed: a case that a caller is not limited to does not exist for them, if every statement on behalf of a caller has
+`build_wall` beside the tenant (WALL in SQL text), and every name of a case goes through `require_case`.
+"""
 
 from __future__ import annotations
 
-from sqlalchemy import select, text
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import BindParameter, ColumnElement, bindparam, select, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
@@ -13,6 +20,30 @@ from shell.utils.key_validation import is_storable
 
 NO_SUCH_CASE = "you have no case with this name; case names are compared character by character"
 _CASE = text("SELECT id FROM cases WHERE tenant_id = :tenant_id AND name = :name")
+# For a statement in which the cases are `c`; its values are those of `wall_values`.
+WALL = "(:is_limited = 0 OR c.name IN :cases)"
+WALL_CASES: BindParameter[Sequence[str]] = bindparam("cases", expanding=True)
+
+
+def build_wall(caller: Caller) -> list[ColumnElement[bool]]:
+    """Return the condition, if any, that the caller's cases are the only ones; the statement joins Cases."""
+    return [] if caller.cases is None else [Cases.name.in_(_list_storable(caller.cases))]
+
+
+def wall_values(caller: Caller) -> dict[str, Any]:
+    """Return the values of WALL."""
+    return {"is_limited": caller.cases is not None, "cases": _list_storable(caller.cases or frozenset())}
+
+
+def _list_storable(names: frozenset[str]) -> list[str]:
+    """Return the names that a case can have; the server refuses to compare some of the others."""
+    return [name for name in sorted(names) if is_storable(name, "cases", "name")]
+
+
+def require_case(caller: Caller, name: str) -> None:
+    """Raise NotFoundError if the caller is limited to other cases than the one with this name."""
+    if caller.cases is not None and name not in caller.cases:
+        raise NotFoundError(NO_SUCH_CASE)
 
 
 def get_or_create_case(transaction: Session, tenant_id: str, name: str) -> int:
@@ -30,6 +61,7 @@ def get_or_create_case(transaction: Session, tenant_id: str, name: str) -> int:
 
 def get_case_id(reading: Session, caller: Caller, name: str) -> int:
     """Return the id of the tenant's case with this name; raise NotFoundError if there is none."""
+    require_case(caller, name)
     query = select(Cases.id).where(Cases.tenant_id == caller.tenant_id, Cases.name == name)
     found = reading.scalars(query).one_or_none() if is_storable(name, "cases", "name") else None
     if found is None:

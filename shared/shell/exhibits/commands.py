@@ -26,6 +26,7 @@ from core.contracts.exhibits import (
 from core.errors import InvalidInputError, StaleVersionError
 from shell.custodian_ops import create_custodian_exhibits, lock_named_custodians
 from shell.db.column_limits import column_limits
+from shell.exhibits.cases import build_wall
 from shell.exhibits.filters import exhibits_not_found
 from shell.exhibits.queries import describe_exhibit, list_exhibit_custodians, load_exhibit
 from shell.tables.cases import Cases
@@ -104,7 +105,7 @@ def _lock_exhibits(transaction: Session, caller: Caller, ids: Sequence[int]) -> 
     An exhibit never moves to another case, so the first read decides which rows may be locked: none of another tenant.
     """
     own = select(Exhibits.id, Exhibits.case_id).join(Cases, Cases.id == Exhibits.case_id)
-    own = own.where(is_in(Exhibits.id, ids), Cases.tenant_id == caller.tenant_id)
+    own = own.where(is_in(Exhibits.id, ids), Cases.tenant_id == caller.tenant_id, *build_wall(caller))
     cases = {row.id: row.case_id for row in transaction.execute(own)}
     if len(cases) == len(ids):
         locked = set(transaction.scalars(_select_for_update(ids)))

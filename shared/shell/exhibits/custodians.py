@@ -15,7 +15,7 @@ from core.contracts.exhibits import Custodian, CustodianPage, NewCustodian
 from core.pagination import paginate
 from shell.custodian_ops import lock_named_custodians
 from shell.db.session import session
-from shell.exhibits.cases import get_case_id, get_or_create_case
+from shell.exhibits.cases import get_case_id, get_or_create_case, require_case
 from shell.tables.custodians_tags import Custodians
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import decode_start_key
@@ -49,8 +49,9 @@ def add_custodian(transaction: Session, caller: Caller, body: NewCustodian) -> C
     """Return the case's custodian with this name, in the stored spelling; add case and custodian if they are missing.
 
     Names that are equal under the column's collation are one custodian. Raises InvalidInputError for a name that the
-    column cannot store unchanged.
+    column cannot store unchanged, NotFoundError for a case that the caller is not limited to.
     """
+    require_case(caller, body.case)
     case_id = get_or_create_case(transaction, caller.tenant_id, body.case)
     [custodian_id] = lock_named_custodians(transaction, case_id, [body.name])
     transaction.execute(_DETACH_FROM_IMPORT, {"id": custodian_id})

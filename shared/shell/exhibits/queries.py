@@ -17,7 +17,7 @@ from core.caller import Caller
 from core.contracts import exhibits as schemas
 from core.pagination import paginate
 from shell.db.session import session
-from shell.exhibits.cases import get_case_id
+from shell.exhibits.cases import build_wall, get_case_id
 from shell.exhibits.filters import build_exhibit_filters, exhibits_not_found
 from shell.tables.cases import Cases
 from shell.tables.custodians_tags import Custodians, Tags
@@ -68,7 +68,7 @@ def load_exhibit(reading: Session, caller: Caller, exhibit_id: int) -> tuple[Exh
     Raises NotFoundError, also for an exhibit of another tenant.
     """
     statement = select(Exhibits, Cases.name).join(Cases, Cases.id == Exhibits.case_id)
-    own = statement.where(Exhibits.id == exhibit_id, Cases.tenant_id == caller.tenant_id)
+    own = statement.where(Exhibits.id == exhibit_id, Cases.tenant_id == caller.tenant_id, *build_wall(caller))
     found = reading.execute(own.execution_options(populate_existing=True)).one_or_none()
     if found is None:
         raise exhibits_not_found([exhibit_id])

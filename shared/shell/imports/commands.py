@@ -33,7 +33,7 @@ from core.imports.uploads import build_placeholder_key
 from core.statuses import ImportStatus
 from shell.aws.sqs import send_messages
 from shell.imports.completion import sum_chunks
-from shell.imports.queries import build_not_found, read_state
+from shell.imports.queries import build_not_found, read_state, require_import
 from shell.outbox.writer import append_events
 from shell.settings import settings
 
@@ -111,6 +111,8 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
 
 
 def _lock_import(transaction: Session, caller: Caller, import_id: int) -> Any:
+    # Before the lock, which cannot join the case: it would be locked too.
+    require_import(transaction, caller, import_id)
     found = transaction.execute(_LOCK, {"import_id": import_id, "tenant_id": caller.tenant_id}).one_or_none()
     if found is None:
         raise build_not_found()

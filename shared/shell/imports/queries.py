@@ -36,19 +36,21 @@ from core.pagination import MAX_NUMBER, decode_cursor, paginate
 from core.statuses import ImportStatus
 from shell.aws.presigned_urls import presign_get
 from shell.db.session import session
-from shell.exhibits.cases import NO_SUCH_CASE
+from shell.exhibits.cases import NO_SUCH_CASE, WALL, WALL_CASES, require_case, wall_values
 from shell.settings import settings
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
 _IMPORT = (
-    "SELECT i.id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.size, i.sha256, i.failure_code, "
+    "SELECT i.id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.size, i.sha256, "  # noqa: S608
+    "i.failure_code, "
     "i.failure_message, i.rows_seen, i.imported, i.unchanged, i.updated, i.rejected, i.warnings, i.chunk_count, "
     "i.generation, i.reports_generation, i.started_at, i.finished_at, "
     "TIMESTAMPDIFF(MICROSECOND, i.started_at, NOW(6)) / 1000000 AS seconds "
-    "FROM imports AS i JOIN cases AS c ON c.id = i.case_id WHERE i.tenant_id = :tenant_id"
+    "FROM imports AS i JOIN cases AS c ON c.id = i.case_id WHERE i.tenant_id = :tenant_id "
+    f"AND {WALL}"
 )
-_ONE = text(f"{_IMPORT} AND i.id = :import_id")
+_ONE = text(f"{_IMPORT} AND i.id = :import_id").bindparams(WALL_CASES)
 _LAYOUT = text("SELECT layout FROM imports WHERE id = :import_id AND tenant_id = :tenant_id")
 _PAGE = (
     f"{_IMPORT} AND i.id < :before {{filters}} ORDER BY i.id DESC LIMIT :most",
@@ -62,7 +64,10 @@ _CHUNKS = text(
     "FROM import_chunks AS k JOIN imports AS i ON i.id = k.import_id WHERE k.import_id IN :ids GROUP BY k.import_id"
 ).bindparams(bindparam("ids", expanding=True))
 _CASE = text("SELECT id FROM cases WHERE tenant_id = :tenant_id AND name = :case")
-_EXISTS = text("SELECT id FROM imports WHERE id = :import_id AND tenant_id = :tenant_id")
+_EXISTS = text(
+    "SELECT i.id FROM imports AS i JOIN cases AS c ON c.id = i.case_id "  # noqa: S608
+    f"WHERE i.id = :import_id AND i.tenant_id = :tenant_id AND {WALL}"
+).bindparams(WALL_CASES)
 # The row comparison (line_no, seq) > (:line_no, :seq) would make the servers read all preceding rows as well.
 _AFTER = (
     "WHERE import_id = :import_id AND line_no >= :line_no AND (line_no > :line_no OR seq > :seq) "
@@ -90,11 +95,13 @@ def list_imports(
     possible = {"case": case, "status": None if status is None else status.value}
     given = {name: value for name, value in possible.items() if value is not None}
     statement, filters = _PAGE
-    page = text(statement.format(filters=" ".join(filters[name] for name in given)))
+    page = text(statement.format(filters=" ".join(filters[name] for name in given))).bindparams(WALL_CASES)
+    if case is not None:
+        require_case(caller, case)
     with session() as reading:
         if case is not None and reading.execute(_CASE, {"tenant_id": caller.tenant_id, "case": case}).first() is None:
             raise NotFoundError(NO_SUCH_CASE)
-        values = {"tenant_id": caller.tenant_id, "before": before, "most": limit + 1, **given}
+        values = {"tenant_id": caller.tenant_id, "before": before, "most": limit + 1, **given, **wall_values(caller)}
         rows, cursor = paginate(reading.execute(page, values).all(), limit, lambda row: (row.id,))
         return ImportPage(items=_build_states(reading, rows), next=cursor)
 
@@ -136,10 +143,18 @@ def _report_urls(state: ImportState) -> ReportUrls | None:
 
 def read_state(reading: Session, caller: Caller, import_id: int) -> ImportState:
     """Return the import's progress as the transaction sees it; raise NotFoundError if the tenant has no such import."""
-    rows = reading.execute(_ONE, {"tenant_id": caller.tenant_id, "import_id": import_id}).all()
+    place = {"tenant_id": caller.tenant_id, "import_id": import_id}
+    rows = reading.execute(_ONE, {**place, **wall_values(caller)}).all()
     if not rows:
         raise build_not_found()
     return _build_states(reading, rows)[0]
+
+
+def require_import(reading: Session, caller: Caller, import_id: int) -> None:
+    """Raise NotFoundError if the import does not exist for the caller."""
+    values = {"import_id": import_id, "tenant_id": caller.tenant_id, **wall_values(caller)}
+    if reading.execute(_EXISTS, values).first() is None:
+        raise build_not_found()
 
 
 def build_not_found() -> NotFoundError:
@@ -169,8 +184,7 @@ def _read_page(
 ) -> tuple[Sequence[Any], str | None]:
     line_no, seq = (0, -1) if after is None else decode_cursor(after, (int, int))
     with session() as reading:
-        if reading.execute(_EXISTS, {"import_id": import_id, "tenant_id": caller.tenant_id}).first() is None:
-            raise build_not_found()
+        require_import(reading, caller, import_id)
         place = {"import_id": import_id, "line_no": line_no, "seq": seq, "most": limit + 1}
         return paginate(reading.execute(statement, place).all(), limit, lambda row: (row.line_no, row.seq))
 

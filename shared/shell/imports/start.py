@@ -17,7 +17,7 @@ from urllib.parse import unquote_plus
 from core.codes import FileFailure
 from core.errors import FileRefusedError, UploadRefusedError
 from core.events import upload_refused
-from core.imports.uploads import MAX_KEY_BYTES, Upload, build_options_key, parse_upload
+from core.imports.uploads import MAX_KEY_BYTES, Upload, build_options_key, find_tenant, parse_upload
 from core.load_file.options import ImportOptions, parse_options
 from core.statuses import ImportStatus
 from shell.aws.s3 import ObjectVersion, read_first_bytes
@@ -143,7 +143,7 @@ def _choose_user_id(import_record: Imports, options: ImportOptions) -> str:
 @retry_on_db_conflict
 def _report_refusal(record: dict[str, Any], reason: str) -> None:
     """Publish an event and write a log entry for an upload that has no import."""
-    key = unquote_plus(str(record.get("s3", {}).get("object", {}).get("key", "")))[:64]
+    key = unquote_plus(str(record.get("s3", {}).get("object", {}).get("key", "")))
     logger.warning("upload refused", extra={"reason": reason})
     with session() as transaction:
-        append_events(transaction, [upload_refused("", key, reason)])
+        append_events(transaction, [upload_refused(find_tenant(key), key[:64], reason)])

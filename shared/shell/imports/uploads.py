@@ -2,7 +2,8 @@
 
 Guaranteed: an announced import has its row, with options and user, before a client can upload its file; the stored
 response contains no URL, and every response is signed anew; the id of an upload cannot be guessed.
-Not guaranteed: that the file has the announced size. Size and content are checked after the upload.
+The file has the announced size, if one was announced, and cannot be replaced by means of its URLs.
+Not guaranteed: what the file contains. It is read after the upload.
 """
 
 from __future__ import annotations
@@ -26,8 +27,14 @@ from core.errors import FileRefusedError, InvalidInputError
 from core.imports.uploads import build_object_key, build_placeholder_key, split_parts
 from core.load_file.options import parse_options
 from core.statuses import ImportStatus
-from shell.aws.presigned_urls import create_multipart_upload, presign_complete, presign_part, presign_put
-from shell.exhibits.cases import get_or_create_case
+from shell.aws.presigned_urls import (
+    UPLOAD_HEADERS,
+    create_multipart_upload,
+    presign_complete,
+    presign_part,
+    presign_put,
+)
+from shell.exhibits.cases import get_or_create_case, require_case
 from shell.settings import settings
 from shell.tables.imports import Imports
 
@@ -44,8 +51,10 @@ def create_import(
 
     Begins the multipart upload before it locks a row. After a rollback, the bucket's lifecycle rule for incomplete
     uploads deletes it.
-    Raises InvalidInputError for invalid options, StorageUnavailableError if S3 fails.
+    Raises NotFoundError for a case that the caller is not limited to, InvalidInputError for invalid options,
+    StorageUnavailableError if S3 fails.
     """
+    require_case(caller, body.case)
     options = _check_options(body)
     upload_id = secrets.token_urlsafe(24)
     bucket, key = settings().bucket, build_object_key(caller.tenant_id, body.case, upload_id, body.file_name)
@@ -76,7 +85,7 @@ def create_import(
         bucket=bucket,
         object_key=key,
         multipart_id=multipart_id,
-        size=body.size if in_parts else None,
+        size=body.size,
         part_bytes=part_bytes,
     )
 
@@ -111,11 +120,13 @@ def sign_stored_upload(document: str) -> ImportUpload:
 def _sign_urls(pending: PendingUpload) -> UploadUrls:
     location, expires_s = (pending.bucket, pending.object_key), settings().upload_url_seconds
     if pending.multipart_id is None or pending.size is None:
-        return UploadUrls(url=presign_put(*location), parts=None, complete_url=None, expires_in_seconds=expires_s)
+        url = presign_put(*location, pending.size)
+        return UploadUrls(url=url, headers=UPLOAD_HEADERS, parts=None, complete_url=None, expires_in_seconds=expires_s)
     return UploadUrls(
         url=None,
+        headers=UPLOAD_HEADERS,
         parts=[
-            UploadPart(**part._asdict(), url=presign_part(*location, pending.multipart_id, part.number))
+            UploadPart(**part._asdict(), url=presign_part(*location, pending.multipart_id, part.number, part.size))
             for part in split_parts(pending.size, pending.part_bytes)
         ],
         complete_url=presign_complete(*location, pending.multipart_id),

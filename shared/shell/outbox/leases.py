@@ -110,11 +110,15 @@ class PublishResult(Enum):
 
 @dataclass(frozen=True)
 class LeasedEvent:
-    """A leased event: its message (None if its payload is not valid JSON) and its number of earlier refusals."""
+    """A leased event: its message (None if its payload is not valid JSON) and its number of earlier refusals.
+
+    `tenant_id` is empty if the event has no tenant.
+    """
 
     id: int
     aggregate: tuple[str, str]
     event_type: str
+    tenant_id: str
     body: str | None
     sequence: int
     failures: int
@@ -165,16 +169,19 @@ def _select_candidates(transaction: Session) -> list[int]:
 
 def _build_event(row: Any, new_sequence: int) -> LeasedEvent:
     sequence = new_sequence if row.sequence is None else row.sequence
-    aggregate = (row.aggregate_type, row.aggregate_id)
-    return LeasedEvent(row.id, aggregate, row.event_type, _format_body(row, sequence), sequence, row.failures)
+    aggregate, payload = (row.aggregate_type, row.aggregate_id), _parse_payload(row.payload)
+    body = None
+    if payload is not None:
+        body = json.dumps({**payload, "eventType": row.event_type, "eventId": row.id, "sequence": sequence})
+    tenant_id = str((payload or {}).get("tenantId", ""))
+    return LeasedEvent(row.id, aggregate, row.event_type, tenant_id, body, sequence, row.failures)
 
 
-def _format_body(row: Any, sequence: int) -> str | None:
+def _parse_payload(text: str) -> dict[str, Any] | None:
     try:
-        payload = dict(json.loads(row.payload))
+        return dict(json.loads(text))
     except (ValueError, TypeError):
         return None
-    return json.dumps({**payload, "eventType": row.event_type, "eventId": row.id, "sequence": sequence})
 
 
 def record_results(lease: OutboxLease, results: Mapping[int, PublishResult]) -> None:

@@ -93,7 +93,8 @@ def _publish(lease: OutboxLease) -> tuple[dict[int, PublishResult], bool]:
 def _publish_heads(queues: Queues, results: dict[int, PublishResult]) -> PublishResponse:
     """Publish the first event of as many aggregates as fit a call; drop aggregates whose event was not accepted."""
     batch = _build_batch(queues)
-    response = publish_batch([Message(str(e.id), e.event_type, e.body) for e in batch if e.body is not None])
+    messages = [Message(str(e.id), e.event_type, e.body, e.tenant_id) for e in batch if e.body is not None]
+    response = publish_batch(messages)
     for event in batch:
         results[event.id] = _get_result(event, response)
         if results[event.id] is PublishResult.ACCEPTED:

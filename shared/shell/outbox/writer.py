@@ -19,9 +19,13 @@ _COLUMNS = ("aggregate_type", "aggregate_id", "event_type", "payload")
 
 
 def append_events(transaction: Session, events: Iterable[Event]) -> None:
-    """Add events to the caller's transaction."""
-    rows = [(e.aggregate_type, e.aggregate_id, e.event_type, json.dumps(e.payload)) for e in events]
+    """Add events, with their tenants, to the caller's transaction."""
+    rows = [(e.aggregate_type, e.aggregate_id, e.event_type, _format_payload(e)) for e in events]
     insert_new(transaction, "outbox_events", _COLUMNS, rows)
+
+
+def _format_payload(event: Event) -> str:
+    return json.dumps({**event.payload, "tenantId": event.tenant_id})
 
 
 def wake_relay() -> None:

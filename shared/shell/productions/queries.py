@@ -21,7 +21,7 @@ from core.productions.volume import build_volume_folder
 from core.saga import SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
 from shell.db.session import session
-from shell.exhibits.cases import get_case_id
+from shell.exhibits.cases import build_wall, get_case_id
 from shell.productions.state import list_steps
 from shell.tables.bates import ProductionDocuments
 from shell.tables.cases import Cases
@@ -143,7 +143,7 @@ def _list_unfinished_steps(steps: list[ProductionSteps]) -> list[ProductionSteps
 
 def _select_productions(caller: Caller) -> Select[Productions, str]:
     statement = select(Productions, Cases.name).join(Cases, Cases.id == Productions.case_id)
-    return statement.where(Productions.tenant_id == caller.tenant_id)
+    return statement.where(Productions.tenant_id == caller.tenant_id, *build_wall(caller))
 
 
 def _build_common_fields(production: Productions) -> dict[str, Any]:

@@ -14,9 +14,10 @@ NAMES = {"case": "Smith v. Jones", "fileName": "production.csv"}
 ROWS = b"Control Number,Title\nA-1,Plan\n,No number\nA-1,Again\n"
 
 
-def put(url: str, data: bytes) -> None:
+def put(upload: dict[str, Any], data: bytes) -> None:
     # Without a type urllib says that it is a form, and moto reads it as one.
-    sent = urllib.request.Request(url, data, {"Content-Type": "text/csv"}, method="PUT")  # noqa: S310 - moto's
+    headers = {"Content-Type": "text/csv", **upload["headers"]}
+    sent = urllib.request.Request(upload["url"], data, headers, method="PUT")  # noqa: S310 - moto's
     with urllib.request.urlopen(sent) as answer:  # noqa: S310 - moto's
         assert answer.status == 200
 
@@ -39,7 +40,7 @@ def test_a_file_is_uploaded_followed_and_accounted_for(world: World) -> None:
     awaiting = CLIENT.get(place).json
     assert (place, awaiting["status"]) == (f"/imports/{announced.json['id']}", "awaiting_upload")
     assert awaiting["columns"] is None
-    put(announced.json["upload"]["url"], ROWS)
+    put(announced.json["upload"], ROWS)
     world.finish(notification(world, announced))
     state = CLIENT.get(place).json
     assert (state["status"], state["rowsSeen"], state["failureMessage"]) == ("completed_with_rejections", 3, None)
@@ -73,7 +74,7 @@ def test_what_is_kept_of_an_announcement_holds_no_url(world: World) -> None:
 
 def test_cancel_and_retry_are_answered_with_the_state(world: World) -> None:
     announced = CLIENT.post("/imports", NAMES)
-    put(announced.json["upload"]["url"], ROWS)
+    put(announced.json["upload"], ROWS)
     place = announced.headers["location"]
     assert CLIENT.post(f"{place}/retry").problem == "wrong-state"
     assert CLIENT.post(f"{place}/cancel").json["status"] == "cancelled"

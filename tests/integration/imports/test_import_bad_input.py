@@ -134,13 +134,28 @@ def test_a_source_that_is_deleted_after_it_was_split_loses_its_chunks_and_ends(
     assert world.query("SELECT reports_generation FROM imports") == [(1,)]
 
 
-def test_a_refused_key_is_reported_and_does_not_keep_the_uploads_beside_it(world: World) -> None:
+@pytest.mark.parametrize(
+    ("key", "reason", "tenant"),
+    [
+        (
+            f"imports/{'t' * 65}/case/upload/file.dat",
+            "tenant in the object's key has 65 characters; the limit is 64",
+            "",
+        ),
+        (f"imports/acme/{'c' * 256}/upload/file.dat", "case in the object's key has 256 characters", "acme"),
+        ("imports/file.dat", "not imported", ""),
+    ],
+    ids=["tenant", "case", "parts"],
+)
+def test_a_refused_key_is_reported_and_does_not_keep_the_uploads_beside_it(
+    world: World, key: str, reason: str, tenant: str
+) -> None:
     refused, good = world.upload(GOOD), world.upload(GOOD)
-    key = f"imports/{'t' * 65}/case/upload/file.dat"
     refused["Records"][0]["s3"]["object"]["key"] = key.replace("/", "%2F")
     assert call(start_import.lambda_handler, {"Records": [*refused["Records"], *good["Records"]]})
     assert world.query("SELECT status FROM imports") == [("running",)]
     events = world.query("SELECT aggregate_id, payload FROM outbox_events WHERE event_type = 'upload.refused'")
     [(aggregate, payload)] = events
     assert aggregate == key[:64]
-    assert "the tenant in the object's key has 65 characters; the limit is 64" in json.loads(payload)["reason"]
+    assert reason in json.loads(payload)["reason"]
+    assert json.loads(payload)["tenantId"] == tenant

@@ -154,6 +154,7 @@ def test_every_kind_of_change_is_announced_once_a_chunk_with_counts_and_no_conte
     (completed,) = events(world, "import.completed")
     assert (completed["importId"], completed["status"]) == (import_id, "completed_with_rejections")
     assert completed["counts"] == {"imported": 29, "unchanged": 0, "updated": 0, "rejected": 1, "warnings": 6}
+    assert {each["tenantId"] for each in [*warned, completed]} == {"tenant"}
     told = json.dumps([*warned, completed, *events(world, "import.started")])
     cells = {cell for record in made.truth.records for cell in record.cells if len(cell) > 6}
     assert not [cell for cell in cells if json.dumps(cell)[1:-1] in told]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from http.client import HTTPConnection
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from core.contracts.imports import SINGLE_PUT_BYTES, NewImport, PendingUpload
+from core.contracts.imports import SINGLE_PUT_BYTES, NewImport, PendingUpload, UploadUrls
 from core.errors import InvalidInputError, StorageUnavailableError
 from shell.aws import clients
 from shell.db.session import session
 from shell.imports import upload_expiry
 from shell.imports.upload_expiry import expire_uploads
-from shell.imports.uploads import create_import, sign_upload
+from shell.imports.uploads import create_import, sign_stored_upload, sign_upload
 from tests.integration.imports.conftest import Setting
 from tests.integration.imports.support import (
     CALLER,
@@ -33,16 +35,30 @@ MINIMUM_PART = 5 * 1024 * 1024
 AGE = "UPDATE imports SET started_at = started_at - INTERVAL :hours HOUR WHERE id = :id"
 
 
-def send(method: str, url: str | None, body: bytes) -> str:
-    """Send a body as `curl -T` does, with its length and no other header of its own; returns the ETag."""
+class Reply(NamedTuple):
+    """What S3 answers to an upload; `code` is that of its error."""
+
+    status: int
+    etag: str
+    code: str
+
+
+def attempt(method: str, url: str | None, body: bytes, headers: Mapping[str, str]) -> Reply:
+    """Send a body as `curl -T` does, with its length and these headers."""
     parts = urlsplit(str(url))
     connection = HTTPConnection(parts.netloc, timeout=30)
-    connection.request(method, f"{parts.path}?{parts.query}", body)
+    connection.request(method, f"{parts.path}?{parts.query}", body, dict(headers))
     answer = connection.getresponse()
-    content = answer.read()
+    code = re.search(r"<Code>(\w+)</Code>", answer.read().decode())
     connection.close()
-    assert answer.status == 200, content
-    return str(answer.headers.get("ETag"))
+    return Reply(answer.status, str(answer.headers.get("ETag")), code[1] if code else "")
+
+
+def send(method: str, url: str | None, body: bytes, headers: Mapping[str, str]) -> str:
+    """Send a body that is taken; returns the ETag."""
+    reply = attempt(method, url, body, headers)
+    assert reply.status == 200, reply
+    return reply.etag
 
 
 def stored(pending: PendingUpload) -> bytes:
@@ -56,12 +72,12 @@ def announced_in_parts(size: int) -> PendingUpload:
     return committed(create_import, CALLER, body, multipart_from=1, part_bytes=MINIMUM_PART)
 
 
-def test_a_file_is_uploaded_with_the_url_alone_and_imported(world: World) -> None:
+def test_a_file_is_uploaded_with_the_answer_alone_and_imported(world: World) -> None:
     pending = announce(case="Smith v. Müller & Söhne", fileName="Prod 1 + 2%20.dat")
     answer = sign_upload(pending)
     assert answer.upload.parts is None
-    assert_only_the_host_is_signed(answer.upload.url)
-    send("PUT", answer.upload.url, THREE)
+    assert signed(answer.upload.url) == ["host", "if-none-match"]
+    send("PUT", answer.upload.url, THREE, answer.upload.headers)
     assert stored(pending) == THREE
     assert start(world.notification_of(pending.object_key))
     run_chunks(world)
@@ -70,11 +86,66 @@ def test_a_file_is_uploaded_with_the_url_alone_and_imported(world: World) -> Non
     assert names == [("Smith v. Müller & Söhne", "Prod 1 + 2%20.dat")]
 
 
-def assert_only_the_host_is_signed(url: str | None) -> None:
-    """A client may send any header beside it."""
+def signed(url: str | None) -> list[str]:
+    """The headers that must be sent as they were signed; beside them, a client may send any other."""
     query = parse_qs(urlsplit(str(url)).query)
-    assert (query["X-Amz-SignedHeaders"], query["X-Amz-Expires"]) == (["host"], ["3600"])
+    assert query["X-Amz-Expires"] == ["3600"]
     assert not [name for name in query if "checksum" in name.lower()]
+    return query["X-Amz-SignedHeaders"][0].split(";")
+
+
+def uploaded_in_parts(upload: UploadUrls, data: bytes) -> Reply:
+    """Put the parts and complete the upload."""
+    assert upload.parts is not None
+    sent = ((p.number, send("PUT", p.url, data[p.first_byte : p.first_byte + p.size], {})) for p in upload.parts)
+    parts = "".join(f"<Part><PartNumber>{number}</PartNumber><ETag>{etag}</ETag></Part>" for number, etag in sent)
+    body = f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode()
+    return attempt("POST", upload.complete_url, body, upload.headers)
+
+
+@pytest.mark.parametrize("size", [len(THREE), None], ids=["announced size", "any size"])
+def test_an_upload_is_put_once_and_a_repeated_one_is_told_that_it_is_there(world: World, size: int | None) -> None:
+    pending = announce(size=size)
+    upload, other = sign_upload(pending).upload, THREE.replace(b"A", b"B", 1)
+    assert attempt("PUT", upload.url, THREE, {}) == (403, "None", "SignatureDoesNotMatch"), "without the header"
+    assert attempt("PUT", upload.url, THREE, {"If-None-Match": '"etag"'}).status == 403
+    send("PUT", upload.url, THREE, upload.headers)
+    for data in (THREE, other):
+        for urls in (upload, sign_upload(pending).upload):
+            reply = attempt("PUT", urls.url, data, urls.headers)
+            assert (reply.status, reply.code) == (412, "PreconditionFailed")
+    assert stored(pending) == THREE
+    versions = clients.s3().list_object_versions(Bucket=pending.bucket, Prefix=pending.object_key)["Versions"]
+    assert len(versions) == 1
+    assert start(world.notification_of(pending.object_key))
+    assert state(pending.id).status == "running"
+
+
+def test_of_an_announced_size_not_a_byte_more_or_less_is_taken(world: World) -> None:
+    pending = announce(size=len(THREE))
+    upload = sign_upload(pending).upload
+    assert signed(upload.url) == ["content-length", "host", "if-none-match"]
+    for data in (THREE[:-1], THREE + b" ", b""):
+        assert attempt("PUT", upload.url, data, upload.headers).code == "SignatureDoesNotMatch"
+    send("PUT", upload.url, THREE, upload.headers)
+    any_size = sign_upload(announce()).upload
+    send("PUT", any_size.url, THREE + b" ", any_size.headers)
+
+
+def test_what_was_announced_before_sizes_were_signed_can_still_be_uploaded(world: World) -> None:
+    kept = announce(size=len(THREE)).model_dump_json(by_alias=True, exclude={"size"})
+    upload = sign_stored_upload(kept).upload
+    send("PUT", upload.url, THREE, upload.headers)
+
+
+def test_a_signed_address_without_the_header_overwrites(world: World) -> None:
+    """The negative control: what is signed for."""
+    pending = announce()
+    place = {"Bucket": pending.bucket, "Key": pending.object_key}
+    plain = clients.s3().generate_presigned_url("put_object", Params=place)
+    for data in (THREE, THREE + b" "):
+        send("PUT", plain, data, {})
+    assert stored(pending) == THREE + b" "
 
 
 def test_a_large_file_is_uploaded_in_parts(world: World) -> None:
@@ -83,13 +154,21 @@ def test_a_large_file_is_uploaded_in_parts(world: World) -> None:
     upload = sign_upload(pending).upload
     assert upload.url is None
     assert upload.parts is not None
-    for url in (upload.parts[0].url, upload.complete_url):
-        assert_only_the_host_is_signed(url)
-    etags = [(p.number, send("PUT", p.url, data[p.first_byte : p.first_byte + p.size])) for p in upload.parts]
-    parts = "".join(f"<Part><PartNumber>{number}</PartNumber><ETag>{etag}</ETag></Part>" for number, etag in etags)
-    send("POST", upload.complete_url, f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode())
-    assert len(etags) == 2
+    assert len(upload.parts) == 2
+    assert [signed(part.url) for part in upload.parts] == [["content-length", "host"]] * 2
+    assert signed(upload.complete_url) == ["host", "if-none-match"]
+    assert attempt("PUT", upload.parts[1].url, data, {}).code == "SignatureDoesNotMatch"
+    assert attempt("POST", upload.complete_url, b"<x/>", {}).code == "SignatureDoesNotMatch"
+    assert uploaded_in_parts(upload, data).status == 200
     assert stored(pending) == data
+
+
+def test_parts_do_not_replace_a_file_that_is_there(world: World) -> None:
+    data = THREE * (MINIMUM_PART // len(THREE) + 1)
+    pending = announced_in_parts(len(data))
+    clients.s3().put_object(Bucket=pending.bucket, Key=pending.object_key, Body=THREE)
+    reply = uploaded_in_parts(sign_upload(pending).upload, data)
+    assert (reply.status, reply.code, stored(pending)) == (412, "PreconditionFailed", THREE)
 
 
 def test_what_one_put_cannot_take_is_uploaded_in_parts(world: World) -> None:

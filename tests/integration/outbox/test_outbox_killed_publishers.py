@@ -20,7 +20,7 @@ from tests.support.publishers import TABLE, RecordingTopic, is_killed_at
 
 def add(producer: Session, aggregate: str, *numbers: int) -> None:
     given = [{"number": number, "aggregate": aggregate} for number in numbers]
-    append_events(producer, [Event("thing.happened", "thing", aggregate, each) for each in given])
+    append_events(producer, [Event("thing.happened", "thing", aggregate, each, "tenant") for each in given])
 
 
 def publish_the_rest(database: Database) -> None:

@@ -18,7 +18,7 @@ from shell.outbox.relay import publish_pending
 from shell.outbox.writer import append_events
 from shell.sns import Message, publish_batch
 from tests.support.database import Database
-from tests.support.outbox import THROTTLED, FakeTopic, append, event, later, waiting
+from tests.support.outbox import TENANT, THROTTLED, FakeTopic, append, event, later, waiting
 from tests.support.watching import statements
 from tests.support.world import World
 
@@ -122,7 +122,7 @@ def test_claims_that_look_at_events_alone_publish_an_aggregates_out_of_order(
             transaction.execute(text(lease), {"id": found.id})
             payload = transaction.execute(text("SELECT payload FROM outbox_events WHERE id = :id"), {"id": found.id})
             told = {"eventType": "thing.happened", "eventId": found.id, "sequence": found.id}
-            return Message(str(found.id), "thing.happened", json.dumps(told | json.loads(payload.scalar_one())))
+            return Message(str(found.id), "thing.happened", json.dumps(told | json.loads(payload.scalar_one())), TENANT)
 
     slow, quick = naive(), naive()
     publish_batch([quick])
@@ -149,7 +149,7 @@ def test_a_batch_with_two_of_an_aggregate_is_taken_in_part_and_out_of_order(
 ) -> None:
     append(0, 1, aggregate="a")
     topic.failing = {0: THROTTLED}
-    naive = [Message(str(each.id), each.event_type, str(each.body)) for each in lease_events().events]
+    naive = [Message(str(each.id), each.event_type, str(each.body), TENANT) for each in lease_events().events]
     publish_batch(naive)
     topic.failing = {}
     publish_batch(naive[:1])

@@ -20,7 +20,7 @@ from shell.utils.db_helpers import retry_on_db_conflict
 from tests.support.database import Database, barrier, connection_id, together
 from tests.support.outbox import FakeTopic, append, event, later, waiting
 
-GHOST = {"eventType": "thing.happened", "eventId": 0, "sequence": 1}
+GHOST = {"eventType": "thing.happened", "eventId": 0, "sequence": 1, "tenantId": "tenant"}
 
 
 def test_events_are_published_once_in_their_order(database: Database, topic: FakeTopic) -> None:
@@ -133,7 +133,7 @@ def test_a_late_publisher_that_frees_events_by_their_ids_has_them_published_twic
 def test_a_batch_stays_below_what_sns_takes(database: Database, topic: FakeTopic) -> None:
     with session() as transaction:
         large = {"number": 1, "filler": "x" * 60_000}
-        append_events(transaction, [Event("thing.happened", "thing", str(n), large) for n in range(9)])
+        append_events(transaction, [Event("thing.happened", "thing", str(n), large, "tenant") for n in range(9)])
     assert publish_pending() == 9
     assert max(topic.batches) <= 4
 

@@ -32,8 +32,13 @@ def test_commands_that_start_together_agree_on_the_secret(tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["secret"]
 
 
-def test_the_tenant_stands_where_the_functions_of_the_template_look(tmp_path: Path) -> None:
+def test_tenant_and_roles_stand_where_the_functions_of_the_template_look(tmp_path: Path) -> None:
     template = Template.load(DEFAULT_TEMPLATE)
-    looked_for = template.environment("ImportsApiFunction", "http://127.0.0.1:1")["TENANT_CLAIM"]
+    looked_for = template.environment("ImportsApiFunction", "http://127.0.0.1:1")
     tokens = Tokens.load(tmp_path, template)
-    assert tokens.check(tokens.issue("acme", "ada"))[looked_for] == "acme"
+    claims = tokens.check(tokens.issue("acme", "ada", roles=("viewer", "editor")))
+    assert claims[looked_for["TENANT_CLAIM"]] == "acme"
+    assert claims[looked_for["ROLES_CLAIM"]] == ["viewer", "editor"]
+    assert tokens.check(tokens.issue("acme", "ada"))[looked_for["ROLES_CLAIM"]] == ["admin"]
+    assert looked_for["ROLES_CLAIM"] not in tokens.check(tokens.issue("acme", "ada", roles=None))
+    assert looked_for["DEFAULT_ROLE"] == "viewer"

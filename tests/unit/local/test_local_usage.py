@@ -54,6 +54,7 @@ from local.errors import UsageError
         ["token", "--tenant", "acme", "--user", "u" * 256],
         ["token", "--tenant", "acme", "--user", "𝔖"],
         ["token", "--tenant", "[acme]", "--user", "ada"],
+        ["token", "--tenant", "acme", "--user", "ada", "--role", "owner"],
     ],
 )
 def test_wrong_usage_exits_with_2_and_says_so_on_standard_error(

@@ -6,7 +6,8 @@ import json
 import re
 from typing import Any
 
-from tests.unit.template.conftest import OTHER_ISSUER, ROOT, Deployed, deployed_with
+from core.roles import NO_ROLE, Role
+from tests.unit.template.conftest import OTHER_ISSUER, ROOT, Deployed, deployed_with, target
 from tools.check_template import list_open_routes
 
 
@@ -27,7 +28,7 @@ def test_there_is_no_other_way_in(deployed: Deployed) -> None:
 
 
 def test_tokens_of_another_issuer_make_no_pool(transformed: dict[str, Any], plain: Deployed) -> None:
-    pools = {"AWS::Cognito::UserPool", "AWS::Cognito::UserPoolClient"}
+    pools = {"AWS::Cognito::UserPool", "AWS::Cognito::UserPoolClient", "AWS::Cognito::UserPoolGroup"}
     assert pools <= plain.kinds()
     elsewhere = deployed_with(transformed, OTHER_ISSUER)
     assert not pools & elsewhere.kinds()
@@ -38,9 +39,30 @@ def test_users_cannot_choose_their_tenant(plain: Deployed) -> None:
     (client,) = plain.of_type("AWS::Cognito::UserPoolClient").values()
     (pool,) = plain.of_type("AWS::Cognito::UserPool").values()
     assert "WriteAttributes" in client, "without it, every attribute can be written"
-    assert "custom:tenant_id" not in client["WriteAttributes"]
-    assert [(each["Name"], each["Mutable"]) for each in pool["Schema"]] == [("tenant_id", False)]
+    assert not {"custom:tenant_id", "custom:cases"} & set(client["WriteAttributes"])
+    assert {"custom:tenant_id", "custom:cases"} <= set(client["ReadAttributes"]), "or no token has them"
+    assert [(each["Name"], each["Mutable"]) for each in pool["Schema"]] == [("tenant_id", False), ("cases", True)]
     assert pool["AdminCreateUserConfig"]["AllowAdminCreateUserOnly"] is True
+
+
+def test_the_pools_groups_are_the_roles_and_every_function_of_the_api_looks_for_them(plain: Deployed) -> None:
+    groups = plain.of_type("AWS::Cognito::UserPoolGroup").values()
+    assert sorted(each["GroupName"] for each in groups) == sorted(Role)
+    assert {target(each["UserPoolId"]) for each in groups} == {"UserPool"}
+    for function in plain.functions:
+        variables = plain.variables(function)
+        assert (variables["ROLES_CLAIM"], variables["DEFAULT_ROLE"]) == ({"Ref": "RolesClaim"}, {"Ref": "DefaultRole"})
+        assert variables["CASES_CLAIM"] == {"Ref": "CasesClaim"}
+
+
+def test_a_pools_roles_come_from_its_groups_which_no_user_can_write(transformed: dict[str, Any]) -> None:
+    parameters = transformed["Parameters"]
+    assert parameters["RolesClaim"]["Default"] == "cognito:groups"
+    assert parameters["DefaultRole"]["Default"] == "viewer"
+    assert set(parameters["DefaultRole"]["AllowedValues"]) == {NO_ROLE, *Role}
+    assertions = [each["Assert"] for each in transformed["Rules"]["UserPoolRequiresRolesClaim"]["Assertions"]]
+    claims = {"RolesClaim": "cognito:groups", "CasesClaim": "custom:cases"}
+    assert assertions == [{"Fn::Equals": [{"Ref": name}, claim]} for name, claim in claims.items()]
 
 
 def test_the_access_log_holds_neither_query_nor_headers(deployed: Deployed) -> None:

@@ -44,7 +44,9 @@ class RowResults:
         return sorted(rows, key=lambda row: row.source.line_no)
 
 
-def write_results(transaction: Session, chunk: ImportChunks, layout: Layout, results: RowResults) -> ChunkOutcome:
+def write_results(
+    transaction: Session, tenant_id: str, chunk: ImportChunks, layout: Layout, results: RowResults
+) -> ChunkOutcome:
     """Write the rejections, warnings and name occurrences; return the chunk's outcome with its counts and events."""
     rows = results.list_accepted()
     warnings = [_build_warning(chunk, row, seq, change) for row in rows for seq, change in enumerate(row.changes)]
@@ -53,7 +55,7 @@ def write_results(transaction: Session, chunk: ImportChunks, layout: Layout, res
     insert_new(transaction, "import_warnings", WarningRow._fields, warnings)
     insert_new(transaction, "import_name_occurrences", NAME_COLUMNS, list(_build_occurrences(chunk, rows)))
     counts = Counts(len(results.inserted), len(results.unchanged), 0, len(results.rejected), len(warnings))
-    return ChunkOutcome(ChunkStatus.DONE, counts, list(_build_events(chunk, rows)))
+    return ChunkOutcome(ChunkStatus.DONE, counts, list(_build_events(tenant_id, chunk, rows)))
 
 
 def _build_rejections(
@@ -94,7 +96,7 @@ def _build_occurrences(chunk: ImportChunks, rows: Sequence[StorableRow]) -> Iter
                     seq += 1
 
 
-def _build_events(chunk: ImportChunks, rows: Sequence[StorableRow]) -> Iterator[Event]:
+def _build_events(tenant_id: str, chunk: ImportChunks, rows: Sequence[StorableRow]) -> Iterator[Event]:
     """Yield one event per warning code."""
     count: Counter[WarningCode] = Counter()
     first: dict[WarningCode, int] = {}
@@ -103,7 +105,7 @@ def _build_events(chunk: ImportChunks, rows: Sequence[StorableRow]) -> Iterator[
             count[change.code] += 1
             first.setdefault(change.code, row.source.line_no)
     for code in sorted(count):
-        yield rows_changed(chunk.import_id, chunk.chunk_no, code, count[code], first[code])
+        yield rows_changed(chunk.import_id, tenant_id, chunk.chunk_no, code, count[code], first[code])
 
 
 def _clean(text: str | None) -> str | None:

@@ -179,7 +179,7 @@ class ChunkWriter:
         """Write all rows of the chunk; the caller holds the lock on the chunk's row and commits."""
         results = self._write_exhibits(transaction)
         self._write_links(transaction, results.inserted)
-        return write_results(transaction, self.chunk, self.layout, results)
+        return write_results(transaction, self.import_record.tenant_id, self.chunk, self.layout, results)
 
     def _write_exhibits(self, transaction: Session) -> RowResults:
         added = insert_exhibits(transaction, [row for row in self.valid if row.control_number not in self.held])

@@ -1,0 +1,48 @@
+"""Authorization: the caller of a request, and whether the route that it matches is open to them.
+
+Guaranteed: no handler runs unless the token names a tenant and a user that can be stored, and has the role that the
+route declares; the handlers themselves check neither. A token that is limited to cases (`Caller.cases`) gets to no
+route that does not keep them apart; the others do so by `shell.exhibits.cases`.
+Not guaranteed: that the token is genuine. API Gateway's authorizer verifies it on every route. Nor that a request is
+refused for its role before it is refused for its content: a body is validated first, which discloses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
+
+from core.caller import Caller
+from core.errors import ForbiddenError
+from core.roles import parse_role, require_role
+from shell.api.resolver import ApiResolver
+from shell.settings import settings
+
+CALLER = "caller"
+
+
+def authorize(app: ApiResolver, next_middleware: NextMiddleware) -> Response[str]:
+    """Run the handler of the matched route for a caller whom it is open to; an unknown route has nothing to protect.
+
+    Raises ForbiddenError for a token without a tenant or a user that can be stored, and for a token that is limited to
+    cases where the route does not tell them apart, and RoleMissingError.
+    """
+    operation = app.operations.get((app.request.method, app.request.route))
+    if operation is not None:
+        claims = _get_claims(app.request.resolved_event)
+        # Without a caller in the context, no handler can run.
+        caller = Caller.from_claims(claims, settings().tenant_claim, settings().cases_claim)
+        app.context[CALLER] = caller
+        require_role(parse_role(claims.get(settings().roles_claim), settings().default_role), operation.role)
+        if caller.cases is not None and not operation.is_by_case:
+            raise ForbiddenError("this request concerns the whole tenant, and your token is limited to cases")
+    return next_middleware(app)
+
+
+def _get_claims(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    context = event.get("requestContext") or {}
+    claims: Mapping[str, Any] = ((context.get("authorizer") or {}).get("jwt") or {}).get("claims") or {}
+    return claims
