@@ -114,7 +114,8 @@ def test_a_condition_that_is_left_out_is_found(matrix: Matrix, checks: dict[Cond
                 missed.append(condition)
     assert {(each.module, each.function) for each in missed} == set(HELD_UP)
     for held in missed:
-        # With what follows left out too.
+        # With what comes before and follows left out too, which lets more requests come as far.
+        alike = [check for condition, found in checks.items() if _is_alike(condition, held) for check in found]
         with watched(matrix.world.engine, partial(_is_alike, held)):
-            assert first(matrix, checks[held]) is not None
+            assert first(matrix, alike) is not None
     assert {each.module for each in checks} >= modules_with_conditions() - BY_UPLOADS

@@ -41,19 +41,16 @@ from shell.settings import settings
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
-_IMPORT = (
-    "SELECT i.id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.size, i.sha256, "  # noqa: S608
-    "i.failure_code, "
+_COLUMNS = (
+    "i.id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.size, i.sha256, i.failure_code, "
     "i.failure_message, i.rows_seen, i.imported, i.unchanged, i.updated, i.rejected, i.warnings, i.chunk_count, "
     "i.generation, i.reports_generation, i.started_at, i.finished_at, "
-    "TIMESTAMPDIFF(MICROSECOND, i.started_at, NOW(6)) / 1000000 AS seconds "
-    "FROM imports AS i JOIN cases AS c ON c.id = i.case_id WHERE i.tenant_id = :tenant_id "
-    f"AND {WALL}"
+    "TIMESTAMPDIFF(MICROSECOND, i.started_at, NOW(6)) / 1000000 AS seconds"
 )
-_ONE = text(f"{_IMPORT} AND i.id = :import_id").bindparams(WALL_CASES)
-_LAYOUT = text("SELECT layout FROM imports WHERE id = :import_id AND tenant_id = :tenant_id")
+_IMPORTS = f"FROM imports AS i JOIN cases AS c ON c.id = i.case_id WHERE i.tenant_id = :tenant_id AND {WALL}"
+_ONE = text(f"SELECT {_COLUMNS}, i.layout {_IMPORTS} AND i.id = :import_id").bindparams(WALL_CASES)
 _PAGE = (
-    f"{_IMPORT} AND i.id < :before {{filters}} ORDER BY i.id DESC LIMIT :most",
+    f"SELECT {_COLUMNS} {_IMPORTS} AND i.id < :before {{filters}} ORDER BY i.id DESC LIMIT :most",
     {"case": "AND c.tenant_id = :tenant_id AND c.name = :case", "status": "AND i.status = :status"},
 )
 _CHUNKS = text(
@@ -111,15 +108,14 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
 
     Raises NotFoundError if the tenant has no import with this id, StorageUnavailableError if no URL can be signed.
     """
-    state, layout = _load_state(caller, import_id)
+    state, layout = _load_import(caller, import_id)
     return ImportDetails(**dict(state), columns=_build_columns(layout), reports=_report_urls(state))
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _load_state(caller: Caller, import_id: int) -> tuple[ImportState, str | None]:
+def _load_import(caller: Caller, import_id: int) -> tuple[ImportState, str | None]:
     with session() as reading:
-        state = read_state(reading, caller, import_id)
-        return state, reading.execute(_LAYOUT, {"tenant_id": caller.tenant_id, "import_id": import_id}).scalar_one()
+        return _read_import(reading, caller, import_id)
 
 
 def _build_columns(layout: str | None) -> list[ImportColumn] | None:
@@ -143,11 +139,16 @@ def _report_urls(state: ImportState) -> ReportUrls | None:
 
 def read_state(reading: Session, caller: Caller, import_id: int) -> ImportState:
     """Return the import's progress as the transaction sees it; raise NotFoundError if the tenant has no such import."""
+    return _read_import(reading, caller, import_id)[0]
+
+
+def _read_import(reading: Session, caller: Caller, import_id: int) -> tuple[ImportState, str | None]:
+    """Return the import's progress and its layout."""
     place = {"tenant_id": caller.tenant_id, "import_id": import_id}
     rows = reading.execute(_ONE, {**place, **wall_values(caller)}).all()
     if not rows:
         raise build_not_found()
-    return _build_states(reading, rows)[0]
+    return _build_states(reading, rows)[0], rows[0].layout
 
 
 def require_import(reading: Session, caller: Caller, import_id: int) -> None:
