@@ -24,12 +24,8 @@ _SCHEMA = """
       line INTEGER, kind TEXT, spelling TEXT, kept TEXT, column_name TEXT, PRIMARY KEY (line, kind, spelling)
     ) WITHOUT ROWID;
 """
-# Of a spelling that is in there, the lower line stays; of two columns of one line, the first by name.
-_ADD = """
-    INSERT INTO spellings VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id, spelling) DO UPDATE
-    SET first_line = excluded.first_line, column_name = excluded.column_name
-    WHERE (excluded.first_line, excluded.column_name) < (first_line, column_name)
-"""
+# Of two occurrences of a spelling the first one that is added stays.
+_ADD = "INSERT OR IGNORE INTO spellings VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 # A name whose row has its only spelling, and its first line if this import created the row, needs no attention.
 _UNSETTLED = """
     SELECT spellings.* FROM spellings JOIN (
@@ -51,7 +47,7 @@ class SpellingIndex:
         database.execute("BEGIN")
 
     def add(self, occurrences: Iterable[NameOccurrence]) -> None:
-        """Add occurrences, in any order."""
+        """Add the occurrences of a page, each spelling once, with its lowest line; pages come in the order of lines."""
         self._database.executemany(_ADD, occurrences)
 
     def list_unsettled(self, import_id: int, spellings: int) -> Iterator[list[NameOccurrence]]:
