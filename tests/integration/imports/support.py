@@ -155,3 +155,8 @@ def reports(world: World, import_id: int, generation: int) -> set[str]:
     prefix = f"reports/{import_id}/{generation}/"
     listed = clients.s3().list_objects_v2(Bucket=world.bucket, Prefix=prefix).get("Contents", [])
     return {each["Key"].removeprefix(prefix) for each in listed}
+
+
+def completed(world: World, import_id: int) -> list[int]:
+    """The generations of the import's events of its completion."""
+    return [each["generation"] for each in events(world, "import.completed") if each["importId"] == import_id]
