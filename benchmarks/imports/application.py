@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import complete_import
 import import_chunk
 import start_import
 from benchmarks.database import Database, replace_environment
@@ -26,14 +27,17 @@ from local.time_scale import TimeScale
 from shell.aws import clients
 from shell.observability import metrics
 
-_QUEUES = ("IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "OUTBOX_WAKE_QUEUE_URL")
+_QUEUES = (
+    *("IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "IMPORT_COMPLETIONS_QUEUE_URL"),
+    "OUTBOX_WAKE_QUEUE_URL",
+)
 _CHUNKS = "SELECT chunk_no FROM import_chunks WHERE import_id = :import_id AND status = 'pending' ORDER BY chunk_no"
 _RESULT = "SELECT status, rows_seen, imported, unchanged, rejected FROM imports WHERE id = :import_id"
 
 
 @dataclass(frozen=True)
 class ImportRun:
-    """The result of one import: its counts, and the seconds of the handlers for the file and for each chunk."""
+    """The result of one import: its counts, and the seconds of the handlers for the file, each chunk, and the end."""
 
     import_id: int
     rows: int
@@ -41,11 +45,12 @@ class ImportRun:
     unchanged: int
     start_s: float
     chunks_s: Sequence[float]
+    complete_s: float
 
     @property
     def seconds(self) -> float:
         """Return the seconds of all handlers."""
-        return self.start_s + sum(self.chunks_s)
+        return self.start_s + sum(self.chunks_s) + self.complete_s
 
 
 @dataclass(frozen=True)
@@ -80,10 +85,11 @@ class Application:
         for chunk_no in self.pending(import_id):
             seconds.append(self.chunk(import_id, chunk_no))
             each(len(seconds))
+        complete_s = self.complete(import_id)
         status, rows, imported, unchanged, rejected = self.database.query(_RESULT, import_id=import_id)[0]
         if status != "completed" or imported + unchanged != rows:
             raise BenchmarkError(f"the import ended with status {status}, with {rejected} of {rows} rows rejected")
-        return ImportRun(import_id, rows, imported, unchanged, start_s, seconds)
+        return ImportRun(import_id, rows, imported, unchanged, start_s, seconds, complete_s)
 
     def pending(self, import_id: int) -> list[int]:
         """Return the numbers of the pending chunks."""
@@ -92,6 +98,10 @@ class Application:
     def chunk(self, import_id: int, chunk_no: int) -> float:
         """Import a chunk and return the seconds of the handler."""
         return _timed(import_chunk.lambda_handler, {"import_id": import_id, "chunk_no": chunk_no})
+
+    def complete(self, import_id: int) -> float:
+        """Complete an import whose chunks are imported and return the seconds of the handler."""
+        return _timed(complete_import.lambda_handler, {"import_id": import_id, "generation": 1})
 
 
 @contextmanager

@@ -119,6 +119,7 @@ class Comparison:
     def _measure_application(self, workers: int) -> Figures:
         job = self._start_import(self.file.path, self.size.chunk_rows)
         figures = self._run(self.size.rows, [job] * workers)
+        self.application.complete(job.import_id)
         database = self.application.database
         case_id, imported = database.query(_IMPORTED, import_id=job.import_id)[0]
         counts = (imported, *_count_stored(database, case_id))

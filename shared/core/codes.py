@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class FileFailure(StrEnum):
-    """The reason why a file was not imported. None of its rows were written."""
+    """The reason why a file was not imported. None of its rows were written, except under `NOT_COMPLETED`: all were."""
 
     EMPTY_FILE = "EMPTY_FILE"
     BINARY_FILE = "BINARY_FILE"
@@ -26,6 +26,7 @@ class FileFailure(StrEnum):
     NOT_READ = "NOT_READ"
     BAD_OPTIONS = "BAD_OPTIONS"
     NOT_UPLOADED = "NOT_UPLOADED"
+    NOT_COMPLETED = "NOT_COMPLETED"
 
 
 class Rejection(StrEnum):

@@ -30,7 +30,7 @@ def import_started(import_id: int, tenant_id: str, rows_seen: int, chunks: int) 
 
 
 def import_failed(import_id: int, tenant_id: str, code: str) -> Event:
-    """Return the event of a load file that could not be imported; none of its rows were written."""
+    """Return the event of a load file that could not be imported; `code` is a FileFailure."""
     return _build_import_event("import.failed", import_id, tenant_id, code=code)
 
 

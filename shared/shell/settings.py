@@ -28,6 +28,7 @@ class Settings:
     bucket: str
     import_requests_queue_url: str
     import_chunks_queue_url: str
+    import_completions_queue_url: str
     outbox_wake_queue_url: str
     events_topic_arn: str
     produce_function_arn: str
@@ -60,6 +61,7 @@ class Settings:
             bucket=_read_required(environment, "BUCKET"),
             import_requests_queue_url=_read_required(environment, "IMPORT_REQUESTS_QUEUE_URL"),
             import_chunks_queue_url=_read_required(environment, "IMPORT_CHUNKS_QUEUE_URL"),
+            import_completions_queue_url=_read_required(environment, "IMPORT_COMPLETIONS_QUEUE_URL"),
             outbox_wake_queue_url=_read_required(environment, "OUTBOX_WAKE_QUEUE_URL"),
             events_topic_arn=_read_required(environment, "EVENTS_TOPIC_ARN"),
             produce_function_arn=environment.get("PRODUCE_FUNCTION_ARN", ""),

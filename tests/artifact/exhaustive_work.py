@@ -25,7 +25,7 @@ from tests.artifact.sending import HTTP_S, Api, Sender
 from tests.artifact.watching import Watched
 from tests.support.emptying import empty_tables
 from tests.support.productions import ask, put_documents, put_file, status_of
-from tests.support.world import World, request_messages, sqs_event, taken_from
+from tests.support.world import World, completion_messages, request_messages, sqs_event, taken_from
 
 PART = 5 * 1024 * 1024
 Effect = Callable[[Sender], None]
@@ -53,6 +53,8 @@ def an_upload_by_one_put_is_imported_and_its_report_read(sender: Sender) -> None
     assert sender.stack.invoke("StartImportFunction", sqs_event(notified)) == DONE
     for chunk in world.chunk_messages():
         assert sender.stack.invoke("ImportChunkFunction", sqs_event(chunk)) == DONE
+    for completion in completion_messages():
+        assert sender.stack.invoke("CompleteImportFunction", sqs_event(completion)) == DONE
     assert sender.send("write_import_report", importId=made["id"]) == DONE
     urls = api.call("GET", f"/imports/{made['id']}")["reports"]
     assert b"MISSING_ID" in _put("GET", urls["report"]).content
@@ -98,8 +100,15 @@ def a_request_of_a_file_that_is_being_split_is_postponed(sender: Sender) -> None
         assert sender.stack.invoke("StartImportFunction", sqs_event(message)) != DONE
 
 
+def a_file_without_rows_is_completed(sender: Sender) -> None:
+    """Without chunks, whose last one would request it."""
+    message = sender.world.upload(b"Control Number,Title\r\n")
+    assert sender.stack.invoke("StartImportFunction", sqs_event(message)) == DONE
+    assert len(completion_messages()) == 1
+
+
 def what_failed_goes_back_once(sender: Sender) -> None:
-    """A chunk, a request, and the chunks of a file that was registered all the same."""
+    """A chunk, a request, the chunks of a file that was registered all the same, and a completion."""
     import_id = sender.world.start(THREE)
     [chunk] = sender.world.chunk_messages()
     assert sender.stack.invoke("SettleFailedChunkFunction", sqs_event({**chunk, "redrive": 0})) == DONE
@@ -108,6 +117,8 @@ def what_failed_goes_back_once(sender: Sender) -> None:
         message = sqs_event({**again, "redrive": redrive})
         assert sender.stack.invoke("SettleFailedImportFunction", message) == DONE
     assert sender.world.chunk_messages()
+    completion = {**again, "task": "complete", "redrive": 0}
+    assert sender.stack.invoke("SettleFailedImportFunction", sqs_event(completion)) == DONE
 
 
 def a_report_is_written_of_a_file_that_is_gone(sender: Sender) -> None:
@@ -164,6 +175,7 @@ BY_BUILT_FUNCTIONS: tuple[Effect, ...] = (
     an_import_is_cancelled_and_retried,
     options_beside_the_file_are_read,
     a_request_of_a_file_that_is_being_split_is_postponed,
+    a_file_without_rows_is_completed,
     what_failed_goes_back_once,
     a_report_is_written_of_a_file_that_is_gone,
     a_production_with_a_missing_file_is_undone,
@@ -220,6 +232,7 @@ def _work(sender: Sender, work: Effect) -> None:
     failed_before = len(sender.stack.failures())
     empty_tables(sender.world.engine)
     sender.world.chunk_messages()
+    completion_messages()
     taken_from(sender.stack.queue_url("ImportReportsQueue"))
     work(sender)
     failures = sender.stack.failures(failed_before)

@@ -9,7 +9,7 @@ from samples.spec import Spec
 from shell.aws import clients
 from tests.artifact.sending import Sender
 from tests.support.answers import answers
-from tests.support.world import taken_from
+from tests.support.world import completion_messages, taken_from
 
 DONE: dict[str, list[str]] = {"batchItemFailures": []}
 THREE = generate(Spec(rows=3)).data
@@ -40,11 +40,19 @@ def start_import(sender: Sender) -> None:
 
 
 def import_chunk(sender: Sender) -> None:
-    """The rows are there, and the import is complete."""
+    """The rows are there, and the completion of the import is requested."""
     import_id = sender.world.start(THREE)
     assert sender.send("import_chunk", import_id=import_id) == DONE
-    assert sender.world.query("SELECT status, imported FROM imports") == [("completed", 3)]
     assert sender.world.query("SELECT COUNT(*) FROM exhibits WHERE import_id = :i", i=import_id) == [(3,)]
+    assert [message["import_id"] for message in completion_messages()] == [import_id]
+
+
+def complete_import(sender: Sender) -> None:
+    """The import has its status and its counts."""
+    import_id = sender.world.start(THREE)
+    assert sender.send("import_chunk", import_id=import_id) == DONE
+    assert sender.send("complete_import", import_id=import_id) == DONE
+    assert sender.world.query("SELECT status, imported FROM imports") == [("completed", 3)]
 
 
 def settle_failed_chunk(sender: Sender) -> None:

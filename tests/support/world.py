@@ -13,6 +13,7 @@ from urllib.parse import quote_plus
 import boto3
 from sqlalchemy import Engine, text
 
+import complete_import
 import import_chunk
 import publish_outbox
 import settle_failed_chunk
@@ -82,6 +83,17 @@ def request_messages() -> list[Message]:
     return taken_from(settings().import_requests_queue_url)
 
 
+def completion_messages() -> list[Message]:
+    """Take all messages from the queue of completions."""
+    return taken_from(settings().import_completions_queue_url)
+
+
+def complete_imports() -> None:
+    """Deliver the completions that were requested."""
+    for message in completion_messages():
+        assert call(complete_import.lambda_handler, message), message
+
+
 @dataclass
 class World:
     """One bucket and its queues; cases are new for every test."""
@@ -100,6 +112,7 @@ class World:
             "BUCKET": name,
             "IMPORT_REQUESTS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-requests")["QueueUrl"],
             "IMPORT_CHUNKS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-chunks")["QueueUrl"],
+            "IMPORT_COMPLETIONS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-completions")["QueueUrl"],
             "OUTBOX_WAKE_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-wakes")["QueueUrl"],
             "EVENTS_TOPIC_ARN": boto3.client("sns").create_topic(Name=f"{name}-events")["TopicArn"],
         }
@@ -119,6 +132,8 @@ class World:
     def start(self, data: bytes, **options: Any) -> int:
         """Upload a file and start its import; returns the import's id."""
         assert call(start_import.lambda_handler, self.upload(data, **options))
+        # A file without rows has no chunk.
+        complete_imports()
         return int(self.query("SELECT MAX(id) FROM imports")[0][0])
 
     def chunk_messages(self) -> list[Message]:
@@ -132,8 +147,14 @@ class World:
         if shuffle is not None:
             random.Random(shuffle).shuffle(messages)
         for message in messages:
-            assert call(import_chunk.lambda_handler, message), message
+            assert self.import_chunk(message), message
         return import_id
+
+    def import_chunk(self, message: Message) -> bool:
+        """Deliver a chunk, and the completion that it requests if it is the last one; True if it was acknowledged."""
+        acknowledged = call(import_chunk.lambda_handler, message)
+        complete_imports()
+        return acknowledged
 
     def notification_of(self, key: str) -> Message:
         """What S3 says of the newest version of an object."""
@@ -147,7 +168,8 @@ class World:
         """Deliver a request and all that follows from it, up to the reports."""
         assert call(start_import.lambda_handler, message)
         for chunk in self.chunk_messages():
-            assert call(import_chunk.lambda_handler, chunk)
+            assert self.import_chunk(chunk)
+        complete_imports()
         completed = "SELECT payload FROM outbox_events WHERE event_type = 'import.completed' AND published = 0"
         for (payload,) in self.query(completed):
             assert call(write_import_report.lambda_handler, json.loads(payload))
@@ -156,6 +178,7 @@ class World:
         """What becomes of a chunk whose message reached the dead-letter queue twice."""
         for redrive in (0, 1):
             assert call(settle_failed_chunk.lambda_handler, {**message, "redrive": redrive})
+        complete_imports()
 
     def publish(self) -> int:
         """Publish what is in the outbox; returns how many events."""

@@ -81,8 +81,8 @@ def arena(directory: Path, *, without: Sequence[str] = (), short_leases: bool = 
 
 def _migrate(database: TorturedDatabase) -> None:
     """Make the tables as the deployment does, without its function's time-out, which is shortened here."""
-    names = ("BUCKET", "IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "OUTBOX_WAKE_QUEUE_URL")
-    unused = dict.fromkeys((*names, "EVENTS_TOPIC_ARN"), "none")
+    queues = ("IMPORT_REQUESTS", "IMPORT_CHUNKS", "IMPORT_COMPLETIONS", "OUTBOX_WAKE")
+    unused = dict.fromkeys(("BUCKET", "EVENTS_TOPIC_ARN", *(f"{queue}_QUEUE_URL" for queue in queues)), "none")
     given = {**os.environ, **unused, "DATABASE_URL": database.url, "PYTHONPATH": os.pathsep.join(_roots())}
     code = "import migrate_database; migrate_database.lambda_handler({'RequestType': 'Local'}, None)"
     done = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True, check=False)

@@ -133,7 +133,8 @@ def plan_of(seed: int, *, with_faults: bool = True, storm: int = 0) -> Plan:
     copies = draw.choice((1, 2, 3))
     aimed = _aimed(random.Random(f"{seed} aimed"), is_cancelled=any(file.is_cancelled for file in files))
     more = _storm(random.Random(f"{seed} storm"), storm)
-    made = Plan(seed, files, (*points, *aimed), (*statements, *more), troubles, copies)
+    at_ends = _at_completions(random.Random(f"{seed} completions"))
+    made = Plan(seed, files, (*points, *aimed, *at_ends), (*statements, *more), troubles, copies)
     return made if with_faults else replace(made, points=(), statements=(), troubles=(), copies=1)
 
 
@@ -180,6 +181,19 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
     # Either at its first time: a worker that is late is missing where two have to meet.
     yield PointFault("ProduceFunction", draw.choice(("place", "number")), False, 1, Action.STOP, 3.0)
     yield PointFault("StartImportFunction", "publish", False, draw.randint(1, 3), Action.DIE)
+
+
+def _at_completions(draw: random.Random) -> Iterator[PointFault]:
+    """Any fault at the completions of imports; and a chunk is counted down by a worker that dies, or has died before.
+
+    Between two transactions a completion is late: somebody may cancel its import meanwhile.
+    """
+    for _ in range(3):
+        yield replace(_point(draw), function="CompleteImportFunction", nth=draw.randint(1, 12))
+    for nth in draw.sample(range(1, 5), 2):
+        yield PointFault("CompleteImportFunction", "commit", True, nth, Action.STOP, 1.0)
+    for nth in draw.sample(range(1, 15), 3):
+        yield PointFault("ImportChunkFunction", "counted", draw.random() < 0.7, nth, Action.DIE)
 
 
 def _in_turn(draw: random.Random, kinds: Sequence[T], seed: int, count: int) -> list[T]:

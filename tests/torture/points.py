@@ -4,8 +4,9 @@ The application does not know of them: they are where it talks to somebody else,
 others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (`mint` is the first row of a
 name, a device or a sequence, `place` that of a volume; in a production `number` and `note` are of these), `commit`,
 `publish` to a queue or topic, `store` to and `fetch` from S3, `acknowledge` with the answer; each before and after.
-`numbered`, `told`, `owned` and `answered` are commits too, of transactions that gave out numbers, added events, claimed
-a key or kept its answer: only before or behind these is it seen whether what they did is done again.
+`counted`, `numbered`, `told`, `owned` and `answered` are commits too, of transactions that counted a chunk down, gave
+out numbers, added events, claimed a key or kept its answer: only before or behind these is it seen whether what they
+did is done again.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ _OF_WRITES = {
     "note": re.compile(r"UPDATE production_steps\b"),
 }
 _TRANSACTIONS = {
+    "counted": re.compile(r"UPDATE imports SET chunks_left"),
     "numbered": re.compile(r"INSERT INTO production_documents\b"),
     "told": re.compile(r"INSERT INTO outbox_events\b"),
     "owned": re.compile(r"\s*INSERT INTO idempotency_keys\b"),

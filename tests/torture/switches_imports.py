@@ -52,6 +52,31 @@ def _chunk_countdown() -> None:
     reword("shell.imports.completion:_COUNT_DOWN", "= chunks_left - 1", "= @left - 1")
 
 
+def _completion_request() -> None:
+    """The message goes once the chunk has committed, as an event's wake does."""
+    late: list[Any] = []
+    send = there("shell.imports.completion:send_messages")
+    instead("shell.imports.completion:send_messages", lambda *given: late.append(given))
+
+    def sending(write: Any) -> Any:
+        def written(*given: Any) -> Any:
+            late.clear()
+            result = write(*given)
+            for each in late:
+                send(*each)
+            return result
+
+        return written
+
+    swap("shell.imports.chunks.importer:write_chunk", sending)
+    swap("shell.imports.chunks.failed_chunks:_fail_chunk", sending)
+
+
+def _completion_check() -> None:
+    for module in ("spellings", "finish"):
+        instead(f"shell.imports.{module}:check_completing", lambda *_: None)
+
+
 def _cancel_check() -> None:
     swap("shell.imports.chunks.importer:_load", lambda load: lambda *place: _with_import(load(*place)))
     reword("shell.imports.completion:_COUNT_DOWN", _IF_RUNNING, "")
@@ -115,6 +140,17 @@ OF_IMPORTS = {
         "imports.completion",
         _chunk_countdown,
         shows_as=OR_NO_END,
+    ),
+    "completion-request": Switch(
+        "the completion of an import is requested once its last chunk has committed",
+        "imports.completion",
+        _completion_request,
+        shows_as=OR_NO_END,
+    ),
+    "completion-check": Switch(
+        "a completion does not check whether its import was cancelled, retried or completed meanwhile",
+        "imports.spellings, imports.finish",
+        _completion_check,
     ),
     "cancel-check": Switch(
         "chunks continue after their import was cancelled", "imports.completion, imports.chunks.importer", _cancel_check

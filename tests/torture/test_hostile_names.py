@@ -7,7 +7,6 @@ import io
 import json
 from typing import Any
 
-import import_chunk
 import start_import
 from core.imports.uploads import build_options_key
 from shell.aws import clients
@@ -48,7 +47,7 @@ def test_an_upload_is_of_the_tenant_and_case_of_its_key_and_writes_its_reports_a
     for key in keys:
         assert call(start_import.lambda_handler, world.notification_of(key))
     for message in world.chunk_messages():
-        assert call(import_chunk.lambda_handler, message)
+        assert world.import_chunk(message)
     rows = world.query(f"SELECT {columns} FROM imports i JOIN cases c ON c.id = i.case_id ORDER BY i.id")
     expected = [(tenant, tenant, case, name) for tenant, case, _, name in PLACES]
     assert [tuple(row[1:]) for row in rows] == [(*row, key, 2, 1) for row, key in zip(expected, keys, strict=True)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import chunk_profile, cold_start, contention, import_rate, split_rate
+from benchmarks import chunk_profile, cold_start, completion, contention, import_rate, split_rate
 from benchmarks.database import Database
 from benchmarks.errors import BenchmarkError
 from benchmarks.imports.arguments import LINEAR
@@ -28,6 +28,7 @@ MISUSED = [
     (chunk_profile.main, ("--rows", "0")),
     (cold_start.main, ("--rounds", "0")),
     (cold_start.main, ("--handlers", "start_import,unknown")),
+    (completion.main, ("--shapes", "shared,x")),
     (contention.main, ("--workers", "1,65")),
     (contention.main, ("--database-url", "x")),
     (import_rate.main, ("--runs", "x")),

@@ -16,10 +16,12 @@ from sqlalchemy.orm import Session
 from core.events import import_failed, import_started
 from core.load_file.encoding import replace_surrogates
 from core.statuses import ChunkStatus, ImportStatus
+from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
-from shell.imports.completion import WarningRow, complete_import
+from shell.imports.completion import WarningRow, list_due_completions
 from shell.outbox.writer import append_events
+from shell.settings import settings
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import count_changed_rows, retry_on_db_conflict
@@ -73,8 +75,6 @@ def register_chunks(import_id: int, split: Split, user_id: str) -> bool:
         import_record = transaction.get_one(Imports, import_id)
         started = import_started(import_id, import_record.tenant_id, split.rows_seen, len(split.chunks))
         append_events(transaction, [started])
-        if not split.chunks:
-            complete_import(transaction, import_record, import_record.generation)
     return True
 
 
@@ -106,6 +106,16 @@ def fail_import(import_id: int, generation: int, code: str, message: str) -> boo
             import_record = transaction.get_one(Imports, import_id)
             append_events(transaction, [import_failed(import_id, import_record.tenant_id, code)])
     return True
+
+
+def send_pending_work(import_id: int) -> int:
+    """Queue what a running import still needs: its pending chunks or, if none is left, its completion.
+
+    Returns the number of chunks. Sending again is harmless. Raises QueueUnavailableError unless all is queued.
+    """
+    sent = send_messages(settings().import_chunks_queue_url, list_pending_chunks(import_id))
+    send_messages(settings().import_completions_queue_url, list_due_completions(import_id))
+    return sent
 
 
 def list_pending_chunks(import_id: int) -> Iterator[dict[str, int]]:

@@ -91,7 +91,7 @@ def cancel_import(transaction: Session, caller: Caller, import_id: int) -> Impor
 
 
 def retry_import(transaction: Session, caller: Caller, import_id: int) -> ImportState:
-    """Resume an import that was cancelled, or import the chunks of it that failed again.
+    """Resume an import that was cancelled or not completed, or import the chunks of it that failed again.
 
     Raises NotFoundError if the tenant has no such import, WrongStateError if there is nothing to retry (its message
     says what to do instead), and QueueUnavailableError if the queue does not take the request.
@@ -99,7 +99,7 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     found = _lock_import(transaction, caller, import_id)
     status = _choose_status(found)
     chunks = _reset_failed_chunks(transaction, import_id) if status is ImportStatus.RUNNING else 0
-    if status is ImportStatus.RUNNING and not chunks:
+    if found.status == ImportStatus.COMPLETED_WITH_REJECTIONS and not chunks:
         raise WrongStateError(
             "no chunk of the file failed, only rows were rejected: correct the rejected-rows file and import it"
         )
@@ -127,6 +127,8 @@ def _choose_status(found: Any) -> ImportStatus:
         return ImportStatus.RUNNING if found.registered else ImportStatus.SPLITTING
     if found.status == ImportStatus.FAILED and found.failure_code == FileFailure.NOT_READ:
         return ImportStatus.SPLITTING
+    if found.status == ImportStatus.FAILED and found.failure_code == FileFailure.NOT_COMPLETED:
+        return ImportStatus.RUNNING
     raise WrongStateError(_explain_refusal(found))
 
 

@@ -1,4 +1,4 @@
-"""Handle import requests from the dead-letter queue: retry once, then record their imports as failed.
+"""Handle import requests and completions from the dead-letter queue: retry once, then record their imports as failed.
 
 Guaranteed: an import is recorded as failed only after its request was sent back once, never while a worker splits its
 file, and not if it has been retried since.
@@ -18,9 +18,10 @@ from core.imports.uploads import parse_upload
 from core.statuses import ImportStatus
 from shell.aws.sqs import send_messages
 from shell.db.session import session
-from shell.imports.chunk_registration import fail_import, list_pending_chunks
+from shell.imports.chunk_registration import fail_import, send_pending_work
+from shell.imports.finish import fail_completion
 from shell.imports.upload_matching import get_import_id, get_or_create_import, load_current_import, split_lock
-from shell.observability import logger
+from shell.observability import emit_counts, logger
 from shell.outbox.writer import wake_relay
 from shell.settings import settings
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -31,17 +32,29 @@ FAILING_S = 60
 def settle_failed_imports(message: dict[str, Any]) -> None:
     """Send a failed request back the first time; the second time, record its imports as failed.
 
-    An import whose chunks are registered gets messages for its pending chunks instead. An import that was retried
+    An import whose chunks are registered gets messages for its pending work instead. An import that was retried
     since is left unchanged. Raises ImportBusyError while a worker splits the file.
     """
     if int(message.get("redrive", 0)) == 0:
         # While the database is down nothing is sent, and the message stays in the queue: an outage fails no import.
         _check_database()
         again = {**message, "redrive": 1}
-        send_messages(settings().import_requests_queue_url, [again], delay_s=settings().redrive_delay_seconds)
+        send_messages(_choose_queue(message), [again], delay_s=settings().redrive_delay_seconds)
+        return
+    if _is_completion(message):
+        _fail_completion(int(message["import_id"]), int(message["generation"]))
         return
     for import_id in _find_imports(message):
         _fail_or_resume(import_id, int(message.get("generation", 1)))
+
+
+def _is_completion(message: dict[str, Any]) -> bool:
+    return message.get("task") == "complete"
+
+
+def _choose_queue(message: dict[str, Any]) -> str:
+    config = settings()
+    return config.import_completions_queue_url if _is_completion(message) else config.import_requests_queue_url
 
 
 def _find_imports(message: dict[str, Any]) -> Iterator[int]:
@@ -69,4 +82,12 @@ def _fail_or_resume(import_id: int, generation: int) -> None:
             fail_import(import_id, generation, FileFailure.NOT_READ, "reading the file failed in every attempt")
         logger.error("import failed in every attempt", extra={"import_id": import_id, "generation": generation})
         wake_relay()
-    send_messages(settings().import_chunks_queue_url, list_pending_chunks(import_id))
+    send_pending_work(import_id)
+
+
+def _fail_completion(import_id: int, generation: int) -> None:
+    import_record = load_current_import(import_id)
+    if import_record is not None and fail_completion(import_record, generation):
+        logger.error("completion failed in every attempt", extra={"import_id": import_id, "generation": generation})
+        emit_counts(CompletionsFailed=1)
+        wake_relay()

@@ -2,7 +2,8 @@
 
 There are two kinds of messages: notifications of S3, and {"import_id": n, "generation": g}, which a retry sends. For
 both the import is read under a lock on its row and resumed from its status: split if it is not split yet, then a
-message for every pending chunk. A request is finished only when all messages are sent. Repeating any step is harmless.
+message for every pending chunk or, if none is left, for its completion. A request is finished only when all messages
+are sent. Repeating any step is harmless.
 
 Of several concurrent deliveries one splits the file; the others are delivered again when it has finished or failed.
 That only saves work: the import's row decides which worker registers the chunks.
@@ -21,10 +22,10 @@ from core.imports.uploads import MAX_KEY_BYTES, Upload, build_options_key, find_
 from core.load_file.options import ImportOptions, parse_options
 from core.statuses import ImportStatus
 from shell.aws.s3 import ObjectVersion, read_first_bytes
-from shell.aws.sqs import postpone, send_messages
+from shell.aws.sqs import postpone
 from shell.db.column_limits import column_limits
 from shell.db.session import session
-from shell.imports.chunk_registration import fail_import, list_pending_chunks, register_chunks
+from shell.imports.chunk_registration import fail_import, register_chunks, send_pending_work
 from shell.imports.split import split_file
 from shell.imports.upload_matching import get_import_id, get_or_create_import, load_current_import, split_lock
 from shell.observability import logger
@@ -76,7 +77,7 @@ def start_import(upload: Upload) -> int:
 
 
 def resume_import(import_id: int) -> None:
-    """Split the file if it is not split, and queue the pending chunks; do nothing for an import that has ended."""
+    """Split the file if it is not split, and queue the pending work; do nothing for an import that has ended."""
     import_record = load_current_import(import_id)
     if import_record is None:
         logger.warning("import not found", extra={"import_id": import_id})
@@ -84,7 +85,7 @@ def resume_import(import_id: int) -> None:
     if import_record.status == ImportStatus.SPLITTING:
         _split(import_record)
         wake_relay()
-    sent = send_messages(settings().import_chunks_queue_url, list_pending_chunks(import_id))
+    sent = send_pending_work(import_id)
     logger.info("chunks queued", extra={"import_id": import_id, "chunks": sent})
 
 

@@ -90,8 +90,9 @@ class ImportWarnings(Base):
 class ImportNameOccurrences(Base):
     """A spelling of a custodian's or tag's name, and the lowest line of a chunk that has it.
 
-    Each chunk writes only its own rows, so that a name on every row does not serialize the chunks. The last chunk reads
-    all of them and sets every name to the spelling of its lowest line, whatever the order of the chunks.
+    Each chunk writes only its own rows, so that a name on every row does not serialize the chunks. The completion of
+    the import reads all of them and sets every name to the spelling of its lowest line, whatever the order of the
+    chunks.
     """
 
     __tablename__ = "import_name_occurrences"

@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-import import_chunk
 from core.caller import Caller
 from shell.custody.commands import add_periods
 from shell.db.session import session
 from shell.imports.commands import cancel_import
-from shell.imports.completion import delete_unused_names
+from shell.imports.unused_names import delete_unused_names
 from shell.tables.imports import Imports
 from tests.integration.custody.support import (
     CHANGES,
@@ -32,7 +31,7 @@ from tests.integration.custody.support import (
 )
 from tests.support.api import Client, Reply
 from tests.support.database import done
-from tests.support.world import World, call
+from tests.support.world import World
 
 STATE = "SELECT p.*, (SELECT COUNT(*) FROM custody_changes) FROM custody_periods AS p ORDER BY id"
 
@@ -142,7 +141,7 @@ IMPORTER = Caller(tenant_id="tenant", user_id="ada")
 
 def complete(world: World, _import_id: int) -> None:
     for message in world.chunk_messages():
-        assert call(import_chunk.lambda_handler, message)
+        assert world.import_chunk(message)
 
 
 def cancel(_world: World, import_id: int) -> None:

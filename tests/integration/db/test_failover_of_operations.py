@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-import import_chunk
 from samples.generator import generate
 from samples.spec import Spec
 from shell.imports.chunks.failed_chunks import settle_failed_chunk
@@ -16,7 +15,7 @@ from tests.support.commit_proxy import CommitProxy, Loss
 from tests.support.effects import Effects, asking, effect
 from tests.support.refusing_proxy import RefusingProxy
 from tests.support.tcp_proxy import application_behind
-from tests.support.world import World, call
+from tests.support.world import World
 
 # A failover takes longer than the attempts that are made against a deadlock.
 LOGINS = 7
@@ -42,7 +41,7 @@ def delivered(world: World, proxy: RefusingProxy, number: int, refused: int) -> 
     (message,) = world.chunk_messages()
     before = proxy.statements
     proxy.refuse(refused, break_logins=LOGINS)
-    assert call(import_chunk.lambda_handler, message)
+    assert world.import_chunk(message)
     taken = proxy.statements - before
     assert_accounted(world, import_id, made.truth)
     return taken
@@ -80,7 +79,7 @@ def test_a_chunk_is_imported_once_whichever_commit_is_lost(
     import_id = world.start(made.data)
     (message,) = world.chunk_messages()
     losing.lose_next(loss, after=commits_before)
-    assert call(import_chunk.lambda_handler, message)
+    assert world.import_chunk(message)
     assert losing.lost == 1
     assert_accounted(world, import_id, made.truth)
 

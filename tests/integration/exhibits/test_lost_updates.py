@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import Engine, event, text, update
 from sqlalchemy.exc import OperationalError
 
-import import_chunk
 from core.contracts.exhibits import Exhibit, ExhibitChange
 from core.errors import StaleVersionError
 from shell.exhibits.commands import patch_exhibit
@@ -19,7 +18,7 @@ from shell.utils.db_helpers import retry_on_db_conflict
 from tests.integration.exhibits.support import CALLER
 from tests.support.cases import Cases
 from tests.support.database import PATIENCE_S, barrier, outcome, together, transaction
-from tests.support.world import Message, World, call
+from tests.support.world import Message, World
 
 ROUNDS = 4
 
@@ -135,7 +134,7 @@ def test_an_import_does_not_wait_for_a_client_who_changes_an_exhibit_that_it_nam
 
     def bring() -> bool:
         assert locked.wait(PATIENCE_S)
-        done = call(import_chunk.lambda_handler, chunk)
+        done = world.import_chunk(chunk)
         imported.set()
         return done
 
@@ -164,7 +163,7 @@ def test_a_client_does_not_wait_for_an_import_that_names_the_exhibit(
 
     event.listen(world.engine, "before_cursor_execute", last)
     with cases.database.environments(1) as (at,):
-        assert together(lambda: change(at), lambda: int(call(import_chunk.lambda_handler, chunk))) == [2, 1]
+        assert together(lambda: change(at), lambda: int(world.import_chunk(chunk))) == [2, 1]
     event.remove(world.engine, "before_cursor_execute", last)
     assert met == [True]
     assert both(cases, world, exhibit) == ("title of 1", 2, 2)

@@ -41,7 +41,8 @@ def _no_messages(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Empty the queues, also of messages that are delayed: they would arrive during another test."""
     # Else moto, like SQS, purges a queue once a minute.
     monkeypatch.setenv("MOTO_SQS_ENFORCE_STRICT_QUEUE_PURGE_BEHAVIOUR", "false")
-    for queue in (settings().import_requests_queue_url, settings().import_chunks_queue_url):
+    used = settings()
+    for queue in (used.import_requests_queue_url, used.import_chunks_queue_url, used.import_completions_queue_url):
         clients.sqs().purge_queue(QueueUrl=queue)
 
 

@@ -11,7 +11,6 @@ from urllib.parse import quote_plus
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
-import import_chunk
 import start_import
 import write_import_report
 from core.caller import Caller
@@ -23,7 +22,7 @@ from shell.imports.queries import get_import
 from shell.imports.uploads import create_import
 from tests.support.watching import count_waiting, wait_until
 from tests.support.workers import Workers, start_alone
-from tests.support.world import Message, World, call, request_messages
+from tests.support.world import Message, World, call, complete_imports, request_messages
 
 T = TypeVar("T")
 CALLER = Caller(tenant_id="tenant", user_id="ann@example.com")
@@ -69,9 +68,10 @@ def start(message: Message) -> bool:
 
 
 def run_chunks(world: World) -> None:
-    """Deliver the messages of all chunks."""
+    """Deliver the messages of all chunks, and the completion that follows."""
     for message in world.chunk_messages():
-        assert call(import_chunk.lambda_handler, message)
+        assert world.import_chunk(message)
+    complete_imports()
 
 
 def finish(world: World) -> None:
@@ -82,11 +82,12 @@ def finish(world: World) -> None:
 
 
 def deliver_all(workers: Workers, messages: Sequence[Message]) -> None:
-    """Hand out chunks to several processes until all are acknowledged, as the queue would."""
+    """Hand out chunks to several processes until all are acknowledged, as the queue would; then complete imports."""
     pending = list(messages)
     while pending:
         done = workers.deliver("import_chunk", pending)
         pending = [message for message, succeeded in zip(pending, done, strict=True) if not succeeded]
+    complete_imports()
 
 
 def waiting(world: World) -> int:
@@ -136,7 +137,7 @@ def half_failed(world: World, chunk_no: int, case: str = "Case") -> int:
         if message["chunk_no"] == chunk_no:
             world.give_up(message)
         else:
-            assert call(import_chunk.lambda_handler, message)
+            assert world.import_chunk(message)
     return pending.id
 
 
@@ -154,3 +155,8 @@ def reports(world: World, import_id: int, generation: int) -> set[str]:
     prefix = f"reports/{import_id}/{generation}/"
     listed = clients.s3().list_objects_v2(Bucket=world.bucket, Prefix=prefix).get("Contents", [])
     return {each["Key"].removeprefix(prefix) for each in listed}
+
+
+def completed(world: World, import_id: int) -> list[int]:
+    """The generations of the import's events of its completion."""
+    return [each["generation"] for each in events(world, "import.completed") if each["importId"] == import_id]

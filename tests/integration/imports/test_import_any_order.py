@@ -9,7 +9,6 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import Connection, text
 
-import import_chunk
 import settle_failed_chunk
 from samples.columns import Role
 from samples.generator import Generated, generate
@@ -25,7 +24,7 @@ from tests.support.error_files import LINE_COLUMN, Form, line_cell
 from tests.support.rebuild import assert_rebuilt
 from tests.support.watching import wait_until
 from tests.support.workers import Workers
-from tests.support.world import Message, World, call
+from tests.support.world import Message, World, call, complete_imports
 
 FAULTS = tuple(Fault(kind) for kind in FaultKind if kind is not FaultKind.HUGE_PROPERTY)
 SPEC = Spec(
@@ -119,7 +118,7 @@ def test_a_worker_killed_in_the_middle_of_a_chunk(
     other.rollback()
     # Until the server has noticed that the connection is gone the chunk is busy, and its message comes again.
     for message in [*messages[:4], *messages[5:], victim]:
-        wait_until(lambda message=message: call(import_chunk.lambda_handler, message), "the chunk's import")  # type: ignore[misc]
+        wait_until(lambda message=message: world.import_chunk(message), "the chunk's import")  # type: ignore[misc]
     assert_accounted(world, import_id, sample.truth)
     assert world.dump(import_id) == in_order
 
@@ -137,7 +136,7 @@ def _with_broken_chunk(world: World, sample: Generated, case: str, broken: int, 
     if seed:
         messages = messages[seed:] + messages[:seed]
     for message in messages:
-        assert call(import_chunk.lambda_handler, message) is (message["chunk_no"] != broken)
+        assert world.import_chunk(message) is (message["chunk_no"] != broken)
     return import_id
 
 
@@ -160,8 +159,9 @@ def test_a_chunk_that_fails_for_good_while_its_neighbours_go_on(
     assert world.query("SELECT status, chunks_left FROM imports WHERE id = :id", id=import_id) == [("running", 1)]
 
     again = {**message, "redrive": 1}
-    assert not call(import_chunk.lambda_handler, again)
+    assert not world.import_chunk(again)
     assert call(settle_failed_chunk.lambda_handler, again)
+    complete_imports()
     assert world.query(chunk, id=import_id, no=broken) == [("failed", 1)]
     truth = turned_down(sample.truth, _lines_of(world, sample, import_id, broken), "CHUNK_FAILED")
     assert_accounted(world, import_id, truth)
@@ -203,8 +203,8 @@ def test_the_records_of_a_failed_chunk_are_in_the_rejected_rows(world: World, ch
 def test_a_chunk_that_was_done_meanwhile_is_not_given_up(world: World, sample: Generated) -> None:
     import_id = world.start(sample.data)
     first, *rest = world.chunk_messages()
-    assert call(import_chunk.lambda_handler, first)
+    assert world.import_chunk(first)
     world.give_up(first)
-    assert all(call(import_chunk.lambda_handler, message) for message in rest)
+    assert all(world.import_chunk(message) for message in rest)
     world.give_up(first)
     assert_accounted(world, import_id, sample.truth)

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import import_chunk
 import start_import
 from samples.generator import generate
 from samples.spec import Spec
@@ -97,7 +96,7 @@ def test_a_header_without_rows_is_an_import_of_nothing(world: World) -> None:
 
 def test_concatenated_files_are_read_and_warned_of(world: World) -> None:
     import_id = world.start(GOOD + b"\xef\xbb\xbfsep=,\r\n" + GOOD.replace(b"Title", b"TITLE").replace(b"A-", b"B-"))
-    assert all(call(import_chunk.lambda_handler, message) for message in world.chunk_messages())
+    assert all(world.import_chunk(message) for message in world.chunk_messages())
     assert world.query("SELECT status, rows_seen, imported FROM imports") == [("completed", 4, 4)]
     assert world.query("SELECT line_no, code FROM import_warnings ORDER BY seq") == [
         (0, "REPEATED_HEADER"),
@@ -111,7 +110,7 @@ def test_a_source_that_is_overwritten_is_read_as_it_was(world: World) -> None:
     key = notification["Records"][0]["s3"]["object"]["key"]
     clients.s3().put_object(Bucket=world.bucket, Key=key, Body=b"something else")
     assert call(start_import.lambda_handler, notification)
-    assert all(call(import_chunk.lambda_handler, message) for message in world.chunk_messages())
+    assert all(world.import_chunk(message) for message in world.chunk_messages())
     assert world.query("SELECT status, imported FROM imports") == [("completed", 2)]
 
 
@@ -123,10 +122,10 @@ def test_a_source_that_is_deleted_after_it_was_split_loses_its_chunks_and_ends(
     notification = world.upload(made.data)
     assert call(start_import.lambda_handler, notification)
     first, second = world.chunk_messages()
-    assert call(import_chunk.lambda_handler, first)
+    assert world.import_chunk(first)
     stored = notification["Records"][0]["s3"]["object"]
     clients.s3().delete_object(Bucket=world.bucket, Key=stored["key"], VersionId=stored["versionId"])
-    assert not call(import_chunk.lambda_handler, second)
+    assert not world.import_chunk(second)
     world.give_up(second)
     lines = {record.first_line for record in made.truth.records[5:]}
     assert_accounted(world, first["import_id"], turned_down(made.truth, lines, "CHUNK_FAILED"))

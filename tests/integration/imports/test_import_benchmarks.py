@@ -101,6 +101,13 @@ def test_a_chunk_is_measured_in_every_stage_of_both_imports() -> None:
 
 
 @pytest.mark.slow
+def test_completions_are_measured_in_every_shape() -> None:
+    result = measured(run("benchmarks.completion", "--chunks", "20", "--names", "6"))
+    assert list(result["shapes"]) == ["shared", "spelled", "distinct"]
+    assert all(each["seconds"] > 0 and each["statements"] > 0 for each in result["shapes"].values())
+
+
+@pytest.mark.slow
 def test_splitting_is_measured_with_both_files_in_processes_of_their_own() -> None:
     result = measured(run("benchmarks.split_rate", "--rows", "3000", "--runs", "2"))
     assert result.keys() >= SPLITTING

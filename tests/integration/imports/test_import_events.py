@@ -11,16 +11,15 @@ from typing import Any
 
 import pytest
 
-import import_chunk
 import publish_outbox
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
 from shell.settings import settings
 from tests.integration.imports.conftest import Chunks
-from tests.support.world import Context, World, call, taken_from
+from tests.support.world import Context, World, complete_imports, taken_from
 
 EVENTS = Path(__file__).parents[3] / "events"
-FROM_QUEUES = ("start_import", "import_chunk", "settle_failed_chunk", "write_import_report")
+FROM_QUEUES = ("start_import", "import_chunk", "complete_import", "settle_failed_chunk", "write_import_report")
 MALFORMED = ("", "not JSON", "[]", "null", "7", "{}", '{"import_id": "one", "chunk_no": 1}')
 
 
@@ -43,7 +42,7 @@ def with_body(function: str, body: str) -> dict[str, Any]:
 
 
 def test_what_the_database_does_not_know_is_acknowledged(world: World) -> None:
-    for function in ("import_chunk", "settle_failed_chunk", "write_import_report", "publish_outbox"):
+    for function in (*FROM_QUEUES[1:], "publish_outbox"):
         assert invoke(function, event_of(function))["batchItemFailures"] == [], function
     first_visit = json.dumps({"import_id": 987_654, "chunk_no": 3, "redrive": 0})
     for function in ("settle_failed_chunk", "import_chunk"):
@@ -84,6 +83,7 @@ def test_one_bad_record_of_a_batch_is_reported_and_the_others_are_done(world: Wo
     good["body"] = json.dumps({"import_id": import_id, "chunk_no": 1, "redrive": 0})
     answer = invoke("import_chunk", {"Records": [bad, good]})
     assert answer["batchItemFailures"] == [{"itemIdentifier": "bad"}]
+    complete_imports()
     assert world.query("SELECT status FROM imports") == [("completed",)]
 
 
@@ -103,6 +103,6 @@ def test_the_publisher_is_waked_for_events_and_for_nothing_else(world: World, ch
     told = []
     for message in (first, warned, last):
         taken_from(wakes)
-        assert call(import_chunk.lambda_handler, message)
+        assert world.import_chunk(message)
         told.append(len(taken_from(wakes)))
     assert told == [0, 1, 1], "a plain chunk, one with a warning, the last one"

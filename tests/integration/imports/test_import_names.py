@@ -7,12 +7,11 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-import import_chunk
 from shell.db.bulk_insert import insert_missing
 from shell.db.errors import LOCK_WAIT_TIMEOUT, error_number
 from tests.integration.imports.conftest import Chunks
 from tests.support.accounts import accounts
-from tests.support.world import World, call
+from tests.support.world import World
 
 HEADER = "Control Number,Title,Custodian,Tags\r\n"
 SPELLINGS = ("Müller, Zoë", "MÜLLER, ZOË", "muller, zoe")
@@ -35,7 +34,7 @@ def test_the_lowest_line_gives_the_spelling_in_any_order(
     import_id = world.start(THREE)
     messages = world.chunk_messages()
     for number in order:
-        assert call(import_chunk.lambda_handler, messages[number])
+        assert world.import_chunk(messages[number])
     dump = world.dump(import_id)
     assert dump["custodians"] == [(b"M\xc3\xbcller, Zo\xc3\xab", 2)]
     assert dump["tags"] == [(b"M\xc3\xbcl\\Hot", 2)]
@@ -90,7 +89,7 @@ def test_the_names_of_a_chunk_that_failed_do_not_survive_and_spell_nothing(world
         c=case_id,
         i=import_id,
     )
-    assert call(import_chunk.lambda_handler, second)
+    assert world.import_chunk(second)
     world.give_up(first)
     dump = world.dump(import_id)
     assert dump["custodians"] == [(b"Ann", 3)]
@@ -138,14 +137,14 @@ def test_a_chunk_does_not_wait_for_an_uncommitted_link_to_a_hot_name_and_naive_w
     chunk_rows(20)
     import_id = world.start(file_of(*HOT))
     first, second = world.chunk_messages()
-    assert call(import_chunk.lambda_handler, first)
+    assert world.import_chunk(first)
     _hold_a_link_to_the_hot_names(world, other)
     for kind in ("custodians", "tags"):
         assert_naive_ways_wait(world, kind)
     with world.engine.begin() as connection:
         # The pool gives the chunk this connection again: one wait, and it fails at once.
         connection.execute(text("SET SESSION innodb_lock_wait_timeout = 1"))
-    assert call(import_chunk.lambda_handler, second)
+    assert world.import_chunk(second)
     assert world.query("SELECT status FROM imports WHERE id = :id", id=import_id) == [("completed",)]
     world.engine.dispose()
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.pool import NullPool
 
-import import_chunk
+import complete_import
 import start_import
 from samples.generator import generate
 from samples.spec import Spec
@@ -20,7 +20,7 @@ from tests.support.accounts import accounts
 from tests.support.checks import assert_accounted
 from tests.support.watching import wait_until
 from tests.support.workers import Workers
-from tests.support.world import World, call
+from tests.support.world import World, call, completion_messages
 
 HOT = "Hot, Harriet"
 
@@ -34,7 +34,7 @@ def test_one_upload_started_by_several_processes_is_one_import(world: World, wor
     ((import_id,),) = world.query("SELECT id FROM imports")
     messages = world.chunk_messages()
     assert {message["chunk_no"] for message in messages} == {1}
-    assert all(call(import_chunk.lambda_handler, message) for message in messages)
+    assert all(world.import_chunk(message) for message in messages)
     assert_accounted(world, import_id, made.truth)
     assert world.query("SELECT COUNT(*) FROM outbox_events WHERE event_type = 'import.started'") == [(1,)]
 
@@ -54,12 +54,12 @@ def test_one_chunk_given_to_several_processes_is_done_once(world: World, other: 
         other.rollback()
         assert holding.result() == [True]
         assert [each.result() for each in others] == [[False]] * 3
-    assert call(import_chunk.lambda_handler, message)
+    assert world.import_chunk(message)
     assert_accounted(world, import_id, made.truth)
     assert _completed(world) == {str(import_id): 1}
 
 
-def test_exactly_one_of_the_last_chunks_completes_the_import(
+def test_exactly_one_of_the_last_chunks_requests_the_completion(
     world: World, chunk_rows: Chunks, other: Connection, workers: Workers
 ) -> None:
     """All of them have written everything, a name that they share too, before any counts itself."""
@@ -72,6 +72,8 @@ def test_exactly_one_of_the_last_chunks_completes_the_import(
         until_waiting(world, workers.count)
         other.rollback()
         assert all(done.result())
+    (message,) = completion_messages()
+    assert call(complete_import.lambda_handler, message)
     assert _completed(world) == {str(import_id): 1}
     assert_accounted(world, import_id, made.truth)
 

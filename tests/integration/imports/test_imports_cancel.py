@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Connection, text
 
-import import_chunk
 import write_import_report
 from core.errors import WrongStateError
 from shell.db.session import session
@@ -40,7 +39,7 @@ def test_a_running_import_is_cancelled_with_the_counts_of_what_is_in(world: Worl
     chunk_rows(1)
     import_id = running_import()
     first, *rest = world.chunk_messages()
-    assert call(import_chunk.lambda_handler, first)
+    assert world.import_chunk(first)
     cancelled = cancel(import_id)
     assert (cancelled.status, cancelled.imported, cancelled.rows_processed, cancelled.rows_seen) == (
         "cancelled",
@@ -55,7 +54,7 @@ def test_a_running_import_is_cancelled_with_the_counts_of_what_is_in(world: Worl
         "updated": 0,
         "rejected": 0,
     }
-    assert all(call(import_chunk.lambda_handler, message) for message in rest)
+    assert all(world.import_chunk(message) for message in rest)
     assert call(write_import_report.lambda_handler, events(world, "import.cancelled")[0])
     assert get_import(CALLER, import_id).reports is not None
     world.give_up(rest[0])

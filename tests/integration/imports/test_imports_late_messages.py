@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-import import_chunk
 import settle_failed_chunk
 import settle_failed_import
 from shell.imports.chunks import importer
@@ -109,6 +108,6 @@ def test_nothing_is_named_for_rows_that_a_cancellation_kept_out(world: World, mo
         return prepared
 
     monkeypatch.setattr(importer, "read_rows", cancelled_behind)
-    assert call(import_chunk.lambda_handler, message)
+    assert world.import_chunk(message)
     assert world.query("SELECT name FROM custodians") == []
     assert world.query("SELECT COUNT(*) FROM exhibits") == [(0,)]

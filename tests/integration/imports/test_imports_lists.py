@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 
-import import_chunk
 from core.errors import InvalidInputError
 from core.pagination import encode_cursor
 from core.statuses import ImportStatus
@@ -26,7 +25,7 @@ from tests.integration.imports.support import (
     state,
 )
 from tests.support.watching import statements
-from tests.support.world import World, call, request_messages
+from tests.support.world import World, request_messages
 
 REJECTION = (
     "INSERT INTO import_rejections (import_id, line_no, seq, chunk_no, code, message, byte_start, byte_len) "
@@ -119,7 +118,7 @@ def test_a_running_import_tells_its_pace_and_the_time_left(world: World, chunk_r
     pending = announce()
     assert start(put(pending, THREE))
     assert (state(pending.id).rows_per_second, state(pending.id).seconds_left) == (None, None)
-    assert call(import_chunk.lambda_handler, world.chunk_messages()[0])
+    assert world.import_chunk(world.chunk_messages()[0])
     world.query("UPDATE imports SET started_at = started_at - INTERVAL 100 SECOND")
     told = state(pending.id)
     assert (told.rows_processed, told.imported, told.chunks) == (1, 1, 3)

@@ -7,13 +7,12 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-import import_chunk
 import settle_failed_import
 from core.errors import WrongStateError
 from shell.aws import clients
 from shell.db.session import session
 from shell.imports.commands import retry_import
-from shell.imports.completion import MERGED_NAMES_FROM
+from shell.imports.spellings import MERGED_NAMES_FROM
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import (
     CALLER,
@@ -93,7 +92,7 @@ def test_a_cancelled_import_goes_on_where_it_stood_and_with_its_failed_chunk(wor
     assert start(put(pending, SIX))
     first, *rest = world.chunk_messages()
     world.give_up(first)
-    assert call(import_chunk.lambda_handler, rest[2])
+    assert world.import_chunk(rest[2])
     cancel(pending.id)
     retried = retry(pending.id)
     assert (retried.status, retried.rows_processed, retried.finished_at) == ("running", 1, None)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.unit.template.conftest import Deployed, target
 
-SPLITTER = "StartImportFunction"
+# To do again what these do is harmless, and takes long.
+REPEATABLE = {"StartImportFunction", "CompleteImportFunction"}
 LAMBDA_TIMEOUT, SQS_VISIBILITY = 3, 30
 
 
@@ -14,6 +15,7 @@ def test_every_queue_has_its_consumer(deployed: Deployed) -> None:
         ("ImportRequestsDeadLetterQueue", "SettleFailedImportFunction"),
         ("ImportChunksQueue", "ImportChunkFunction"),
         ("ImportChunksDeadLetterQueue", "SettleFailedChunkFunction"),
+        ("ImportCompletionsQueue", "CompleteImportFunction"),
         ("OutboxWakeQueue", "PublishOutboxFunction"),
         ("ImportReportsQueue", "WriteImportReportFunction"),
         ("ProductionRequestsQueue", "StartProductionFunction"),
@@ -60,7 +62,7 @@ def test_dead_letters_are_kept_as_long_as_sqs_keeps_anything(deployed: Deployed)
 
 def test_a_message_stays_hidden_for_six_times_its_consumers_timeout(deployed: Deployed) -> None:
     for consumer in deployed.consumers():
-        factor = 1 if consumer.function == SPLITTER else 6
+        factor = 1 if consumer.function in REPEATABLE else 6
         timeout = deployed.functions[consumer.function].get("Timeout", LAMBDA_TIMEOUT)
         hidden = deployed.of_type("AWS::SQS::Queue")[consumer.queue].get("VisibilityTimeout", SQS_VISIBILITY)
         assert hidden >= factor * timeout, f"{consumer.queue}: {hidden} s for {timeout} s"

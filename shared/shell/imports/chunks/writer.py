@@ -33,7 +33,8 @@ from shell.imports.chunks.exhibit_store import (
     insert_links,
 )
 from shell.imports.chunks.results import RowResults, write_results
-from shell.imports.completion import ChunkOutcome, Counts, complete_chunk, delete_unused_names
+from shell.imports.completion import ChunkOutcome, Counts, complete_chunk
+from shell.imports.unused_names import delete_unused_names
 from shell.observability import emit_counts
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
@@ -108,14 +109,14 @@ def write_chunk(chunk_input: ChunkInput) -> WriteResult:
             if status != ChunkStatus.PENDING:
                 return WriteResult(status)
             outcome = writer.write(transaction)
-            completed = complete_chunk(transaction, chunk_input.import_record, chunk_no, outcome)
+            complete_chunk(transaction, chunk_input.import_record, chunk_no, outcome)
     except ImportNotRunningError as stopped:
         with session() as cleanup:
             # The import has ended: no later chunk would delete the names that this one added.
             delete_unused_names(cleanup, chunk_input.import_record)
         return WriteResult(stopped.status)
     _emit_counts(outcome.counts)
-    return WriteResult(ChunkStatus.DONE, has_events=completed or bool(outcome.events))
+    return WriteResult(ChunkStatus.DONE, has_events=bool(outcome.events))
 
 
 def _lock_chunk(transaction: Session, import_id: int, chunk_no: int) -> str:

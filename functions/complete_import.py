@@ -1,0 +1,16 @@
+"""Complete an import when its last chunk is done: final spellings of names, counts, status, event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shell.imports.finish import complete_import
+from shell.lambda_handlers import sqs_handler
+
+
+def handle(message: dict[str, Any]) -> None:
+    """Complete the import that the message names."""
+    complete_import(int(message["import_id"]), int(message["generation"]))
+
+
+lambda_handler = sqs_handler(handle)
