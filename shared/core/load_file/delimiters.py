@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from core.load_file import encoding as enc
-from core.load_file.grammar import Grammar, LineCursor
+from core.load_file.grammar import Grammar, LineCursor, Record
 from core.load_file.options import NO_CHARACTER, ImportOptions
 from core.load_file.record_reader import read_records
 
@@ -67,19 +67,33 @@ def _are_pipes_quoted(lines: list[str], quotes: list[bool]) -> bool:
     """Return whether quotation marks in a pipe-delimited file are qualifiers; otherwise, later ones are text too.
 
     Many writers of these files quote nothing. Qualifiers are on the header or most lines, make more lines fit the
-    header, or, where every record fits it, enclose line ends or doubled qualifiers.
+    header, or, where every record fits it, enclose line ends or doubled qualifiers. Marks that would enclose rows, such
+    as two ditto marks in a column, are text.
     """
     if is_shown(quotes):
         return True
-    with_quotes, without = (_read_cells(lines, "|", qualifier) for qualifier in ('"', None))
-    cells = len(without[0]) if without else 1
+    records = _read_records(lines, "|", '"')
+    fitting = [line.count("|") == lines[0].count("|") for line in lines]
+    if any(_encloses_rows(record, lines, fitting) for record in records):
+        return False
+    cells = lines[0].count("|") + 1 if lines else 1
+    fits = [len(record.cells or []) == cells for record in records]
     # The last record may be cut off by the end of the sample.
-    if all(len(record) == cells for record in with_quotes[:-1]):
+    if all(fits[:-1]):
         text = "\n".join(lines)
-        inside = (cell for record in with_quotes for cell in record if '"' in cell)
-        if len(with_quotes) < len(without) or any(cell.replace('"', '""') in text for cell in inside):
+        inside = (cell for record in records for cell in record.cells or [] if '"' in cell)
+        if len(records) < len(lines) or any(cell.replace('"', '""') in text for cell in inside):
             return True
-    return sum(len(record) == cells for record in with_quotes) > sum(len(record) == cells for record in without)
+    return sum(fits) > sum(fitting)
+
+
+def _encloses_rows(record: Record, lines: list[str], fitting: list[bool]) -> bool:
+    """Return whether most lines of a record of several lines are rows by themselves: they fit a header of columns.
+
+    The lines of a text are not, unless each happens to have as many delimiters as the header.
+    """
+    end = record.first + record.lines
+    return record.lines > 1 and "|" in lines[0] and 2 * sum(fitting[record.first : end]) > record.lines
 
 
 def _find_enclosed_cells(mark: str, delimiter: str, lines: list[str]) -> list[bool]:
@@ -106,12 +120,12 @@ def _find_most_consistent_delimiter(lines: list[str]) -> str:
 
 def count_cells(lines: list[str], delimiter: str) -> list[int]:
     """Return the number of cells of every record in the lines, with the qualifier that they show."""
-    return list(map(len, _read_cells(lines, delimiter, _find_qualifier(delimiter, lines))))
+    records = _read_records(lines, delimiter, _find_qualifier(delimiter, lines))
+    return [len(record.cells or []) for record in records]
 
 
-def _read_cells(lines: list[str], delimiter: str, qualifier: str | None) -> list[list[str]]:
-    """Return the cells of every record in the lines, none of a malformed one."""
+def _read_records(lines: list[str], delimiter: str, qualifier: str | None) -> list[Record]:
+    """Return every record in the lines."""
     text = enc.Lines([line + "\n" for line in lines], [], bare_cr=any("\r" in line for line in lines))
     cells = lines[0].count(delimiter) + 1 if lines else 1
-    records = read_records(text, Grammar(delimiter, qualifier, cells), at_end=True, cursor=LineCursor())
-    return [list(record.cells or []) for record in records]
+    return list(read_records(text, Grammar(delimiter, qualifier, cells), at_end=True, cursor=LineCursor()))
