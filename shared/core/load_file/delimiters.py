@@ -66,34 +66,33 @@ def _find_qualifier(delimiter: str, lines: list[str]) -> str | None:
 def _are_pipes_quoted(lines: list[str], quotes: list[bool]) -> bool:
     """Return whether quotation marks in a pipe-delimited file are qualifiers; otherwise, later ones are text too.
 
-    Many writers of these files quote nothing. Qualifiers are on the header or most lines, make more lines fit the
-    header, or, where every record fits it, enclose line ends or doubled qualifiers. Marks that would enclose rows, such
-    as two ditto marks in a column, are text.
+    Many writers of these files quote nothing. Qualifiers are on the header or most lines; or make more records fit the
+    header than there are rows without them; or as many, if then every record fits it and some enclose line ends or
+    doubled qualifiers. Marks that would enclose rows, such as two ditto marks in a column, make fewer records fit.
     """
     if is_shown(quotes):
         return True
     records = _read_records(lines, "|", '"')
-    fitting = [line.count("|") == lines[0].count("|") for line in lines]
-    if any(_encloses_rows(record, lines, fitting) for record in records):
-        return False
     cells = lines[0].count("|") + 1 if lines else 1
+    if records and len(records[-1].cells or []) != cells:
+        # The end of the sample may have cut it.
+        lines = lines[: records.pop().first]
     fits = [len(record.cells or []) == cells for record in records]
-    # The last record may be cut off by the end of the sample.
-    if all(fits[:-1]):
-        text = "\n".join(lines)
-        inside = (cell for record in records for cell in record.cells or [] if '"' in cell)
-        if len(records) < len(lines) or any(cell.replace('"', '""') in text for cell in inside):
-            return True
-    return sum(fits) > sum(fitting)
+    gained = sum(fits) - sum(_count_rows(lines[each.first : each.first + each.lines], cells) for each in records)
+    return gained > 0 or (gained == 0 and all(fits) and _enclose_more_than_text(records, lines))
 
 
-def _encloses_rows(record: Record, lines: list[str], fitting: list[bool]) -> bool:
-    """Return whether most lines of a record of several lines are rows by themselves: they fit a header of columns.
+def _count_rows(lines: list[str], cells: int) -> int:
+    """Return how many lines of a record fit the header by themselves; 0 if most do not, as those of a text."""
+    count = sum(line.count("|") + 1 == cells for line in lines)
+    return count if 2 * count > len(lines) else 0
 
-    The lines of a text are not, unless each happens to have as many delimiters as the header.
-    """
-    end = record.first + record.lines
-    return record.lines > 1 and "|" in lines[0] and 2 * sum(fitting[record.first : end]) > record.lines
+
+def _enclose_more_than_text(records: list[Record], lines: list[str]) -> bool:
+    """Return whether quotation marks enclose line ends or doubled ones, in the records that lines are read into."""
+    text = "\n".join(lines)
+    inside = (cell for record in records for cell in record.cells or [] if '"' in cell)
+    return len(records) < len(lines) or any(cell.replace('"', '""') in text for cell in inside)
 
 
 def _find_enclosed_cells(mark: str, delimiter: str, lines: list[str]) -> list[bool]:

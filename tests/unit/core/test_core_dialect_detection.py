@@ -37,6 +37,11 @@ DETECTED = {
     "pipe and doubled quotes": ('DOCID|Title\n1|"a ""b"""\n2|c\n3|d\n', "|", '"'),
     "pipe and line ends in quotes": ('DOCID|Title|N\n1|x|\n2|"b\nc|d"|\n3|"e"|\n4|f|\n5|g|\n6|h|\n', "|", '"'),
     "pipe and a line end in one quoted cell": ('DOCID|Title\n1|x\n2|"b\nc"\n3|d\n', "|", '"'),
+    "pipe and quoted text like rows beside quoted pipes": (
+        'DOCID|Title|N\n1|"b|c\nd|e"|x\n2|"f|g"|"h|i"\n',
+        "|",
+        '"',
+    ),
     "pipe and rows between two ditto marks": ('DOCID|Title\n1|a\n2|"\n3|b\n4|"\n5|c\n', "|", None),
     "pipe and rows between a cut title and inches": ('DOCID|Title\n1|"a, b an\n2|c\n3|5"\n4|d\n', "|", None),
     "pipe, rows between marks and an empty cell": ('DOCID|Title|N\n1|"|a\n2|""|"\n3|"|""\n4|b|c\n', "|", None),
