@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from samples.generator import Generated
 
 LINE_COLUMN = "ExhibitIngestLine"
+WHITE_SPACE = " \t\n\r\v\f\u00a0"
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,13 @@ class Form:
         return cls(truth.delimiter, truth.qualifier, quoted, spare, cr_ends, truth.has_header)
 
     def insert(self, text: str, cell: str) -> str:
-        """The text of a record with a cell behind its last one, but for the blank one of a spare delimiter."""
+        """The text of a record with a cell behind its last one, but for the blank one of a spare delimiter.
+
+        The blank cell of a header may hold white space.
+        """
         at = len(self._without_line_ends(text))
         if self.spare:
-            at = self._without_blank_cell(text[:at])
+            at = self._without_blank_cell(text[:at], WHITE_SPACE if cell == LINE_COLUMN else "")
         cell = f"{self.qualifier}{cell}{self.qualifier}" if self.quoted else cell
         return text[:at] + self.delimiter + cell + text[at:] if self.numbered else text
 
@@ -50,11 +54,14 @@ class Form:
             text = text.removesuffix("\r\n") if text.endswith("\r\n") else text[:-1]
         return text
 
-    def _without_blank_cell(self, text: str) -> int:
-        quoted = text.rstrip(" ").removesuffix(self.qualifier * 2) if self.qualifier else text
-        for each in (text, quoted):
-            if each.endswith(self.delimiter):
-                return len(each) - 1
+    def _without_blank_cell(self, text: str, inside: str) -> int:
+        """Where the delimiter before a last cell is that is empty but for characters of `inside`; else the end."""
+        mark, delimiter = re.escape(self.qualifier), re.escape(self.delimiter)
+        quoted = rf"{mark}[{inside}]*{mark} *" if inside else rf"{mark}{mark} *"
+        bare = inside.replace(self.delimiter, "")
+        for cell in ([quoted] if mark else []) + [rf"[{bare}]*" if bare else ""]:
+            if found := re.search(rf"{delimiter}{cell}\Z", text):
+                return found.start()
         return len(text)
 
 

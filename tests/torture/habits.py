@@ -1,7 +1,8 @@
 """Load files as people write and join them, and what Python's csv module reads in them.
 
-Guaranteed: every file has one meaning, found by the csv module from the text alone and without the application: or it
-is one that must be refused, and `refusal` says why. The same seed and number give the same file on every machine.
+Guaranteed: every file has one meaning, found by the csv module from the text and its dialect, without the application:
+or it is one that must be refused, and `refusal` says why. The application gets no dialect but what docs/load-files.md
+says it cannot detect. The same seed and number give the same file on every machine.
 Not guaranteed: anything about columns, dates and names; cells are compared, before fields are made of them.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -102,10 +104,16 @@ class _Draft:
         text = text[: len(text) - len(self.newline)] + self.last
         habits = (self.dialect.name, self.quoting.value, self.encoding, repr(self.newline), repr(self.last))
         refusal = FileFailure.UNSUPPORTED_ENCODING if self.encoding == "utf-32" else None
-        # A few rows of this dialect need not show their qualifier.
-        options = {"qualifier": "quote"} if self.dialect is PIPE_QUOTE and self.quoting is Quoting.MINIMAL else {}
         data, rows = self._encode(self.separator + text), read_with_csv(text, self.dialect)
-        return HabitFile(self.number, data, habits, options, rows, self.headers, self.marks, refusal)
+        return HabitFile(self.number, data, habits, self._options(text), rows, self.headers, self.marks, refusal)
+
+    def _options(self, text: str) -> dict[str, str]:
+        """The qualifier, where the rows cannot show it or show another one (D71): an uploader has to name it."""
+        # A few rows of this dialect need not show their qualifier.
+        hidden = self.dialect is PIPE_QUOTE and self.quoting is Quoting.MINIMAL
+        named = {'"': "quote", "": "none"}.get(self.dialect.qualifier)
+        misleading = named is not None and _are_carets_usual(text, self.dialect.delimiter)
+        return {"qualifier": named} if named and (hidden or misleading) else {}
 
     def _part(self, part: int) -> str:
         """One file of those that are joined; each but the first may have a mark and a header before its rows."""
@@ -154,6 +162,12 @@ class _Draft:
             # The mark of a UTF-8 part, as it is joined byte by byte.
             return text.replace("\ufeff", "\xef\xbb\xbf").encode(self.encoding)
         return BOMS[self.encoding] + text.encode("utf-8" if self.encoding == "utf-8-sig" else self.encoding)
+
+
+def _are_carets_usual(text: str, delimiter: str) -> bool:
+    """Whether about half of the first lines have a cell `^caret^`, as those of files whose qualifier is the caret."""
+    lines = [line.split(delimiter) for line in re.split("\r\n|\r|\n", text)[:50] if line.strip()]
+    return 5 * sum("^caret^" in cells for cells in lines) >= 2 * len(lines)
 
 
 def read_with_csv(text: str, dialect: Dialect) -> list[list[str]]:

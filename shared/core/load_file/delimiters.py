@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from core.load_file import encoding as enc
-from core.load_file.grammar import Grammar, LineCursor
+from core.load_file.grammar import Grammar, LineCursor, Record
 from core.load_file.options import NO_CHARACTER, ImportOptions
 from core.load_file.record_reader import read_records
 
@@ -66,20 +66,33 @@ def _find_qualifier(delimiter: str, lines: list[str]) -> str | None:
 def _are_pipes_quoted(lines: list[str], quotes: list[bool]) -> bool:
     """Return whether quotation marks in a pipe-delimited file are qualifiers; otherwise, later ones are text too.
 
-    Many writers of these files quote nothing. Qualifiers are on the header or most lines, make more lines fit the
-    header, or, where every record fits it, enclose line ends or doubled qualifiers.
+    Many writers of these files quote nothing. Qualifiers are on the header or most lines; or make more records fit the
+    header than there are rows without them; or as many, if then every record fits it and some enclose line ends or
+    doubled qualifiers. Marks that would enclose rows, such as two ditto marks in a column, make fewer records fit.
     """
     if is_shown(quotes):
         return True
-    with_quotes, without = (_read_cells(lines, "|", qualifier) for qualifier in ('"', None))
-    cells = len(without[0]) if without else 1
-    # The last record may be cut off by the end of the sample.
-    if all(len(record) == cells for record in with_quotes[:-1]):
-        text = "\n".join(lines)
-        inside = (cell for record in with_quotes for cell in record if '"' in cell)
-        if len(with_quotes) < len(without) or any(cell.replace('"', '""') in text for cell in inside):
-            return True
-    return sum(len(record) == cells for record in with_quotes) > sum(len(record) == cells for record in without)
+    records = _read_records(lines, "|", '"')
+    cells = lines[0].count("|") + 1 if lines else 1
+    if records and len(records[-1].cells or []) != cells:
+        # The end of the sample may have cut it.
+        lines = lines[: records.pop().first]
+    fits = [len(record.cells or []) == cells for record in records]
+    gained = sum(fits) - sum(_count_rows(lines[each.first : each.first + each.lines], cells) for each in records)
+    return gained > 0 or (gained == 0 and all(fits) and _enclose_more_than_text(records, lines))
+
+
+def _count_rows(lines: list[str], cells: int) -> int:
+    """Return how many lines of a record fit the header by themselves; 0 if most do not, as those of a text."""
+    count = sum(line.count("|") + 1 == cells for line in lines)
+    return count if 2 * count > len(lines) else 0
+
+
+def _enclose_more_than_text(records: list[Record], lines: list[str]) -> bool:
+    """Return whether quotation marks enclose line ends or doubled ones, in the records that lines are read into."""
+    text = "\n".join(lines)
+    inside = (cell for record in records for cell in record.cells or [] if '"' in cell)
+    return len(records) < len(lines) or any(cell.replace('"', '""') in text for cell in inside)
 
 
 def _find_enclosed_cells(mark: str, delimiter: str, lines: list[str]) -> list[bool]:
@@ -106,12 +119,12 @@ def _find_most_consistent_delimiter(lines: list[str]) -> str:
 
 def count_cells(lines: list[str], delimiter: str) -> list[int]:
     """Return the number of cells of every record in the lines, with the qualifier that they show."""
-    return list(map(len, _read_cells(lines, delimiter, _find_qualifier(delimiter, lines))))
+    records = _read_records(lines, delimiter, _find_qualifier(delimiter, lines))
+    return [len(record.cells or []) for record in records]
 
 
-def _read_cells(lines: list[str], delimiter: str, qualifier: str | None) -> list[list[str]]:
-    """Return the cells of every record in the lines, none of a malformed one."""
+def _read_records(lines: list[str], delimiter: str, qualifier: str | None) -> list[Record]:
+    """Return every record in the lines."""
     text = enc.Lines([line + "\n" for line in lines], [], bare_cr=any("\r" in line for line in lines))
     cells = lines[0].count(delimiter) + 1 if lines else 1
-    records = read_records(text, Grammar(delimiter, qualifier, cells), at_end=True, cursor=LineCursor())
-    return [list(record.cells or []) for record in records]
+    return list(read_records(text, Grammar(delimiter, qualifier, cells), at_end=True, cursor=LineCursor()))

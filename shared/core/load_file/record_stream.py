@@ -75,11 +75,13 @@ class _SkippedRecord:
 
 
 def _compile_blank_lines(view: str, cr_ends: bool) -> re.Pattern[bytes]:
+    """Return the pattern of lines without a record, which the byte order mark of a joined file may begin."""
     cr, lf = re.escape("\r".encode(view)), re.escape("\n".encode(view))
+    marks = b"(?:" + re.escape(enc.get_byte_order_mark(view).encode(view)) + b")*+"
     line_end = b"(?:" + cr + b")?" + lf
     # A CR ends a line if a whole character follows: the LF of a CRLF may be in the next block.
     bare = b"|" + cr + b"(?!" + lf + b")(?=" + b"." * (2 if enc.is_wide(view) else 1) + b")"
-    return re.compile(b"(?:" + line_end + (bare if cr_ends else b"") + b")*+", re.DOTALL)
+    return re.compile(b"(?:" + marks + b"(?:" + line_end + (bare if cr_ends else b"") + b"))*+", re.DOTALL)
 
 
 class RecordStream:

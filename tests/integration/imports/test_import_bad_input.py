@@ -102,7 +102,7 @@ def test_concatenated_files_are_read_and_warned_of(world: World) -> None:
         (0, "REPEATED_HEADER"),
         (0, "BYTE_ORDER_MARK"),
     ]
-    assert b"line 4, line 5. They" in world.report(import_id)["warnings.csv"]
+    assert b"line 4, line 5. These" in world.report(import_id)["warnings.csv"]
 
 
 def test_a_source_that_is_overwritten_is_read_as_it_was(world: World) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.dialect import Dialect, Opening
-from core.load_file.encoding import BYTEWISE
+from core.load_file.encoding import BYTEWISE, get_byte_order_mark
 from core.load_file.grammar import Grammar
 from core.load_file.splitter import Chunk, Splitter
 from tests.unit.core.reading import blocks_between, every
@@ -22,9 +22,12 @@ from tests.unit.core.reading import blocks_between, every
 NO_LIMIT = 10**6
 LIMITS = (24, 60, NO_LIMIT)
 STEPS = (1, 3, 7, 50, 1000)
+# The byte order mark, which is three characters of cp1252; without it and line ends, a blank line is empty.
+MARK = "\ufeff"
+BLANK = "\r\n" + MARK + get_byte_order_mark(BYTEWISE)
 PIECES = (
     *('"', '"', '"', '""', ",", ",", "a", "b ", "\n", "\n", "\r\n", "\r", " ", "é"),
-    *("1,2\n", '"x","y"\n', '"x\ny",z\n', "\n\n\n"),
+    *("1,2\n", '"x","y"\n', '"x\ny",z\n', "\n\n\n", MARK, MARK + "\n"),
 )
 VIEWS = ("utf-8", BYTEWISE, "utf-16-le", "utf-16-be", "cp1252")
 
@@ -68,7 +71,7 @@ def split(
     fields = ("control_number", *[None] * (grammar.cells - 1))
     opening = Opening(dialect, grammar, tuple("abc"[: grammar.cells]), fields, 0, 1)
     splitter = Splitter(opening, chunk_rows, max_record_bytes=limit, max_chunk_bytes=max(20, limit // 3))
-    raw = text.encode(view)
+    raw = text.replace(MARK, get_byte_order_mark(view)).encode(view)
     blocks = blocks_between(raw, every(step * len("a".encode(view)), raw))
     chunks = [chunk for block in blocks for chunk in splitter.feed(block)]
     return Split(raw, view, limit, splitter, [*chunks, *splitter.finish()])
@@ -95,14 +98,14 @@ def test_chunks_ascend_with_blank_lines_alone_between_them_and_hold_the_records_
     for number, chunk in enumerate(made.chunks, start=1):
         assert at <= chunk.byte_start < chunk.byte_end
         gap, body = made.text(at, chunk.byte_start), made.text(chunk.byte_start, chunk.byte_end)
-        assert gap.strip("\r\n") == ""
+        assert gap.strip(BLANK) == ""
         assert (chunk.chunk_no, chunk.first_line) == (number, line + made.count_lines(gap))
         assert chunk.last_line == chunk.first_line + made.count_lines(body) - made.count_lines(body[-1])
         assert chunk.sha256 == hashlib.sha256(made.raw[chunk.byte_start : chunk.byte_end]).digest()
         over_the_limit = chunk.byte_end - chunk.byte_start > made.limit
         assert chunk.row_count == (1 if over_the_limit else len(made.records(chunk)))
         at, line = chunk.byte_end, chunk.last_line + 1
-    assert made.tail.strip("\r\n") == ""
+    assert made.tail.strip(BLANK) == ""
     assert sum(chunk.row_count for chunk in made.chunks) == made.splitter.rows_seen
 
 
@@ -122,12 +125,14 @@ def test_a_quote_that_stays_open_to_the_end_of_the_file_is_one_record(limit: int
         assert (spans(made), made.tail, made.splitter.ids) == ([(1, 1, 1), (2, 22, 1)], "", [("1", 1)])
 
 
+@pytest.mark.parametrize("line", ["\n", "\r\n", MARK + "\n", MARK + MARK + "\r\n"])
 @pytest.mark.parametrize("blank", [1, 3, 200])
-def test_blank_lines_before_a_record_over_the_limit_are_no_record(blank: int) -> None:
-    for step in STEPS:
-        made = split("1,a\n" + "\n" * blank + '2,"open\n' + WORDS, 60, step, chunk_rows=1)
+def test_blank_lines_before_a_record_over_the_limit_are_no_record(blank: int, line: str) -> None:
+    """Parts of files that were put together may begin with a byte order mark and an empty line."""
+    for step, view in product(STEPS, VIEWS):
+        made = split("1,a\n" + line * blank + '2,"open\n' + WORDS, 60, step, view=view, chunk_rows=1)
         assert [chunk.row_count for chunk in made.chunks] == [1, 1]
-        assert made.text(made.chunks[1].byte_start, made.chunks[1].byte_end).lstrip("\n").startswith('2,"open\n')
+        assert made.text(made.chunks[1].byte_start, made.chunks[1].byte_end).lstrip(BLANK).startswith('2,"open\n')
         assert (made.chunks[1].last_line, made.splitter.rows_seen) == (1 + blank + 21, 2)
 
 
