@@ -47,5 +47,6 @@ def _list_first(texts: Sequence[str], most: int) -> str:
 
 
 def _shorten(name: str) -> str:
-    whole = " ".join(name.split())
+    # The other party wrote the file: its names must not control the terminal.
+    whole = "".join(character if character.isprintable() else "\ufffd" for character in " ".join(name.split()))
     return whole if len(whole) <= _NAME_CHARACTERS else f"{whole[: _NAME_CHARACTERS - 1]}…"

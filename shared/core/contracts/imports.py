@@ -193,7 +193,9 @@ class ReportUrls(ResponseModel):
     report: str = Field(description="A CSV file with every rejected row: line, column, code, message, id and more.")
     warnings: str = Field(description="A CSV file with every warning.")
     options: str = Field(description="A JSON file: the options that read the rejected rows as the file was read.")
-    columns: str = Field(description="A CSV file: the field of every column, and why.")
+    columns: str | None = Field(
+        description="A CSV file: the field of every column, and why; null if an earlier version split the file."
+    )
     expires_in_seconds: int
 
 
@@ -216,7 +218,7 @@ class ImportDetails(ImportState):
 
     columns: list[ImportColumn] | None = Field(
         description=f"The first {MAX_LISTED_COLUMNS} columns in file order; null until the file is split, "
-        "empty if an earlier version split it."
+        "or if an earlier version split it."
     )
     reports: ReportUrls | None = Field(description="null until the report files are written.")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
 from core.load_file.field_mapping import MappingReason, find_field
 from core.load_file.layout import Layout
@@ -52,9 +53,14 @@ _ID_WORD = re.compile(
 _COUNT_WORDS = frozenset({"count", "of", "total", "size", "pages"})
 
 
-def describe_columns(layout: Layout) -> list[ColumnReading]:
-    """Return how each column is read; an empty list if the file was split by a version that kept no reasons."""
-    columns = zip(layout.names, layout.fields, layout.reasons, strict=False)
+def describe_columns(layout: Layout, at_most: int | None = None) -> list[ColumnReading]:
+    """Return how each column is read, or the first `at_most` columns.
+
+    An empty list if the file was split by a version that kept no reasons, or other ones.
+    """
+    if not set(layout.reasons) <= set(MappingReason):
+        return []
+    columns = islice(zip(layout.names, layout.fields, layout.reasons, strict=False), at_most)
     return [_describe_column(name, field, MappingReason(why)) for name, field, why in columns]
 
 

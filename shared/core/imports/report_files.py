@@ -14,6 +14,7 @@ from core.load_file.options import CR, LF
 
 MAX_WINDOW_BYTES = 4_000_000
 MAX_GAP_BYTES = 65_536
+MAX_WINDOW_RANGES = 10_000
 # Characters that make a spreadsheet evaluate a cell (OWASP, "CSV injection" and ASVS 1.2.10), also in full width.
 _FORMULA_STARTS = (*"=+-@", "\t", "\r", "\n", "\0", *"＝＋－＠")
 
@@ -50,10 +51,11 @@ class ReadWindow:
 
 
 def group_ranges(ranges: Iterable[tuple[int, int]]) -> Iterator[ReadWindow]:
-    """Group ascending byte ranges into windows: gaps of at most 64 KB, and no window over 4 MB but a single range."""
+    """Group ascending byte ranges into windows: gaps of at most 64 KB, 10,000 ranges, 4 MB but for a single one."""
     window: ReadWindow | None = None
     for start, end in ranges:
-        if window and start - window.end <= MAX_GAP_BYTES and end - window.start <= MAX_WINDOW_BYTES:
+        is_near = window and start - window.end <= MAX_GAP_BYTES and end - window.start <= MAX_WINDOW_BYTES
+        if window and is_near and len(window.ranges) < MAX_WINDOW_RANGES:
             window.end = end
             window.ranges.append((start, end))
             continue

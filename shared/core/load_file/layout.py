@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 from core.load_file.grammar import Grammar
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True)
@@ -37,9 +42,9 @@ class Layout:
 
     @classmethod
     def from_json(cls, text: str) -> Layout:
-        """Return the layout that `to_json` wrote."""
-        values = json.loads(text)
-        values["grammar"] = Grammar(**values["grammar"])
+        """Return the layout that `to_json` wrote in this version or another one, without what is unknown here."""
+        values = _select_known(cls, json.loads(text))
+        values["grammar"] = Grammar(**_select_known(Grammar, values["grammar"]))
         # The layouts of files that an earlier version split have neither `has_header` nor `reasons`.
         values.setdefault("has_header", values["body_line"] > 1)
         for name in ("names", "fields", "reasons"):
@@ -49,3 +54,8 @@ class Layout:
     def find_columns(self, field: str) -> list[int]:
         """Return the indexes of the columns that feed a field, in file order."""
         return [index for index, name in enumerate(self.fields) if name == field]
+
+
+def _select_known(kind: type[DataclassInstance], values: Mapping[str, Any]) -> dict[str, Any]:
+    names = {each.name for each in fields(kind)}
+    return {name: value for name, value in values.items() if name in names}

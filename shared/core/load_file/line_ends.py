@@ -2,7 +2,8 @@
 
 Guaranteed: the answer is yes only if the first record ends in CR and LF ends no other record of the sample but the
 last; LF may stand in quoted cells. A file in which both could end records is refused, unless its rows fit its header
-when they are read up to LF: then a CR is data. The option `line_ends` overrides all of this.
+when they are read up to LF: then a CR is data. The option `line_ends` decides instead, but does not join the lines of a
+file in which nothing but CR ends them: an editor may have saved it so since the option was written.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from core.errors import FileRefusedError
 from core.load_file import encoding as enc
 from core.load_file.delimiters import count_cells, detect_delimiter_and_qualifier
 from core.load_file.grammar import Grammar, LineCursor
-from core.load_file.options import CR, ImportOptions
+from core.load_file.options import CR, LF, ImportOptions
 from core.load_file.record_reader import read_records
 
 SAMPLE_BYTES = 256 * 1024
@@ -21,8 +22,8 @@ SAMPLE_LINES = 50
 
 def detect_cr_ends(sample: bytes, view: str, options: ImportOptions) -> bool:
     """Return whether CR alone ends the lines; raise FileRefusedError (UNSUPPORTED_LINE_ENDS) if that is ambiguous."""
-    if options.line_ends is not None:
-        return options.line_ends == CR
+    if options.line_ends == CR:
+        return True
     lines = enc.split_lines(sample, view, cr_ends=True)
     if not any(text.endswith("\r") for text in lines.texts):
         return False
@@ -32,7 +33,7 @@ def detect_cr_ends(sample: bytes, view: str, options: ImportOptions) -> bool:
         return False
     if "\n" not in ends[:-1]:
         return True
-    if _fits_header_at_lf(take_sample_lines(sample, view, cr_ends=False), options):
+    if options.line_ends == LF or _fits_header_at_lf(take_sample_lines(sample, view, cr_ends=False), options):
         return False
     message = "Some lines end in CR alone and some in LF. Save the file with CRLF or LF line ends."
     raise FileRefusedError(FileFailure.UNSUPPORTED_LINE_ENDS, message)

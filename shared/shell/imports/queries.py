@@ -109,7 +109,8 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
     Raises NotFoundError if the tenant has no import with this id, StorageUnavailableError if no URL can be signed.
     """
     state, layout = _load_import(caller, import_id)
-    return ImportDetails(**dict(state), columns=_build_columns(layout), reports=_report_urls(state))
+    columns = _build_columns(layout)
+    return ImportDetails(**dict(state), columns=columns, reports=_report_urls(state, has_columns=columns is not None))
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -119,22 +120,23 @@ def _load_import(caller: Caller, import_id: int) -> tuple[ImportState, str | Non
 
 
 def _build_columns(layout: str | None) -> list[ImportColumn] | None:
-    if layout is None:
-        return None
+    """Return the first columns; None if the file is not split, or was split by a version that kept no reasons."""
+    described = describe_columns(Layout.from_json(layout), MAX_LISTED_COLUMNS) if layout else []
     return [
         # Long names of many columns would exceed the size of a response.
         ImportColumn(name=column.name[:255], field=column.field, why=column.why, looks_like=column.looks_like)
-        for column in describe_columns(Layout.from_json(layout))[:MAX_LISTED_COLUMNS]
-    ]
+        for column in described
+    ] or None
 
 
-def _report_urls(state: ImportState) -> ReportUrls | None:
+def _report_urls(state: ImportState, *, has_columns: bool) -> ReportUrls | None:
     if not state.reports_generation:
         return None
     config = settings()
     keys = build_report_keys(state.id, state.file_name, state.reports_generation)
     urls = {name: presign_get(config.bucket, key) for name, key in keys._asdict().items()}
-    return ReportUrls(**urls, expires_in_seconds=config.upload_url_seconds)
+    columns = urls.pop("columns")
+    return ReportUrls(**urls, columns=columns if has_columns else None, expires_in_seconds=config.upload_url_seconds)
 
 
 def read_state(reading: Session, caller: Caller, import_id: int) -> ImportState:

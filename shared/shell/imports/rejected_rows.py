@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import tee
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.codes import Rejection
 from core.imports.error_file import format_header, format_record, format_records
@@ -29,18 +29,33 @@ def format_rejected_rows(import_record: Imports, rejections: Iterable[Any]) -> I
     layout = Layout.from_json(import_record.layout or "{}")
     source = ObjectVersion(import_record.bucket, import_record.object_key, import_record.version_id, import_record.etag)
     yield format_header(source.read(0, layout.body_start), layout)
-    first, again = tee(rejection for rejection in rejections if rejection.seq == 0)
-    ranges = ((each.byte_start, each.byte_start + each.byte_len) for each in first)
-    records = (record for window in group_ranges(ranges) for record in _read_records(source, window))
-    for rejection, record in zip(again, records, strict=True):
-        yield from _format_record(rejection, record, layout)
+    # One of the two is ahead of the other by the records of a window: messages are not kept for them.
+    first, again = tee(_locate(rejection) for rejection in rejections if rejection.seq == 0)
+    records = (
+        record for window in group_ranges(each.bytes for each in first) for record in _read_records(source, window)
+    )
+    for place, record in zip(again, records, strict=True):
+        yield from _format_record(place, record, layout)
 
 
-def _format_record(rejection: Any, record: Iterable[bytes], layout: Layout) -> Iterator[bytes]:
-    """Yield the text of a rejected record, or of all records of a failed chunk, which the rejection covers."""
-    if rejection.code == Rejection.CHUNK_FAILED and rejection.byte_len <= MAX_RECORD_BYTES:
-        return format_records(b"".join(record), layout, rejection.line_no)
-    return format_record(record, layout, rejection.line_no)
+class _Place(NamedTuple):
+    """The first line and the bytes [start, end) of a rejected record, or of all records of a failed chunk."""
+
+    line_no: int
+    bytes: tuple[int, int]
+    is_chunk: bool
+
+
+def _locate(rejection: Any) -> _Place:
+    is_chunk = rejection.code == Rejection.CHUNK_FAILED and rejection.byte_len <= MAX_RECORD_BYTES
+    return _Place(rejection.line_no, (rejection.byte_start, rejection.byte_start + rejection.byte_len), is_chunk)
+
+
+def _format_record(place: _Place, record: Iterable[bytes], layout: Layout) -> Iterator[bytes]:
+    """Yield the text of a rejected record, or of all records of a failed chunk."""
+    if place.is_chunk:
+        return format_records(b"".join(record), layout, place.line_no)
+    return format_record(record, layout, place.line_no)
 
 
 def _read_records(source: ObjectVersion, window: ReadWindow) -> Iterator[Iterable[bytes]]:

@@ -214,6 +214,13 @@ def test_the_line_ends_may_be_given() -> None:
     assert reading.cells == [["1"], ["2", "b"], ["3", "c"]]
 
 
+@pytest.mark.parametrize("end", ["\r", "\n"])
+def test_a_file_that_was_saved_with_other_line_ends_since_its_options_were_written_is_read(end: str) -> None:
+    """An editor for the Macintosh saves a corrected error file so; one line of 0 rows would be its end."""
+    assert opened(f"DOCID,Title\r2,b\r3,c{end}", {"line_ends": "lf"}).cells == [["2", "b"], ["3", "c"]]
+    assert opened("DOCID,Ti\rtle\n2,b\n", {"line_ends": "lf"}).cells == [["2", "b"]]
+
+
 def test_the_body_begins_behind_the_header_and_its_mark() -> None:
     reading = read_file("\ufeff\n\nDOCID,Title\r\n1,a\n".encode())
     assert (reading.layout.body_start, reading.layout.body_line) == (3 + 2 + 13, 4)

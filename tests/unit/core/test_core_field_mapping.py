@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -64,12 +65,23 @@ def test_a_column_that_is_not_mapped_says_what_it_looks_like(kind: str | None, n
     fields, reasons = tuple(column.field for column in columns), tuple(column.why for column in columns)
     layout = Layout("utf-8", Grammar(",", None, len(titles)), None, tuple(titles), fields, "MDY", 0, 1, reasons=reasons)
     described = describe_columns(Layout.from_json(layout.to_json()))
+    assert describe_columns(layout, 2) == described[:2]
     assert [(column.field, column.why, column.looks_like) for column in described] == [
         ("control_number", "given", None),
         ("document_date", "given", None),
         ("custodians", "synonym", None),
         *[(None, "property", kind)] * (len(titles) - 3),
     ]
+
+
+def test_a_layout_of_a_later_version_is_read_without_what_is_unknown_here() -> None:
+    layout = Layout(
+        "utf-8", Grammar(",", None, 1), None, ("ID",), ("control_number",), "MDY", 0, 1, reasons=("guessed",)
+    )
+    values = json.loads(layout.to_json())
+    later = json.dumps({**values, "later": 1, "grammar": {**values["grammar"], "later": 1}})
+    assert Layout.from_json(later) == layout
+    assert describe_columns(Layout.from_json(later)) == []
 
 
 def test_a_column_that_is_said_to_be_a_property_looks_like_nothing() -> None:

@@ -54,6 +54,11 @@ def test_windows_hold_all_ranges_and_are_as_few_as_they_may_be(ranges: list[tupl
         assert first[0] - one.end > MAX_GAP_BYTES or first[1] - one.start > MAX_WINDOW_BYTES
 
 
+def test_a_window_holds_no_more_than_ten_thousand_records() -> None:
+    ranges = ranges_of([(0, 9)] * 20_001)
+    assert [len(window.ranges) for window in group_ranges(ranges)] == [10_000, 10_000, 1]
+
+
 def error_file(data: bytes, layout: Layout, records: list[slice]) -> bytes:
     rows = (b"".join(format_record([data[record]], layout, line)) for line, record in enumerate(records, start=2))
     return format_header(data[: layout.body_start], layout) + b"".join(rows)

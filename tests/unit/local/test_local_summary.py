@@ -111,6 +111,11 @@ def test_long_lists_of_columns_are_cut() -> None:
     assert second.endswith("/r/columns.csv")
 
 
+def test_a_column_does_not_control_the_terminal() -> None:
+    (line,) = list_columns([ColumnReading("\x1b[2JDoc ID\x07", "control_number", MappingReason.GIVEN, None)], None)
+    assert line.startswith("columns: \ufffd[2JDoc ID\ufffd -> control_number")
+
+
 def test_names_are_printed_as_they_are() -> None:
     output = io.StringIO()
     print_table([ImportResult(Path(":x:.dat"), None, "the case is :on:[b]", 0.1)], "c", "local", output)
