@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.load_file.grammar import Grammar
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True)
@@ -56,6 +53,6 @@ class Layout:
         return [index for index, name in enumerate(self.fields) if name == field]
 
 
-def _select_known(kind: type[DataclassInstance], values: Mapping[str, Any]) -> dict[str, Any]:
+def _select_known(kind: type[Layout] | type[Grammar], values: Mapping[str, Any]) -> dict[str, Any]:
     names = {each.name for each in fields(kind)}
     return {name: value for name, value in values.items() if name in names}
