@@ -7,6 +7,7 @@ more than 1 KB, by the byte range that the warning names. Stored properties are 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -117,11 +118,11 @@ def _marked(text: str, stored: Stored, truth: Truth) -> str:
 def cells_of(record: str, delimiter: str, qualifier: str) -> list[str]:
     """The cells of one sound record, read slowly."""
     rest, cells = record.removesuffix("\n").removesuffix("\r"), []
+    mark = re.escape(qualifier)
+    quoted = rf"{mark}((?:[^{mark}]|{mark}{mark})*+){mark} *" if mark else r"(?!)"
     while True:
-        if qualifier and rest.startswith(qualifier):
-            body = rest[1:].replace(qualifier * 2, "\0")
-            cell, _, rest = body.partition(qualifier)
-            cell, rest = cell.replace("\0", qualifier), rest.replace("\0", qualifier * 2).lstrip(" ")
+        if found := re.match(quoted, rest):
+            cell, rest = found[1].replace(qualifier * 2, qualifier), rest[found.end() :]
         else:
             at = rest.find(delimiter)
             cell, rest = (rest, "") if at < 0 else (rest[:at], rest[at:])
