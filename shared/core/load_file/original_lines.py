@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # A letter before the number tells it from a surplus cell of the source, which a row must not lose.
 _NUMBER = r"L([1-9][0-9]{0,9})"
 _LINE = re.compile(_NUMBER)
+# Not blank: that would accept a row of a damaged record whose last cell is blank, one cell too far to the right.
+_LINE_OR_NEW = re.compile(rf"{_NUMBER}|(?i:new)")
 # A number with its delimiters and qualifiers has less.
 _MAX_CELL_CHARACTERS = 64
 
@@ -35,8 +37,11 @@ def format_line(line: int) -> str:
 
 
 def is_line_cell(cell: str) -> bool:
-    """Return whether a cell of the column is blank or a line; anything else is a surplus cell of the row."""
-    return not cell or _LINE.fullmatch(cell) is not None
+    """Return whether a cell of the column is a line, or the word for a row that the user added.
+
+    Anything else, also a blank cell, may be a surplus cell of the row.
+    """
+    return _LINE_OR_NEW.fullmatch(cell) is not None
 
 
 def find_original_line(record: SourceRecord, layout: Layout) -> int | None:

@@ -112,8 +112,8 @@ def _describe_cell_count(layout: Layout, found: int) -> RowError:
 
 
 def _describe_line_cell(layout: Layout) -> RowError:
-    message = "The cell is not blank and not a line such as L17: the row may have one cell too many."
-    advice = "Check for a delimiter inside an unquoted cell, or leave this cell blank."
+    message = "The cell is not a line such as L17: the row may have one cell too many."
+    advice = "Check for a delimiter inside an unquoted cell. In a row that you added, write new here."
     return RowError(Rejection.WRONG_CELL_COUNT, layout.names[-1], f"{message} {advice}")
 
 

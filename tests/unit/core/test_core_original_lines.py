@@ -153,7 +153,18 @@ def test_the_surplus_cell_of_a_line_inside_a_damaged_record_is_not_taken_for_the
     assert lines_of(again) == [None, None, 2]
 
 
-LINES = [("L1", 1), ("L9999999999", 9999999999), ("", None)]
+def test_a_row_of_a_damaged_record_whose_last_cell_is_blank_is_not_shifted() -> None:
+    source = read_file(b'DOCID,Custodian,Note\n1,"Jones,x\n2,Smith, John,\n3,a,b,c,d\n4,ok,y\n')
+    again = reloaded(source, error_file(source, source.records[:1]))
+    rows = [parse_row(each, again.layout) for each in again.records]
+    assert [(row.control_number, row.errors[0].code) for row in rows] == [
+        (None, "MALFORMED_QUOTING"),
+        (None, "WRONG_CELL_COUNT"),
+        (None, "WRONG_CELL_COUNT"),
+    ]
+
+
+LINES = [("L1", 1), ("L9999999999", 9999999999), ("new", None), ("NEW", None)]
 NO_LINES = (
     "1",
     "l1",
@@ -167,6 +178,9 @@ NO_LINES = (
     "L1 ",
     "L٣",
     "L1\n",
+    "",
+    " new",
+    "news",
     "x",
     "\ufffd",
     "\udce9",
