@@ -7,6 +7,7 @@ again, also if it cannot be read.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,16 @@ def find_line_in_text(text: str, grammar: Grammar) -> int | None:
     """Return the number after the last delimiter of a record's text, None if something else is there."""
     found = _compile_end(grammar).search(text.rstrip("\r\n")[-_MAX_CELL_CHARACTERS:])
     return int(found[1] or found[2]) if found else None
+
+
+def find_first_line(texts: Iterable[str], grammar: Grammar) -> int | None:
+    """Return the number at the end of the first physical line that has one, None if none has.
+
+    Every record of an error file ends in its number. So a record with a number before its last line is several records
+    that a qualifier joins, and the number is that of the first of them.
+    """
+    numbers = (find_line_in_text(text, grammar) for text in texts)
+    return next((number for number in numbers if number is not None), None)
 
 
 @lru_cache(maxsize=16)

@@ -164,6 +164,42 @@ def test_a_row_of_a_damaged_record_whose_last_cell_is_blank_is_not_shifted() -> 
     ]
 
 
+# A damaged row, a sound one, and a rejected row that closes the qualifier, or leaves another one open.
+JOINED = [
+    'DOCID,Title,Note\n1,"Jones\n2,"ok",y\nSmith",z\n5,a,b\n',
+    'DOCID,Title,Note\n1,"Jones\n2,"ok",y\n3,"Smith\n5,a,b\n',
+    'DOCID,Title,Note\r1,"Jones\r2,"ok",y\rSmith",z\r5,a,b\r',
+    'DOCID,Title,Note,\n1,"Jones\n2,"ok",y,\nSmith",z,\n5,a,b,\n',
+    'DOCID,Title,Note,\n1,"Jones,\n2,"ok",y,\nSmith",z,\n5,a,b,\n',
+    '"DOCID","Title","Note"\n"1","Jones\n"2","ok","y"\nSmith","z"\n"5","a","b"\n',
+]
+
+
+@pytest.mark.parametrize("text", JOINED)
+def test_the_line_of_a_damaged_row_does_not_become_text_of_the_next(text: str) -> None:
+    source = read_file(text.encode())
+    rejected = [each for each in source.records if parse_row(each, source.layout).errors]
+    assert [each.line_no for each in rejected] == [2, 4]
+    again = reloaded(source, error_file(source, rejected))
+    assert lines_of(again)[0] == 2
+    (first, *rest) = [parse_row(each, again.layout) for each in again.records]
+    assert first.errors[0].code == "MALFORMED_QUOTING"
+    assert all(row.errors for row in rest)
+
+
+def test_only_a_number_before_the_last_line_rejects_a_record_of_several_lines() -> None:
+    head, plain = f"DOCID,Title,{LINE_COLUMN}\n", "DOCID,Title,Note\n"
+    for cell, damaged in (
+        ("a,L2\nb", True),
+        ("a,L2,\nb", False),
+        ("a, L2\nb", False),
+        ("a\nb", False),
+        ("L2\nb", False),
+    ):
+        assert (read_file(f'{head}1,"{cell}",L7\n'.encode()).cells[0] is None) == damaged
+        assert read_file(f'{plain}1,"{cell}",L7\n'.encode()).cells == [["1", cell, "L7"]]
+
+
 LINES = [("L1", 1), ("L9999999999", 9999999999), ("new", None), ("NEW", None)]
 NO_LINES = (
     "1",

@@ -143,6 +143,13 @@ def test_the_line_of_an_error_file_is_neither_a_value_nor_in_the_hash() -> None:
     assert_alike(records(rows), coercer(layout(NUMBERED)))
 
 
+def test_rows_of_an_error_file_that_a_qualifier_joins_are_not_read_by_column() -> None:
+    reading = read_file(b'DOCID,Title,Note,ExhibitIngestLine\n1,"Jones,L2\nSmith",z,L4\n2,"a\nb",c,L5\n')
+    assert assert_alike(reading.records, coercer(reading.layout)) == 1
+    rows, _ = by_column(reading.records, coercer(reading.layout))
+    assert [[error.code for error in row.errors] for row in rows] == [["MALFORMED_QUOTING"], []]
+
+
 GROWING = ("\x01", "\x7f", "'", '"', "\\", "\x85", "\u2028", "\ufeff", "\u20ac", "\U0001f600", "\x01\x7f")
 
 
