@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 
+from core.errors import FileRefusedError
 from core.imports.error_file import (
     HELD_CHARACTERS,
     MAX_HELD_LINE_ENDS,
@@ -277,13 +278,30 @@ def test_the_options_of_an_error_file_read_it_without_the_column_too() -> None:
 
 def test_a_file_keeps_its_own_column_and_others_of_the_name() -> None:
     given_column = read_file(f"DOCID,{LINE_COLUMN}\n,5\n".encode(), {"columns": {LINE_COLUMN: "property"}})
-    in_between = read_file(f"DOCID,{LINE_COLUMN},Title\n,5,a\n".encode())
+    in_between = read_file(f"DOCID,{LINE_COLUMN},Title\n,5,a\n".encode(), {"columns": {"2": "property"}})
     for source in (given_column, in_between):
         assert "original_line" not in source.layout.fields
         again = reloaded(source, error_file(source))
         assert again.layout.fields == (*source.layout.fields, "original_line")
         assert again.layout.names == (*source.layout.names, f"{LINE_COLUMN} (2)")
         assert lines_of(again) == [2]
+        # The column may be removed, whichever error file it is of.
+        options = build_reload_options(again.layout)
+        assert options == build_reload_options(source.layout)
+        assert read_file(source.data, options).layout == source.layout
+
+
+@pytest.mark.parametrize("name", [LINE_COLUMN, f" {LINE_COLUMN.upper()} ", f"{LINE_COLUMN} (2)"])
+@pytest.mark.parametrize("after", [",,", ",Title", ",,,"])
+def test_a_column_after_that_of_the_lines_does_not_make_them_values(name: str, after: str) -> None:
+    """As a spreadsheet writes it, which gives every row the cells of the longest one."""
+    data = f"DOCID,{name}{after}\n1,L2{after}\n".encode()
+    with pytest.raises(FileRefusedError, match="Remove those after it") as refused:
+        read_file(data)
+    assert refused.value.code == "BAD_OPTIONS"
+    assert f'{{"columns": {{"{name.strip()}": "property"}}}}' in str(refused.value)
+    reading = read_file(data, {"columns": {name.strip(): "property"}})
+    assert parse_row(reading.records[0], reading.layout).properties[name.strip()] == "L2"
 
 
 UNNUMBERED: list[tuple[str, dict[str, Any]]] = [
