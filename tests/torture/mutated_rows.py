@@ -62,8 +62,14 @@ def _is_sound(row: Row, layout: Layout) -> bool:
 
 def check_ids(records: Sequence[SourceRecord], layout: Layout, seen: Sequence[tuple[str, int]]) -> None:
     """The ids that were looked at for duplicates are those of the records, alike where those are alike."""
+    numbered = layout.fields[-1] == "original_line"
     fitting = [
-        (each.cells, each.line_no) for each in records if each.cells and layout.grammar.has_expected_cells(each.cells)
+        (each.cells, each.line_no)
+        for each in records
+        if each.cells
+        and layout.grammar.has_expected_cells(each.cells)
+        # The cell of a line tells a row from what another row moved there.
+        and not (numbered and "WRONG_CELL_COUNT" in [error.code for error in parse_row(each, layout).errors])
     ]
     field = "control_number" if "control_number" in layout.fields else "bates_begin"
     column = layout.fields.index(field)

@@ -15,6 +15,7 @@ from core.load_file.field_mapping import ORIGINAL_LINE
 
 if TYPE_CHECKING:
     from core.load_file.chunk_reader import SourceRecord
+    from core.load_file.dialect import Opening
     from core.load_file.grammar import Grammar
     from core.load_file.layout import Layout
 
@@ -27,7 +28,7 @@ _LINE_OR_NEW = re.compile(rf"{_NUMBER}|(?i:new)")
 _MAX_CELL_CHARACTERS = 64
 
 
-def has_line_column(layout: Layout) -> bool:
+def has_line_column(layout: Layout | Opening) -> bool:
     """Return whether the file's last column holds the original lines."""
     return layout.fields[-1] == ORIGINAL_LINE
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import example, given
+from hypothesis import strategies as st
 
 from core.errors import FileRefusedError
 from core.imports.error_file import (
@@ -199,6 +200,34 @@ def test_only_a_number_before_the_last_line_rejects_a_record_of_several_lines() 
     ):
         assert (read_file(f'{head}1,"{cell}",L7\n'.encode()).cells[0] is None) == damaged
         assert read_file(f'{plain}1,"{cell}",L7\n'.encode()).cells == [["1", cell, "L7"]]
+
+
+NUMBERED = {
+    "2,Smith, John,x\n": [],
+    "2,Smith, John,\n": [],
+    '2,"Smith, John",x,L3\n': ["2"],
+    "3,a,b,new\n": ["3"],
+    ' 4 ,"a\nb",c,L4\n\n': ["4"],
+    '5,"a,L2\nb",c,L4\n': [],
+    ",a,b,L5\n": [],
+    "6,a,L6\n": [],
+}
+
+
+@given(
+    st.lists(st.sampled_from(sorted(NUMBERED)), min_size=1),
+    st.lists(st.integers(1, 200)),
+    st.sampled_from(["\n", "\r"]),
+)
+@example(["2,Smith, John,x\n", '2,"Smith, John",x,L3\n'], [], "\n")
+def test_no_row_is_a_duplicate_of_one_that_its_line_rejects(rows: list[str], cuts: list[int], end: str) -> None:
+    text = f"DOCID,Custodian,Note,{LINE_COLUMN}\n{''.join(rows)}".replace("\n", end)
+    reading = read_file(text.encode(), {"line_ends": "cr" if end == "\r" else "lf"}, cuts=cuts, chunk_rows=2)
+    lines = [2 + "".join(rows[:at]).count("\n") for at in range(len(rows))]
+    expected = [(each, line) for row, line in zip(rows, lines, strict=True) for each in NUMBERED[row]]
+    assert reading.splitter.ids == expected
+    parsed = [parse_row(each, reading.layout) for each in reading.records]
+    assert [(row.control_number, row.source.line_no) for row in parsed if not row.errors] == expected
 
 
 LINES = [("L1", 1), ("L9999999999", 9999999999), ("new", None), ("NEW", None)]
