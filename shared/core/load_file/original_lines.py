@@ -24,7 +24,7 @@ _NUMBER = r"L([1-9][0-9]{0,9})"
 _LINE = re.compile(_NUMBER)
 # Not blank: that would accept a row of a damaged record whose last cell is blank, one cell too far to the right.
 _LINE_OR_NEW = re.compile(rf"{_NUMBER}|(?i:new)")
-# A number with its delimiters and qualifiers has less.
+# A number with its delimiters and qualifiers has less, without the spaces after the last qualifier.
 _MAX_CELL_CHARACTERS = 64
 
 
@@ -63,7 +63,9 @@ def find_original_line(record: SourceRecord, layout: Layout) -> int | None:
 
 def find_line_in_text(text: str, grammar: Grammar) -> int | None:
     """Return the number after the last delimiter of a record's text, None if something else is there."""
-    found = _compile_end(grammar).search(text.rstrip("\r\n")[-_MAX_CELL_CHARACTERS:])
+    text = text.rstrip("\r\n")
+    start = max(0, len(text.rstrip(" ")) - _MAX_CELL_CHARACTERS)
+    found = _compile_end(grammar).search(text, start)
     return int(found[1] or found[2]) if found else None
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.errors import FileRefusedError
 from core.imports.error_file import (
     HELD_CHARACTERS,
-    MAX_HELD_LINE_ENDS,
+    MAX_HELD_BLANKS,
     adds_lines,
     format_header,
     format_record,
@@ -21,6 +21,7 @@ from core.imports.error_file import (
 )
 from core.imports.report_files import build_reload_options
 from core.load_file.chunk_reader import SourceRecord
+from core.load_file.dialect import MAX_HEADER_CHARACTERS, MAX_NAME_CHARACTERS
 from core.load_file.field_mapping import FIELDS, explain_columns
 from core.load_file.options import MAX_COLUMNS
 from core.load_file.original_lines import find_original_line, is_line_cell
@@ -99,6 +100,8 @@ SPARE = [
     ("1,,,", "1,,,L2,"),
     ('"1","a",""', '"1","a",L2,""'),
     ('1,a,""  ', '1,a,L2,""  '),
+    (f'1,a,""{" " * 5_000}', f'1,a,L2,""{" " * 5_000}'),
+    (f'1,"a,""{" " * 5_000}', f'1,"a,L2,""{" " * 5_000}'),
     ("1, ", "1, ,L2"),
     ("1,a, ", "1,a, ,L2"),
     ('1,"a,', '1,"a,L2,'),
@@ -333,15 +336,20 @@ def test_a_column_after_that_of_the_lines_does_not_make_them_values(name: str, a
     assert parse_row(reading.records[0], reading.layout).properties[name.strip()] == "L2"
 
 
+# The sum of the names is the longest that a header can have.
+LONG_NAMES = ["DOCID", *(f"{number:0{MAX_NAME_CHARACTERS}}" for number in range(999)), "x" * (MAX_NAME_CHARACTERS - 5)]
 UNNUMBERED: list[tuple[str, dict[str, Any]]] = [
     ("1,a\n,b\n", {"header": False, "columns": {"1": "control_number"}}),
     ("DOCIDtCC\ntb\n", {"delimiter": "t"}),
     ("DOCID,Title\n,b\n", {"delimiter": ",", "qualifier": "E"}),
     (",".join(["DOCID", *("x" * (MAX_COLUMNS - 1))]) + "\n,b\n", {}),
+    (",".join(LONG_NAMES) + "\n,b\n", {}),
 ]
 
 
-@pytest.mark.parametrize(("text", "options"), UNNUMBERED, ids=["no header", "delimiter", "qualifier", "columns"])
+@pytest.mark.parametrize(
+    ("text", "options"), UNNUMBERED, ids=["no header", "delimiter", "qualifier", "columns", "characters"]
+)
 def test_an_error_file_that_cannot_have_the_column_is_the_text_of_the_source(
     text: str, options: dict[str, Any]
 ) -> None:
@@ -349,6 +357,16 @@ def test_an_error_file_that_cannot_have_the_column_is_the_text_of_the_source(
     assert not adds_lines(source.layout)
     assert error_file(source).decode("utf-8-sig") == text
     assert lines_of(reloaded(source, error_file(source))) == [None] * len(source.records)
+
+
+def test_a_header_that_has_room_for_the_column_gets_it() -> None:
+    names = [*LONG_NAMES[:-1], "x" * (MAX_NAME_CHARACTERS - 5 - len(LINE_COLUMN))]
+    source = read_file(("\t".join(names) + "\n\tb\n").encode())
+    # Delimiters and the line end do not count in the header, but do in the bytes that tell whether there is room.
+    room = replace(source.layout, body_start=MAX_HEADER_CHARACTERS - len(LINE_COLUMN))
+    assert [adds_lines(each) for each in (source.layout, room)] == [False, True]
+    again = reloaded(source, format_header(source.data[: source.layout.body_start], room) + b"\tb\n")
+    assert again.layout.names == (*names, LINE_COLUMN)
 
 
 def test_the_records_of_a_run_have_their_lines_and_the_blank_lines_between_them() -> None:
@@ -362,7 +380,7 @@ def test_the_records_of_a_run_have_their_lines_and_the_blank_lines_between_them(
     assert b"".join(format_records(body, unnumbered, 1)) == body
 
 
-@pytest.mark.parametrize("piece", [b"x" * 500_000, b"\n" * 500_000, b'x,"\n' * 100_000])
+@pytest.mark.parametrize("piece", [b"x" * 500_000, b" " * 500_000, b"\n" * 500_000, b'x,"\n' * 100_000])
 @pytest.mark.parametrize("spare", ["", ","])
 def test_a_record_of_any_size_is_written_while_it_is_read(piece: bytes, spare: str) -> None:
     layout = read_file(f"DOCID,Title{spare}\n1,a{spare}\n".encode()).layout
@@ -377,7 +395,7 @@ def test_a_record_of_any_size_is_written_while_it_is_read(piece: bytes, spare: s
 
     for text in format_record(pieces(), layout, 7):
         written += len(text)
-        assert read - written <= HELD_CHARACTERS + MAX_HELD_LINE_ENDS + len(piece)
+        assert read - written <= HELD_CHARACTERS + MAX_HELD_BLANKS + len(piece)
         last = text
     assert last.endswith(b"end,L7\n")
     assert written == read + len(b"end,L7\n")
