@@ -60,8 +60,8 @@ fields: control_number bates_begin bates_end parent_control_number title file_na
 Rejected rows are written to a folder in .local/reports/, whose name begins with the number of the import, in the file's
 own format, with the reasons in report.csv. Fix the rejected rows and import that file with the command that is printed.
 It names options.json (in the same folder) as the mapping, so that the rows are read in the same way. The last column of
-the rejected rows, ExhibitIngestLine, is their line in the original file: leave it as it is. columns.csv says how each
-column was read.
+the rejected rows, ExhibitIngestLine, is their line in the original file: leave it as it is; in a row that you add,
+write new there. columns.csv says how each column was read.
 Imported documents belong to the tenant `local`. To read them over HTTP, run `exhibit-ingest serve` and get a token
 with `exhibit-ingest token --tenant local --user me`.
 

@@ -9,7 +9,7 @@ from core.codes import FileFailure, Rejection
 from core.errors import FileRefusedError
 from core.imports.report_files import build_reload_options
 from core.load_file.chunk_reader import SourceRecord, read_chunk
-from core.load_file.dialect import Opening, read_opening
+from core.load_file.dialect import MAX_HEADER_CHARACTERS, Opening, read_opening
 from core.load_file.encoding import has_surrogates
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
@@ -62,8 +62,14 @@ def _is_sound(row: Row, layout: Layout) -> bool:
 
 def check_ids(records: Sequence[SourceRecord], layout: Layout, seen: Sequence[tuple[str, int]]) -> None:
     """The ids that were looked at for duplicates are those of the records, alike where those are alike."""
+    numbered = layout.fields[-1] == "original_line"
     fitting = [
-        (each.cells, each.line_no) for each in records if each.cells and layout.grammar.has_expected_cells(each.cells)
+        (each.cells, each.line_no)
+        for each in records
+        if each.cells
+        and layout.grammar.has_expected_cells(each.cells)
+        # The cell of a line tells a row from what another row moved there.
+        and not (numbered and "WRONG_CELL_COUNT" in [error.code for error in parse_row(each, layout).errors])
     ]
     field = "control_number" if "control_number" in layout.fields else "bates_begin"
     column = layout.fields.index(field)
@@ -78,7 +84,8 @@ def check_ids(records: Sequence[SourceRecord], layout: Layout, seen: Sequence[tu
 def form_of(layout: Layout) -> Form:
     """How the file is written, and whether its error file has lines."""
     grammar = layout.grammar
-    numbered = layout.has_header and LINE_COLUMN not in layout.names[-1] and len(layout.names) < MAX_COLUMNS
+    few = len(layout.names) < MAX_COLUMNS and layout.body_start + len(LINE_COLUMN) <= MAX_HEADER_CHARACTERS
+    numbered = layout.has_header and LINE_COLUMN not in layout.names[-1] and few
     return Form(
         *(grammar.delimiter, grammar.qualifier or "", grammar.quoted_start, grammar.spare_cell, grammar.cr_ends),
         numbered=numbered and not {grammar.delimiter, grammar.qualifier} & set(LINE_COLUMN),

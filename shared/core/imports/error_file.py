@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from core.load_file.chunk_reader import read_chunk
+from core.load_file.dialect import MAX_HEADER_CHARACTERS
 from core.load_file.encoding import CP1252, UTF_8, detect_byte_order_mark, is_wide, replace_surrogates
 from core.load_file.field_mapping import LINE_COLUMN
 from core.load_file.grammar import Grammar
@@ -23,8 +24,8 @@ from core.load_file.options import MAX_COLUMNS
 from core.load_file.original_lines import format_line, has_line_column
 
 # The end of a record, where the cell is inserted, is held back while its text is written: the last characters, and the
-# line ends of blank lines after a record whose quoting is damaged.
-HELD_CHARACTERS, MAX_HELD_LINE_ENDS = 64, 65_536
+# spaces and line ends after them, which can follow a blank cell or a record whose quoting is damaged.
+HELD_CHARACTERS, MAX_HELD_BLANKS = 64, 65_536
 _BARE_CR = re.compile(r"\r(?!\n)")
 
 
@@ -32,12 +33,14 @@ def adds_lines(layout: Layout) -> bool:
     """Return whether the file's error file gets the column of lines.
 
     The column is not added if there is no header line, if the source already has it, if the delimiter or the qualifier
-    is a letter of its name, or if there would be too many columns.
+    is a letter of its name, or if there would be too many columns or characters in the header.
     """
     grammar = layout.grammar
     readable = grammar.delimiter not in LINE_COLUMN and (grammar.qualifier or "\n") not in LINE_COLUMN
     few = grammar.cells + grammar.spare_cell < MAX_COLUMNS
-    return layout.has_header and not has_line_column(layout) and readable and few
+    # The bytes before the first row are at least the characters of the header, which the layout does not have.
+    short = layout.body_start + len(LINE_COLUMN) <= MAX_HEADER_CHARACTERS
+    return layout.has_header and not has_line_column(layout) and readable and few and short
 
 
 def format_header(raw: bytes, layout: Layout) -> bytes:
@@ -96,8 +99,8 @@ def _append_cell(texts: Iterable[str], cell: str, grammar: Grammar) -> Iterator[
     held = ""
     for text in texts:
         held += text
-        body = len(held.rstrip("\r\n"))
-        at = max(0, body - HELD_CHARACTERS, len(held) - MAX_HELD_LINE_ENDS)
+        body = len(held.rstrip(" \r\n"))
+        at = max(0, body - HELD_CHARACTERS, len(held) - MAX_HELD_BLANKS)
         yield held[:at]
         held = held[at:]
     yield _insert_cell(held, cell, grammar, is_header=False)

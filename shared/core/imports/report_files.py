@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from core.load_file.encoding import UTF_8
-from core.load_file.field_mapping import FIELDS, map_columns
+from core.load_file.field_mapping import FIELDS, is_line_column, map_columns
 from core.load_file.layout import Layout
 from core.load_file.options import CR, LF
 
@@ -88,6 +88,9 @@ def _map_explicitly(layout: Layout) -> dict[str, str]:
     # By name if there are names: a column named "3" need not be the third one.
     keys = layout.names if layout.has_header else [str(number) for number in range(1, len(layout.names) + 1)]
     mapping = {key: field for key, field in zip(keys, layout.fields, strict=True) if field in FIELDS and field}
+    # A property with the name of the column of lines, which may be the last one without the column that comes after it.
+    named = zip(keys, layout.names, layout.fields, strict=True)
+    mapping |= {key: "property" for key, name, was in named if was is None and is_line_column(name)}
     # A column that was a property although its name means a field would now be mapped to that field; once it is mapped
     # to a property explicitly, the same can happen to the next column of that meaning.
     while True:

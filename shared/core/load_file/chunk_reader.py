@@ -9,7 +9,7 @@ from typing import NamedTuple
 from core.load_file import encoding as enc
 from core.load_file.grammar import LineCursor
 from core.load_file.layout import Layout
-from core.load_file.original_lines import find_line_in_text, has_line_column
+from core.load_file.original_lines import find_first_line, has_line_column
 from core.load_file.record_reader import read_records
 from core.load_file.single_line_records import read_single_line_records
 
@@ -17,7 +17,8 @@ from core.load_file.single_line_records import read_single_line_records
 class SourceRecord(NamedTuple):
     """A record of the file: its first physical line, its number of lines, its bytes and its cells.
 
-    `cells` is None if the quoting is damaged; `original_line` is then the number at its end, if an error file has one.
+    `cells` is None if the quoting is damaged; `original_line` is then the first number at the end of one of its lines,
+    if it is of an error file and has one. There, a number before the last line shows that the quoting is damaged.
     """
 
     line_no: int
@@ -39,11 +40,11 @@ def read_chunk(raw: bytes, layout: Layout, first_line: int, byte_start: int) -> 
     offsets = [0, *accumulate(lines.sizes)]
     for first, count, cells in read_records(lines, layout.grammar, at_end=True, cursor=LineCursor()):
         start, end = offsets[first], first + count
-        number = _find_line(lines.texts[first:end], layout) if cells is None else None
-        yield SourceRecord(first_line + first, count, byte_start + start, offsets[end] - start, cells, number)
+        number = _find_line(lines.texts[first:end], cells, layout)
+        sound = cells if number is None else None
+        yield SourceRecord(first_line + first, count, byte_start + start, offsets[end] - start, sound, number)
 
 
-def _find_line(texts: list[str], layout: Layout) -> int | None:
-    """Return the number at the end of a record, which blank lines may follow."""
-    last = next((text for text in reversed(texts) if text.strip("\r\n")), "")
-    return find_line_in_text(last, layout.grammar) if has_line_column(layout) else None
+def _find_line(texts: list[str], cells: list[str] | None, layout: Layout) -> int | None:
+    """Return the first line's number in a record of damaged quoting; the last line of a sound record has its cell."""
+    return find_first_line(texts if cells is None else texts[:-1], layout.grammar) if has_line_column(layout) else None

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
@@ -63,6 +63,11 @@ def normalise_name(name: str) -> str:
     return "".join(character for character in name.casefold() if character.isalnum())
 
 
+def is_line_column(name: str) -> bool:
+    """Return whether a column has the name of the last column of an error file."""
+    return _LINE_COLUMN.fullmatch(normalise_name(name)) is not None
+
+
 def is_path_column(name: str, field: str | None) -> bool:
     """Return whether a column holds paths or file names: by its field, or by the name of a property."""
     return field in _PATH_FIELDS or (field is None and _PATH_NAME.search(normalise_name(name)) is not None)
@@ -92,18 +97,30 @@ def explain_columns(names: Sequence[str], mapping: Mapping[str, str]) -> tuple[C
 
     `mapping` assigns fields to columns by name or number (from 1), and overrides recognition by name. The last column
     of an error file, recognised by its name, has the field ORIGINAL_LINE.
-    Raises FileRefusedError: BAD_OPTIONS if the mapping names an unknown column or maps a field twice, NO_ID_COLUMN if
-    no column can be the id.
+    Raises FileRefusedError: BAD_OPTIONS if the mapping names an unknown column or maps a field twice, or does not name
+    a column of that name before the last one; NO_ID_COLUMN if no column can be the id.
     """
     given = _apply_mapping(names, mapping)
     fields = list(given)
-    if names and fields[-1] is None and _LINE_COLUMN.fullmatch(normalise_name(names[-1])):
+    lines = [index for index, name in enumerate(names) if given[index] is None and is_line_column(name)]
+    if lines and lines[0] < len(names) - 1:
+        _refuse_line_column(names, lines[0])
+    if lines:
         fields[-1] = ORIGINAL_LINE
     _recognise_fields(names, fields)
     columns = tuple(map(_explain_column, names, given, fields))
     if not {"control_number", "bates_begin"} & {column.field for column in columns}:
         raise FileRefusedError(FileFailure.NO_ID_COLUMN, _describe_missing_id(names))
     return columns
+
+
+def _refuse_line_column(names: Sequence[str], index: int) -> NoReturn:
+    """Raise FileRefusedError: the lines in the column would be properties of exhibits."""
+    name, more = names[index], len(names) - 1 - index
+    message = f"Column {index + 1} is {name}, which an error file has as its last column, but {more} more come after it"
+    advice = f"Remove those after it, also blank ones that a program added, or move {name} to the end"
+    given = f'if its cells are values of exhibits, add {{"columns": {{"{name}": "property"}}}} to the options'
+    raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}. {advice}; {given}.")
 
 
 def _explain_column(name: str, given: str | None, field: str | None) -> ColumnMapping:

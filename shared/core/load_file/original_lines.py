@@ -7,6 +7,7 @@ again, also if it cannot be read.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -14,17 +15,20 @@ from core.load_file.field_mapping import ORIGINAL_LINE
 
 if TYPE_CHECKING:
     from core.load_file.chunk_reader import SourceRecord
+    from core.load_file.dialect import Opening
     from core.load_file.grammar import Grammar
     from core.load_file.layout import Layout
 
 # A letter before the number tells it from a surplus cell of the source, which a row must not lose.
 _NUMBER = r"L([1-9][0-9]{0,9})"
 _LINE = re.compile(_NUMBER)
-# A number with its delimiters and qualifiers has less.
+# Not blank: that would accept a row of a damaged record whose last cell is blank, one cell too far to the right.
+_LINE_OR_NEW = re.compile(rf"{_NUMBER}|(?i:new)")
+# A number with its delimiters and qualifiers has less, without the spaces after the last qualifier.
 _MAX_CELL_CHARACTERS = 64
 
 
-def has_line_column(layout: Layout) -> bool:
+def has_line_column(layout: Layout | Opening) -> bool:
     """Return whether the file's last column holds the original lines."""
     return layout.fields[-1] == ORIGINAL_LINE
 
@@ -35,8 +39,11 @@ def format_line(line: int) -> str:
 
 
 def is_line_cell(cell: str) -> bool:
-    """Return whether a cell of the column is blank or a line; anything else is a surplus cell of the row."""
-    return not cell or _LINE.fullmatch(cell) is not None
+    """Return whether a cell of the column is a line, or the word for a row that the user added.
+
+    Anything else, also a blank cell, may be a surplus cell of the row.
+    """
+    return _LINE_OR_NEW.fullmatch(cell) is not None
 
 
 def find_original_line(record: SourceRecord, layout: Layout) -> int | None:
@@ -56,8 +63,20 @@ def find_original_line(record: SourceRecord, layout: Layout) -> int | None:
 
 def find_line_in_text(text: str, grammar: Grammar) -> int | None:
     """Return the number after the last delimiter of a record's text, None if something else is there."""
-    found = _compile_end(grammar).search(text.rstrip("\r\n")[-_MAX_CELL_CHARACTERS:])
+    text = text.rstrip("\r\n")
+    start = max(0, len(text.rstrip(" ")) - _MAX_CELL_CHARACTERS)
+    found = _compile_end(grammar).search(text, start)
     return int(found[1] or found[2]) if found else None
+
+
+def find_first_line(texts: Iterable[str], grammar: Grammar) -> int | None:
+    """Return the number at the end of the first physical line that has one, None if none has.
+
+    Every record of an error file ends in its number. So a record with a number before its last line is several records
+    that a qualifier joins, and the number is that of the first of them.
+    """
+    numbers = (find_line_in_text(text, grammar) for text in texts)
+    return next((number for number in numbers if number is not None), None)
 
 
 @lru_cache(maxsize=16)

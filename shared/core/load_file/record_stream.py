@@ -88,7 +88,7 @@ class RecordStream:
     """The records of a file's body, fed from its first byte on in blocks of any size.
 
     Sound records are returned in batches with the cells of `columns`, the id column and the date column; all other
-    records are returned one by one, and so are those of a `repeated` header.
+    records are returned one by one, and so are those of a `repeated` header. Without `batches`, all of them are.
     """
 
     def __init__(
@@ -100,8 +100,11 @@ class RecordStream:
         columns: tuple[int, int],
         max_record_bytes: int = MAX_RECORD_BYTES,
         repeated: RepeatedHeader | None = None,
+        *,
+        batches: bool = True,
     ) -> None:
         self._grammar, self._view, self._columns, self._repeated = grammar, view, columns, repeated
+        self._batches = batches
         self._max_record_bytes = max_record_bytes
         self._position, self._line = body_start, body_line
         self._pending = b""
@@ -134,7 +137,9 @@ class RecordStream:
         if not end:
             return
         raw = self._pending[:end]
-        lines = yield from self._read_batch(self._split_lines(raw), raw)
+        lines = self._split_lines(raw)
+        if self._batches:
+            lines = yield from self._read_batch(lines, raw)
         if lines.texts:
             yield from self._read_one_by_one(lines, self._pending[: sum(lines.sizes)], at_end)
 

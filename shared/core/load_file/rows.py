@@ -80,7 +80,7 @@ def parse_row(record: SourceRecord, layout: Layout) -> Row:
     row = Row(record)
     cells = record.cells
     if cells is None:
-        row.errors.append(_describe_malformed_quoting(layout))
+        row.errors.append(_describe_malformed_quoting(layout, record.original_line))
         return row
     if not layout.grammar.has_expected_cells(cells):
         row.errors.append(_describe_cell_count(layout, len(cells)))
@@ -98,9 +98,13 @@ def parse_row(record: SourceRecord, layout: Layout) -> Row:
     return row
 
 
-def _describe_malformed_quoting(layout: Layout) -> RowError:
+def _describe_malformed_quoting(layout: Layout, line: int | None) -> RowError:
     message = f"A text qualifier ({layout.grammar.qualifier}) is not closed, or is inside a cell and not doubled."
-    return RowError(Rejection.MALFORMED_QUOTING, None, f"{message} Close or double it.")
+    advice = "Close or double it."
+    if line is not None:
+        # Also the reason for a record that has such a line in a cell, although its quoting can be right.
+        advice += f" If a line of a cell ends in a number such as L{line}, remove {layout.names[-1]} from all rows."
+    return RowError(Rejection.MALFORMED_QUOTING, None, f"{message} {advice}")
 
 
 def _describe_cell_count(layout: Layout, found: int) -> RowError:
@@ -112,8 +116,8 @@ def _describe_cell_count(layout: Layout, found: int) -> RowError:
 
 
 def _describe_line_cell(layout: Layout) -> RowError:
-    message = "The cell is not blank and not a line such as L17: the row may have one cell too many."
-    advice = "Check for a delimiter inside an unquoted cell, or leave this cell blank."
+    message = "The cell is not a line such as L17: the row may have one cell too many."
+    advice = "Check for a delimiter inside an unquoted cell. In a row that you added, write new here."
     return RowError(Rejection.WRONG_CELL_COUNT, layout.names[-1], f"{message} {advice}")
 
 

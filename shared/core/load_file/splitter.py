@@ -19,6 +19,7 @@ from core.load_file.dialect import Opening, refuse_utf8
 from core.load_file.encoding import CP1252, Utf8Evidence
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
+from core.load_file.original_lines import find_first_line, has_line_column, is_line_cell
 from core.load_file.record_batches import LocatedBatch, RecordBatch
 from core.load_file.record_stream import LocatedRecord, RecordStream
 from core.load_file.repeated_header import RepeatedHeader
@@ -77,9 +78,9 @@ class LineCount:
 class Splitter:
     """A pass over a file: call `feed` with the bytes in order from the first one on, then `finish`.
 
-    `ids` holds (id, line) of every record that has an id and the expected number of cells, since the caller last
-    cleared the list. Lines of a header belong to no chunk and count in `repeated_headers`; records that begin
-    with a byte order mark count in `byte_order_marks`.
+    `ids` holds (id, line) of every record that has an id and the expected number of cells, and in an error file the
+    cell of its line, since the caller last cleared the list. Lines of a header belong to no chunk and count in
+    `repeated_headers`; records that begin with a byte order mark count in `byte_order_marks`.
     """
 
     def __init__(
@@ -101,8 +102,11 @@ class Splitter:
         columns = (self._id_column, self._id_column if self._date_column is None else self._date_column)
         view = opening.dialect.view
         self._repeated = RepeatedHeader(opening.grammar, opening.header, self._id_column)
+        place = (opening.body_start, opening.body_line)
+        # Batches do not have the cells of the lines, and error files are small.
+        self._has_lines = has_line_column(opening)
         self._stream = RecordStream(
-            opening.grammar, view, opening.body_start, opening.body_line, columns, max_record_bytes, self._repeated
+            *(opening.grammar, view, *place, columns, max_record_bytes, self._repeated), batches=not self._has_lines
         )
         self._byte_order_mark = enc.get_byte_order_mark(view).encode(view)
         self.repeated_headers, self.byte_order_marks = LineCount(), LineCount()
@@ -234,8 +238,16 @@ class Splitter:
             chunk.tiles.append(record.tile)
         self.rows_seen += 1
         cells = record.cells
-        if cells is not None and self.opening.grammar.has_expected_cells(cells):
+        if cells is not None and self.opening.grammar.has_expected_cells(cells) and self._is_one_row(record, cells):
             self._note_cells(cells, record.first_line)
+
+    def _is_one_row(self, record: LocatedRecord, cells: list[str]) -> bool:
+        """Return whether the lines in a record of an error file do not reject it; true of records of other files."""
+        if not self._has_lines:
+            return True
+        grammar, raw = self.opening.grammar, (record.tile or b"")[record.byte_start - record.tile_start :]
+        texts = enc.split_lines(raw, self.opening.dialect.view, grammar.cr_ends).texts
+        return is_line_cell(cells[grammar.cells - 1]) and find_first_line(texts[:-1], grammar) is None
 
     def _note_cells(self, cells: list[str], line: int) -> None:
         """Keep the id of a record and the beginning of its date."""

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from hypothesis import example, given
+from hypothesis import strategies as st
 
+from core.errors import FileRefusedError
 from core.imports.error_file import (
     HELD_CHARACTERS,
-    MAX_HELD_LINE_ENDS,
+    MAX_HELD_BLANKS,
     adds_lines,
     format_header,
     format_record,
@@ -19,6 +21,7 @@ from core.imports.error_file import (
 )
 from core.imports.report_files import build_reload_options
 from core.load_file.chunk_reader import SourceRecord
+from core.load_file.dialect import MAX_HEADER_CHARACTERS, MAX_NAME_CHARACTERS
 from core.load_file.field_mapping import FIELDS, explain_columns
 from core.load_file.options import MAX_COLUMNS
 from core.load_file.original_lines import find_original_line, is_line_cell
@@ -97,6 +100,8 @@ SPARE = [
     ("1,,,", "1,,,L2,"),
     ('"1","a",""', '"1","a",L2,""'),
     ('1,a,""  ', '1,a,L2,""  '),
+    (f'1,a,""{" " * 5_000}', f'1,a,L2,""{" " * 5_000}'),
+    (f'1,"a,""{" " * 5_000}', f'1,"a,L2,""{" " * 5_000}'),
     ("1, ", "1, ,L2"),
     ("1,a, ", "1,a, ,L2"),
     ('1,"a,', '1,"a,L2,'),
@@ -153,7 +158,82 @@ def test_the_surplus_cell_of_a_line_inside_a_damaged_record_is_not_taken_for_the
     assert lines_of(again) == [None, None, 2]
 
 
-LINES = [("L1", 1), ("L9999999999", 9999999999), ("", None)]
+def test_a_row_of_a_damaged_record_whose_last_cell_is_blank_is_not_shifted() -> None:
+    source = read_file(b'DOCID,Custodian,Note\n1,"Jones,x\n2,Smith, John,\n3,a,b,c,d\n4,ok,y\n')
+    again = reloaded(source, error_file(source, source.records[:1]))
+    rows = [parse_row(each, again.layout) for each in again.records]
+    assert [(row.control_number, row.errors[0].code) for row in rows] == [
+        (None, "MALFORMED_QUOTING"),
+        (None, "WRONG_CELL_COUNT"),
+        (None, "WRONG_CELL_COUNT"),
+    ]
+
+
+# A damaged row, a sound one, and a rejected row that closes the qualifier, or leaves another one open.
+JOINED = [
+    'DOCID,Title,Note\n1,"Jones\n2,"ok",y\nSmith",z\n5,a,b\n',
+    'DOCID,Title,Note\n1,"Jones\n2,"ok",y\n3,"Smith\n5,a,b\n',
+    'DOCID,Title,Note\r1,"Jones\r2,"ok",y\rSmith",z\r5,a,b\r',
+    'DOCID,Title,Note,\n1,"Jones\n2,"ok",y,\nSmith",z,\n5,a,b,\n',
+    'DOCID,Title,Note,\n1,"Jones,\n2,"ok",y,\nSmith",z,\n5,a,b,\n',
+    '"DOCID","Title","Note"\n"1","Jones\n"2","ok","y"\nSmith","z"\n"5","a","b"\n',
+]
+
+
+@pytest.mark.parametrize("text", JOINED)
+def test_the_line_of_a_damaged_row_does_not_become_text_of_the_next(text: str) -> None:
+    source = read_file(text.encode())
+    rejected = [each for each in source.records if parse_row(each, source.layout).errors]
+    assert [each.line_no for each in rejected] == [2, 4]
+    again = reloaded(source, error_file(source, rejected))
+    assert lines_of(again)[0] == 2
+    (first, *rest) = [parse_row(each, again.layout) for each in again.records]
+    assert first.errors[0].code == "MALFORMED_QUOTING"
+    assert all(row.errors for row in rest)
+
+
+def test_only_a_number_before_the_last_line_rejects_a_record_of_several_lines() -> None:
+    head, plain = f"DOCID,Title,{LINE_COLUMN}\n", "DOCID,Title,Note\n"
+    for cell, damaged in (
+        ("a,L2\nb", True),
+        ("a,L2,\nb", False),
+        ("a, L2\nb", False),
+        ("a\nb", False),
+        ("L2\nb", False),
+    ):
+        assert (read_file(f'{head}1,"{cell}",L7\n'.encode()).cells[0] is None) == damaged
+        assert read_file(f'{plain}1,"{cell}",L7\n'.encode()).cells == [["1", cell, "L7"]]
+
+
+NUMBERED = {
+    "2,Smith, John,x\n": [],
+    "2,Smith, John,\n": [],
+    '2,"Smith, John",x,L3\n': ["2"],
+    "3,a,b,new\n": ["3"],
+    ' 4 ,"a\nb",c,L4\n\n': ["4"],
+    '5,"a,L2\nb",c,L4\n': [],
+    ",a,b,L5\n": [],
+    "6,a,L6\n": [],
+}
+
+
+@given(
+    st.lists(st.sampled_from(sorted(NUMBERED)), min_size=1),
+    st.lists(st.integers(1, 200)),
+    st.sampled_from(["\n", "\r"]),
+)
+@example(["2,Smith, John,x\n", '2,"Smith, John",x,L3\n'], [], "\n")
+def test_no_row_is_a_duplicate_of_one_that_its_line_rejects(rows: list[str], cuts: list[int], end: str) -> None:
+    text = f"DOCID,Custodian,Note,{LINE_COLUMN}\n{''.join(rows)}".replace("\n", end)
+    reading = read_file(text.encode(), {"line_ends": "cr" if end == "\r" else "lf"}, cuts=cuts, chunk_rows=2)
+    lines = [2 + "".join(rows[:at]).count("\n") for at in range(len(rows))]
+    expected = [(each, line) for row, line in zip(rows, lines, strict=True) for each in NUMBERED[row]]
+    assert reading.splitter.ids == expected
+    parsed = [parse_row(each, reading.layout) for each in reading.records]
+    assert [(row.control_number, row.source.line_no) for row in parsed if not row.errors] == expected
+
+
+LINES = [("L1", 1), ("L9999999999", 9999999999), ("new", None), ("NEW", None)]
 NO_LINES = (
     "1",
     "l1",
@@ -167,6 +247,9 @@ NO_LINES = (
     "L1 ",
     "L٣",
     "L1\n",
+    "",
+    " new",
+    "news",
     "x",
     "\ufffd",
     "\udce9",
@@ -227,24 +310,46 @@ def test_the_options_of_an_error_file_read_it_without_the_column_too() -> None:
 
 def test_a_file_keeps_its_own_column_and_others_of_the_name() -> None:
     given_column = read_file(f"DOCID,{LINE_COLUMN}\n,5\n".encode(), {"columns": {LINE_COLUMN: "property"}})
-    in_between = read_file(f"DOCID,{LINE_COLUMN},Title\n,5,a\n".encode())
+    in_between = read_file(f"DOCID,{LINE_COLUMN},Title\n,5,a\n".encode(), {"columns": {"2": "property"}})
     for source in (given_column, in_between):
         assert "original_line" not in source.layout.fields
         again = reloaded(source, error_file(source))
         assert again.layout.fields == (*source.layout.fields, "original_line")
         assert again.layout.names == (*source.layout.names, f"{LINE_COLUMN} (2)")
         assert lines_of(again) == [2]
+        # The column may be removed, whichever error file it is of.
+        options = build_reload_options(again.layout)
+        assert options == build_reload_options(source.layout)
+        assert read_file(source.data, options).layout == source.layout
 
 
+@pytest.mark.parametrize("name", [LINE_COLUMN, f" {LINE_COLUMN.upper()} ", f"{LINE_COLUMN} (2)"])
+@pytest.mark.parametrize("after", [",,", ",Title", ",,,"])
+def test_a_column_after_that_of_the_lines_does_not_make_them_values(name: str, after: str) -> None:
+    """As a spreadsheet writes it, which gives every row the cells of the longest one."""
+    data = f"DOCID,{name}{after}\n1,L2{after}\n".encode()
+    with pytest.raises(FileRefusedError, match="Remove those after it") as refused:
+        read_file(data)
+    assert refused.value.code == "BAD_OPTIONS"
+    assert f'{{"columns": {{"{name.strip()}": "property"}}}}' in str(refused.value)
+    reading = read_file(data, {"columns": {name.strip(): "property"}})
+    assert parse_row(reading.records[0], reading.layout).properties[name.strip()] == "L2"
+
+
+# The sum of the names is the longest that a header can have.
+LONG_NAMES = ["DOCID", *(f"{number:0{MAX_NAME_CHARACTERS}}" for number in range(999)), "x" * (MAX_NAME_CHARACTERS - 5)]
 UNNUMBERED: list[tuple[str, dict[str, Any]]] = [
     ("1,a\n,b\n", {"header": False, "columns": {"1": "control_number"}}),
     ("DOCIDtCC\ntb\n", {"delimiter": "t"}),
     ("DOCID,Title\n,b\n", {"delimiter": ",", "qualifier": "E"}),
     (",".join(["DOCID", *("x" * (MAX_COLUMNS - 1))]) + "\n,b\n", {}),
+    (",".join(LONG_NAMES) + "\n,b\n", {}),
 ]
 
 
-@pytest.mark.parametrize(("text", "options"), UNNUMBERED, ids=["no header", "delimiter", "qualifier", "columns"])
+@pytest.mark.parametrize(
+    ("text", "options"), UNNUMBERED, ids=["no header", "delimiter", "qualifier", "columns", "characters"]
+)
 def test_an_error_file_that_cannot_have_the_column_is_the_text_of_the_source(
     text: str, options: dict[str, Any]
 ) -> None:
@@ -252,6 +357,16 @@ def test_an_error_file_that_cannot_have_the_column_is_the_text_of_the_source(
     assert not adds_lines(source.layout)
     assert error_file(source).decode("utf-8-sig") == text
     assert lines_of(reloaded(source, error_file(source))) == [None] * len(source.records)
+
+
+def test_a_header_that_has_room_for_the_column_gets_it() -> None:
+    names = [*LONG_NAMES[:-1], "x" * (MAX_NAME_CHARACTERS - 5 - len(LINE_COLUMN))]
+    source = read_file(("\t".join(names) + "\n\tb\n").encode())
+    # Delimiters and the line end do not count in the header, but do in the bytes that tell whether there is room.
+    room = replace(source.layout, body_start=MAX_HEADER_CHARACTERS - len(LINE_COLUMN))
+    assert [adds_lines(each) for each in (source.layout, room)] == [False, True]
+    again = reloaded(source, format_header(source.data[: source.layout.body_start], room) + b"\tb\n")
+    assert again.layout.names == (*names, LINE_COLUMN)
 
 
 def test_the_records_of_a_run_have_their_lines_and_the_blank_lines_between_them() -> None:
@@ -265,7 +380,7 @@ def test_the_records_of_a_run_have_their_lines_and_the_blank_lines_between_them(
     assert b"".join(format_records(body, unnumbered, 1)) == body
 
 
-@pytest.mark.parametrize("piece", [b"x" * 500_000, b"\n" * 500_000, b'x,"\n' * 100_000])
+@pytest.mark.parametrize("piece", [b"x" * 500_000, b" " * 500_000, b"\n" * 500_000, b'x,"\n' * 100_000])
 @pytest.mark.parametrize("spare", ["", ","])
 def test_a_record_of_any_size_is_written_while_it_is_read(piece: bytes, spare: str) -> None:
     layout = read_file(f"DOCID,Title{spare}\n1,a{spare}\n".encode()).layout
@@ -280,7 +395,7 @@ def test_a_record_of_any_size_is_written_while_it_is_read(piece: bytes, spare: s
 
     for text in format_record(pieces(), layout, 7):
         written += len(text)
-        assert read - written <= HELD_CHARACTERS + MAX_HELD_LINE_ENDS + len(piece)
+        assert read - written <= HELD_CHARACTERS + MAX_HELD_BLANKS + len(piece)
         last = text
     assert last.endswith(b"end,L7\n")
     assert written == read + len(b"end,L7\n")

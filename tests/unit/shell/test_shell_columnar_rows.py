@@ -82,7 +82,7 @@ SPECIAL = st.sampled_from(
         *("", " ", "<nil>", "a®b", "®", "'", '"', "\\", "\\'", "\t", "a\nb", "\x00", "\x1f", "\x7f", "\x85", "\u2028"),
         *("\ufeff", "\U0001f600", "\udc80", "\ud800", "x" * 13, "00/00/0000", "5/6/2001", "31/31/2001", " 5/6/2001 "),
         *("A; B", "A;A", ";", "a;A ;b", "; ".join("ab"), "x" * 13 + ";y", "Id 1", " Id 1", "2001-02-03T04:05:06Z"),
-        *("7", "9999999999", "07", "Id 1\t", ";" * MAX_NAMES, "A®B;A", "®" * MAX_NAMES, "x" * 7 + "®" + "y" * 7),
+        *("L7", "New", "07", "Id 1\t", ";" * MAX_NAMES, "A®B;A", "®" * MAX_NAMES, "x" * 7 + "®" + "y" * 7),
     ]
 )
 CELLS = st.one_of(SPECIAL, TEXT, st.sampled_from(["Id 1", "Id 2", "Smith", "1/2/2003", "plain"]))
@@ -133,7 +133,7 @@ def test_ordinary_rows_are_plain(fields: Sequence[str | None]) -> None:
 
 
 def test_the_line_of_an_error_file_is_neither_a_value_nor_in_the_hash() -> None:
-    rows = [[*ORDINARY[:9], line] for line in ("", "L7", "L9999999999", "7", "x", "\udce9")]
+    rows = [[*ORDINARY[:9], line] for line in ("new", "L7", "L9999999999", "", "x", "\udce9")]
     found, regular = by_column(records(rows), coercer(layout(NUMBERED)))
     assert regular == 3
     assert [bool(row.errors) for row in found] == [False] * 3 + [True] * 3
@@ -141,6 +141,13 @@ def test_the_line_of_an_error_file_is_neither_a_value_nor_in_the_hash() -> None:
     assert {row.row_hash for row in found[:3]} == {blank.row_hash}
     assert {row.values[:-2] for row in found[:3]} == {blank.values[:-2]}
     assert_alike(records(rows), coercer(layout(NUMBERED)))
+
+
+def test_rows_of_an_error_file_that_a_qualifier_joins_are_not_read_by_column() -> None:
+    reading = read_file(b'DOCID,Title,Note,ExhibitIngestLine\n1,"Jones,L2\nSmith",z,L4\n2,"a\nb",c,L5\n')
+    assert assert_alike(reading.records, coercer(reading.layout)) == 1
+    rows, _ = by_column(reading.records, coercer(reading.layout))
+    assert [[error.code for error in row.errors] for row in rows] == [["MALFORMED_QUOTING"], []]
 
 
 GROWING = ("\x01", "\x7f", "'", '"', "\\", "\x85", "\u2028", "\ufeff", "\u20ac", "\U0001f600", "\x01\x7f")
