@@ -116,8 +116,8 @@ def explain_columns(names: Sequence[str], mapping: Mapping[str, str]) -> tuple[C
 
 def _refuse_line_column(names: Sequence[str], index: int) -> NoReturn:
     """Raise FileRefusedError: the lines in the column would be properties of exhibits."""
-    name, more = names[index], len(names) - 1 - index
-    message = f"Column {index + 1} is {name}, which an error file has as its last column, but {more} more come after it"
+    name = names[index]
+    message = f"Column {index + 1} is {name}, which is the last column of an error file, but columns come after it"
     advice = f"Remove those after it, also blank ones that a program added, or move {name} to the end"
     given = f'if its cells are values of exhibits, add {{"columns": {{"{name}": "property"}}}} to the options'
     raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}. {advice}; {given}.")
