@@ -96,7 +96,8 @@ def test_each_question_has_the_answer_that_is_shown(reviewed: World) -> None:
 
 def test_the_export_writes_every_row_of_the_view_as_csv(reviewed: World, tmp_path: Path) -> None:
     url = reviewed.engine.url.render_as_string(hide_password=False)
-    commands = {".venv/bin/python": sys.executable, '"$(.venv/bin/exhibit-ingest database-url)"': shlex.quote(url)}
+    own = {".venv/bin/python": sys.executable, '"$(.venv/bin/exhibit-ingest database-url)"': url}
+    commands = {written: shlex.quote(ours) for written, ours in own.items()}
     script = block("sh", VIEW)
     for written, ours in commands.items():
         assert written in script
