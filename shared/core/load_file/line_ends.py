@@ -2,8 +2,8 @@
 
 Guaranteed: the answer is yes only if the first record ends in CR and LF ends no other record of the sample but the
 last; LF may stand in quoted cells. A file in which both could end records is refused, unless its rows fit its header
-when they are read up to LF: then a CR is data. The option `line_ends` decides instead, but does not join the lines of a
-file in which nothing but CR ends them: an editor may have saved it so since the option was written.
+when they are read up to LF: then a CR is data. The option `line_ends` decides instead, but does not join the header
+and the rows of a file in which nothing but CR ends them: an editor may have saved it so since the option was written.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ SAMPLE_LINES = 50
 
 def detect_cr_ends(sample: bytes, view: str, options: ImportOptions) -> bool:
     """Return whether CR alone ends the lines; raise FileRefusedError (UNSUPPORTED_LINE_ENDS) if that is ambiguous."""
-    if options.line_ends == CR:
-        return True
+    if options.line_ends is not None and (options.line_ends == CR or not options.header):
+        # Without a header, a CR of the only row would pass for its end.
+        return options.line_ends == CR
     lines = enc.split_lines(sample, view, cr_ends=True)
     if not any(text.endswith("\r") for text in lines.texts):
         return False

@@ -219,6 +219,8 @@ def test_a_file_that_was_saved_with_other_line_ends_since_its_options_were_writt
     """An editor for the Macintosh saves a corrected error file so; one line of 0 rows would be its end."""
     assert opened(f"DOCID,Title\r2,b\r3,c{end}", {"line_ends": "lf"}).cells == [["2", "b"], ["3", "c"]]
     assert opened("DOCID,Ti\rtle\n2,b\n", {"line_ends": "lf"}).cells == [["2", "b"]]
+    options = {"line_ends": "lf", "header": False, "columns": {"1": "control_number"}}
+    assert opened("2,b\rc\n", options).cells == [["2", "b\rc"]]
 
 
 def test_the_body_begins_behind_the_header_and_its_mark() -> None:
