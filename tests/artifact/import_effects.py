@@ -40,10 +40,11 @@ def start_import(sender: Sender) -> None:
 
 
 def import_chunk(sender: Sender) -> None:
-    """The rows are there, and the completion of the import is requested."""
-    import_id = sender.world.start(THREE)
+    """The rows are there, a change is announced, and the completion of the import is requested."""
+    import_id = sender.world.start(b"Control Number,Document Date\r\nA-1,2020-01-02\r\nA-2,\r\nA-3,no date\r\n")
     assert sender.send("import_chunk", import_id=import_id) == DONE
     assert sender.world.query("SELECT COUNT(*) FROM exhibits WHERE import_id = :i", i=import_id) == [(3,)]
+    assert sender.world.query("SELECT event_type FROM outbox_events ORDER BY id") == [("import.started",), ("WARNING",)]
     assert [message["import_id"] for message in completion_messages()] == [import_id]
 
 
@@ -56,10 +57,11 @@ def complete_import(sender: Sender) -> None:
 
 
 def settle_failed_chunk(sender: Sender) -> None:
-    """The rows of the chunk that was sent back once before are rejected, and the import ends."""
+    """The rows of the chunk that was sent back once before are rejected, and the completion is requested."""
     import_id = sender.world.start(THREE)
     assert sender.send("settle_failed_chunk", import_id=import_id) == DONE
-    assert sender.world.query("SELECT rejected, chunks_left FROM imports") == [(3, 0)]
+    assert sender.world.query("SELECT chunks_left FROM imports") == [(0,)]
+    assert [message["import_id"] for message in completion_messages()] == [import_id]
     assert sender.world.query("SELECT code, row_count FROM import_rejections") == [("CHUNK_FAILED", 3)]
 
 

@@ -48,11 +48,13 @@ class RecordingProxy:
     def answer(self, request: Request) -> Response:
         """What the target answers."""
         uri, body = str(request.environ["REQUEST_URI"]), request.get_data()
+        # Part of the signature of a presigned request.
+        host = {"Host": request.host} if "X-Amz-Signature=" in uri else {}
         given = self._connections().urlopen(
             request.method,
             uri,
             body=body,
-            headers=dict(_kept(request.headers.items())),
+            headers=dict(_kept(request.headers.items())) | host,
             retries=False,
             redirect=False,
             decode_content=False,
