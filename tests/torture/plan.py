@@ -186,7 +186,7 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
 def _at_completions(draw: random.Random) -> Iterator[PointFault]:
     """Any fault at the completions of imports; and a chunk is counted down by a worker that dies, or has died before.
 
-    Between two transactions a completion is late: somebody may cancel its import meanwhile.
+    Between two transactions a completion is late: a user may cancel its import meanwhile.
     """
     for _ in range(3):
         yield replace(_point(draw), function="CompleteImportFunction", nth=draw.randint(1, 12))
