@@ -40,7 +40,7 @@ def test_where_messages_end_and_where_they_may_be_stuck_an_alarm_looks(deployed:
     watched = {
         target(dimension["Value"])
         for alarm in deployed.of_type("AWS::CloudWatch::Alarm").values()
-        for dimension in alarm["Dimensions"]
+        for dimension in alarm.get("Dimensions", [])
         if dimension["Name"] == "QueueName" and alarm["Threshold"] == 0
     }
     settled = {"ImportRequestsDeadLetterQueue", "ImportChunksDeadLetterQueue"}
