@@ -8,8 +8,8 @@
 - S3 refuses a presigned request whose signature does not match; moto does not look at it.
 - SQS delivers the messages of a group with few messages in flight before those of one with many (fair queues); moto
   ignores the groups of standard queues.
-- The clock of SQS can be scaled. Queues then have longer visibility timeouts, which the pollers shorten after a failure,
-  by ChangeMessageVisibilityBatch; that request leaves messages unchanged whose visibility a function changed.
+- The clock of SQS can be scaled. Queues then have longer visibility timeouts, which the pollers shorten after a
+  failure, by ChangeMessageVisibilityBatch; that request leaves messages unchanged whose visibility a function changed.
 
 Only processes that call `patch_moto` are changed.
 """
@@ -76,7 +76,9 @@ def _lock_queue(method: Callable[..., Any]) -> Callable[..., Any]:
     return locked
 
 
-def _note_postponed(method: Callable[..., Any]) -> Callable[..., Any]:
+def note_postponed(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `method`, ChangeMessageVisibility, which also notes that this delivery of the message was postponed."""
+
     def postpone(backend: Any, queue_name: str, receipt_handle: str, visibility_timeout: int) -> None:
         method(backend, queue_name, receipt_handle, visibility_timeout)
         for message in _find_messages(backend, queue_name, receipt_handle):
@@ -85,9 +87,7 @@ def _note_postponed(method: Callable[..., Any]) -> Callable[..., Any]:
     return postpone
 
 
-def _shorten_visibility(
-    backend: Any, queue_name: str, entries: Sequence[dict[str, Any]]
-) -> tuple[list[str], list[Any]]:
+def shorten_visibility(backend: Any, queue_name: str, entries: Sequence[dict[str, Any]]) -> tuple[list[str], list[Any]]:
     """Change the visibility of the messages that no function postponed since they were received."""
     with backend.get_queue(queue_name)._messages_lock:
         for entry in entries:
@@ -131,7 +131,7 @@ def patch_moto(factor: float) -> None:
     patched_notifications: Any = notifications
     patched_notifications._get_s3_event = add_version(notifications._get_s3_event)
     backend: Any = models.SQSBackend
-    backend.change_message_visibility = _note_postponed(backend.change_message_visibility)
-    backend.change_message_visibility_batch = _shorten_visibility
+    backend.change_message_visibility = note_postponed(backend.change_message_visibility)
+    backend.change_message_visibility_batch = shorten_visibility
     for name in ("receive_message", "change_message_visibility"):
         setattr(models.SQSBackend, name, _lock_queue(getattr(models.SQSBackend, name)))

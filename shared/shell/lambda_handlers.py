@@ -31,9 +31,9 @@ _OUTAGES = (UnavailableError, ConflictError, SettingsError)
 def sqs_handler(work: Callable[[dict[str, Any]], object], queue_url: QueueUrl | None = None) -> Handler:
     """Return a Lambda handler that calls `work` with the JSON object of each record's body and reports failed records.
 
-    `queue_url` selects the queue's URL from the settings. With it, a record is delivered again when that is worth it: if
-    another worker does its work (BusyError, ImportBusyError), after the error's `retry_after_s`; after a failure that
-    is not an outage, in 5 seconds, doubled with each delivery. All others are delivered again after the queue's
+    `queue_url` selects the queue's URL from the settings. With it, a record is delivered again when that is worth it:
+    if another worker does its work (BusyError, ImportBusyError), after the error's `retry_after_s`; after a failure
+    that is not an outage, in 5 seconds, doubled with each delivery. All others are delivered again after the queue's
     visibility timeout, and so is a record whose visibility cannot be changed, which is only logged.
     """
     # Imported here, when a queue function is loaded: no other function needs it.

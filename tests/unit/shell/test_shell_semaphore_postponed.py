@@ -57,6 +57,7 @@ def deliver(
     """One message whose work ends with this error, at its nth delivery; the answer and what SQS was asked."""
     queues = Queues(refusal)
     monkeypatch.setattr("shell.aws.sqs.sqs", lambda: queues)
+    monkeypatch.setattr("shell.lambda_handlers.settings", lambda: None)
 
     def work(_: dict[str, Any]) -> None:
         if error:
