@@ -57,7 +57,7 @@ help:
 	@echo 'make torture    run the whole application under injected faults, SEEDS=20 seeds, about 20 seconds each;'
 	@echo '                the last line is the number of seeds that passed, and what was lost, duplicated or misplaced'
 	@echo 'make bench      compare imports with other methods, under five minutes; BENCH=import_rate (split_rate,'
-	@echo '                contention, chunk_profile, completion, custody, cold_start) runs only that one, BENCH_ARGS=... are options'
+	@echo '                contention, chunk_profile, completion, two_tenants, custody, cold_start) runs only that one, BENCH_ARGS=...'
 	@echo 'make bench-scale  measure how the cost of a row grows up to a million rows, half an hour or more'
 	@echo 'make check      run ruff and mypy, and check the template with SAM, cfn-lint and checkov'
 	@echo 'make openapi    generate the OpenAPI document of the API'
