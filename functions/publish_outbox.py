@@ -1,4 +1,4 @@
-"""Publish committed outbox events to SNS, when a message or the schedule wakes the relay."""
+"""Publish committed outbox events to SNS, when a message wakes the relay."""
 
 from __future__ import annotations
 

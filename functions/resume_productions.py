@@ -1,4 +1,4 @@
-"""Resume productions whose execution ended too early, on a schedule."""
+"""Resume productions whose execution ended too early, every few minutes while any is open."""
 
 from shell.lambda_handlers import event_handler
 from shell.productions.executions import resume_productions

@@ -39,13 +39,14 @@ class RedrivePolicy:
 
 @dataclass(frozen=True)
 class Queue:
-    """One SQS queue."""
+    """One SQS queue; `has_reminders` if its delayed messages only remind a function of work that may be left."""
 
     logical_id: str
     name: str
     visibility: float
     delay: float
     redrive: RedrivePolicy | None
+    has_reminders: bool = False
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,7 @@ def parse_queue(name: str, properties: Properties) -> Queue:
         visibility=float(properties.get("VisibilityTimeout", _VISIBILITY)),
         delay=float(properties.get("DelaySeconds", 0)),
         redrive=redrive or None,
+        has_reminders={"Key": "delayed-messages", "Value": "reminders"} in properties.get("Tags", ()),
     )
 
 

@@ -30,6 +30,7 @@ class Settings:
     import_chunks_queue_url: str
     import_completions_queue_url: str
     outbox_wake_queue_url: str
+    production_checks_queue_url: str
     events_topic_arn: str
     produce_function_arn: str
     default_user_id: str
@@ -63,6 +64,7 @@ class Settings:
             import_chunks_queue_url=_read_required(environment, "IMPORT_CHUNKS_QUEUE_URL"),
             import_completions_queue_url=_read_required(environment, "IMPORT_COMPLETIONS_QUEUE_URL"),
             outbox_wake_queue_url=_read_required(environment, "OUTBOX_WAKE_QUEUE_URL"),
+            production_checks_queue_url=_read_required(environment, "PRODUCTION_CHECKS_QUEUE_URL"),
             events_topic_arn=_read_required(environment, "EVENTS_TOPIC_ARN"),
             produce_function_arn=environment.get("PRODUCE_FUNCTION_ARN", ""),
             default_user_id=environment.get("DEFAULT_USER_ID", "load-file-import"),

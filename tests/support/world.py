@@ -114,6 +114,7 @@ class World:
             "IMPORT_CHUNKS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-chunks")["QueueUrl"],
             "IMPORT_COMPLETIONS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-completions")["QueueUrl"],
             "OUTBOX_WAKE_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-wakes")["QueueUrl"],
+            "PRODUCTION_CHECKS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-checks")["QueueUrl"],
             "EVENTS_TOPIC_ARN": boto3.client("sns").create_topic(Name=f"{name}-events")["TopicArn"],
         }
         return cls(name, environment), environment

@@ -13,7 +13,7 @@ from typing import Any
 
 from local.errors import TemplateError
 from local.template.conditions import apply_conditions
-from local.template.intrinsics import load_document, resolve
+from local.template.intrinsics import get_referenced_id, load_document, resolve
 from local.template.reader import PSEUDO_PARAMETERS
 
 
@@ -58,7 +58,11 @@ def read_demand(template: Path, region: str, parameters: Mapping[str, str]) -> D
         database_version=values["DatabaseVersion"],
         database_snapshot=values["DatabaseSnapshot"],
         queue_concurrency=sum(_read_maximum(each, values) for each in _list_events(unreserved, "SQS")),
-        chunk_concurrency=int(values["ChunkConcurrency"]),
+        chunk_concurrency=next(
+            _read_maximum(each, values)
+            for each in _list_events(functions, "SQS")
+            if get_referenced_id(each["Queue"]) == "ImportChunksQueue"
+        ),
         schedules=len(list(_list_events(unreserved, "Schedule"))),
         reserved_concurrency=sum(
             int(_resolve(each.get("ReservedConcurrentExecutions", 0), values)) for each in functions

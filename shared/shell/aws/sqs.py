@@ -53,12 +53,13 @@ def _build_group(tenant_id: str) -> str:
     return tenant_id if _GROUP.fullmatch(tenant_id) else hashlib.sha256(tenant_id.encode()).hexdigest()
 
 
-def wake(queue_url: str) -> None:
-    """Send an empty message so that the queue's consumer runs now; on failure log it, since a schedule runs it too."""
+def wake(queue_url: str, delay_s: int = 0) -> bool:
+    """Send an empty message so that the queue's consumer runs, and return whether it was sent; log it if it was not."""
     try:
-        send_messages(queue_url, [{}])
+        return bool(send_messages(queue_url, [{}], delay_s))
     except QueueUnavailableError:
-        logger.warning("wake not sent; the schedule will run the consumer")
+        logger.warning("wake not sent; the next one will run the consumer")
+        return False
 
 
 def postpone(queue_url: str, receipt_handle: str, seconds: int) -> None:

@@ -22,6 +22,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
 from core.errors import DatabaseUnavailableError, SettingsError
+from shell.aws.sqs import wake
 from shell.db.retry import rerun_if_unknown, retry_on_db_conflict
 from shell.db.session import session
 from shell.deadline import seconds_left
@@ -45,7 +46,14 @@ def migrate(event: dict[str, Any]) -> dict[str, str]:
             upgrade(SCRIPTS)
             if is_restored_from_snapshot(event):
                 skip_issued_ids()
+            _resume_work()
     return {"status": "migrated"}
+
+
+def _resume_work() -> None:
+    """Have events published and productions checked: a restored database has some whose messages are gone."""
+    for queue_url in (settings().outbox_wake_queue_url, settings().production_checks_queue_url):
+        wake(queue_url)
 
 
 def upgrade(scripts: Path) -> None:

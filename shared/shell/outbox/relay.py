@@ -17,6 +17,7 @@ from typing import NamedTuple
 from aws_lambda_powertools.metrics import MetricUnit
 from sqlalchemy import bindparam, text
 
+from shell.aws.sqs import send_messages
 from shell.db.session import session
 from shell.deadline import seconds_left
 from shell.observability import logger, metrics
@@ -30,12 +31,14 @@ from shell.outbox.leases import (
     lease_events,
     record_results,
 )
+from shell.settings import settings
 from shell.sns import MAX_BATCH, MAX_BATCH_BYTES, Message, PublishResponse, publish_batch
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
 
 # A lease with less time left is not used any more: a call may take this long.
 SAFE_S = 10.0
 RELEASE_BATCH = 500
+RETRY_S = 60
 
 _COUNT_UNPUBLISHED = text(
     "SELECT published, COUNT(*) AS events, TIMESTAMPDIFF(MICROSECOND, MIN(created_at), NOW(6)) / 1000000 AS age "
@@ -140,8 +143,13 @@ def _release_batch() -> int:
 
 
 def report_backlog() -> OutboxBacklog:
-    """Emit the backlog as metrics and return it."""
+    """Emit the backlog as metrics and return it; while events wait, have the relay run again in RETRY_S.
+
+    Raises QueueUnavailableError if that cannot be requested: then the message of this run is delivered again.
+    """
     backlog = _read_backlog()
+    if backlog.events:
+        send_messages(settings().outbox_wake_queue_url, [{}], RETRY_S)
     metrics.add_metric("OutboxLagSeconds", MetricUnit.Seconds, backlog.oldest_s)
     metrics.add_metric("OutboxWaiting", MetricUnit.Count, backlog.events)
     metrics.add_metric("OutboxDeadLettered", MetricUnit.Count, backlog.dead_lettered)

@@ -20,6 +20,7 @@ from sqlalchemy import func, text
 from core.errors import FunctionUnavailableError, NotFoundError, UnavailableError
 from core.events import production_requested
 from shell.aws.clients import lambda_client
+from shell.aws.sqs import send_messages
 from shell.db.session import session
 from shell.observability import log_failure, logger
 from shell.outbox.writer import append_events, wake_relay
@@ -34,6 +35,8 @@ BATCH = 100
 MAX_RESUMPTIONS = 10
 _NOT_FOUND = "ResourceNotFoundException"
 _RUNNING = "RUNNING"
+CHECK_S = 300
+_ANY_OPEN = text("SELECT 1 FROM productions WHERE is_open = 1 LIMIT 1")
 _QUIET = text(
     "SELECT id FROM productions WHERE is_open = 1 AND updated_at < NOW(6) - INTERVAL :quiet SECOND "
     "ORDER BY updated_at LIMIT :most"
@@ -49,6 +52,8 @@ def start_production(message: Mapping[str, Any]) -> None:
     name = _build_execution_name(production_id, generation)
     if name is None:
         return
+    # Before the execution, which may end at once: as long as the production is open, it is looked after.
+    request_check()
     payload = json.dumps({"productionId": production_id, "generation": generation})
     request = {"DurableExecutionName": name, "InvocationType": "Event", "Payload": payload.encode()}
     with _lambda_errors():
@@ -79,17 +84,31 @@ def _save_execution_arn(production_id: int, generation: int, arn: str | None) ->
             production.execution_arn = arn
 
 
-def resume_productions(_event: Mapping[str, Any] | None = None) -> dict[str, int]:
+def resume_productions(_event: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Check productions that have made no progress for QUIET_FOR, and request an execution where none is running.
 
     Returns how many productions were quiet and how many were resumed. A production whose execution cannot be looked up
-    is left to the next run and does not delay the others.
+    is left to the next run and does not delay the others. While any production is open, another run is requested; if
+    that fails, QueueUnavailableError is raised, so that the message of this run is delivered again.
     """
     quiet = _list_quiet()
     resumed = sum(_try_resume(production_id) for production_id in quiet)
     if resumed:
         wake_relay()
-    return {"quiet": len(quiet), "resumed": resumed}
+    if _is_any_open():
+        request_check()
+    return {"quiet": len(quiet), "resumed": resumed, "batchItemFailures": []}
+
+
+def request_check() -> None:
+    """Have `resume_productions` run in CHECK_S; raise QueueUnavailableError if the queue does not take the request."""
+    send_messages(settings().production_checks_queue_url, [{}], CHECK_S)
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _is_any_open() -> bool:
+    with session() as reading:
+        return reading.scalar(_ANY_OPEN) is not None
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -19,7 +19,7 @@ from tests.support.caches import forget_redis
 
 VARIABLES = (
     *("BUCKET", "IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "IMPORT_COMPLETIONS_QUEUE_URL"),
-    *("OUTBOX_WAKE_QUEUE_URL", "EVENTS_TOPIC_ARN"),
+    *("OUTBOX_WAKE_QUEUE_URL", "PRODUCTION_CHECKS_QUEUE_URL", "EVENTS_TOPIC_ARN"),
 )
 NOWHERE = "redis://user:pass%40word@127.0.0.1:1/0"
 _ERRORS = redis.exceptions
