@@ -108,13 +108,14 @@ def fail_import(import_id: int, generation: int, code: str, message: str) -> boo
     return True
 
 
-def send_pending_work(import_id: int) -> int:
+def send_pending_work(import_id: int, tenant_id: str) -> int:
     """Queue what a running import still needs: its pending chunks or, if none is left, its completion.
 
     Returns the number of chunks. Sending again is harmless. Raises QueueUnavailableError unless all is queued.
     """
-    sent = send_messages(settings().import_chunks_queue_url, list_pending_chunks(import_id))
-    send_messages(settings().import_completions_queue_url, list_due_completions(import_id))
+    config = settings()
+    sent = send_messages(config.import_chunks_queue_url, list_pending_chunks(import_id), tenant_id=tenant_id)
+    send_messages(config.import_completions_queue_url, list_due_completions(import_id), tenant_id=tenant_id)
     return sent
 
 

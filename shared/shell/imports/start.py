@@ -22,7 +22,6 @@ from core.imports.uploads import MAX_KEY_BYTES, Upload, build_options_key, find_
 from core.load_file.options import ImportOptions, parse_options
 from core.statuses import ImportStatus
 from shell.aws.s3 import ObjectVersion, read_first_bytes
-from shell.aws.sqs import postpone
 from shell.db.column_limits import column_limits
 from shell.db.session import session
 from shell.imports.chunk_registration import fail_import, register_chunks, send_pending_work
@@ -61,11 +60,6 @@ def start_imports(message: dict[str, Any]) -> None:
             start_import(upload)
 
 
-def postpone_request(receipt_handle: str, seconds: int) -> None:
-    """Make a request visible again after this many seconds instead of at the end of its visibility timeout."""
-    postpone(settings().import_requests_queue_url, receipt_handle, seconds)
-
-
 def start_import(upload: Upload) -> int:
     """Create the upload's import if needed, split the file, and queue the pending chunks; return the import's id.
 
@@ -85,7 +79,7 @@ def resume_import(import_id: int) -> None:
     if import_record.status == ImportStatus.SPLITTING:
         _split(import_record)
         wake_relay()
-    sent = send_pending_work(import_id)
+    sent = send_pending_work(import_id, import_record.tenant_id)
     logger.info("chunks queued", extra={"import_id": import_id, "chunks": sent})
 
 
