@@ -84,7 +84,7 @@ def _save_execution_arn(production_id: int, generation: int, arn: str | None) ->
             production.execution_arn = arn
 
 
-def resume_productions(_event: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def resume_productions() -> dict[str, int]:
     """Check productions that have made no progress for QUIET_FOR, and request an execution where none is running.
 
     Returns how many productions were quiet and how many were resumed. A production whose execution cannot be looked up
@@ -97,7 +97,7 @@ def resume_productions(_event: Mapping[str, Any] | None = None) -> dict[str, Any
         wake_relay()
     if _is_any_open():
         request_check()
-    return {"quiet": len(quiet), "resumed": resumed, "batchItemFailures": []}
+    return {"quiet": len(quiet), "resumed": resumed}
 
 
 def request_check() -> None:

@@ -14,6 +14,8 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 import productions_api
 import resume_productions
 import start_production
+from core.errors import QueueUnavailableError
+from shell.aws import clients
 from shell.productions import executions
 from shell.productions.executions import MAX_RESUMPTIONS
 from shell.settings import settings
@@ -105,7 +107,9 @@ def start(production: int, generation: int = 1) -> bool:
 
 def sweep() -> dict[str, int]:
     event = json.loads((EVENTS / "resume_productions.json").read_text())
-    return dict(resume_productions.lambda_handler(event, Context()))
+    answer = dict(resume_productions.lambda_handler(event, Context()))
+    assert answer.pop("batchItemFailures") == []
+    return answer
 
 
 def quiet(world: World, *productions: int, minutes: int = 21) -> None:
@@ -261,3 +265,35 @@ def test_one_that_cannot_be_looked_up_does_not_hold_up_the_others(
     lambdas.unknown = name_of(world, production)
     assert sweep() == {"quiet": 2, "resumed": 1}
     assert (generations(world, production), generations(world, other)) == ([1], [1, 2])
+
+
+def checks() -> int:
+    """The checks that are requested."""
+    attributes = ["ApproximateNumberOfMessagesDelayed"]
+    url = settings().production_checks_queue_url
+    answer = clients.sqs().get_queue_attributes(QueueUrl=url, AttributeNames=attributes)  # type: ignore[arg-type]
+    return int(answer["Attributes"]["ApproximateNumberOfMessagesDelayed"])
+
+
+def test_a_production_is_looked_after_from_before_its_execution_until_its_end(
+    world: World, lambdas: FakeLambda, production: int
+) -> None:
+    before = checks()
+    sweep()
+    assert checks() == before + 1, "it is open, though no execution was started"
+    start(production)
+    assert checks() == before + 2
+    world.query("UPDATE productions SET is_open = 0")
+    sweep()
+    assert checks() == before + 2, "nothing is open"
+
+
+def test_without_the_request_for_its_check_no_execution_is_started(
+    lambdas: FakeLambda, production: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> int:
+        raise QueueUnavailableError
+
+    monkeypatch.setattr("shell.productions.executions.send_messages", refuse)
+    assert not start(production)
+    assert lambdas.executions == {}

@@ -1,0 +1,89 @@
+"""No schedule looks for events: messages with a delay do, so that an idle database can pause."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from core.errors import QueueUnavailableError
+from shell.outbox import relay, writer
+from shell.outbox.relay import publish_pending, report_backlog
+from tests.support.database import Database
+from tests.support.outbox import FakeTopic, append
+
+
+class Queue:
+    """The delays of the messages that were sent, and how many events others saw then."""
+
+    def __init__(self, database: Database) -> None:
+        self.sent: list[tuple[int, int]] = []
+        self.fails = False
+        self._database = database
+
+    def send(self, _url: str, bodies: Sequence[dict[str, Any]], delay_s: int = 0) -> int:
+        if self.fails:
+            raise QueueUnavailableError
+        self.sent.append((delay_s, int(self._database.query("SELECT COUNT(*) FROM outbox_events")[0][0])))
+        return len(bodies)
+
+
+@pytest.fixture
+def queue(database: Database, monkeypatch: pytest.MonkeyPatch) -> Queue:
+    """The queue of the relay, in a process that has sent nothing yet."""
+    made = Queue(database)
+    monkeypatch.setattr("shell.aws.sqs.send_messages", made.send)
+    monkeypatch.setattr(relay, "send_messages", made.send)
+    monkeypatch.setattr(writer, "_last_delayed_wake", [])
+    return made
+
+
+def test_the_relay_is_reminded_before_the_event_is_committed_and_once_a_minute(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever dies after the COMMIT cannot lose it: it was sent while nobody saw the event."""
+    now = [1_000_000.0]
+    monkeypatch.setattr("shell.outbox.writer.time.time", lambda: now[0])
+    append(1)
+    append(2)
+    assert queue.sent == [(writer.DELAY_S, 0)]
+    now[0] += writer.PERIOD_S
+    append(3)
+    assert queue.sent[1:] == [(writer.DELAY_S, 2)]
+    now[0] -= 3600
+    append(4)
+    assert len(queue.sent) == 3, "a clock that was set back does not stop the reminders"
+
+
+def test_a_queue_that_takes_no_reminder_does_not_stop_the_event_and_is_asked_again(queue: Queue) -> None:
+    queue.fails = True
+    append(1)
+    queue.fails = False
+    append(2)
+    assert queue.sent == [(writer.DELAY_S, 1)]
+
+
+def test_without_events_nobody_is_reminded(queue: Queue) -> None:
+    append()
+    assert queue.sent == []
+
+
+def test_the_relay_runs_again_while_events_wait_and_rests_when_none_do(queue: Queue, topic: FakeTopic) -> None:
+    append(1)
+    topic.outages = 1
+    del queue.sent[:]
+    assert (publish_pending(), report_backlog().events) == (0, 1)
+    assert queue.sent == [(relay.RETRY_S, 1)]
+
+
+def test_a_relay_that_published_everything_rests(queue: Queue, topic: FakeTopic) -> None:
+    append(1)
+    del queue.sent[:]
+    assert (publish_pending(), report_backlog().events, queue.sent) == (1, 0, [])
+    append(2)
+    topic.outages = 1
+    publish_pending()
+    queue.fails = True
+    with pytest.raises(QueueUnavailableError):
+        report_backlog()
