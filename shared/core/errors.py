@@ -31,6 +31,7 @@
         ├── TopicUnavailableError   SNS did not accept a message
         ├── FunctionUnavailableError  a durable execution could not be started or found
         └── StorageUnavailableError an object could not be read or written
+            └── StorageRefusedError   S3 forbids it, or the bytes are others than before
 
 Three errors belong to none of these families: SettingsError (fix the deployment), ImportNotRunningError (an import was
 cancelled or has ended: stop, without reporting an error) and SagaStepError (a saga step failed for good: compensate the
@@ -256,6 +257,10 @@ class QueueUnavailableError(UnavailableError):
 
 class StorageUnavailableError(UnavailableError):
     """The object could not be read or written; try again later."""
+
+
+class StorageRefusedError(StorageUnavailableError):
+    """S3 refused the request for good, or returned other bytes than before; correct the object or the permission."""
 
 
 class TopicUnavailableError(UnavailableError):

@@ -11,10 +11,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from core.errors import BusyError, ConflictError, ImportBusyError, SettingsError, UnavailableError
-from shell.aws.sqs import postpone
+from core.errors import (
+    BusyError,
+    ConflictError,
+    FinalConflictError,
+    ImportBusyError,
+    SettingsError,
+    StorageRefusedError,
+    UnavailableError,
+)
+from shell.aws.sqs import postpone, send_again
 from shell.deadline import invocation_deadline
-from shell.observability import log_failure, logger
+from shell.observability import emit_counts, log_failure, logger
 from shell.settings import Settings, settings
 
 if TYPE_CHECKING:
@@ -24,7 +32,9 @@ Handler = Callable[[dict[str, Any], Any], Any]
 QueueUrl = Callable[[Settings], str]
 # Seconds until a failed message is delivered again, doubled with each delivery up to the visibility timeouts of queues.
 FIRST_WAIT_S, LONGEST_WAIT_S = 5, 360
-# An outage can last for hours: to use up the deliveries of a message within minutes would give it up.
+# The maxReceiveCount of the queues whose URLs handlers give.
+MAX_DELIVERIES = 5
+# An outage can last for hours: to use up the deliveries of a message would give it up.
 _OUTAGES = (UnavailableError, ConflictError, SettingsError)
 
 
@@ -34,7 +44,8 @@ def sqs_handler(work: Callable[[dict[str, Any]], object], queue_url: QueueUrl | 
     `queue_url` selects the queue's URL from the settings. With it, a record is delivered again when that is worth it:
     if another worker does its work (BusyError, ImportBusyError), after the error's `retry_after_s`; after a failure
     that is not an outage, in 5 seconds, doubled with each delivery. All others are delivered again after the queue's
-    visibility timeout, and so is a record whose visibility cannot be changed, which is only logged.
+    visibility timeout, and so is a record whose visibility cannot be changed, which is only logged. In the last
+    delivery before the dead-letter queue, a record that failed in an outage is sent again and acknowledged.
     """
     # Imported here, when a queue function is loaded: no other function needs it.
     from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
@@ -56,22 +67,36 @@ def _delivering_again(record: SQSRecord, queue_url: QueueUrl | None) -> Iterator
     try:
         yield
     except Exception as error:
-        wait_s = choose_wait(error, int(record.attributes.approximate_receive_count))
-        if queue_url is not None and wait_s is not None:
-            try:
-                postpone(queue_url(settings()), record.receipt_handle, wait_s)
-            except Exception as failure:
-                logger.warning("message not postponed", extra={"error": type(failure).__name__})
-        raise
+        if queue_url is None or not _redeliver(queue_url(settings()), record, error):
+            raise
+
+
+def _redeliver(queue_url: str, record: SQSRecord, error: Exception) -> bool:
+    """Choose when the record is delivered again; return True if a new message replaces it."""
+    deliveries = int(record.attributes.approximate_receive_count)
+    wait_s = choose_wait(error, deliveries)
+    try:
+        if deliveries >= MAX_DELIVERIES and is_outage(error):
+            send_again(queue_url, record.body, record.attributes.get("MessageGroupId"), LONGEST_WAIT_S)
+            emit_counts(MessagesSentAgain=1)
+            return True
+        if wait_s is not None:
+            postpone(queue_url, record.receipt_handle, wait_s)
+    except Exception as failure:
+        logger.warning("message not postponed", extra={"error": type(failure).__name__})
+    return False
 
 
 def choose_wait(error: Exception, deliveries: int) -> int | None:
     """Return the seconds until a message that failed at its nth delivery is worth another; None if unknown."""
     if isinstance(error, (BusyError, ImportBusyError)):
         return int(error.retry_after_s)
-    if isinstance(error, _OUTAGES):
-        return None
-    return min(FIRST_WAIT_S << min(deliveries - 1, 10), LONGEST_WAIT_S)
+    return None if is_outage(error) else min(FIRST_WAIT_S << min(deliveries - 1, 10), LONGEST_WAIT_S)
+
+
+def is_outage(error: Exception) -> bool:
+    """Return whether the cause is a service, the deployment or another worker, and not what the message names."""
+    return isinstance(error, _OUTAGES) and not isinstance(error, (StorageRefusedError, FinalConflictError))
 
 
 def event_handler(work: Callable[[dict[str, Any]], object]) -> Handler:

@@ -7,6 +7,7 @@ this process, by the same code and in the function's name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from types import ModuleType
 
 import pytest
@@ -19,18 +20,26 @@ from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
 from shell.aws import clients, s3
 from shell.imports.upload_matching import load_current_import, split_lock
+from shell.lambda_handlers import MAX_DELIVERIES, sqs_handler
+from shell.settings import Settings
 from tests.artifact import document_effects, import_effects
 from tests.artifact.import_effects import DONE, THREE
 from tests.artifact.sending import HTTP_S, Api, Sender
 from tests.artifact.watching import Watched
 from tests.support.emptying import empty_tables
 from tests.support.productions import ask, put_documents, put_file, status_of
-from tests.support.world import World, completion_messages, request_messages, sqs_event, taken_from
+from tests.support.world import Context, World, completion_messages, request_messages, sqs_event, taken_from
 
 PART = 5 * 1024 * 1024
 Effect = Callable[[Sender], None]
 MODULES = (import_effects, document_effects)
 HANDLERS = {name: each.handler.partition(".")[0] for name, each in Template.load(DEFAULT_TEMPLATE).functions.items()}
+# What the functions give to `sqs_handler`.
+QUEUES: Mapping[str, Callable[[Settings], str]] = {
+    "StartImportFunction": lambda config: config.import_requests_queue_url,
+    "ImportChunkFunction": lambda config: config.import_chunks_queue_url,
+    "CompleteImportFunction": lambda config: config.import_completions_queue_url,
+}
 REJECTED = b"Control Number,Title\r\nA-1,one\r\n,two\r\n"
 
 
@@ -211,6 +220,21 @@ def copy_what_is_large(watched: Watched) -> None:
             assert copied is None
 
 
+def redeliver_what_fails(watched: Watched) -> None:
+    """A failure at its first delivery, whose handle the queue never gave out, and an outage at its last."""
+    failures: dict[str, Exception] = {"1": RuntimeError(), str(MAX_DELIVERIES): StorageUnavailableError()}
+    for function, queue_url in QUEUES.items():
+        with watched.acting_as(function):
+            for deliveries, error in failures.items():
+                event = sqs_event({})
+                event["Records"][0]["attributes"]["ApproximateReceiveCount"] = deliveries
+                sqs_handler(partial(_fail, error), queue_url)(event, Context())
+
+
+def _fail(error: Exception, _message: object) -> None:
+    raise error
+
+
 def do_everything(watched: Watched, handlers: Iterable[str]) -> dict[str, Exception]:
     """Every handler's event, then everything else; returns the handlers whose effect was not as it has to be."""
     effects, broken = effects_in(MODULES), dict[str, Exception]()
@@ -224,6 +248,7 @@ def do_everything(watched: Watched, handlers: Iterable[str]) -> dict[str, Except
     write_what_is_large_and_what_fails(watched, "WriteImportReportFunction", "reports/1/1/large.csv")
     write_what_is_large_and_what_fails(watched, "ProduceFunction", "productions/1/VOL001/DATA/large.dat")
     copy_what_is_large(watched)
+    redeliver_what_fails(watched)
     return broken
 
 

@@ -36,8 +36,15 @@ WITHOUT_VERSION = {
     Grant(function, "s3:GetObject", LOAD_FILES)
     for function in ("StartImportFunction", "ImportChunkFunction", "WriteImportReportFunction")
 }
+REDELIVERING = ("sqs.change_message_visibility", "sqs.send_message_batch")
 # They name a class of which they do not use this method.
 NOT_MADE = {("ImportChunkFunction", "s3.head_object"), ("WriteImportReportFunction", "s3.head_object")}
+# They give no queue to `sqs_handler`, which then neither postpones a message nor sends it again.
+NOT_MADE |= {
+    ("SettleFailedChunkFunction", "sqs.change_message_visibility"),
+    ("SettleFailedImportFunction", "sqs.change_message_visibility"),
+    *((name, call) for name in ("WriteImportReportFunction", "StartProductionFunction") for call in REDELIVERING),
+}
 MADE_OF = {
     "s3.upload_fileobj": ("PutObject", "CreateMultipartUpload", "UploadPart", "AbortMultipartUpload"),
     "s3.copy": ("CreateMultipartUpload", "UploadPartCopy", "CompleteMultipartUpload"),
@@ -142,6 +149,9 @@ def test_everything_that_a_function_can_ask_for_was_asked_for(asked: list[Asked]
         ("ProduceFunction", "s3:DeleteObjectVersion", "/productions/"),
         ("StartImportFunction", "s3:ListBucket", "-evidence"),
         ("StartImportFunction", "sqs:ChangeMessageVisibility", ":ImportRequestsQueue"),
+        ("ImportChunkFunction", "sqs:ChangeMessageVisibility", ":ImportChunksQueue"),
+        ("ImportChunkFunction", "sqs:SendMessage", ":ImportChunksQueue"),
+        ("CompleteImportFunction", "sqs:SendMessage", ":ImportCompletionsQueue"),
         ("ImportsApiFunction", "s3:PutObject", "/imports/"),
         ("WriteImportReportFunction", "s3:AbortMultipartUpload", "/reports/"),
         ("StartProductionFunction", "lambda:InvokeFunction", ":ProduceFunction:live"),

@@ -2,7 +2,8 @@
 
 Guaranteed: every read names the version (or the ETag, where the bucket is not versioned), so all readers of an upload
 get the same bytes or an error. A version that no longer exists raises FileRefusedError (SOURCE_GONE); any other
-failure raises StorageUnavailableError, which a caller may retry.
+failure raises StorageUnavailableError, which a caller may retry, or its subclass StorageRefusedError, if S3 forbids a
+read and will until somebody changes that.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import BotoCoreError, ClientError
 
 from core.codes import FileFailure
-from core.errors import FileRefusedError, StorageUnavailableError
+from core.errors import FileRefusedError, StorageRefusedError, StorageUnavailableError
 from shell.aws.clients import s3
 
 BLOCK_BYTES = 8_000_000
@@ -93,7 +94,7 @@ def read_first_bytes(bucket: str, key: str, limit: int) -> bytes | None:
             return None
         if code == "InvalidRange":
             return b""
-        raise StorageUnavailableError() from exc
+        raise _translate_error(exc) from exc
     except BotoCoreError as exc:
         raise StorageUnavailableError() from exc
 
@@ -195,4 +196,6 @@ def _translate_error(exc: ClientError) -> Exception:
     code = exc.response["Error"]["Code"]
     if code in _GONE:
         return FileRefusedError(FileFailure.SOURCE_GONE, "the uploaded version is no longer in the bucket")
+    if code in _REFUSALS:
+        return StorageRefusedError(f"S3 answered {code}")
     return StorageUnavailableError(f"S3 answered {code}")

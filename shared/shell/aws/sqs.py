@@ -31,13 +31,19 @@ def send_messages(
     The messages of a tenant are a group: while many of them wait, SQS delivers those of other tenants first ("Amazon
     SQS fair queues"). Messages without a tenant belong to no group.
     """
-    sent, group = 0, {"MessageGroupId": _build_group(tenant_id)} if tenant_id else {}
+    return _send(queue_url, map(json.dumps, bodies), delay_s, _build_group(tenant_id) if tenant_id else None)
+
+
+def send_again(queue_url: str, body: str, group: str | None, delay_s: int) -> None:
+    """Send a copy of a received message to its group; raises QueueUnavailableError unless it was accepted."""
+    _send(queue_url, [body], delay_s, group)
+
+
+def _send(queue_url: str, bodies: Iterable[str], delay_s: int, group: str | None) -> int:
+    sent, options = 0, {"DelaySeconds": delay_s, **({"MessageGroupId": group} if group else {})}
     iterator = iter(bodies)
     while batch := list(islice(iterator, BATCH_SIZE)):
-        entries = [
-            {"Id": str(index), "MessageBody": json.dumps(body), "DelaySeconds": delay_s, **group}
-            for index, body in enumerate(batch)
-        ]
+        entries = [{"Id": str(index), "MessageBody": body, **options} for index, body in enumerate(batch)]
         try:
             # A batch can be accepted in part: rejected entries are listed, not raised.
             response = sqs().send_message_batch(QueueUrl=queue_url, Entries=entries)  # type: ignore[arg-type]

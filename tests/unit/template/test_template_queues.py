@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shell.lambda_handlers import choose_wait
+from shell.lambda_handlers import LONGEST_WAIT_S, MAX_DELIVERIES, choose_wait
 from tests.unit.template.conftest import Deployed, target
 
 # To do again what these do is harmless, and takes long.
@@ -98,7 +98,7 @@ def test_what_always_fails_is_given_up_within_ten_minutes(deployed: Deployed) ->
         deliveries = queues[name]["RedrivePolicy"]["maxReceiveCount"]
         waits = [choose_wait(RuntimeError(), delivery) or 0 for delivery in range(1, deliveries + 1)]
         redrive = int(deployed.variables("SettleFailedChunkFunction")["REDRIVE_DELAY_SECONDS"])
-        assert 2 * sum(waits) + redrive < 600
+        assert 2 * sum(waits) + redrive == 490 < 600
         assert 2 * deliveries * queues[name]["VisibilityTimeout"] >= 3600
 
 
@@ -106,5 +106,13 @@ def test_who_postpones_messages_may_change_their_visibility(deployed: Deployed) 
     for consumer in deployed.consumers():
         if consumer.function in ("StartImportFunction", "ImportChunkFunction", "CompleteImportFunction"):
             allowed = str(deployed.role_of(consumer.function))
-            assert "sqs:ChangeMessageVisibility" in allowed, consumer.function
+            assert "['sqs:ChangeMessageVisibility', 'sqs:SendMessage']" in allowed, consumer.function
             assert consumer.queue in allowed
+
+
+def test_the_last_delivery_is_known_and_its_copies_keep_the_alarm_of_an_outage_on(deployed: Deployed) -> None:
+    queues = deployed.of_type("AWS::SQS::Queue")
+    names = ("ImportRequestsQueue", "ImportChunksQueue", "ImportCompletionsQueue")
+    assert {queues[name]["RedrivePolicy"]["maxReceiveCount"] for name in names} == {MAX_DELIVERIES}
+    between = (MAX_DELIVERIES - 1) * queues["ImportChunksQueue"]["VisibilityTimeout"] + LONGEST_WAIT_S
+    assert between < deployed.of_type("AWS::CloudWatch::Alarm")["OutageAlarm"]["Period"]

@@ -17,7 +17,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session, load_only
 
 from core.codes import Rejection
-from core.errors import StorageUnavailableError
+from core.errors import StorageRefusedError
 from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.encoding import decode
 from core.load_file.grammar import MAX_RECORD_BYTES
@@ -116,7 +116,7 @@ def pause_gc() -> Iterator[None]:
 def read_rows(loaded: LoadedChunk) -> ChunkInput:
     """Read, parse and coerce the chunk's rows in file order, and look up the exhibits that the case already holds.
 
-    Rows at the keys of `first_lines` are rejected as duplicates. Raises StorageUnavailableError if the bytes are not
+    Rows at the keys of `first_lines` are rejected as duplicates. Raises StorageRefusedError if the bytes are not
     those that the splitting pass read.
     """
     import_record, chunk, first_lines = loaded
@@ -166,11 +166,11 @@ def _get_source(import_record: Imports) -> ObjectVersion:
 def _read_records(import_record: Imports, chunk: ImportChunks, layout: Layout) -> list[SourceRecord]:
     raw = _get_source(import_record).read(chunk.byte_start, chunk.byte_end)
     if hashlib.sha256(raw).digest() != chunk.sha256:
-        raise StorageUnavailableError("the chunk's bytes differ from those that the splitting pass read")
+        raise StorageRefusedError("the chunk's bytes differ from those that the splitting pass read")
     records = list(read_chunk(raw, layout, chunk.first_line, chunk.byte_start))
     if len(records) != chunk.row_count:
         message = f"the chunk has {len(records)} records; the splitting pass counted {chunk.row_count}"
-        raise StorageUnavailableError(message)
+        raise StorageRefusedError(message)
     return records
 
 
