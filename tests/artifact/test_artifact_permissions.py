@@ -36,8 +36,15 @@ WITHOUT_VERSION = {
     Grant(function, "s3:GetObject", LOAD_FILES)
     for function in ("StartImportFunction", "ImportChunkFunction", "WriteImportReportFunction")
 }
+REDELIVERING = ("sqs.change_message_visibility", "sqs.send_message_batch")
 # They name a class of which they do not use this method.
 NOT_MADE = {("ImportChunkFunction", "s3.head_object"), ("WriteImportReportFunction", "s3.head_object")}
+# They give no queue to `sqs_handler`, which then neither postpones a message nor sends it again.
+NOT_MADE |= {
+    ("SettleFailedChunkFunction", "sqs.change_message_visibility"),
+    ("SettleFailedImportFunction", "sqs.change_message_visibility"),
+    *((name, call) for name in ("WriteImportReportFunction", "StartProductionFunction") for call in REDELIVERING),
+}
 MADE_OF = {
     "s3.upload_fileobj": ("PutObject", "CreateMultipartUpload", "UploadPart", "AbortMultipartUpload"),
     "s3.copy": ("CreateMultipartUpload", "UploadPartCopy", "CompleteMultipartUpload"),
