@@ -18,7 +18,8 @@ from core.load_file.encoding import CP1252
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions
-from core.load_file.splitter import Chunk, LineCount, Splitter
+from core.load_file.split_state import Chunk, LineCount
+from core.load_file.splitter import Splitter
 from shell.aws.s3 import ObjectVersion
 from shell.imports.duplicate_ids import SpilledIds
 from shell.settings import settings
