@@ -51,7 +51,7 @@ class Splitter:
         self.chunk_rows = chunk_rows
         self._max_chunk_bytes = max_chunk_bytes
         self.rows_seen = 0
-        self._chunk_count = 0
+        self.chunk_count = 0
         self.ids: list[tuple[str, int]] = []
         self._id_column = opening.id_column
         self._date_column = opening.fields.index("document_date") if "document_date" in opening.fields else None
@@ -97,7 +97,7 @@ class Splitter:
             self.bytes_read,
             position,
             replace(self._open, tiles=[]),
-            self._chunk_count,
+            self.chunk_count,
             self.rows_seen,
             sorted(self._dates),
             self.evidence,
@@ -119,7 +119,7 @@ class Splitter:
         self._digest = ResumableSha256(bytes.fromhex(state.sha256) if state.sha256 else None, read_before)
         self._stream.resume(state.position, read(state.position.byte, state.bytes_read), state.evidence)
         self._open = replace(state.open_chunk, tiles=[read(state.open_chunk.byte_start, state.open_chunk.byte_end)])
-        self._chunk_count, self.rows_seen = state.chunk_count, state.rows_seen
+        self.chunk_count, self.rows_seen = state.chunk_count, state.rows_seen
         self._dates = set(state.date_prefixes)
         self.repeated_headers, self.byte_order_marks = state.repeated_headers, state.byte_order_marks
 
@@ -268,10 +268,10 @@ class Splitter:
 
     def _build_chunk(self, digest: bytes) -> Chunk:
         done = self._open
-        self._chunk_count += 1
+        self.chunk_count += 1
         self._open = self._start_chunk(done.byte_end, done.last_line + 1)
         return Chunk(
-            self._chunk_count, done.byte_start, done.byte_end, done.first_line, done.last_line, done.row_count, digest
+            self.chunk_count, done.byte_start, done.byte_end, done.first_line, done.last_line, done.row_count, digest
         )
 
     @staticmethod
