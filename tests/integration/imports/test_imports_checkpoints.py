@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from sqlalchemy import text
 import settle_failed_import
 import start_import
 from core.errors import CommitOutcomeUnknownError, ImportBusyError
+from core.load_file.splitter import Splitter
 from shell.aws import clients
 from shell.imports import chunk_registration, split_checkpoints, split_store
 from shell.imports import start as start_module
@@ -41,6 +44,12 @@ def _small(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shell.imports.stored_ids.GROUP_BYTES", 400)
     setting("CHUNK_ROWS", "2")
     setting("SPLIT_CHECKPOINT_CHUNKS", "5")
+
+
+@pytest.fixture
+def unlocked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but the import's row keeps workers apart, as when the lock on the file is lost."""
+    monkeypatch.setattr("shell.imports.start.split_lock", lambda *_: nullcontext())
 
 
 def found(world: World, import_id: int) -> Found:
@@ -74,10 +83,16 @@ def stop(step: Step, request: Message, after: Step = nothing, *, world: World) -
         start_module.start_imports(request)
 
 
+def lose() -> None:
+    """End a connection before the answer to its COMMIT."""
+    raise CommitOutcomeUnknownError
+
+
 def count_steps(world: World) -> tuple[int, list[int]]:
     """The number of statements and COMMITs of a split with checkpoints, and the numbers of the COMMITs."""
+    request = put(announce(case="Steps"), FILE)
     with at_every_step(world) as steps:
-        start_module.start_imports(put(announce(case="Steps"), FILE))
+        start_module.start_imports(request)
     world.chunk_messages()
     return steps.count, steps.commits
 
@@ -119,6 +134,7 @@ def test_a_small_file_has_no_checkpoint(world: World) -> None:
     assert world.query("SELECT split_checkpoint FROM imports") == [(None,)]
 
 
+@pytest.mark.usefixtures("unlocked")
 @pytest.mark.slow
 def test_a_split_that_is_killed_at_any_step_is_resumed_with_the_same_result(world: World, setting: Setting) -> None:
     expected = split_in_one_pass(world, setting)
@@ -140,7 +156,7 @@ def test_a_killed_split_goes_on_where_it_was(world: World, monkeypatch: pytest.M
     ((bytes_read,),) = world.query("SELECT bytes_read FROM import_splits")
     assert 0 < bytes_read < len(FILE)
     fed: list[int] = []
-    feed = split_checkpoints.Splitter.feed
+    feed = Splitter.feed
 
     def feed_and_count(self: Any, block: bytes) -> Any:
         fed.append(len(block))
@@ -151,16 +167,14 @@ def test_a_killed_split_goes_on_where_it_was(world: World, monkeypatch: pytest.M
     assert sum(fed) == len(FILE) - bytes_read
 
 
+@pytest.mark.usefixtures("unlocked")
+@pytest.mark.slow
 def test_a_commit_whose_outcome_is_lost_counts_once(world: World, setting: Setting) -> None:
     expected = split_in_one_pass(world, setting)
-
-    def lose(_number: int) -> None:
-        raise CommitOutcomeUnknownError
-
     for number in count_steps(world)[1]:
         pending = announce(case=f"Lost {number}")
         request = put(pending, FILE)
-        with at_every_step(world, nothing, lambda reached, lost=number: lose(reached) if reached == lost else None):
+        with at_every_step(world, nothing, at(number, lose)):
             acknowledged = start(request)
         assert acknowledged or start(request)
         assert found(world, pending.id) == expected, number
@@ -208,7 +222,7 @@ def test_chunks_without_time_are_sent_by_several_invocations(
         sent.append([message["chunk_no"] for message in world.chunk_messages()])
         messages += request_messages()
     assert [len(numbers) for numbers in sent] == [7, 7, 6]
-    assert sorted(sum(sent, [])) == list(range(1, 21))
+    assert sorted(chain.from_iterable(sent)) == list(range(1, 21))
 
 
 def overtake(world: World, setting: Setting) -> tuple[int, BaseException | None]:
@@ -232,12 +246,6 @@ def overtake(world: World, setting: Setting) -> tuple[int, BaseException | None]
     return pending.id, late[1] if len(late) > 1 else None
 
 
-@pytest.fixture
-def unlocked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing but the import's row keeps workers apart, as when the lock on the file is lost."""
-    monkeypatch.setattr("shell.imports.start.split_lock", lambda *_: nullcontext())
-
-
 COUNTED = "SELECT i.chunk_count, COUNT(*) FROM imports i JOIN import_chunks c ON c.import_id = i.id GROUP BY i.id"
 
 
@@ -253,10 +261,7 @@ def test_without_the_check_of_the_checkpoint_the_chunks_of_two_workers_mix(
     world: World, setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The negative control."""
-    without = text(
-        "UPDATE imports SET split_checkpoint = :name "
-        "WHERE id = :import_id AND (:generation, :checkpoint) IS NOT NULL OR id = :import_id"
-    )
+    without = text(str(split_store._ADVANCE).partition(" AND status")[0])
     monkeypatch.setattr(split_store, "_ADVANCE", without)
     overtake(world, setting)
     ((counted, chunks),) = world.query(COUNTED)
@@ -270,7 +275,7 @@ def test_two_workers_have_the_result_of_one_wherever_the_second_comes_in(world: 
     for number in count_steps(world)[1]:
         pending = announce(case=f"Two {number}")
         request = put(pending, FILE)
-        with at_every_step(world, nothing, at(number, lambda again=request: start_module.start_imports(again))):
+        with at_every_step(world, nothing, at(number, partial(start_module.start_imports, request))):
             acknowledged = start(request)
         assert acknowledged or start(request)
         assert found(world, pending.id) == expected, number
