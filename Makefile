@@ -11,6 +11,9 @@ WORKERS ?= 2
 PYTEST_ARGS ?=
 SERVE_ARGS ?=
 PREFLIGHT_ARGS ?=
+# The section of samconfig.toml that `make deploy` uses: dev, staging or prod.
+ENVIRONMENT ?=
+DEPLOY_ARGS ?=
 # The benchmarks that `make bench` runs, one after another; BENCH=custody runs only that one.
 BENCH ?= import_rate split_rate contention
 BENCH_ARGS ?=
@@ -21,7 +24,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup database demo local preflight openapi test test-slow test-full torture bench bench-scale check format build lambda clean lock
+.PHONY: help setup database demo local preflight deploy openapi test test-slow test-full torture bench bench-scale check format build lambda clean lock
 
 DEV := .venv/.installed
 SAM := .venv-sam/.installed
@@ -54,7 +57,7 @@ help:
 	@echo 'make torture    run the whole application under injected faults, SEEDS=20 seeds, about 20 seconds each;'
 	@echo '                the last line is the number of seeds that passed, and what was lost, duplicated or misplaced'
 	@echo 'make bench      compare imports with other methods, under five minutes; BENCH=import_rate (split_rate,'
-	@echo '                contention, chunk_profile, completion, custody, cold_start) runs only that one, BENCH_ARGS=... are options'
+	@echo '                contention, chunk_profile, completion, two_tenants, custody, cold_start) runs only that one, BENCH_ARGS=...'
 	@echo 'make bench-scale  measure how the cost of a row grows up to a million rows, half an hour or more'
 	@echo 'make check      run ruff and mypy, and check the template with SAM, cfn-lint and checkov'
 	@echo 'make openapi    generate the OpenAPI document of the API'
@@ -63,6 +66,8 @@ help:
 	@echo 'make build      build for Lambda on arm64 into .aws-sam/build, for sam deploy, and check the result'
 	@echo 'make preflight  ask AWS, before the first deployment, for zones, versions and quotas that it needs; changes nothing;'
 	@echo '                PREFLIGHT_ARGS="--region eu-central-1 DatabaseProxy=true", PREFLIGHT_ARGS=--help'
+	@echo 'make deploy     deploy what `make build` built to an environment of samconfig.toml: ENVIRONMENT=staging;'
+	@echo '                DEPLOY_ARGS=... are options of sam deploy'
 	@echo 'make lambda     build for this machine and test the result under the Lambda emulator of AWS (Linux)'
 	@echo 'make lock       pin the requirements again; UPGRADE=--upgrade updates them to the newest versions'
 	@echo 'make clean      delete what make has created, except .local (the imported data)'
@@ -84,6 +89,11 @@ local: database $(DEV)
 
 preflight: $(DEV)
 	@.venv/bin/python -m tools.preflight $(PREFLIGHT_ARGS)
+
+deploy: $(SAM)
+	@test -n '$(ENVIRONMENT)' || { echo 'Name an environment of samconfig.toml: make deploy ENVIRONMENT=dev' >&2; exit 1; }
+	@test -f .aws-sam/build/template.yaml || { echo 'Nothing is built: run make build first.' >&2; exit 1; }
+	@.venv-sam/bin/python -m samcli deploy --config-env '$(ENVIRONMENT)' $(DEPLOY_ARGS)
 
 openapi: $(DEV)
 	@.venv/bin/python -m tools.openapi

@@ -13,4 +13,4 @@ def handle(message: dict[str, Any]) -> None:
     complete_import(int(message["import_id"]), int(message["generation"]))
 
 
-lambda_handler = sqs_handler(handle)
+lambda_handler = sqs_handler(handle, lambda config: config.import_completions_queue_url)

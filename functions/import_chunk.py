@@ -13,4 +13,4 @@ def handle(message: dict[str, Any]) -> None:
     import_chunk(int(message["import_id"]), int(message["chunk_no"]))
 
 
-lambda_handler = sqs_handler(handle)
+lambda_handler = sqs_handler(handle, lambda config: config.import_chunks_queue_url)

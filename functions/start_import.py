@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shell.imports.start import postpone_request, start_imports
+from shell.imports.start import start_imports
 from shell.lambda_handlers import sqs_handler
 
-lambda_handler = sqs_handler(start_imports, postpone=postpone_request)
+lambda_handler = sqs_handler(start_imports, lambda config: config.import_requests_queue_url)

@@ -129,8 +129,9 @@ def transform(template: Path, artifacts: Mapping[str, str] | None = None) -> dic
     from samtranslator.yaml_helper import yaml_parse
 
     os.environ.setdefault("AWS_DEFAULT_REGION", REGION)
-    # SAM logs a warning at exit about metrics that were never published.
-    logging.getLogger("samtranslator.metrics.metrics").setLevel(logging.ERROR)
+    # SAM logs warnings about metrics that were never published, and about features that only its service can switch on.
+    for name in ("metrics.metrics", "feature_toggle.feature_toggle"):
+        logging.getLogger(f"samtranslator.{name}").setLevel(logging.ERROR)
     source = yaml_parse(template.read_text(encoding="utf-8"))
     _point_at_artifacts(source, artifacts or {})
     result: dict[str, Any] = sam_transform(source, {}, Loader())

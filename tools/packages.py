@@ -31,7 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "shell.settings": {"core"},
     "shell.deadline": set(),
     "shell.observability": {"core"},
-    "shell.lambda_handlers": _BASE,
+    "shell.lambda_handlers": {"shell.aws"} | _BASE,
     "shell.tables": {"core"},
     "shell.migrations": {"shell.tables", "shell.db", "core"},
     "shell.aws": _BASE,

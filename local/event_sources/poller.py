@@ -8,7 +8,6 @@ Not guaranteed here: moving messages to dead-letter queues, which the queue serv
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import threading
@@ -237,14 +236,16 @@ class _QueuePoller:
             self._sqs.delete_message_batch(QueueUrl=self._url, Entries=entries)  # type: ignore[arg-type]
 
     def _shorten_visibility(self, messages: Sequence[Message], received: float) -> None:
-        """Make failed messages reappear at the template's time, if the scaled queue has a longer timeout."""
-        if self._scaled_visibility == self._visibility or self._stopping.is_set():
+        """Make failed messages reappear at the template's time, if the scaled queue has a longer timeout.
+
+        The local queue server leaves messages unchanged that the function has postponed.
+        """
+        if not messages or self._scaled_visibility == self._visibility or self._stopping.is_set():
             return
         elapsed = (time.monotonic() - received) / self._time_scale.factor
         remaining = max(0, math.ceil(self._visibility - elapsed))
-        for message in messages:
-            # Refused if another copy succeeded and deleted the message, or twelve hours after it was received.
-            with contextlib.suppress(ClientError):
-                self._sqs.change_message_visibility(
-                    QueueUrl=self._url, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=remaining
-                )
+        entries = [
+            {"Id": str(n), "ReceiptHandle": m["ReceiptHandle"], "VisibilityTimeout": remaining}
+            for n, m in enumerate(messages)
+        ]
+        self._sqs.change_message_visibility_batch(QueueUrl=self._url, Entries=entries)  # type: ignore[arg-type]

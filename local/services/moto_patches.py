@@ -6,7 +6,10 @@
   guarantee exact counts, but waiting until a stack is idle needs them.
 - S3 notifications contain the version of the object and a sequencer; those of moto do not.
 - S3 refuses a presigned request whose signature does not match; moto does not look at it.
-- The clock of SQS can be scaled.
+- SQS delivers the messages of a group with few messages in flight before those of one with many (fair queues); moto
+  ignores the groups of standard queues.
+- The clock of SQS can be scaled. Queues then have longer visibility timeouts, which the pollers shorten after a
+  failure, by ChangeMessageVisibilityBatch; that request leaves messages unchanged whose visibility a function changed.
 
 Only processes that call `patch_moto` are changed.
 """
@@ -14,7 +17,8 @@ Only processes that call `patch_moto` are changed.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from moto.core.utils import unix_time_millis
@@ -34,7 +38,16 @@ def build_scaled_clock(factor: float, clock: Callable[[], float] = unix_time_mil
 
 
 class ReliableQueue(models.Queue):
-    """A queue that does not lose messages, counts each message once and soon detects that one is visible again."""
+    """A queue that loses no message, counts each once, is fair, and soon detects that a message is visible again."""
+
+    @property
+    def messages(self) -> list[Any]:
+        """Return the visible messages in the order of delivery: groups with fewer messages in flight first."""
+        visible = super().messages
+        if len({message.group_id for message in visible}) < 2:
+            return visible
+        in_flight = Counter(message.group_id for message in self._messages if message.group_id and not message.visible)
+        return sorted(visible, key=lambda message: in_flight[message.group_id])
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -61,6 +74,31 @@ def _lock_queue(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(backend, queue_name, *args, **kwargs)
 
     return locked
+
+
+def note_postponed(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `method`, ChangeMessageVisibility, which also notes that this delivery of the message was postponed."""
+
+    def postpone(backend: Any, queue_name: str, receipt_handle: str, visibility_timeout: int) -> None:
+        method(backend, queue_name, receipt_handle, visibility_timeout)
+        for message in _find_messages(backend, queue_name, receipt_handle):
+            message.postponed_at = message.approximate_receive_count
+
+    return postpone
+
+
+def shorten_visibility(backend: Any, queue_name: str, entries: Sequence[dict[str, Any]]) -> tuple[list[str], list[Any]]:
+    """Change the visibility of the messages that no function postponed since they were received."""
+    with backend.get_queue(queue_name)._messages_lock:
+        for entry in entries:
+            for message in _find_messages(backend, queue_name, entry["ReceiptHandle"]):
+                if getattr(message, "postponed_at", 0) != message.approximate_receive_count:
+                    message.change_visibility(int(entry["VisibilityTimeout"]))
+    return [entry["Id"] for entry in entries], []
+
+
+def _find_messages(backend: Any, queue_name: str, receipt_handle: str) -> list[Any]:
+    return [each for each in backend.get_queue(queue_name)._messages if each.had_receipt_handle(receipt_handle)]
 
 
 def add_version(event: Callable[..., Any]) -> Callable[..., Any]:
@@ -92,5 +130,8 @@ def patch_moto(factor: float) -> None:
     patched.Queue = ReliableQueue
     patched_notifications: Any = notifications
     patched_notifications._get_s3_event = add_version(notifications._get_s3_event)
+    backend: Any = models.SQSBackend
+    backend.change_message_visibility = note_postponed(backend.change_message_visibility)
+    backend.change_message_visibility_batch = shorten_visibility
     for name in ("receive_message", "change_message_visibility"):
         setattr(models.SQSBackend, name, _lock_queue(getattr(models.SQSBackend, name)))

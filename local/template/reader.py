@@ -27,6 +27,8 @@ PSEUDO_PARAMETERS = {
     "AWS::StackName": "exhibit-ingest-local",
     "AWS::URLSuffix": "amazonaws.com",
 }
+# What a deployment asks for, because the parameter has no default.
+_ANSWERS = {"AlarmEmail": "none"}
 
 _UNSUPPORTED = frozenset(
     {
@@ -152,7 +154,8 @@ class _Reader:
     def __init__(self, path: Path) -> None:
         self.path = path
         source = load_document(path)
-        defaults = {name: spec.get("Default") for name, spec in (source.get("Parameters") or {}).items()}
+        declared = source.get("Parameters") or {}
+        defaults = {name: spec.get("Default", _ANSWERS.get(name)) for name, spec in declared.items()}
         self.parameters = {name: value for name, value in defaults.items() if value is not None} | PSEUDO_PARAMETERS
         document = apply_conditions(source, self.parameters)
         self.resources: dict[str, dict[str, Any]] = document["Resources"]

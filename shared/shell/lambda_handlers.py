@@ -11,28 +11,36 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from core.errors import BusyError, ImportBusyError
+from core.errors import BusyError, ConflictError, ImportBusyError, SettingsError, UnavailableError
+from shell.aws.sqs import postpone
 from shell.deadline import invocation_deadline
 from shell.observability import log_failure, logger
+from shell.settings import Settings, settings
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 Handler = Callable[[dict[str, Any], Any], Any]
-Postpone = Callable[[str, int], None]
+QueueUrl = Callable[[Settings], str]
+# Seconds until a failed message is delivered again, doubled with each delivery up to the visibility timeouts of queues.
+FIRST_WAIT_S, LONGEST_WAIT_S = 5, 360
+# An outage can last for hours: to use up the deliveries of a message within minutes would give it up.
+_OUTAGES = (UnavailableError, ConflictError, SettingsError)
 
 
-def sqs_handler(work: Callable[[dict[str, Any]], object], postpone: Postpone | None = None) -> Handler:
+def sqs_handler(work: Callable[[dict[str, Any]], object], queue_url: QueueUrl | None = None) -> Handler:
     """Return a Lambda handler that calls `work` with the JSON object of each record's body and reports failed records.
 
-    A record whose work another worker is doing (BusyError, ImportBusyError) fails like any other; `postpone` is called
-    with its receipt handle and the error's `retry_after_s` to delay its redelivery. If that fails, it is only logged.
+    `queue_url` selects the queue's URL from the settings. With it, a record is delivered again when that is worth it:
+    if another worker does its work (BusyError, ImportBusyError), after the error's `retry_after_s`; after a failure
+    that is not an outage, in 5 seconds, doubled with each delivery. All others are delivered again after the queue's
+    visibility timeout, and so is a record whose visibility cannot be changed, which is only logged.
     """
     # Imported here, when a queue function is loaded: no other function needs it.
     from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 
     def process_record(record: SQSRecord) -> None:
-        with _postponing_busy(record, postpone), _logging_failures():
+        with _delivering_again(record, queue_url), _logging_failures():
             work(json.loads(record.body))
 
     def lambda_handler(event: dict[str, Any], context: Any) -> Any:
@@ -44,16 +52,26 @@ def sqs_handler(work: Callable[[dict[str, Any]], object], postpone: Postpone | N
 
 
 @contextmanager
-def _postponing_busy(record: SQSRecord, postpone: Postpone | None) -> Iterator[None]:
+def _delivering_again(record: SQSRecord, queue_url: QueueUrl | None) -> Iterator[None]:
     try:
         yield
-    except (BusyError, ImportBusyError) as busy:
-        if postpone is not None:
+    except Exception as error:
+        wait_s = choose_wait(error, int(record.attributes.approximate_receive_count))
+        if queue_url is not None and wait_s is not None:
             try:
-                postpone(record.receipt_handle, busy.retry_after_s)
-            except Exception as error:
-                logger.warning("message not postponed", extra={"error": type(error).__name__})
+                postpone(queue_url(settings()), record.receipt_handle, wait_s)
+            except Exception as failure:
+                logger.warning("message not postponed", extra={"error": type(failure).__name__})
         raise
+
+
+def choose_wait(error: Exception, deliveries: int) -> int | None:
+    """Return the seconds until a message that failed at its nth delivery is worth another; None if unknown."""
+    if isinstance(error, (BusyError, ImportBusyError)):
+        return int(error.retry_after_s)
+    if isinstance(error, _OUTAGES):
+        return None
+    return min(FIRST_WAIT_S << min(deliveries - 1, 10), LONGEST_WAIT_S)
 
 
 def event_handler(work: Callable[[dict[str, Any]], object]) -> Handler:

@@ -70,7 +70,7 @@ class Settings:
             chunk_rows=_read_integer(environment, "CHUNK_ROWS", "1000"),
             max_file_bytes=_read_integer(environment, "MAX_FILE_BYTES", "100000000000"),
             split_checkpoint_chunks=_read_integer(environment, "SPLIT_CHECKPOINT_CHUNKS", "1000"),
-            redrive_delay_seconds=_read_integer(environment, "REDRIVE_DELAY_SECONDS", "900"),
+            redrive_delay_seconds=_read_integer(environment, "REDRIVE_DELAY_SECONDS", "180"),
             redis_url=environment.get("REDIS_URL") or None,
             redis_secret_arn=environment.get("REDIS_SECRET_ARN") or None,
             tenant_claim=environment.get("TENANT_CLAIM", "custom:tenant_id"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Annotated, Any, TypeVar
 
 from aws_lambda_powertools.event_handler import Response as HttpResponse
@@ -100,9 +101,14 @@ def http_app(*, is_by_case: bool = True) -> ApiResolver:
 
 
 def http_handler(app: ApiResolver) -> Handler:
-    """Return the Lambda handler of a resolver."""
+    """Return the Lambda handler of a resolver.
+
+    Its module can be imported before a snapshot (Lambda SnapStart) from which many environments start: nothing that is
+    imported opens a connection, and each environment gets random numbers of its own at its first request.
+    """
 
     def lambda_handler(event: dict[str, Any], context: Any) -> Any:
+        _seed_once()
         request_id = (event.get("requestContext") or {}).get("requestId")
         with invocation_deadline(context), logger.append_context_keys(request_id=request_id):
             rejection = reject_ambiguous(event)
@@ -112,6 +118,12 @@ def http_handler(app: ApiResolver) -> Handler:
             return app.resolve(normalize_body(event), context)
 
     return lambda_handler
+
+
+@lru_cache(maxsize=1)
+def _seed_once() -> None:
+    # The jitter of retries, here and in botocore, is drawn from this generator. Keys and tokens come from the kernel.
+    random.seed()
 
 
 def _to_event(response: Response) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from core.contracts.problems import FALLBACK, INVALID, PROBLEM_URN, ProblemKind,
 from core.custody import PeriodConflict, to_open_end
 from core.errors import ExhibitIngestError, OverlapError, RoleMissingError, StaleVersionError
 from core.roles import Role
-from shell.observability import log_failure
+from shell.observability import emit_counts, log_failure
 
 JSON, PROBLEM, MERGE_PATCH = "application/json", "application/problem+json", "application/merge-patch+json"
 MAX_NAME_CHARACTERS, MAX_ERRORS = 64, 20
@@ -65,7 +65,9 @@ def build_problem(
     required_role: str | None = None,
     retry_after_s: int | None = None,
 ) -> Response[str]:
-    """Return a response with a problem document."""
+    """Return a response with a problem document. A response of 500 is counted: it rolls back a deployment that runs."""
+    if kind is FALLBACK:
+        emit_counts(UnexpectedErrors=1)
     retry_after = kind.retry_after_s if retry_after_s is None else retry_after_s
     document = Problem(
         type=f"{PROBLEM_URN}{kind.name}",

@@ -145,23 +145,23 @@ def build_request(import_record: Imports, **more: object) -> dict[str, object]:
     return {"import_id": import_record.id, "generation": import_record.generation, **more}
 
 
-def send_pending_work(import_id: int, after_chunk: int = 0) -> int:
+def send_pending_work(import_id: int, tenant_id: str, after_chunk: int = 0) -> int:
     """Queue what a running import still needs: its pending chunks after a number or, if none is left, its completion.
 
     Returns the number of chunks. Sending again is harmless. If the deadline nears, a request for the rest is sent
     instead. Raises QueueUnavailableError unless all is queued.
     """
-    sent, is_deadline_near = 0, build_deadline_check(PAUSE_S)
+    config, sent, is_deadline_near = settings(), 0, build_deadline_check(PAUSE_S)
     while page := list_pending_chunks(import_id, after_chunk):
-        sent += send_messages(settings().import_chunks_queue_url, page)
+        sent += send_messages(config.import_chunks_queue_url, page, tenant_id=tenant_id)
         after_chunk = page[-1]["chunk_no"]
         if len(page) < CHUNKS_PER_PAGE:
             break
         if is_deadline_near():
             request = {"import_id": import_id, "generation": page[-1]["generation"], "after_chunk": after_chunk}
-            send_messages(settings().import_requests_queue_url, [request])
+            send_messages(config.import_requests_queue_url, [request], tenant_id=tenant_id)
             return sent
-    send_messages(settings().import_completions_queue_url, list_due_completions(import_id))
+    send_messages(config.import_completions_queue_url, list_due_completions(import_id), tenant_id=tenant_id)
     return sent
 
 

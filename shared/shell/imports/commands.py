@@ -106,7 +106,7 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     transaction.execute(_RESTART, {"import_id": import_id, "status": status.value, "chunks": chunks})
     append_events(transaction, [import_retried(import_id, found.tenant_id, found.generation + 1, chunks)])
     request = {"import_id": import_id, "generation": found.generation + 1}
-    send_messages(settings().import_requests_queue_url, [request])
+    send_messages(settings().import_requests_queue_url, [request], tenant_id=found.tenant_id)
     return read_state(transaction, caller, import_id)
 
 

@@ -116,7 +116,7 @@ def complete_chunk(
         raise ImportNotRunningError(state.status)
     if state.chunks_left == 0:
         request = build_completion_request(import_record.id, state.generation)
-        send_messages(settings().import_completions_queue_url, [request])
+        send_messages(settings().import_completions_queue_url, [request], tenant_id=import_record.tenant_id)
 
 
 def build_completion_request(import_id: int, generation: int) -> dict[str, object]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import select
 
 from core.codes import FileFailure
 from core.errors import UploadRefusedError
@@ -25,6 +25,7 @@ from shell.imports.upload_matching import get_import_id, get_or_create_import, l
 from shell.observability import emit_counts, logger
 from shell.outbox.writer import wake_relay
 from shell.settings import settings
+from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 FAILING_S = 60
@@ -38,9 +39,9 @@ def settle_failed_imports(message: dict[str, Any]) -> None:
     """
     if int(message.get("redrive", 0)) == 0:
         # While the database is down nothing is sent, and the message stays in the queue: an outage fails no import.
-        _check_database()
+        tenant_id = _find_tenant(message)
         again = {**message, "redrive": 1}
-        send_messages(_choose_queue(message), [again], delay_s=settings().redrive_delay_seconds)
+        send_messages(_choose_queue(message), [again], settings().redrive_delay_seconds, tenant_id)
         return
     if _is_completion(message):
         _fail_completion(int(message["import_id"]), int(message["generation"]))
@@ -71,23 +72,27 @@ def _find_imports(message: dict[str, Any]) -> Iterator[int]:
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _check_database() -> None:
+def _find_tenant(message: dict[str, Any]) -> str | None:
+    """Return the tenant of the import that the message names; None if it names none. Fails without the database."""
     with session() as reading:
-        reading.execute(text("SELECT 1"))
+        return reading.scalar(select(Imports.tenant_id).where(Imports.id == (get_import_id(message) or 0)))
 
 
 def _fail_or_resume(import_id: int, generation: int, checkpoint: str | None) -> None:
     import_record = load_current_import(import_id)
-    if import_record is not None and import_record.status == ImportStatus.SPLITTING:
+    if import_record is None:
+        return
+    if import_record.status == ImportStatus.SPLITTING:
         if import_record.split_checkpoint != checkpoint and import_record.generation <= generation:
             again = build_request(import_record, redrive=1, checkpoint=import_record.split_checkpoint)
-            send_messages(settings().import_requests_queue_url, [again])
+            queue, delay_s = settings().import_requests_queue_url, settings().redrive_delay_seconds
+            send_messages(queue, [again], delay_s, import_record.tenant_id)
             return
         with split_lock(import_record, FAILING_S):
             fail_import(import_id, generation, FileFailure.NOT_READ, "reading the file failed in every attempt")
         logger.error("import failed in every attempt", extra={"import_id": import_id, "generation": generation})
         wake_relay()
-    send_pending_work(import_id)
+    send_pending_work(import_id, import_record.tenant_id)
 
 
 def _fail_completion(import_id: int, generation: int) -> None:

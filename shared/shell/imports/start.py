@@ -23,7 +23,7 @@ from core.imports.uploads import MAX_KEY_BYTES, Upload, build_options_key, find_
 from core.load_file.options import ImportOptions, parse_options
 from core.statuses import ImportStatus
 from shell.aws.s3 import ObjectVersion, read_first_bytes
-from shell.aws.sqs import postpone, send_messages
+from shell.aws.sqs import send_messages
 from shell.db.column_limits import column_limits
 from shell.db.session import session
 from shell.imports.chunk_registration import build_request, fail_import, register_chunks, send_pending_work
@@ -63,11 +63,6 @@ def start_imports(message: dict[str, Any]) -> None:
             start_import(upload)
 
 
-def postpone_request(receipt_handle: str, seconds: int) -> None:
-    """Make a request visible again after this many seconds instead of at the end of its visibility timeout."""
-    postpone(settings().import_requests_queue_url, receipt_handle, seconds)
-
-
 def start_import(upload: Upload) -> int:
     """Create the upload's import if needed, split the file, and queue the pending chunks; return the import's id.
 
@@ -92,10 +87,11 @@ def resume_import(import_id: int, after_chunk: int = 0) -> None:
             _split(import_record)
         except SplitPausedError:
             # A new message, which is received for the first time; the lock on the file is released.
-            send_messages(settings().import_requests_queue_url, [build_request(import_record)])
+            request, tenant_id = build_request(import_record), import_record.tenant_id
+            send_messages(settings().import_requests_queue_url, [request], tenant_id=tenant_id)
             return
         wake_relay()
-    sent = send_pending_work(import_id, after_chunk)
+    sent = send_pending_work(import_id, import_record.tenant_id, after_chunk)
     logger.info("chunks queued", extra={"import_id": import_id, "chunks": sent})
 
 

@@ -132,7 +132,7 @@ def test_naive_sending_after_the_commit_is_lost_with_its_worker(world: World, mo
     """The chunk is done; its message, delivered again, finds nothing to do."""
     import_id = world.start(SIX)
     (message,) = world.chunk_messages()
-    monkeypatch.setattr("shell.imports.completion.send_messages", lambda *_: 0)
+    monkeypatch.setattr("shell.imports.completion.send_messages", lambda *_, **__: 0)
     assert call(import_chunk.lambda_handler, message)
     monkeypatch.undo()
     assert world.import_chunk(message)

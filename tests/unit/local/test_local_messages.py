@@ -12,7 +12,7 @@ from moto.sqs import models
 
 from local.event_sources.sqs_events import find_failed_ids
 from local.event_sources.waiting import COUNTS
-from local.services.moto_patches import ReliableQueue, build_scaled_clock
+from local.services.moto_patches import ReliableQueue, build_scaled_clock, note_postponed, shorten_visibility
 from local.template.model import EventSource
 from local.time_scale import TimeScale
 from tests.support.deliveries import RepeatedDelivery
@@ -151,3 +151,57 @@ def test_counting_waits_for_whoever_holds_the_queue(kind: type[models.Queue], wa
         counting.join(timeout=0.3 if waits else 30)
         assert counting.is_alive() is waits
     counting.join()
+
+
+def _fair_queue() -> models.Queue:
+    return ReliableQueue("Queue", "us-east-1", "123456789012")  # type: ignore[abstract]
+
+
+def _send(queue: models.Queue, body: str, group: str | None) -> models.Message:
+    message = models.Message(body, body)
+    message.group_id = group
+    queue.add_message(message)
+    return message
+
+
+@pytest.mark.parametrize(("groups", "first"), [(("big", "little"), "little 0"), ((None, None), "big 1")])
+def test_a_message_of_a_group_with_fewer_in_flight_comes_first(groups: tuple[str | None, ...], first: str) -> None:
+    queue = _fair_queue()
+    big = [_send(queue, f"big {number}", groups[0]) for number in range(3)]
+    _send(queue, "little 0", groups[1])
+    assert queue.messages[0] is big[0], "nothing is in flight: the oldest"
+    big[0].mark_received(30)
+    assert queue.messages[0].body == first
+
+
+class _Backend:
+    """SQS with one queue, as moto keeps it."""
+
+    def __init__(self, queue: models.Queue) -> None:
+        self.queue = queue
+
+    def get_queue(self, _name: str) -> models.Queue:
+        return self.queue
+
+    def change_message_visibility(self, _name: str, receipt_handle: str, visibility_timeout: int) -> None:
+        next(each for each in self.queue._messages if each.had_receipt_handle(receipt_handle)).change_visibility(
+            visibility_timeout
+        )
+
+
+@pytest.mark.parametrize("postponed", [True, False])
+def test_a_poller_shortens_the_visibility_unless_the_function_changed_it(postponed: bool) -> None:
+    queue = _fair_queue()
+    message = _send(queue, "body", None)
+    backend = _Backend(queue)
+    message.mark_received(900)
+    if postponed:
+        note_postponed(_Backend.change_message_visibility)(backend, "Queue", message.receipt_handle, 300)
+    before = message.visible_at
+    entry = {"Id": "0", "ReceiptHandle": message.receipt_handle, "VisibilityTimeout": 60}
+    assert shorten_visibility(backend, "Queue", [entry]) == (["0"], [])
+    assert (message.visible_at == before) is postponed
+    # The next delivery is another one.
+    message.mark_received(900)
+    shorten_visibility(backend, "Queue", [{**entry, "ReceiptHandle": message.receipt_handle, "VisibilityTimeout": 0}])
+    assert message.visible

@@ -1,4 +1,4 @@
-"""A message whose work somebody else is doing: reported as failed, and postponed until that one's time is over."""
+"""When a failed message is delivered again: soon, when another worker is done, or after the visibility timeout."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from typing import Any
 
 import pytest
 
-from core.errors import BusyError, ChunkBusyError, ImportBusyError
-from shell.lambda_handlers import sqs_handler
+from core.errors import (
+    BusyError,
+    ChunkBusyError,
+    DatabaseUnavailableError,
+    ImportBusyError,
+    SettingsError,
+    TransactionConflictError,
+)
+from shell.lambda_handlers import choose_wait, sqs_handler
 from shell.observability import logger
 from tests.support.world import Context, sqs_event
 
 FAILED = {"batchItemFailures": [{"itemIdentifier": "message-0"}]}
+Changed = list[tuple[str, str, int]]
 
 
 @pytest.fixture
@@ -30,49 +38,74 @@ def levels(written: io.StringIO) -> list[tuple[str, str]]:
     return [(line["level"], line["message"]) for line in lines]
 
 
-class Queue:
-    """Remembers what is postponed, and may refuse to."""
+class Queues:
+    """SQS that remembers the visibilities it was asked to change, and may refuse to."""
 
-    def __init__(self, error: Exception | None = None) -> None:
-        self.postponed: list[tuple[str, int]] = []
+    def __init__(self, error: Exception | None) -> None:
+        self.changed: Changed = []
         self._error = error
 
-    def postpone(self, handle: str, seconds: int) -> None:
-        self.postponed.append((handle, seconds))
+    def change_message_visibility(self, **request: Any) -> None:
+        self.changed.append((request["QueueUrl"], request["ReceiptHandle"], request["VisibilityTimeout"]))
         if self._error:
             raise self._error
 
 
-def deliver(error: Exception | None, queue: Queue | None) -> Any:
-    """One message whose work ends with this error."""
+def deliver(
+    error: Exception | None, monkeypatch: pytest.MonkeyPatch, refusal: Exception | None = None, deliveries: int = 1
+) -> tuple[Any, Changed]:
+    """One message whose work ends with this error, at its nth delivery; the answer and what SQS was asked."""
+    queues = Queues(refusal)
+    monkeypatch.setattr("shell.aws.sqs.sqs", lambda: queues)
+    monkeypatch.setattr("shell.lambda_handlers.settings", lambda: None)
 
     def work(_: dict[str, Any]) -> None:
         if error:
             raise error
 
-    return sqs_handler(work, postpone=queue.postpone if queue else None)(sqs_event({}), Context())
+    event = sqs_event({})
+    event["Records"][0]["attributes"]["ApproximateReceiveCount"] = str(deliveries)
+    return sqs_handler(work, lambda _: "the queue")(event, Context()), queues.changed
 
 
 @pytest.mark.parametrize("busy", [ImportBusyError(retry_after_s=42), BusyError(retry_after_s=42)])
-def test_a_busy_message_fails_and_comes_back_when_it_is_worth_it(busy: Exception, written: io.StringIO) -> None:
-    queue = Queue()
-    assert deliver(busy, queue) == FAILED
-    assert queue.postponed == [("handle", 42)]
-    assert levels(written) == [("WARNING", "failed")]
-
-
-def test_a_queue_that_does_not_postpone_or_cannot_changes_nothing_else(written: io.StringIO) -> None:
-    assert deliver(ImportBusyError(retry_after_s=42), None) == FAILED
-    assert levels(written) == [("WARNING", "failed")]
-    assert deliver(ImportBusyError(retry_after_s=42), Queue(RuntimeError("no"))) == FAILED
-    assert levels(written)[1:] == [("WARNING", "failed"), ("WARNING", "message not postponed")]
-
-
-@pytest.mark.parametrize("error", [ChunkBusyError(), RuntimeError("no"), None])
-def test_other_failures_are_errors_and_they_and_what_succeeds_are_not_postponed(
-    error: Exception | None, written: io.StringIO
+def test_a_busy_message_fails_and_comes_back_when_it_is_worth_it(
+    busy: Exception, written: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    queue = Queue()
-    assert deliver(error, queue) == (FAILED if error else {"batchItemFailures": []})
-    assert queue.postponed == []
-    assert levels(written) == ([("ERROR", "failed")] if error else [])
+    assert deliver(busy, monkeypatch) == (FAILED, [("the queue", "handle", 42)])
+    assert levels(written) == [("WARNING", "failed")]
+
+
+def test_a_failure_that_is_no_outage_comes_back_soon_and_less_soon_each_time(
+    written: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for deliveries, wait_s in ((1, 5), (2, 10), (5, 80), (1000, 360)):
+        found = deliver(RuntimeError("no"), monkeypatch, deliveries=deliveries)
+        assert found == (FAILED, [("the queue", "handle", wait_s)])
+    assert set(levels(written)) == {("ERROR", "failed")}
+
+
+@pytest.mark.parametrize(
+    "outage", [DatabaseUnavailableError(), ChunkBusyError(), TransactionConflictError(), SettingsError("incomplete")]
+)
+def test_an_outage_uses_up_no_deliveries_within_minutes(outage: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert deliver(outage, monkeypatch) == (FAILED, [])
+    assert choose_wait(outage, 4) is None
+
+
+def test_what_succeeds_is_not_postponed(written: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert deliver(None, monkeypatch) == ({"batchItemFailures": []}, [])
+    assert levels(written) == []
+
+
+def test_a_queue_that_cannot_postpone_or_is_not_named_changes_nothing_else(
+    written: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, _ = deliver(ImportBusyError(retry_after_s=42), monkeypatch, RuntimeError("no"))
+    assert answer == FAILED
+    assert levels(written) == [("WARNING", "message not postponed"), ("WARNING", "failed")][::-1]
+    assert sqs_handler(_fail)(sqs_event({}), Context()) == FAILED
+
+
+def _fail(_: dict[str, Any]) -> None:
+    raise RuntimeError("no")

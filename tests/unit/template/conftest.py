@@ -20,8 +20,12 @@ EVERY_OPTION = {
     "DatabaseProxy": "true",
     "CacheNodeType": "cache.t4g.small",
     "AlarmEmail": "operator@example.com",
+    "MonthlyBudget": "300",
+    "SnapStart": "PublishedVersions",
     "AccessLogBucket": "access-logs",
 }
+# What a deployment asks for.
+ANSWERS = {"AlarmEmail": "none"}
 OTHER_ISSUER = {"JwtIssuer": "https://issuer.example.com", "JwtAudience": "exhibits"}
 
 Properties = dict[str, Any]
@@ -90,7 +94,7 @@ def transformed() -> dict[str, Any]:
 
 def deployed_with(transformed: dict[str, Any], parameters: Mapping[str, str]) -> Deployed:
     """What is made where those parameters are given and the others are left alone."""
-    defaults = {name: each.get("Default", "") for name, each in transformed["Parameters"].items()}
+    defaults = {name: each.get("Default", ANSWERS.get(name)) for name, each in transformed["Parameters"].items()}
     left = apply_conditions(copy.deepcopy(transformed), {**defaults, **PSEUDO_PARAMETERS, **parameters})
     return Deployed(left["Resources"], left["Outputs"])
 

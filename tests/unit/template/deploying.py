@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 from cfnlint.schema.manager import ProviderSchemaManager
@@ -37,7 +37,7 @@ class Deployment:
     """One deployment of the template with these parameters; the others keep their defaults."""
 
     def __init__(self, transformed: Mapping[str, Any], **parameters: str) -> None:
-        defaults = {name: str(each.get("Default", "")) for name, each in transformed["Parameters"].items()}
+        defaults = {name: str(each.get("Default", "none")) for name, each in transformed["Parameters"].items()}
         self._values = {**defaults, **PSEUDO_PARAMETERS, **parameters}
         self.resources = apply_conditions(copy.deepcopy(dict(transformed)), self._values)["Resources"]
         self._ids: dict[str, str] = {}
@@ -74,18 +74,15 @@ class Deployment:
         reference = {"Fn::GetAtt": [name, attribute]} if attribute else {"Ref": name}
         return str(self.resolve(reference))
 
-    @cached_property
-    def configuration(self) -> dict[str, Any]:
-        """What a version of `produce` that is published now is made of."""
-        found: dict[str, Any] = self.resolve(self.resources["ProduceFunction"]["Properties"])
+    def configuration(self, function: str) -> dict[str, Any]:
+        """What a version of a function that is published now is made of."""
+        found: dict[str, Any] = self.resolve(self.resources[function]["Properties"])
         return found
 
-    @cached_property
-    def version(self) -> str:
-        """The logical id of the version that the alias points at."""
-        return get_referenced_id(self.resources["ProduceFunctionAliaslive"]["Properties"]["FunctionVersion"])
+    def version(self, function: str) -> str:
+        """The logical id of the version that a function's alias points at."""
+        return get_referenced_id(self.resources[f"{function}Aliaslive"]["Properties"]["FunctionVersion"])
 
-    @cached_property
-    def published(self) -> str:
+    def published(self, function: str) -> str:
         """The physical id of that version: another one means that a version was published."""
-        return self.physical_id(self.version)
+        return self.physical_id(self.version(function))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import copy
 import json
 import re
 from functools import cache
 from typing import Any
 
-from tests.unit.template.conftest import ROOT, Deployed, listed, target
+import pytest
+
+from tests.unit.template.conftest import ROOT, Deployed, deployed_with, listed, target
 
 NAMESPACE, EMITTING = "ExhibitIngest", re.compile(r"\b(?:add_metric|emit_counts)\b")
 
@@ -24,16 +27,94 @@ def emitted() -> set[str]:
     return {name for name in named if re.fullmatch("([A-Z][a-z]+)+", name)}
 
 
+# CloudWatch, "Create a CloudWatch alarm based on a metric math expression".
+METRICS_PER_ALARM = 10
+# Its quota belongs to the account.
+OF_THE_ACCOUNT = {"ConcurrencyAlarm"}
+
+
 def metrics_of(alarm: dict[str, Any]) -> list[dict[str, Any]]:
     nested = [each["MetricStat"]["Metric"] for each in alarm.get("Metrics", []) if "MetricStat" in each]
     return nested or [alarm]
+
+
+def watched(deployed: Deployed, metric: str) -> list[str]:
+    """The functions that an alarm looks at, by this metric of Lambda; each as often as it is looked at."""
+    return sorted(
+        target(each["Dimensions"][0]["Value"])
+        for alarm in deployed.of_type("AWS::CloudWatch::Alarm").values()
+        for each in metrics_of(alarm)
+        if (each["Namespace"], each["MetricName"]) == ("AWS/Lambda", metric)
+    )
+
+
+@pytest.mark.parametrize("metric", ["Errors", "Throttles"])
+def test_errors_and_throttles_of_every_function_are_in_one_alarm(deployed: Deployed, metric: str) -> None:
+    assert watched(deployed, metric) == sorted(deployed.functions)
+    less = copy.deepcopy(dict(deployed.resources))
+    del less["ImportErrorsAlarm"], less["ImportThrottlesAlarm"]
+    assert watched(Deployed(less, deployed.outputs), metric) != sorted(deployed.functions), "the negative control"
+
+
+def test_an_expression_uses_all_metrics_of_its_alarm_and_no_others(deployed: Deployed) -> None:
+    for name, alarm in deployed.of_type("AWS::CloudWatch::Alarm").items():
+        queries = alarm.get("Metrics", [])
+        used = {word for each in queries for word in re.findall(r"\b[a-z]\w*", each.get("Expression", ""))}
+        assert used == {each["Id"] for each in queries if "MetricStat" in each}, name
+        assert len(queries) <= METRICS_PER_ALARM, name
+        assert [each["ReturnData"] for each in queries].count(True) == bool(queries), name
+        assert len({each["MetricStat"]["Period"] for each in queries if "MetricStat" in each}) <= 1, name
+
+
+def test_no_alarm_looks_at_the_age_of_messages_which_a_long_import_makes_old(deployed: Deployed) -> None:
+    metrics = [each for alarm in deployed.of_type("AWS::CloudWatch::Alarm").values() for each in metrics_of(alarm)]
+    assert "ApproximateAgeOfOldestMessage" not in {each["MetricName"] for each in metrics}
+    for name in ("ImportsWaitAlarm", "CompletionsWaitAlarm", "RequestsWaitAlarm"):
+        alarm = deployed.resources[name]["Properties"]
+        assert {each["MetricName"] for each in metrics_of(alarm)} == {
+            *("ApproximateNumberOfMessagesVisible", "NumberOfMessagesDeleted"),
+        }
+        assert alarm["Metrics"][0]["Expression"] == "IF(waiting > 0 AND FILL(finished, 0) == 0, 1, 0)"
+        assert alarm["Metrics"][1]["MetricStat"]["Period"] * alarm["EvaluationPeriods"] == 3600
+
+
+def test_every_end_of_an_execution_but_success_is_told(deployed: Deployed) -> None:
+    metrics = metrics_of(deployed.resources["ProductionExecutionsAlarm"]["Properties"])
+    ends = {"DurableExecutionFailed", "DurableExecutionTimedOut", "DurableExecutionStopped"}
+    assert {each["MetricName"] for each in metrics} == ends
+    assert {target(each["Dimensions"][0]["Value"]) for each in metrics} == {"ProduceFunction"}
+
+
+def test_rejected_calls_are_a_rate_of_many_and_a_percentile_needs_many(deployed: Deployed) -> None:
+    rejected = deployed.resources["ApiRejectionsAlarm"]["Properties"]
+    assert rejected["Metrics"][0]["Expression"] == "IF(calls >= 50, 100 * refused / calls, 0)"
+    slow = deployed.resources["ApiLatencyAlarm"]["Properties"]
+    assert (slow["ExtendedStatistic"], slow["EvaluateLowSampleCountPercentile"]) == ("p99", "ignore")
+
+
+def test_a_budget_is_where_one_is_set_and_aws_has_budgets(transformed: dict[str, Any]) -> None:
+    def budgets(**parameters: str) -> int:
+        return len(deployed_with(transformed, parameters).of_type("AWS::Budgets::Budget"))
+
+    mail = {"AlarmEmail": "operator@example.com"}
+    assert budgets(**mail, MonthlyBudget="300") == 1
+    assert budgets(**mail) == budgets(MonthlyBudget="300") == 0
+    assert budgets(**mail, MonthlyBudget="300", **{"AWS::Partition": "aws-us-gov"}) == 0
+
+
+def test_a_deployment_asks_who_reads_the_alarms(transformed: dict[str, Any]) -> None:
+    declared = transformed["Parameters"]["AlarmEmail"]
+    assert "Default" not in declared
+    allowed = {text for text in ("", "none", "a@b.example", "SET-ME") if re.fullmatch(declared["AllowedPattern"], text)}
+    assert allowed == {"none", "a@b.example"}
 
 
 def test_every_alarm_tells_somebody_and_says_what_to_do(deployed: Deployed) -> None:
     for name, alarm in deployed.of_type("AWS::CloudWatch::Alarm").items():
         for actions in ("AlarmActions", "OKActions"):
             assert [target(action) for action in alarm[actions]] == ["AlarmTopic"], name
-        assert all("Dimensions" in metric for metric in metrics_of(alarm)), f"{name} watches other stacks too"
+        own = all("Dimensions" in metric for metric in metrics_of(alarm))
+        assert own == (name not in OF_THE_ACCOUNT), f"{name} watches other stacks too"
         assert alarm["TreatMissingData"] in ("breaching", "notBreaching"), name
         assert len(alarm["AlarmDescription"]) > 30, name
 

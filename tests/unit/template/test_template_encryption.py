@@ -90,7 +90,9 @@ def test_what_must_outlive_the_stack_does_and_with_it_its_key(plain: Deployed) -
     # Layers and versions of functions hold nothing of anybody's: SAM keeps the old ones for a roll-back.
     code = {"AWS::Lambda::LayerVersion", "AWS::Lambda::Version"}
     kept = {
-        name: each for name, each in plain.resources.items() if "DeletionPolicy" in each and each["Type"] not in code
+        name: each
+        for name, each in plain.resources.items()
+        if each.get("DeletionPolicy", "Delete") != "Delete" and each["Type"] not in code
     }
     # What a first deployment that failed has made is empty, and the next one needs its names.
     retained = dict.fromkeys(("EvidenceBucket", "DataKey", "UserPool"), "RetainExceptOnCreate")

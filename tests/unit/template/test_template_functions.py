@@ -43,8 +43,9 @@ def test_a_function_of_the_api_gives_up_before_api_gateway_does(deployed: Deploy
     (api,) = deployed.of_type("AWS::ApiGatewayV2::Api").values()
     operations = [each for operations in api["Body"]["paths"].values() for each in operations.values()]
     addresses = str([each["x-amazon-apigateway-integration"]["uri"] for each in operations])
-    answering = set(re.findall(r"\$\{(\w+)\.Arn\}", addresses))
+    answering = set(re.findall(r"\$\{(\w+)Aliaslive\}", addresses))
     assert answering == API
+    assert len(operations) == addresses.count("Aliaslive"), "a route without an alias has neither canary nor snapshot"
     assert {deployed.functions[name]["Timeout"] for name in answering} == {25}
 
 
@@ -89,10 +90,15 @@ def versions(made: dict[str, Any]) -> set[str]:
     return {name for name, each in made["Resources"].items() if each["Type"] == "AWS::Lambda::Version"}
 
 
-def test_what_produce_is_made_of_and_nothing_else_gives_it_a_new_version(transformed: dict[str, Any]) -> None:
-    for changed in ("SharedLayer", "DependenciesLayer", "ProduceFunction"):
-        assert versions(transform(TEMPLATE, {changed: "s3://bucket/another.zip"})).isdisjoint(versions(transformed))
-    assert versions(transform(TEMPLATE, {"ImportChunkFunction": "s3://bucket/another.zip"})) == versions(transformed)
+def test_what_a_function_is_made_of_and_nothing_else_gives_it_a_new_version(transformed: dict[str, Any]) -> None:
+    def replaced(changed: str) -> set[str]:
+        return versions(transformed) - versions(transform(TEMPLATE, {changed: "s3://bucket/another.zip"}))
+
+    for layer in ("SharedLayer", "DependenciesLayer"):
+        assert replaced(layer) == versions(transformed)
+    for function in ("ProduceFunction", "CustodyApiFunction"):
+        assert {name.partition("Version")[0] for name in replaced(function)} == {function}
+    assert replaced("ImportChunkFunction") == set()
 
 
 @pytest.mark.parametrize("lost", ["AutoPublishAliasAllProperties", "PublishLambdaVersion", None])

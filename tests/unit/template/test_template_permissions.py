@@ -55,6 +55,18 @@ def test_a_wildcard_would_be_found(action: str, resource: str) -> None:
     assert len(wildcards({"Action": action, "Resource": resource})) == 1
 
 
+def test_operators_have_the_data_api_and_no_function_has_it(deployed: Deployed) -> None:
+    (cluster,) = deployed.of_type("AWS::RDS::DBCluster").values()
+    assert cluster["EnableHttpEndpoint"] == {"Ref": "DatabaseDataApi"}
+    assert "rds-data:" not in str([document for _, document in identity_policies(deployed)])
+
+
+def test_nothing_has_a_name_for_which_a_deployment_needs_another_capability(deployed: Deployed) -> None:
+    # CAPABILITY_IAM, as in samconfig.toml, is for roles and policies that CloudFormation names.
+    for kind, name in (("AWS::IAM::Role", "RoleName"), ("AWS::IAM::ManagedPolicy", "ManagedPolicyName")):
+        assert [each for each in deployed.of_type(kind).values() if name in each] == []
+
+
 def test_the_only_policies_of_aws_are_those_that_sam_attaches(deployed: Deployed) -> None:
     for function in deployed.functions:
         attached = deployed.role_of(function)["ManagedPolicyArns"]

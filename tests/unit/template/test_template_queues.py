@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shell.lambda_handlers import choose_wait
 from tests.unit.template.conftest import Deployed, target
 
 # To do again what these do is harmless, and takes long.
@@ -40,7 +41,7 @@ def test_where_messages_end_and_where_they_may_be_stuck_an_alarm_looks(deployed:
     watched = {
         target(dimension["Value"])
         for alarm in deployed.of_type("AWS::CloudWatch::Alarm").values()
-        for dimension in alarm["Dimensions"]
+        for dimension in alarm.get("Dimensions", [])
         if dimension["Name"] == "QueueName" and alarm["Threshold"] == 0
     }
     settled = {"ImportRequestsDeadLetterQueue", "ImportChunksDeadLetterQueue"}
@@ -87,3 +88,22 @@ def test_only_its_own_source_may_send_to_a_queue_from_outside(deployed: Deployed
         for statement in policy["PolicyDocument"]["Statement"]:
             assert statement["Action"] == "sqs:SendMessage", name
             assert "aws:SourceArn" in statement["Condition"]["ArnEquals"], name
+
+
+def test_what_always_fails_is_given_up_within_ten_minutes(deployed: Deployed) -> None:
+    """The waits of all deliveries, twice, and of the redrive; else it would be ten visibility timeouts, an hour."""
+    queues = deployed.of_type("AWS::SQS::Queue")
+    for name in ("ImportRequestsQueue", "ImportChunksQueue", "ImportCompletionsQueue"):
+        deliveries = queues[name]["RedrivePolicy"]["maxReceiveCount"]
+        waits = [choose_wait(RuntimeError(), delivery) or 0 for delivery in range(1, deliveries + 1)]
+        redrive = int(deployed.variables("SettleFailedChunkFunction")["REDRIVE_DELAY_SECONDS"])
+        assert 2 * sum(waits) + redrive < 600
+        assert 2 * deliveries * queues[name]["VisibilityTimeout"] >= 3600
+
+
+def test_who_postpones_messages_may_change_their_visibility(deployed: Deployed) -> None:
+    for consumer in deployed.consumers():
+        if consumer.function in ("StartImportFunction", "ImportChunkFunction", "CompleteImportFunction"):
+            allowed = str(deployed.role_of(consumer.function))
+            assert "sqs:ChangeMessageVisibility" in allowed, consumer.function
+            assert consumer.queue in allowed

@@ -1,23 +1,20 @@
-"""The version of `produce` that its alias points at: no parameter changes without reaching it."""
+"""The versions that aliases point at: no parameter changes without reaching them, and none publishes what is there."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import fields
-from functools import cache
 from typing import Any
 
 import pytest
 
 from local.template.intrinsics import load_document
-from shell.settings import Settings
 from tests.unit.template.conftest import TEMPLATE, Deployed
 from tests.unit.template.deploying import Deployment, create_only
 from tools.check_template import transform
-from tools.packages import Source, all_sources, imports
 
-PARAMETERS: dict[str, dict[str, Any]] = load_document(TEMPLATE)["Parameters"]
+DOCUMENT = load_document(TEMPLATE)
+PARAMETERS: dict[str, dict[str, Any]] = DOCUMENT["Parameters"]
+ALIASED = sorted(name for name, each in DOCUMENT["Resources"].items() if "AutoPublishAlias" in each["Properties"])
+API = [name for name in ALIASED if name.endswith("ApiFunction")]
 # Valid values of parameters that are neither numbers nor choices.
 OTHERS = {
     "DatabaseName": "evidence",
@@ -25,14 +22,19 @@ OTHERS = {
     "DatabaseSnapshot": "arn:aws:rds:us-east-1:123456789012:cluster-snapshot:as-of-nine",
     "CacheNodeType": "cache.t4g.small",
     "JwtIssuer": "https://issuer.example.com",
+    "AlarmEmail": "operator@example.com",
 }
-# What these change is read when a production runs; each of them left the alias where it was.
-SEEN_BY_PRODUCE = (
+# What these change is read by the functions; each of them left the aliases where they were.
+SEEN = (
     *("DatabaseSnapshot", "DatabaseName", "DatabaseCharset", "CacheNodeType", "LogLevel", "PropertiesFormat"),
+    *("TenantClaim", "RolesClaim", "DefaultRole", "CasesClaim", "IdempotencyTtlHours", "CustodyLocking"),
 )
 # The longest values, in characters: Aurora's cluster-<26>, subnet-<17>, a replication group's id (at most 40).
 LENGTHS = {"DBClusterResourceId": 34, "Cache": 40, "PrivateSubnetA": 24, "PrivateSubnetB": 24, "DatabaseName": 63}
-LONGEST_DESCRIPTION = 256
+LENGTHS |= dict.fromkeys(("DefaultUserId", "TenantClaim", "RolesClaim", "CasesClaim"), 128)
+# An ARN up to the name of the policy (arn:aws-us-gov:iam::<12>:policy/), and the longest name.
+LENGTHS["FunctionConfiguration"] = 41 + 128
+LONGEST_DESCRIPTION, LONGEST_POLICY_DESCRIPTION = 256, 1000
 
 
 def another_value(name: str) -> str:
@@ -44,33 +46,6 @@ def another_value(name: str) -> str:
     return str(declared["Default"] + 1) if declared["Type"] == "Number" else OTHERS.get(name, "another")
 
 
-@cache
-def not_read_by_produce() -> frozenset[str]:
-    """The variables whose setting is named in no module that `produce` imports, directly or not, at once or later."""
-    by_name = {source.module: source for source in all_sources()}
-    texts = [source.text for source in _closure(by_name["produce"], by_name) if source.module != "shell.settings"]
-    names = (each.name for each in fields(Settings))
-    return frozenset(name.upper() for name in names if not any(re.search(rf"\.{name}\b", text) for text in texts))
-
-
-def _closure(start: Source, by_name: dict[str, Source]) -> Iterator[Source]:
-    waiting, seen = [start], {start.module}
-    while waiting:
-        source = waiting.pop()
-        yield source
-        names = {prefix for _, name in imports(source) for prefix in (name, name.rpartition(".")[0])}
-        found = names & by_name.keys() - seen
-        seen |= found
-        waiting += [by_name[name] for name in found]
-
-
-def seen_by_produce(deployment: Deployment) -> dict[str, Any]:
-    """The configuration without the variables that nothing in `produce` reads."""
-    variables = deployment.configuration["Environment"]["Variables"]
-    read = {name: value for name, value in variables.items() if name not in not_read_by_produce()}
-    return deployment.configuration | {"Environment": read}
-
-
 @pytest.fixture(scope="session")
 def before(transformed: dict[str, Any]) -> Deployment:
     return Deployment(transformed)
@@ -78,7 +53,7 @@ def before(transformed: dict[str, Any]) -> Deployment:
 
 @pytest.fixture(scope="session")
 def unnamed() -> dict[str, Any]:
-    """The transformed template without the description of the version: as it was, and the negative control."""
+    """The transformed template without the descriptions of the versions: the negative control."""
     made = transform(TEMPLATE)
     for resource in made["Resources"].values():
         if resource["Type"] == "AWS::Lambda::Version":
@@ -87,33 +62,43 @@ def unnamed() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", sorted(PARAMETERS))
-def test_a_parameter_that_changes_what_produce_sees_publishes_a_version(
+def test_a_parameter_publishes_a_version_exactly_if_it_changes_the_function(
     transformed: dict[str, Any], before: Deployment, name: str
 ) -> None:
     after = Deployment(transformed, **{name: another_value(name)})
-    if seen_by_produce(after) != seen_by_produce(before):
-        assert after.published != before.published, f"{name} does not reach the alias of produce"
-    if after.published != before.published:
+    for function in ALIASED:
+        changes = after.configuration(function) != before.configuration(function)
+        publishes = after.published(function) != before.published(function)
+        assert publishes or not changes, f"{name} does not reach the alias of {function}"
         # PublishVersion: "Lambda doesn't publish a version if the function's configuration and code haven't changed".
-        assert after.configuration != before.configuration, f"the deployment of another {name} fails"
+        assert changes or not publishes, f"the deployment of another {name} fails at {function}"
 
 
-@pytest.mark.parametrize("name", SEEN_BY_PRODUCE)
-def test_these_parameters_reach_produce_and_did_not_without_the_description(
-    transformed: dict[str, Any], unnamed: dict[str, Any], before: Deployment, name: str
+@pytest.mark.parametrize("function", ALIASED)
+@pytest.mark.parametrize("name", SEEN)
+def test_these_parameters_reach_the_functions_and_did_not_without_the_description(
+    transformed: dict[str, Any], unnamed: dict[str, Any], before: Deployment, name: str, function: str
 ) -> None:
     changed = {name: another_value(name)}
-    assert Deployment(transformed, **changed).configuration != before.configuration
-    assert Deployment(transformed, **changed).published != before.published
-    assert Deployment(unnamed, **changed).configuration != Deployment(unnamed).configuration
-    assert Deployment(unnamed, **changed).published == Deployment(unnamed).published
+    assert Deployment(transformed, **changed).configuration(function) != before.configuration(function)
+    assert Deployment(transformed, **changed).published(function) != before.published(function)
+    assert Deployment(unnamed, **changed).configuration(function) != Deployment(unnamed).configuration(function)
+    assert Deployment(unnamed, **changed).published(function) == Deployment(unnamed).published(function)
+
+
+@pytest.mark.parametrize("name", ["DatabaseProxy", "SnapStart"])
+def test_the_proxy_and_snapshots_give_versions_to_the_api_alone(
+    transformed: dict[str, Any], before: Deployment, name: str
+) -> None:
+    after = Deployment(transformed, **{name: another_value(name)})
+    assert [each for each in ALIASED if after.published(each) != before.published(each)] == API
 
 
 def test_a_restore_gives_produce_the_endpoint_and_the_secret_of_the_new_cluster(
     transformed: dict[str, Any], before: Deployment
 ) -> None:
     after = Deployment(transformed, DatabaseSnapshot=OTHERS["DatabaseSnapshot"])
-    old, new = (each.configuration["Environment"]["Variables"] for each in (before, after))
+    old, new = (each.configuration("ProduceFunction")["Environment"]["Variables"] for each in (before, after))
     for variable in ("DB_HOST", "DB_LOCK_HOST", "DB_SECRET_ARN"):
         assert old[variable].startswith(before.physical_id("DatabaseCluster"))
         assert new[variable].startswith(after.physical_id("DatabaseCluster"))
@@ -122,37 +107,50 @@ def test_a_restore_gives_produce_the_endpoint_and_the_secret_of_the_new_cluster(
 
 def test_another_size_of_the_same_cache_publishes_nothing(transformed: dict[str, Any]) -> None:
     small, large = (Deployment(transformed, CacheNodeType=f"cache.t4g.{size}") for size in ("small", "large"))
-    assert small.configuration == large.configuration
-    assert small.published == large.published
+    for function in ALIASED:
+        assert small.configuration(function) == large.configuration(function)
+        assert small.published(function) == large.published(function)
 
 
-def test_what_produce_does_not_read_is_known(deployed: Deployed) -> None:
-    assert {"TENANT_CLAIM", "DEFAULT_USER_ID", "CUSTODY_LOCKING"} <= not_read_by_produce()
-    read = deployed.variables("ProduceFunction").keys() - not_read_by_produce()
-    assert {"DB_HOST", "DB_LOCK_HOST", "DB_SECRET_ARN", "DB_NAME", "BUCKET", "PROPERTIES_FORMAT"} <= read
+def test_a_version_stays_for_its_executions_or_goes_with_its_snapshot(deployed: Deployed) -> None:
+    versions = {name: each for name, each in deployed.resources.items() if each["Type"] == "AWS::Lambda::Version"}
+    assert len(versions) == len(ALIASED)
+    for name, version in versions.items():
+        kept = "Retain" if name.startswith("ProduceFunction") else "Delete"
+        assert (version["DeletionPolicy"], version.get("UpdateReplacePolicy", "Delete")) == (kept, kept), name
 
 
-def test_a_version_that_is_replaced_stays_for_its_executions(deployed: Deployed) -> None:
-    (version,) = (each for each in deployed.resources.values() if each["Type"] == "AWS::Lambda::Version")
-    assert (version["DeletionPolicy"], version["UpdateReplacePolicy"]) == ("Retain", "Retain")
+def test_no_description_is_ever_too_long(everything: Deployed) -> None:
+    for version in everything.of_type("AWS::Lambda::Version").values():
+        assert length(version["Description"]) <= LONGEST_DESCRIPTION
+    policy = everything.resources["FunctionConfiguration"]["Properties"]
+    assert length(policy["Description"]) <= LONGEST_POLICY_DESCRIPTION
 
 
-def test_the_description_of_a_version_is_never_too_long(everything: Deployed) -> None:
-    (version,) = everything.of_type("AWS::Lambda::Version").values()
-    separator, parts = version["Description"]["Fn::Join"]
-    lengths = [longest(part) for part in parts]
-    assert sum(lengths) + len(separator) * (len(parts) - 1) <= LONGEST_DESCRIPTION
+def length(value: Any) -> int:
+    """The longest that a description can be."""
+    match value:
+        case {"Fn::Join": [str(separator), list(parts)]}:
+            return sum(map(length, parts)) + len(separator) * (len(parts) - 1)
+        case {"Fn::Sub": str(text)}:
+            names = text.replace("${", "").replace("}", "").split(" ")
+            return sum(length({"Ref": name}) for name in names) + len(names) - 1
+        case {"Ref": str(name)} | {"Fn::GetAtt": [_, str(name)]}:
+            declared = PARAMETERS.get(name, {})
+            choices = [str(each) for each in (*declared.get("AllowedValues", []), declared.get("MaxValue", ""))]
+            return LENGTHS[name] if name in LENGTHS else max(map(len, choices))
+    return len(value)
 
 
-def longest(part: Any) -> int:
-    name = part["Ref"] if "Ref" in part else part["Fn::GetAtt"][1]
-    choices = PARAMETERS.get(name, {}).get("AllowedValues", [])
-    return max(map(len, choices)) if choices else LENGTHS[name]
+@pytest.mark.parametrize("name", ["DefaultUserId", "TenantClaim", "RolesClaim", "CasesClaim"])
+def test_what_a_description_names_has_no_blank_and_a_greatest_length(name: str) -> None:
+    assert PARAMETERS[name]["AllowedPattern"] == f"[!-~]{{1,{LENGTHS[name]}}}"
 
 
-def test_the_schemas_say_what_replaces_a_database_and_a_version() -> None:
+def test_the_schemas_say_what_replaces_a_database_a_version_and_a_policy() -> None:
     # The registry's, as shipped by cfn-lint; AWS::Lambda::Version: "Description. Update requires: Replacement".
     assert {"SnapshotIdentifier", "DatabaseName", "KmsKeyId"} <= create_only("AWS::RDS::DBCluster")
     assert "EngineVersion" not in create_only("AWS::RDS::DBCluster")
     assert {"FunctionName", "Description"} <= create_only("AWS::Lambda::Version")
+    assert "Description" in create_only("AWS::IAM::ManagedPolicy")
     assert {"AvailabilityZone", "CidrBlock"} <= create_only("AWS::EC2::Subnet")

@@ -41,8 +41,9 @@ def settle_failed_chunk(message: dict[str, Any]) -> None:
     if int(message.get("redrive", 0)) == 0:
         again = {**message, "redrive": 1}
         # The database first: while it is down nothing is sent, and the message stays in the queue.
-        _note_redrive(import_id, chunk_no)
-        send_messages(settings().import_chunks_queue_url, [again], delay_s=settings().redrive_delay_seconds)
+        tenant_id = _note_redrive(import_id, chunk_no)
+        config = settings()
+        send_messages(config.import_chunks_queue_url, [again], config.redrive_delay_seconds, tenant_id)
         return
     if _fail_chunk(import_id, chunk_no, message.get("generation")):
         logger.error("chunk failed in every attempt", extra={"import_id": import_id, "chunk_no": chunk_no})
@@ -51,9 +52,11 @@ def settle_failed_chunk(message: dict[str, Any]) -> None:
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _note_redrive(import_id: int, chunk_no: int) -> None:
+def _note_redrive(import_id: int, chunk_no: int) -> str | None:
+    """Count the redrive and return the import's tenant."""
     with session() as transaction:
         transaction.execute(_NOTE_REDRIVE, {"import_id": import_id, "chunk_no": chunk_no})
+        return transaction.scalar(select(Imports.tenant_id).where(Imports.id == import_id))
 
 
 def _is_failed(import_id: int, chunk_no: int, _generation: int | None) -> bool | None:
