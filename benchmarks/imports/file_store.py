@@ -42,6 +42,11 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     store: FileStore
 
+    def handle(self) -> None:
+        """Answer requests until the client ends the connection, or is killed."""
+        with suppress(ConnectionError):
+            super().handle()
+
     def do_HEAD(self) -> None:
         self._answer(200, b"", {"Content-Length": str(self._path().stat().st_size)})
 
@@ -58,9 +63,7 @@ class _Handler(BaseHTTPRequestHandler):
         start, end = int(first), min(int(last) + 1, size)
         self._answer(206, b"", {"Content-Length": str(end - start), "Content-Range": f"bytes {start}-{end - 1}/{size}"})
         self.store.count(path, start, end)
-        # The client may be killed.
-        with suppress(ConnectionError):
-            send_range(self, path, start, end)
+        send_range(self, path, start, end)
 
     def do_PUT(self) -> None:
         left = int(self.headers.get("X-Amz-Decoded-Content-Length") or self.headers["Content-Length"])

@@ -129,9 +129,7 @@ def split_file(source: ObjectVersion, options: ImportOptions, checkpoints: Check
 
 def _run_pass(split: Split, source: ObjectVersion, options: ImportOptions, checkpoints: Checkpoints) -> None:
     blocks = source.read_blocks(split.size)
-    head = next(blocks, b"")
-    while len(head) < min(split.size, MAX_RECORD_BYTES) and b"\n" not in head:
-        head += next(blocks, b"")
+    head = _read_head(blocks, split.size)
     opening = read_opening(head, options, whole=len(head) == split.size)
     splitter = Splitter(opening, settings().chunk_rows)
     state = checkpoints.load(opening)
@@ -141,6 +139,17 @@ def _run_pass(split: Split, source: ObjectVersion, options: ImportOptions, check
         splitter.resume(state, source.read, partial(source.read_blocks, state.bytes_read))
     if not checkpoints.is_file_read:
         _feed(split, splitter, _cut_blocks(head, blocks), checkpoints)
+    _take_findings(split, splitter, options)
+
+
+def _read_head(blocks: Iterator[bytes], size: int) -> bytes:
+    head = next(blocks, b"")
+    while len(head) < min(size, MAX_RECORD_BYTES) and b"\n" not in head:
+        head += next(blocks, b"")
+    return head
+
+
+def _take_findings(split: Split, splitter: Splitter, options: ImportOptions) -> None:
     split.chunk_count, split.rows_seen, split.sha256 = splitter.chunk_count, splitter.rows_seen, splitter.sha256
     split.repeated_headers, split.byte_order_marks = splitter.repeated_headers, splitter.byte_order_marks
     split.layout = splitter.build_layout(options.date_order)
