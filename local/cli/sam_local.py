@@ -4,7 +4,8 @@ Guarantees that a function in a container gets the variables that the stack give
 containers see it, and none of the caller's credentials. SAM passes on only variables that its template declares, so
 the template written here is the repository's with all of them declared, for the folders that `make build` makes.
 Does not guarantee that a container reaches the stack, which listens on 127.0.0.1 only: host.docker.internal leads
-there with Docker Desktop, but not with Docker Engine on Linux.
+there with Docker Desktop, but not with Docker Engine on Linux, where no option of SAM's helps: it ignores
+`--docker-network host`, and `--add-host host.docker.internal:host-gateway` names the address of the bridge.
 """
 
 from __future__ import annotations
