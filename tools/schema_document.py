@@ -21,7 +21,7 @@ DOCUMENT = Path(__file__).parent.parent / "docs" / "schema.md"
 SUBJECTS = {
     "Documents": ("cases", "exhibits", "custodians", "custodian_exhibits", "tags", "taggings"),
     "Imports": (
-        *("imports", "import_chunks", "import_duplicates", "import_rejections", "import_warnings"),
+        *("imports", "import_splits", "import_chunks", "import_duplicates", "import_rejections", "import_warnings"),
         "import_name_occurrences",
     ),
     "Productions": (

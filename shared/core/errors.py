@@ -79,6 +79,10 @@ class ImportNotRunningError(ExhibitIngestError):
         self.status = status
 
 
+class SplitPausedError(ExhibitIngestError):
+    """The split of a file goes on in another invocation; request it."""
+
+
 class SagaStepError(ExhibitIngestError):
     """A saga step failed for good; the steps before it are compensated.
 

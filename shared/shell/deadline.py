@@ -7,7 +7,7 @@ A Lambda function that is killed by its timeout runs no `finally` block. Code th
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
@@ -33,6 +33,12 @@ def invocation_deadline(context: LambdaContextLike | None) -> Iterator[None]:
         yield
     finally:
         _ends_at.reset(token)
+
+
+def build_deadline_check(margin_s: float) -> Callable[[], bool]:
+    """Return a function that tells whether less than `margin_s`, or than a tenth of the seconds left now, is left."""
+    margin = min(margin_s, seconds_left() / 10)
+    return lambda: seconds_left() < margin
 
 
 def seconds_left() -> float:

@@ -36,6 +36,7 @@ class Settings:
     default_user_id: str
     chunk_rows: int
     max_file_bytes: int
+    split_checkpoint_chunks: int
     redrive_delay_seconds: int
     redis_url: str | None
     redis_secret_arn: str | None
@@ -69,7 +70,8 @@ class Settings:
             produce_function_arn=environment.get("PRODUCE_FUNCTION_ARN", ""),
             default_user_id=environment.get("DEFAULT_USER_ID", "load-file-import"),
             chunk_rows=_read_integer(environment, "CHUNK_ROWS", "1000"),
-            max_file_bytes=_read_integer(environment, "MAX_FILE_BYTES", "10000000000"),
+            max_file_bytes=_read_integer(environment, "MAX_FILE_BYTES", "100000000000"),
+            split_checkpoint_chunks=_read_integer(environment, "SPLIT_CHECKPOINT_CHUNKS", "1000"),
             redrive_delay_seconds=_read_integer(environment, "REDRIVE_DELAY_SECONDS", "180"),
             redis_url=environment.get("REDIS_URL") or None,
             redis_secret_arn=environment.get("REDIS_SECRET_ARN") or None,

@@ -19,6 +19,7 @@ from core.errors import StorageUnavailableError
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
 from shell.aws import clients, s3
+from shell.imports.start import start_imports
 from shell.imports.upload_matching import load_current_import, split_lock
 from shell.lambda_handlers import MAX_DELIVERIES, sqs_handler
 from shell.settings import Settings
@@ -235,6 +236,20 @@ def _fail(error: Exception, _message: object) -> None:
     raise error
 
 
+def split_what_is_large(watched: Watched) -> None:
+    """With checkpoints, and no time left after each of them."""
+    world = watched.sender.world
+    messages = [world.upload(b"Control Number,Title\r\n" + b"A-1,one\r\n" * 40)]
+    while messages:
+        with watched.acting_as("StartImportFunction"), pytest.MonkeyPatch.context() as patch:
+            patch.setattr("shell.imports.split.SLICE_BYTES", 100)
+            patch.setattr("shell.imports.split_checkpoints.build_deadline_check", lambda _: lambda: True)
+            start_imports(messages.pop())
+        # Not the notifications of S3.
+        messages += [message for message in request_messages() if "import_id" in message]
+    assert world.query("SELECT status, split_checkpoint IS NULL FROM imports") == [("running", 0)]
+
+
 def do_everything(watched: Watched, handlers: Iterable[str]) -> dict[str, Exception]:
     """Every handler's event, then everything else; returns the handlers whose effect was not as it has to be."""
     effects, broken = effects_in(MODULES), dict[str, Exception]()
@@ -247,8 +262,11 @@ def do_everything(watched: Watched, handlers: Iterable[str]) -> dict[str, Except
         _work(watched.sender, work)
     write_what_is_large_and_what_fails(watched, "WriteImportReportFunction", "reports/1/1/large.csv")
     write_what_is_large_and_what_fails(watched, "ProduceFunction", "productions/1/VOL001/DATA/large.dat")
+    write_what_is_large_and_what_fails(watched, "StartImportFunction", "splits/1/large")
     copy_what_is_large(watched)
     redeliver_what_fails(watched)
+    empty_tables(watched.sender.world.engine)
+    split_what_is_large(watched)
     return broken
 
 

@@ -152,6 +152,8 @@ def test_everything_that_a_function_can_ask_for_was_asked_for(asked: list[Asked]
         ("ImportChunkFunction", "sqs:ChangeMessageVisibility", ":ImportChunksQueue"),
         ("ImportChunkFunction", "sqs:SendMessage", ":ImportChunksQueue"),
         ("CompleteImportFunction", "sqs:SendMessage", ":ImportCompletionsQueue"),
+        ("StartImportFunction", "s3:PutObject", "/splits/"),
+        ("StartImportFunction", "sqs:SendMessage", ":ImportRequestsQueue"),
         ("ImportsApiFunction", "s3:PutObject", "/imports/"),
         ("WriteImportReportFunction", "s3:AbortMultipartUpload", "/reports/"),
         ("StartProductionFunction", "lambda:InvokeFunction", ":ProduceFunction:live"),

@@ -26,6 +26,8 @@ from tests.torture.unruly import Unruly
 # Half an hour is some seconds.
 SCALE = TimeScale(factor=0.002, shortest_timeout=6.0)
 CHUNK_ROWS = 6
+# So that most files are split with checkpoints; `worker` makes the blocks small.
+CHECKPOINT_CHUNKS = 2
 
 
 @dataclass
@@ -115,6 +117,7 @@ def _environment(
         "PYTHONPATH": os.pathsep.join(_roots()),
         "REDIS_URL": redis.url,
         "CHUNK_ROWS": str(CHUNK_ROWS),
+        "SPLIT_CHECKPOINT_CHUNKS": str(CHECKPOINT_CHUNKS),
         "DB_DEADLOCK_RETRY_DELAY": "0.02",
         points.CONDUCTOR: conductor.address,
         worker.WITHOUT: ",".join(without),

@@ -20,7 +20,8 @@ from core.load_file.dialect import Opening, read_opening
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions, parse_options
-from core.load_file.splitter import Chunk, Splitter
+from core.load_file.split_state import Chunk
+from core.load_file.splitter import Splitter
 from samples.words import build_random
 from tests.torture.mutated_rows import check_ids, check_reload, check_rows, demand
 from tests.torture.mutations import Mutated

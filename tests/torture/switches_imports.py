@@ -94,7 +94,9 @@ def _upload_key() -> None:
 
 def _register_once() -> None:
     insert_missing = there("shell.db.bulk_insert:insert_missing")
-    reword("shell.imports.chunk_registration:_REGISTER", " AND status = 'splitting'", "")
+    fence = " AND status = 'splitting' AND generation = :generation AND split_checkpoint <=> :checkpoint"
+    for place in ("chunk_registration:_REGISTER", "split_store:_ADVANCE"):
+        reword(f"shell.imports.{place}", fence, "")
     instead("shell.imports.chunk_registration:insert_new", lambda *given: insert_missing(*given, key=2))
     instead("shell.imports.start:split_lock", lambda *_: nullcontext())
 
@@ -160,7 +162,7 @@ OF_IMPORTS = {
     ),
     "register-once": Switch(
         "every worker that splits a file registers its chunks, even after another worker",
-        "imports.chunk_registration",
+        "imports.chunk_registration, imports.split_store",
         _register_once,
         why="the semaphore, which saves work, and the refusal of an existing chunk row",
     ),

@@ -10,7 +10,8 @@ import pytest
 
 from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.layout import Layout
-from core.load_file.splitter import Chunk, Splitter
+from core.load_file.split_state import Chunk
+from core.load_file.splitter import Splitter
 from samples.columns import Role
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec

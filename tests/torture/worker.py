@@ -30,6 +30,10 @@ SCALED = {
 }
 
 
+# After each of them a split can write a checkpoint.
+BLOCK_BYTES = 400
+
+
 def main() -> None:
     """Become a worker."""
     # Here, for only workers need a compiled client.
@@ -50,6 +54,7 @@ def _quicken() -> None:
     """
     for place, seconds in SCALED.items():
         instead(place, seconds)
+    instead("shell.imports.split:SLICE_BYTES", BLOCK_BYTES)
     if os.environ.get(SHORT_LEASES):
         instead("shell.utils.idempotency:_lease_s", lambda: LEASE_S)
 

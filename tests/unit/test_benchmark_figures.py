@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import chunk_profile, cold_start, completion, contention, import_rate, split_rate
+from benchmarks import chunk_profile, cold_start, completion, contention, import_rate, split_kills, split_rate
 from benchmarks.database import Database
 from benchmarks.errors import BenchmarkError
 from benchmarks.imports.arguments import LINEAR
@@ -34,6 +34,7 @@ MISUSED = [
     (import_rate.main, ("--runs", "x")),
     (import_rate.main, ("--scale-rows", "999")),
     (import_rate.main, ("--buffer-pool", "-1")),
+    (split_kills.main, ("--kills", "x")),
     (split_rate.main, ("--columns", "201")),
     (split_rate.main, ("--seconds", "1")),
 ]

@@ -13,7 +13,7 @@ from core.load_file.field_mapping import MappingReason
 from core.load_file.options import MAX_COLUMNS
 from core.statuses import ImportStatus
 
-MAX_SIZE = 10_000_000_000
+MAX_SIZE = 100_000_000_000
 SINGLE_PUT_BYTES = 5_000_000_000
 PART_BYTES = 100_000_000
 MAX_OPTION_COLUMNS = 1_000

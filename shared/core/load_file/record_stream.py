@@ -18,6 +18,7 @@ from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, LineCursor
 from core.load_file.record_batches import LocatedBatch, read_batch
 from core.load_file.record_reader import ends_in_open_cell, find_large_cell_end, find_record_start, read_records
 from core.load_file.repeated_header import RepeatedHeader
+from core.load_file.split_state import StreamPosition
 
 # A list of lines takes many times their bytes: at most this many bytes of empty lines are listed at once.
 MAX_BLANK_BYTES = 65_536
@@ -131,6 +132,15 @@ class RecordStream:
                 return
             if not self._drop_blank_lines():
                 self._start_skipping()
+
+    def export_position(self) -> StreamPosition | None:
+        """Return the position between two calls, for `resume`; None inside of a record over 16 MB."""
+        return None if self._skipped else StreamPosition(self._position, self._line, self._min_bytes_to_read)
+
+    def resume(self, position: StreamPosition, pending: bytes, evidence: enc.Utf8Evidence) -> None:
+        """Go on at a position; `pending` is what was fed after it."""
+        self._position, self._line, self._min_bytes_to_read = position.byte, position.line, position.min_bytes_to_read
+        self._pending, self.evidence = pending, evidence
 
     def _read(self, at_end: bool) -> Iterator[LocatedRecord | LocatedBatch]:
         end = len(self._pending) if at_end else self._find_last_line_end()

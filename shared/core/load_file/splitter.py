@@ -8,8 +8,8 @@ grow with the file. The records of all chunks are the records of the file read a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
@@ -23,56 +23,13 @@ from core.load_file.original_lines import find_first_line, has_line_column, is_l
 from core.load_file.record_batches import LocatedBatch, RecordBatch
 from core.load_file.record_stream import LocatedRecord, RecordStream
 from core.load_file.repeated_header import RepeatedHeader
+from core.load_file.resumable_sha256 import ResumableSha256
+from core.load_file.split_state import Chunk, LineCount, OpenChunk, SplitState
 
 MAX_CHUNK_BYTES = 4_000_000
 MAX_DATE_PREFIXES = 50_000
 # Each one begins a chunk; the chunks of a file are kept in memory.
 MAX_REPEATED_HEADERS = 10_000
-LISTED_LINES = 10
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Consecutive records: bytes [byte_start, byte_end), physical lines [first_line, last_line], number of records."""
-
-    chunk_no: int
-    byte_start: int
-    byte_end: int
-    first_line: int
-    last_line: int
-    row_count: int
-    sha256: bytes
-
-
-@dataclass
-class _OpenChunk:
-    """The chunk that is being filled."""
-
-    byte_start: int
-    first_line: int
-    byte_end: int
-    last_line: int
-    row_count: int = 0
-    tiles: list[bytes] = field(default_factory=list)
-
-
-@dataclass
-class LineCount:
-    """The number of records with a property, and the lines of the first ones."""
-
-    count: int = 0
-    lines: list[int] = field(default_factory=list)
-
-    def add(self, line: int) -> None:
-        """Count the record at a line."""
-        self.count += 1
-        if self.count <= LISTED_LINES:
-            self.lines.append(line)
-
-    def list_lines(self) -> str:
-        """Return the lines for a message, as in "line 3, line 7 and 2 more"."""
-        more = self.count - len(self.lines)
-        return ", ".join(f"line {line}" for line in self.lines) + (f" and {more} more" if more else "")
 
 
 class Splitter:
@@ -94,7 +51,7 @@ class Splitter:
         self.chunk_rows = chunk_rows
         self._max_chunk_bytes = max_chunk_bytes
         self.rows_seen = 0
-        self._chunk_count = 0
+        self.chunk_count = 0
         self.ids: list[tuple[str, int]] = []
         self._id_column = opening.id_column
         self._date_column = opening.fields.index("document_date") if "document_date" in opening.fields else None
@@ -111,7 +68,8 @@ class Splitter:
         self._byte_order_mark = enc.get_byte_order_mark(view).encode(view)
         self.repeated_headers, self.byte_order_marks = LineCount(), LineCount()
         self._header = b""
-        self._digest = hashlib.sha256()
+        self.bytes_read = 0
+        self._digest = ResumableSha256()
         self._dates: set[str] = set()
         self._open = self._start_chunk(opening.body_start, opening.body_line)
 
@@ -121,12 +79,49 @@ class Splitter:
         Raises FileRefusedError if the header is repeated too often.
         """
         self._digest.update(block)
+        self.bytes_read += len(block)
         yield from self._add_records(self._stream.feed(self._strip_header(block)))
 
     def finish(self) -> Iterator[Chunk]:
         """Yield the chunks that remain at the end of the file."""
         yield from self._add_records(self._stream.feed(b"", at_end=True))
         yield from self._close()
+
+    def export_state(self) -> SplitState | None:
+        """Return the state between two calls, for `resume`; None inside of the header or of a record over 16 MB."""
+        position = self._stream.export_position() if len(self._header) == self.opening.body_start else None
+        if position is None:
+            return None
+        sha256 = self._digest.export_state()
+        return SplitState(
+            self.bytes_read,
+            position,
+            replace(self._open, tiles=[]),
+            self.chunk_count,
+            self.rows_seen,
+            sorted(self._dates),
+            self.evidence,
+            self.repeated_headers,
+            self.byte_order_marks,
+            sha256.hex() if sha256 else None,
+        )
+
+    def resume(
+        self, state: SplitState, read: Callable[[int, int], bytes], read_before: Callable[[], Iterable[bytes]]
+    ) -> None:
+        """Go on, in a new instance for the same file and limits, where `export_state` was called.
+
+        Fed with the same blocks, it yields the same chunks as if it had not been interrupted. `read` returns the bytes
+        [start, end) of the file; `read_before` yields those before `state.bytes_read`, for the digest where its state
+        cannot be used.
+        """
+        self.bytes_read, self._header = state.bytes_read, bytes(self.opening.body_start)
+        self._digest = ResumableSha256(bytes.fromhex(state.sha256) if state.sha256 else None, read_before)
+        self._stream.resume(state.position, read(state.position.byte, state.bytes_read), state.evidence)
+        self._open = replace(state.open_chunk, tiles=[read(state.open_chunk.byte_start, state.open_chunk.byte_end)])
+        self.chunk_count, self.rows_seen = state.chunk_count, state.rows_seen
+        self._dates = set(state.date_prefixes)
+        self.repeated_headers, self.byte_order_marks = state.repeated_headers, state.byte_order_marks
 
     @property
     def sha256(self) -> bytes:
@@ -273,12 +268,12 @@ class Splitter:
 
     def _build_chunk(self, digest: bytes) -> Chunk:
         done = self._open
-        self._chunk_count += 1
+        self.chunk_count += 1
         self._open = self._start_chunk(done.byte_end, done.last_line + 1)
         return Chunk(
-            self._chunk_count, done.byte_start, done.byte_end, done.first_line, done.last_line, done.row_count, digest
+            self.chunk_count, done.byte_start, done.byte_end, done.first_line, done.last_line, done.row_count, digest
         )
 
     @staticmethod
-    def _start_chunk(byte_start: int, first_line: int) -> _OpenChunk:
-        return _OpenChunk(byte_start, first_line, byte_start, first_line)
+    def _start_chunk(byte_start: int, first_line: int) -> OpenChunk:
+        return OpenChunk(byte_start, first_line, byte_start, first_line)

@@ -61,9 +61,9 @@ class ObjectVersion(NamedTuple):
         except BotoCoreError as exc:
             raise StorageUnavailableError() from exc
 
-    def read_blocks(self, size: int) -> Iterator[bytes]:
-        """Yield the bytes [0, size) in order, and fetch the next block while the caller processes one."""
-        starts = range(0, size, BLOCK_BYTES)
+    def read_blocks(self, size: int, start: int = 0) -> Iterator[bytes]:
+        """Yield the bytes [start, size) in order, and fetch the next block while the caller processes one."""
+        starts = range(start, size, BLOCK_BYTES)
         with ThreadPoolExecutor(max_workers=1) as fetcher:
             pending = [fetcher.submit(self.read, start, min(size, start + BLOCK_BYTES)) for start in starts[:1]]
             for start in [*starts[1:], None]:

@@ -1,24 +1,27 @@
 """Register the result of the splitting pass in the database, or record why the file cannot be imported.
 
-Guaranteed: one transaction registers all chunks of an import or none, and only one of the workers that split the file
-succeeds; an import that was cancelled or failed in the meantime gets no chunks.
+Guaranteed: one transaction starts the import with all of its chunks, and only one of the workers that split the file
+succeeds; an import that was cancelled or failed in the meantime is not started. The chunks of a large file may have
+been inserted at checkpoints before; they have no meaning until then.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
+from core.errors import ImportBusyError
 from core.events import import_failed, import_started
 from core.load_file.encoding import replace_surrogates
 from core.statuses import ChunkStatus, ImportStatus
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
+from shell.deadline import build_deadline_check
 from shell.imports.completion import WarningRow, list_due_completions
 from shell.outbox.writer import append_events
 from shell.settings import settings
@@ -28,15 +31,23 @@ from shell.utils.db_helpers import count_changed_rows, retry_on_db_conflict
 
 # At run time the dead-letter function imports this module without the splitter.
 if TYPE_CHECKING:
+    from core.load_file.split_state import Chunk
     from shell.imports.split import Split
 
 ROWS_PER_STATEMENT = 5_000
+# Of a worker that finds another one at its work.
+RETRY_AFTER_S = 60
+# A page takes about ten seconds to send; the function that handles dead letters has a minute.
+CHUNKS_PER_PAGE = 10_000
+PAUSE_S = 60
 
 _REGISTER = text(
     "UPDATE imports SET status = 'running', sha256 = :sha256, encoding = :encoding, delimiter = :delimiter, "
     "qualifier = :qualifier, date_orders = :date_orders, layout = :layout, rows_seen = :rows_seen, size = :size, "
-    "user_id = :user_id, chunk_count = :chunks, chunks_left = :chunks WHERE id = :import_id AND status = 'splitting'"
+    "user_id = :user_id, chunk_count = :chunks, chunks_left = :chunks WHERE id = :import_id AND status = 'splitting' "
+    "AND generation = :generation AND split_checkpoint <=> :checkpoint"
 )
+_DELETE_SPLIT = text("DELETE FROM import_splits WHERE import_id = :import_id")
 _FAIL = text(
     "UPDATE imports SET status = 'failed', failure_code = :code, failure_message = :message, finished_at = NOW(6) "
     "WHERE id = :import_id AND status = 'splitting' AND generation <= :generation"
@@ -46,13 +57,23 @@ _FAIL = text(
 def _is_split(import_id: int, *_: object) -> bool | None:
     """Return True if the import has left the status `splitting`, else None; wait for a COMMIT that is under way."""
     with session() as locking:
-        status = locking.execute(select(Imports.status).where(Imports.id == import_id).with_for_update()).scalar_one()
+        status = _lock_status(locking, import_id)
     return None if status == ImportStatus.SPLITTING else True
 
 
+def _lock_status(transaction: Session, import_id: int) -> str:
+    return transaction.execute(select(Imports.status).where(Imports.id == import_id).with_for_update()).scalar_one()
+
+
 @retry_on_db_conflict(resolve=_is_split)
-def register_chunks(import_id: int, split: Split, user_id: str) -> bool:
-    """Register the chunks of a file; return False if the import is not being split any more."""
+def register_chunks(
+    import_id: int, split: Split, user_id: str, generation: int = 1, checkpoint: str | None = None
+) -> bool:
+    """Register the chunks of a file that was split in a generation, up to a checkpoint; None: without checkpoints.
+
+    Returns False if the import is not being split any more. Raises ImportBusyError if another worker splits the file:
+    it has written a later checkpoint, or the import has been retried.
+    """
     layout = split.layout
     with session() as transaction:
         values = {
@@ -66,25 +87,36 @@ def register_chunks(import_id: int, split: Split, user_id: str) -> bool:
             "rows_seen": split.rows_seen,
             "size": split.size,
             "user_id": user_id,
-            "chunks": len(split.chunks),
+            "chunks": split.chunk_count,
+            "generation": generation,
+            "checkpoint": checkpoint,
         }
         updated = transaction.execute(_REGISTER, values)
         if count_changed_rows(updated) != 1:
+            if _lock_status(transaction, import_id) == ImportStatus.SPLITTING:
+                raise ImportBusyError(retry_after_s=RETRY_AFTER_S)
             return False
-        _insert_chunks(transaction, import_id, split)
+        _insert_split(transaction, import_id, split)
+        if checkpoint:
+            transaction.execute(_DELETE_SPLIT, {"import_id": import_id})
         import_record = transaction.get_one(Imports, import_id)
-        started = import_started(import_id, import_record.tenant_id, split.rows_seen, len(split.chunks))
+        started = import_started(import_id, import_record.tenant_id, split.rows_seen, split.chunk_count)
         append_events(transaction, [started])
     return True
 
 
-def _insert_chunks(transaction: Session, import_id: int, split: Split) -> None:
+def insert_chunks(transaction: Session, import_id: int, chunks: Sequence[Chunk]) -> None:
+    """Insert the rows of the chunks."""
     columns = ("import_id", "chunk_no", "byte_start", "byte_end", "first_line", "last_line", "row_count", "sha256")
     rows = [
         (import_id, c.chunk_no, c.byte_start, c.byte_end, c.first_line, c.last_line, c.row_count, c.sha256)
-        for c in split.chunks
+        for c in chunks
     ]
     insert_new(transaction, "import_chunks", columns, rows)
+
+
+def _insert_split(transaction: Session, import_id: int, split: Split) -> None:
+    insert_chunks(transaction, import_id, split.chunks)
     for duplicates in split.duplicates(ROWS_PER_STATEMENT):
         lines = [(import_id, line, first) for line, first in duplicates]
         insert_new(transaction, "import_duplicates", ("import_id", "line_no", "first_line"), lines)
@@ -108,29 +140,47 @@ def fail_import(import_id: int, generation: int, code: str, message: str) -> boo
     return True
 
 
-def send_pending_work(import_id: int, tenant_id: str) -> int:
-    """Queue what a running import still needs: its pending chunks or, if none is left, its completion.
+def build_request(import_record: Imports, **more: object) -> dict[str, object]:
+    """Return the message that has an import resumed."""
+    return {"import_id": import_record.id, "generation": import_record.generation, **more}
 
-    Returns the number of chunks. Sending again is harmless. Raises QueueUnavailableError unless all is queued.
+
+def send_pending_work(import_id: int, tenant_id: str, after_chunk: int = 0) -> int:
+    """Queue what a running import still needs: its pending chunks after a number or, if none is left, its completion.
+
+    Returns the number of chunks. Sending again is harmless. If the deadline nears, a request for the rest is sent
+    instead. Raises QueueUnavailableError unless all is queued.
     """
-    config = settings()
-    sent = send_messages(config.import_chunks_queue_url, list_pending_chunks(import_id), tenant_id=tenant_id)
+    config, sent, is_deadline_near = settings(), 0, build_deadline_check(PAUSE_S)
+    while page := list_pending_chunks(import_id, after_chunk):
+        sent += send_messages(config.import_chunks_queue_url, page, tenant_id=tenant_id)
+        after_chunk = page[-1]["chunk_no"]
+        if len(page) < CHUNKS_PER_PAGE:
+            break
+        if is_deadline_near():
+            request = {"import_id": import_id, "generation": page[-1]["generation"], "after_chunk": after_chunk}
+            send_messages(config.import_requests_queue_url, [request], tenant_id=tenant_id)
+            return sent
     send_messages(config.import_completions_queue_url, list_due_completions(import_id), tenant_id=tenant_id)
     return sent
 
 
-def list_pending_chunks(import_id: int) -> Iterator[dict[str, int]]:
-    """Yield a message for each pending chunk of a running import."""
+def list_pending_chunks(import_id: int, after_chunk: int = 0) -> list[dict[str, int]]:
+    """Return a message for each of the next CHUNKS_PER_PAGE pending chunks of a running import."""
     with session() as reading:
         pending = reading.execute(
             select(ImportChunks.chunk_no, Imports.generation)
             .join(Imports, Imports.id == ImportChunks.import_id)
             .where(
                 ImportChunks.import_id == import_id,
+                ImportChunks.chunk_no > after_chunk,
                 ImportChunks.status == ChunkStatus.PENDING.value,
                 Imports.status == ImportStatus.RUNNING.value,
             )
             .order_by(ImportChunks.chunk_no)
+            .limit(CHUNKS_PER_PAGE)
         ).all()
-    for row in pending:
-        yield {"import_id": import_id, "chunk_no": row.chunk_no, "generation": row.generation, "redrive": 0}
+    return [
+        {"import_id": import_id, "chunk_no": row.chunk_no, "generation": row.generation, "redrive": 0}
+        for row in pending
+    ]

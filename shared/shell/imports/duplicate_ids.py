@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import BinaryIO
 from zlib import crc32
 
-PARTITIONS = 128
+# With a thousand million ids, two million in each.
+PARTITIONS = 512
+INDEX_BYTES = 8 * (PARTITIONS + 1)
 MAX_BUFFERED, MAX_BUFFERED_CHARACTERS = 20_000, 2_000_000
 _HEAD = struct.Struct("<Q")
 Entries = Iterable[tuple[bytes, int]]
@@ -49,20 +51,38 @@ class SpilledIds:
         self._file.write(b"".join(packed))
         self._buffer, self._characters = [], 0
 
+    @property
+    def spilled_bytes(self) -> int:
+        """The bytes on disk."""
+        return self._starts[-1][-1] if self._starts else 0
+
     def find_repeats(self, at_most: int) -> Iterator[list[tuple[int, int]]]:
         """Yield lists of at most `at_most` pairs (line, first line) of keys that occurred on an earlier line.
 
         The order of the pairs is undefined. Keys may be added afterwards.
         """
-        found: list[tuple[int, int]] = []
-        for partition, buffered in enumerate(_partition(self._buffer)):
-            for repeat in _find_repeats(chain(self._read_partition(partition), buffered)):
-                found.append(repeat)
-                if len(found) == at_most:
-                    yield found
-                    found = []
-        if found:
-            yield found
+        partitions = enumerate(_partition(self._buffer))
+        found = (find_repeats(chain(self._unpack_partition(number), buffered)) for number, buffered in partitions)
+        return take_lists(chain.from_iterable(found), at_most)
+
+    def pack(self) -> Iterator[bytes]:
+        """Yield the keys for `unpack`, partition by partition, after an index of INDEX_BYTES.
+
+        The index is the starts of the partitions and the end of the last one, in bytes from the end of the index.
+        """
+        self._spill()
+        sizes = [0] * PARTITIONS
+        for starts in self._starts:
+            sizes = [size + end - start for size, (start, end) in zip(sizes, pairwise(starts), strict=True)]
+        yield array("Q", accumulate(sizes, initial=0)).tobytes()
+        for partition in range(PARTITIONS):
+            yield from self._read_partition(partition)
+
+    def clear(self) -> None:
+        """Remove all keys."""
+        if self._file:
+            self._file.truncate(0)
+        self._starts, self._buffer, self._characters = [], [], 0
 
     def close(self) -> None:
         """Close the file; the caller deletes the folder."""
@@ -70,11 +90,14 @@ class SpilledIds:
             self._file.close()
         self._file, self._starts = None, []
 
-    def _read_partition(self, partition: int) -> Iterator[tuple[bytes, int]]:
+    def _unpack_partition(self, partition: int) -> Iterator[tuple[bytes, int]]:
+        return chain.from_iterable(map(unpack, self._read_partition(partition)))
+
+    def _read_partition(self, partition: int) -> Iterator[bytes]:
         for starts in self._starts:
             if self._file and starts[partition] < starts[partition + 1]:
                 self._file.seek(starts[partition])
-                yield from _unpack(self._file.read(starts[partition + 1] - starts[partition]))
+                yield self._file.read(starts[partition + 1] - starts[partition])
 
 
 def _partition(keys: Iterable[tuple[str, int]]) -> list[list[tuple[bytes, int]]]:
@@ -91,17 +114,30 @@ def _pack(entries: list[tuple[bytes, int]]) -> bytes:
     return b"".join((_HEAD.pack(len(keys)), array("Q", lines), array("I", map(len, keys)), *keys))
 
 
-def _unpack(raw: bytes) -> Entries:
-    (count,) = _HEAD.unpack_from(raw)
-    at, (lines, lengths) = _HEAD.size, (array("Q"), array("I"))
-    for column in (lines, lengths):
-        column.frombytes(raw[at : at + count * column.itemsize])
-        at += count * column.itemsize
-    keys = (raw[start:end] for start, end in pairwise(accumulate(lengths, initial=at)))
-    return zip(keys, lines, strict=True)
+def unpack(raw: bytes) -> Iterator[tuple[bytes, int]]:
+    """Yield the entries of any number of packed lists."""
+    at = 0
+    while at < len(raw):
+        (count,) = _HEAD.unpack_from(raw, at)
+        at, (lines, lengths) = at + _HEAD.size, (array("Q"), array("I"))
+        for column in (lines, lengths):
+            column.frombytes(raw[at : at + count * column.itemsize])
+            at += count * column.itemsize
+        ends = [*accumulate(lengths, initial=at)]
+        keys = (raw[start:end] for start, end in pairwise(ends))
+        yield from zip(keys, lines, strict=True)
+        at = ends[-1]
 
 
-def _find_repeats(entries: Entries) -> Iterator[tuple[int, int]]:
+def take_lists(repeats: Iterable[tuple[int, int]], at_most: int) -> Iterator[list[tuple[int, int]]]:
+    """Yield the pairs in lists of at most `at_most`."""
+    iterator = iter(repeats)
+    while found := list(islice(iterator, at_most)):
+        yield found
+
+
+def find_repeats(entries: Entries) -> Iterator[tuple[int, int]]:
+    """Yield (line, first line) of each key that occurred before; `entries` are in order of line for each key."""
     first: dict[bytes, int] = {}
     for key, line in entries:
         earlier = first.setdefault(key, line)

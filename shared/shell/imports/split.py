@@ -1,24 +1,27 @@
 """Split an upload in one pass: chunks, hashes, duplicate ids, and the layout of the whole file.
 
 Guaranteed: memory does not grow with the file. Ids are compared exactly; they are spilled to files under /tmp in
-partitions that are small enough to be read one at a time.
+partitions that are small enough to be read one at a time. With `Checkpoints`, chunks and ids are handed over at each
+checkpoint, and another worker can go on from there.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from types import TracebackType
 
 from core.codes import FileFailure, WarningCode
 from core.errors import FileRefusedError
 from core.load_file.dates import DateOrder
-from core.load_file.dialect import read_opening
+from core.load_file.dialect import Opening, read_opening
 from core.load_file.encoding import CP1252
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions
-from core.load_file.splitter import Chunk, LineCount, Splitter
+from core.load_file.split_state import Chunk, LineCount, SplitState
+from core.load_file.splitter import Splitter
 from shell.aws.s3 import ObjectVersion
 from shell.imports.duplicate_ids import SpilledIds
 from shell.settings import settings
@@ -27,12 +30,32 @@ SLICE_BYTES = 250_000
 FileWarning = tuple[WarningCode, str | None, str]
 
 
+class Checkpoints:
+    """What stores the state of a split; this one stores nothing: the file is split in one pass."""
+
+    def load(self, opening: Opening) -> SplitState | None:
+        """Return the state to go on from, if there is one."""
+        return None
+
+    def after_block(self, splitter: Splitter, split: Split) -> None:
+        """Store the state, if it is time to; may raise SplitPausedError."""
+
+    def after_file(self, splitter: Splitter, split: Split) -> None:
+        """Store the state after the end of the file."""
+
+    @property
+    def is_file_read(self) -> bool:
+        """Whether the state to go on from is that after the end of the file."""
+        return False
+
+
 class Split:
     """The result of the splitting pass; a context manager that deletes the spilled ids."""
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.chunks: list[Chunk] = []
+        self.chunk_count = 0
         self.rows_seen = 0
         self.sha256 = b""
         self.layout: Layout
@@ -84,8 +107,12 @@ class Split:
             yield WarningCode.BYTE_ORDER_MARK, None, message
 
 
-def split_file(source: ObjectVersion, options: ImportOptions) -> Split:
-    """Split the file; raise FileRefusedError if it cannot be imported."""
+def split_file(source: ObjectVersion, options: ImportOptions, checkpoints: Checkpoints | None = None) -> Split:
+    """Split the file, from the last checkpoint on.
+
+    The chunks and ids of the result are those since the last checkpoint. Raises FileRefusedError if the file cannot be
+    imported, SplitPausedError if it must be split further in another invocation.
+    """
     size = source.get_size()
     if size > settings().max_file_bytes:
         limit = settings().max_file_bytes
@@ -93,31 +120,57 @@ def split_file(source: ObjectVersion, options: ImportOptions) -> Split:
         raise FileRefusedError(FileFailure.FILE_TOO_LARGE, message)
     split = Split(size)
     try:
-        _run_pass(split, source, options)
+        _run_pass(split, source, options, checkpoints or Checkpoints())
     except BaseException:
         split.__exit__(None, None, None)
         raise
     return split
 
 
-def _run_pass(split: Split, source: ObjectVersion, options: ImportOptions) -> None:
+def _run_pass(split: Split, source: ObjectVersion, options: ImportOptions, checkpoints: Checkpoints) -> None:
     blocks = source.read_blocks(split.size)
+    head = _read_head(blocks, split.size)
+    opening = read_opening(head, options, whole=len(head) == split.size)
+    splitter = Splitter(opening, settings().chunk_rows)
+    state = checkpoints.load(opening)
+    if state:
+        blocks = source.read_blocks(split.size, state.bytes_read)
+        head = b""
+        splitter.resume(state, source.read, partial(source.read_blocks, state.bytes_read))
+    if not checkpoints.is_file_read:
+        _feed(split, splitter, _cut_blocks(head, blocks), checkpoints)
+    _take_findings(split, splitter, options)
+
+
+def _read_head(blocks: Iterator[bytes], size: int) -> bytes:
     head = next(blocks, b"")
-    while len(head) < min(split.size, MAX_RECORD_BYTES) and b"\n" not in head:
+    while len(head) < min(size, MAX_RECORD_BYTES) and b"\n" not in head:
         head += next(blocks, b"")
-    splitter = Splitter(read_opening(head, options, whole=len(head) == split.size), settings().chunk_rows)
-    for block in _cut_blocks(head, blocks):
-        split.chunks += splitter.feed(block)
-        split.keys.add(splitter.ids)
-        splitter.ids.clear()
-    split.chunks += splitter.finish()
-    split.keys.add(splitter.ids)
-    split.rows_seen, split.sha256 = splitter.rows_seen, splitter.sha256
+    return head
+
+
+def _take_findings(split: Split, splitter: Splitter, options: ImportOptions) -> None:
+    split.chunk_count, split.rows_seen, split.sha256 = splitter.chunk_count, splitter.rows_seen, splitter.sha256
     split.repeated_headers, split.byte_order_marks = splitter.repeated_headers, splitter.byte_order_marks
     split.layout = splitter.build_layout(options.date_order)
     _refuse_unread_rest(split)
     split.date_order = None if options.date_order else splitter.date_order
     split.first_utf8_line = splitter.evidence.first_line
+
+
+def _feed(split: Split, splitter: Splitter, blocks: Iterator[bytes], checkpoints: Checkpoints) -> None:
+    for block in blocks:
+        split.chunks += splitter.feed(block)
+        _take_ids(split, splitter)
+        checkpoints.after_block(splitter, split)
+    split.chunks += splitter.finish()
+    _take_ids(split, splitter)
+    checkpoints.after_file(splitter, split)
+
+
+def _take_ids(split: Split, splitter: Splitter) -> None:
+    split.keys.add(splitter.ids)
+    splitter.ids.clear()
 
 
 def _refuse_unread_rest(split: Split) -> None:

@@ -1,9 +1,10 @@
-"""Start an import: create its row, split its file in one pass, register and queue the chunks; and resume imports.
+"""Start an import: create its row, split its file, register and queue the chunks; and resume imports.
 
-There are two kinds of messages: notifications of S3, and {"import_id": n, "generation": g}, which a retry sends. For
-both the import is read under a lock on its row and resumed from its status: split if it is not split yet, then a
-message for every pending chunk or, if none is left, for its completion. A request is finished only when all messages
-are sent. Repeating any step is harmless.
+There are two kinds of messages: notifications of S3, and {"import_id": n, "generation": g}, which a retry sends, and
+this module itself when its time ends before the split or the sending of chunks does ("after_chunk" is then the last one
+sent). For both the import is read under a lock on its row and resumed from its status: split if it is not split yet,
+then a message for every pending chunk or, if none is left, for its completion. A request is finished only when all
+messages are sent. Repeating any step is harmless.
 
 Of several concurrent deliveries one splits the file; the others are delivered again when it has finished or failed.
 That only saves work: the import's row decides which worker registers the chunks.
@@ -16,16 +17,18 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from core.codes import FileFailure
-from core.errors import FileRefusedError, UploadRefusedError
+from core.errors import FileRefusedError, SplitPausedError, UploadRefusedError
 from core.events import upload_refused
 from core.imports.uploads import MAX_KEY_BYTES, Upload, build_options_key, find_tenant, parse_upload
 from core.load_file.options import ImportOptions, parse_options
 from core.statuses import ImportStatus
 from shell.aws.s3 import ObjectVersion, read_first_bytes
+from shell.aws.sqs import send_messages
 from shell.db.column_limits import column_limits
 from shell.db.session import session
-from shell.imports.chunk_registration import fail_import, register_chunks, send_pending_work
+from shell.imports.chunk_registration import build_request, fail_import, register_chunks, send_pending_work
 from shell.imports.split import split_file
+from shell.imports.split_checkpoints import SplitCheckpoints
 from shell.imports.upload_matching import get_import_id, get_or_create_import, load_current_import, split_lock
 from shell.observability import logger
 from shell.outbox.writer import append_events, wake_relay
@@ -47,7 +50,7 @@ def start_imports(message: dict[str, Any]) -> None:
     """
     import_id = get_import_id(message)
     if import_id is not None:
-        resume_import(import_id)
+        resume_import(import_id, int(message.get("after_chunk", 0)))
         return
     for record in message.get("Records", []):
         try:
@@ -70,16 +73,25 @@ def start_import(upload: Upload) -> int:
     return import_id
 
 
-def resume_import(import_id: int) -> None:
-    """Split the file if it is not split, and queue the pending work; do nothing for an import that has ended."""
+def resume_import(import_id: int, after_chunk: int = 0) -> None:
+    """Split the file if it is not split, and queue the pending work; do nothing for an import that has ended.
+
+    Only the chunks after `after_chunk` are queued. If the time ends before, a message requests the rest.
+    """
     import_record = load_current_import(import_id)
     if import_record is None:
         logger.warning("import not found", extra={"import_id": import_id})
         return
     if import_record.status == ImportStatus.SPLITTING:
-        _split(import_record)
+        try:
+            _split(import_record)
+        except SplitPausedError:
+            # A new message, which is received for the first time; the lock on the file is released.
+            request, tenant_id = build_request(import_record), import_record.tenant_id
+            send_messages(settings().import_requests_queue_url, [request], tenant_id=tenant_id)
+            return
         wake_relay()
-    sent = send_pending_work(import_id, import_record.tenant_id)
+    sent = send_pending_work(import_id, import_record.tenant_id, after_chunk)
     logger.info("chunks queued", extra={"import_id": import_id, "chunks": sent})
 
 
@@ -98,8 +110,11 @@ def _split_and_register(import_record: Imports) -> None:
         source = ObjectVersion(
             import_record.bucket, import_record.object_key, import_record.version_id, import_record.etag
         )
-        with split_file(source, options) as split:
-            register_chunks(import_record.id, split, user_id)
+        checkpoints = SplitCheckpoints(import_record, options, user_id)
+        with split_file(source, options, checkpoints) as split:
+            checkpoints.store_duplicates()
+            register_chunks(import_record.id, split, user_id, *checkpoints.place[1:])
+        checkpoints.delete_parts()
     except FileRefusedError as refused:
         fail_import(import_record.id, import_record.generation, refused.code, str(refused))
         logger.info("import failed", extra={"import_id": import_record.id, "code": refused.code})

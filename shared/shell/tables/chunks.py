@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from sqlalchemy import BINARY, BigInteger, Integer, SmallInteger, String
+from sqlalchemy.dialects.mysql import MEDIUMTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shell.tables.base import Base, Timestamp
@@ -53,6 +54,31 @@ class ImportChunks(Base):
     warnings: Mapped[int] = mapped_column(Integer, server_default="0", comment="Warnings about values of the chunk")
     finished_at: Mapped[datetime | None] = mapped_column(
         Timestamp, comment="When the chunk was done or failed (UTC); NULL while it is pending"
+    )
+
+
+class ImportSplits(Base):
+    """The last checkpoint of the split of a large file, until its chunks are registered.
+
+    The chunks before it are in `import_chunks`, and have no meaning before the import runs.
+    """
+
+    __tablename__ = "import_splits"
+
+    import_id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The import, imports.id"
+    )
+    fingerprint: Mapped[bytes] = mapped_column(
+        BINARY(32),
+        comment="SHA-256 of all that decides how the file is split; the split starts over if it changes",
+    )
+    bytes_read: Mapped[int] = mapped_column(BigInteger, comment="Bytes of the file that are split")
+    partition_no: Mapped[int | None] = mapped_column(
+        Integer,
+        comment="The partition of ids in which duplicates are looked for next; NULL until the whole file is read",
+    )
+    state: Mapped[str | None] = mapped_column(
+        MEDIUMTEXT, comment="The state of the split, as JSON; NULL if it starts over"
     )
 
 

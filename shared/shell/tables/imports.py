@@ -104,6 +104,9 @@ class Imports(Base):
         server_default="1",
         comment="1, and one more for each retry; messages of earlier generations are ignored",
     )
+    split_checkpoint: Mapped[str | None] = mapped_column(
+        String(32), comment="A random name of the last checkpoint of the split; NULL if there was none"
+    )
     reports_generation: Mapped[int] = mapped_column(
         Integer, server_default="0", comment="The generation whose report files were written; 0 for none"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 
 import pytest
 from sqlalchemy import Connection, create_engine
@@ -60,3 +61,29 @@ def other(world: World) -> Iterator[Connection]:
     with engine.connect() as connection:
         yield connection
         connection.rollback()
+
+
+@pytest.fixture
+def small_checkpoints(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of a few rows, chunks of two, and a checkpoint after every fifth chunk at the latest."""
+    monkeypatch.setattr("shell.imports.split.SLICE_BYTES", 100)
+    monkeypatch.setattr("shell.imports.stored_ids.GROUP_BYTES", 400)
+    setting("CHUNK_ROWS", "2")
+    setting("SPLIT_CHECKPOINT_CHUNKS", "5")
+
+
+@pytest.fixture
+def unlocked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but the import's row keeps workers apart, as when the lock on the file is lost."""
+    monkeypatch.setattr("shell.imports.start.split_lock", lambda *_: nullcontext())
+
+
+@pytest.fixture
+def no_time(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Call it to have every deadline near."""
+
+    def change() -> None:
+        for module in ("split_checkpoints", "chunk_registration"):
+            monkeypatch.setattr(f"shell.imports.{module}.build_deadline_check", lambda _: lambda: True)
+
+    return change

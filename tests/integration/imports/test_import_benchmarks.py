@@ -116,6 +116,14 @@ def test_splitting_is_measured_with_both_files_in_processes_of_their_own() -> No
 
 
 @pytest.mark.slow
+def test_splits_that_are_killed_are_compared_with_undisturbed_ones() -> None:
+    result = measured(run("benchmarks.split_kills", "--megabytes", "6", "--chunks", "10", "--kills", "1"))
+    assert (result["rows"], result["chunks_equal"]) == (60_000, True)
+    assert list(result["runs"]) == ["one pass", "checkpoints", "killed"]
+    assert all(each["rows_per_s"] > 0 and each["peak_mb"] > 0 for each in result["runs"].values())
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "arguments", "messages"),
     [

@@ -174,10 +174,10 @@ def test_parts_do_not_replace_a_file_that_is_there(world: World) -> None:
 def test_what_one_put_cannot_take_is_uploaded_in_parts(world: World) -> None:
     announced = [announce(size=size) for size in (None, SINGLE_PUT_BYTES - 1, SINGLE_PUT_BYTES)]
     assert [each.multipart_id is not None for each in announced] == [False, False, True]
-    upload = sign_upload(announce(size=10_000_000_000)).upload
+    upload = sign_upload(announce(size=100_000_000_000)).upload
     assert upload.parts is not None
-    assert sum(part.size for part in upload.parts) == 10_000_000_000
-    assert [part.first_byte for part in upload.parts] == list(range(0, 10_000_000_000, 100_000_000))
+    assert sum(part.size for part in upload.parts) == 100_000_000_000
+    assert [part.first_byte for part in upload.parts] == list(range(0, 100_000_000_000, 100_000_000))
     assert len({each.case_id for each in announced}) == 1, "imports announced for one case share it"
     assert announce(case="case").case_id != announced[0].case_id
 

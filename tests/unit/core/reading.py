@@ -5,7 +5,8 @@ And sample files whose truth nobody could argue about, because they show their d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -16,7 +17,8 @@ from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.dialect import Opening, read_opening
 from core.load_file.layout import Layout
 from core.load_file.options import parse_options
-from core.load_file.splitter import Chunk, Splitter
+from core.load_file.split_state import Chunk, SplitState
+from core.load_file.splitter import Splitter
 from samples.dialects import PIPE_QUOTE, Quoting
 from samples.generator import Generated, generate
 from samples.spec import Spec
@@ -59,15 +61,44 @@ class Reading:
 
 
 def read_file(
-    data: bytes, options: dict[str, Any] | None = None, *, chunk_rows: int = 1000, cuts: Iterable[int] = ()
+    data: bytes,
+    options: dict[str, Any] | None = None,
+    *,
+    chunk_rows: int = 1000,
+    cuts: Iterable[int] = (),
+    stops: bool = False,
 ) -> Reading:
-    """Split a file that is fed in the blocks between the cuts, and settle its layout."""
+    """Split a file that is fed in the blocks between the cuts, and settle its layout.
+
+    With `stops`, another splitter goes on after every block where the state can be exported.
+    """
     given = parse_options(options or {})
     opening = read_opening(data, given, whole=True)
-    splitter = Splitter(opening, chunk_rows)
-    chunks = [chunk for block in blocks_between(data, cuts) for chunk in splitter.feed(block)]
-    chunks += splitter.finish()
+    splitter, chunks = feed_all(lambda: Splitter(opening, chunk_rows), data, blocks_between(data, cuts), stops)
     return Reading(data, opening, splitter.build_layout(given.date_order), chunks, splitter)
+
+
+def feed_all(
+    make: Callable[[], Splitter], data: bytes, blocks: Iterable[bytes], stops: bool
+) -> tuple[Splitter, list[Chunk]]:
+    """Feed the blocks to a splitter, or to one for each block if it `stops`; return the last one and the chunks."""
+    splitter = make()
+    chunks: list[Chunk] = []
+    for block in blocks:
+        chunks += splitter.feed(block)
+        splitter = resume_elsewhere(make(), splitter, data) if stops else splitter
+    return splitter, [*chunks, *splitter.finish()]
+
+
+def resume_elsewhere(fresh: Splitter, splitter: Splitter, data: bytes) -> Splitter:
+    """Return a splitter that goes on where this one is, from its stored state; the same one if it has none now."""
+    exported = splitter.export_state()
+    if exported is None:
+        return splitter
+    state = SplitState.from_dict(json.loads(json.dumps(exported.to_dict())))
+    fresh.resume(state, lambda start, end: data[start:end], lambda: [data[: state.bytes_read]])
+    fresh.ids = splitter.ids
+    return fresh
 
 
 def blocks_between(data: bytes, cuts: Iterable[int]) -> Iterator[bytes]:

@@ -11,7 +11,8 @@ import pytest
 from core.load_file.dialect import read_opening
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.options import ImportOptions
-from core.load_file.splitter import Chunk, Splitter
+from core.load_file.split_state import Chunk
+from core.load_file.splitter import Splitter
 
 HEADER = b"Control Number,Title,Note\n"
 # In all tests but one the limit is a sixteenth of what it is elsewhere.

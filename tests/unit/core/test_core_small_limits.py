@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,8 +17,9 @@ from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.dialect import Dialect, Opening
 from core.load_file.encoding import BYTEWISE, get_byte_order_mark
 from core.load_file.grammar import Grammar
-from core.load_file.splitter import Chunk, Splitter
-from tests.unit.core.reading import blocks_between, every
+from core.load_file.split_state import Chunk
+from core.load_file.splitter import Splitter
+from tests.unit.core.reading import blocks_between, every, feed_all
 
 NO_LIMIT = 10**6
 LIMITS = (24, 60, NO_LIMIT)
@@ -63,30 +65,44 @@ class Split:
 
 
 def split(
-    text: str, limit: int, step: int, *, grammar: Grammar | None = None, view: str = "utf-8", chunk_rows: int = 2
+    text: str,
+    limit: int,
+    step: int,
+    *,
+    grammar: Grammar | None = None,
+    view: str = "utf-8",
+    chunk_rows: int = 2,
+    stops: bool = False,
 ) -> Split:
-    """Split a text, in blocks of `step` characters, with records of up to `limit` bytes."""
+    """Split a text, in blocks of `step` characters, with records of up to `limit` bytes, as `feed_all` does."""
     grammar = grammar or Grammar(",", '"', 2)
     dialect = Dialect(None if view == BYTEWISE else view, view, 0, ",", grammar.qualifier, None)
     fields = ("control_number", *[None] * (grammar.cells - 1))
     opening = Opening(dialect, grammar, tuple("abc"[: grammar.cells]), fields, 0, 1)
-    splitter = Splitter(opening, chunk_rows, max_record_bytes=limit, max_chunk_bytes=max(20, limit // 3))
     raw = text.replace(MARK, get_byte_order_mark(view)).encode(view)
     blocks = blocks_between(raw, every(step * len("a".encode(view)), raw))
-    chunks = [chunk for block in blocks for chunk in splitter.feed(block)]
-    return Split(raw, view, limit, splitter, [*chunks, *splitter.finish()])
+
+    def make() -> Splitter:
+        return Splitter(opening, chunk_rows, max_record_bytes=limit, max_chunk_bytes=max(20, limit // 3))
+
+    return Split(raw, view, limit, *feed_all(make, raw, blocks, stops))
 
 
 @st.composite
-def splits(draw: st.DrawFn, limit: int) -> Split:
-    """A text of pieces that get in each other's way."""
+def arguments(draw: st.DrawFn) -> tuple[str, int, dict[str, Any]]:
+    """A text of pieces that get in each other's way, the size of the blocks, and how to split it."""
     text = "".join(draw(st.lists(st.sampled_from(PIECES), max_size=80)))
     qualifier = draw(st.sampled_from(['"', '"', None]))
     quoted_start = qualifier is not None and draw(st.booleans())
     grammar = Grammar(",", qualifier, draw(st.integers(1, 3)), draw(st.booleans()), quoted_start, draw(st.booleans()))
     text = text.replace("\n", draw(st.sampled_from(("\r", "\n", "\r\n")))) if grammar.cr_ends else text
     step, rows = draw(st.sampled_from(STEPS)), draw(st.sampled_from((1, 2, 5)))
-    return split(text, limit, step, grammar=grammar, view=draw(st.sampled_from(VIEWS)), chunk_rows=rows)
+    return text, step, {"grammar": grammar, "view": draw(st.sampled_from(VIEWS)), "chunk_rows": rows}
+
+
+def splits(limit: int) -> st.SearchStrategy[Split]:
+    """What the splitter makes of such a text."""
+    return arguments().map(lambda given: split(given[0], limit, given[1], **given[2]))
 
 
 @pytest.mark.parametrize("limit", LIMITS)

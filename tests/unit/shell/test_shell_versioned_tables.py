@@ -21,6 +21,7 @@ EXEMPT = {
     "imports": "a state machine: every step is an UPDATE that names the state it starts from",
     "import_chunks": "a state machine under a lock of its row",
     "import_duplicates": "append-only",
+    "import_splits": "under a lock of the row of its import",
     "import_rejections": "append-only; a retry removes those of the chunks that it repeats",
     "import_warnings": "append-only",
     "import_name_occurrences": "append-only",

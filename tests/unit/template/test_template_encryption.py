@@ -58,7 +58,15 @@ def test_no_version_of_a_load_file_ever_expires(deployed: Deployed) -> None:
     (bucket,) = deployed.of_type("AWS::S3::Bucket").values()
     for rule in bucket["LifecycleConfiguration"]["Rules"]:
         expires = {"ExpirationInDays", "NoncurrentVersionExpiration", "NoncurrentVersionExpirationInDays"} & rule.keys()
-        assert not expires or rule.get("Prefix") == "reports/", rule["Id"]
+        assert not expires or rule.get("Prefix") in ("reports/", "splits/"), rule["Id"]
+
+
+def test_stored_ids_outlast_a_request_in_every_version_and_expire(deployed: Deployed) -> None:
+    (bucket,) = deployed.of_type("AWS::S3::Bucket").values()
+    (rule,) = [each for each in bucket["LifecycleConfiguration"]["Rules"] if each.get("Prefix") == "splits/"]
+    days = deployed.resources["ImportRequestsQueue"]["Properties"]["MessageRetentionPeriod"] / 86_400
+    assert rule["ExpirationInDays"] >= days
+    assert rule["NoncurrentVersionExpiration"] == {"NoncurrentDays": 1}
 
 
 def test_the_database_is_reached_by_tls_alone_and_by_nobody_from_outside(deployed: Deployed) -> None:

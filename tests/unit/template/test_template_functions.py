@@ -112,3 +112,9 @@ def test_without_what_makes_it_so_a_changed_layer_leaves_the_old_code_running(tm
     changed = versions(transform(part, {"SharedLayer": "s3://bucket/another.zip"}))
     assert len(changed) == 1
     assert (changed == versions(transform(part))) == (lost is not None)
+
+
+def test_only_the_function_that_sends_to_its_own_queue_may_loop(deployed: Deployed) -> None:
+    """Lambda would end the chain of a split after 16 invocations."""
+    allowed = [name for name, each in deployed.functions.items() if each.get("RecursiveLoop") == "Allow"]
+    assert allowed == ["StartImportFunction"]

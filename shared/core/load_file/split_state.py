@@ -1,0 +1,98 @@
+"""What a pass over a file has found so far, in a form that can be stored: see `Splitter.export_state`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from core.load_file.encoding import Utf8Evidence
+
+LISTED_LINES = 10
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive records: bytes [byte_start, byte_end), physical lines [first_line, last_line], number of records."""
+
+    chunk_no: int
+    byte_start: int
+    byte_end: int
+    first_line: int
+    last_line: int
+    row_count: int
+    sha256: bytes
+
+
+@dataclass
+class OpenChunk:
+    """The chunk that is being filled; `tiles` together are its bytes [byte_start, byte_end)."""
+
+    byte_start: int
+    first_line: int
+    byte_end: int
+    last_line: int
+    row_count: int = 0
+    tiles: list[bytes] = field(default_factory=list)
+
+
+@dataclass
+class LineCount:
+    """The number of records with a property, and the lines of the first ones."""
+
+    count: int = 0
+    lines: list[int] = field(default_factory=list)
+
+    def add(self, line: int) -> None:
+        """Count the record at a line."""
+        self.count += 1
+        if self.count <= LISTED_LINES:
+            self.lines.append(line)
+
+    def list_lines(self) -> str:
+        """Return the lines for a message, as in "line 3, line 7 and 2 more"."""
+        more = self.count - len(self.lines)
+        return ", ".join(f"line {line}" for line in self.lines) + (f" and {more} more" if more else "")
+
+
+@dataclass(frozen=True)
+class StreamPosition:
+    """Where a record stream is: at byte `byte` and physical line `line` begins what belongs to no record yet."""
+
+    byte: int
+    line: int
+    min_bytes_to_read: int
+
+
+@dataclass(frozen=True)
+class SplitState:
+    """The state of a pass after the bytes [0, bytes_read); the bytes of the open chunk are not in it.
+
+    `sha256` is the state of the file's digest in hexadecimal, None where it cannot be exported.
+    """
+
+    bytes_read: int
+    position: StreamPosition
+    open_chunk: OpenChunk
+    chunk_count: int
+    rows_seen: int
+    date_prefixes: list[str]
+    evidence: Utf8Evidence
+    repeated_headers: LineCount
+    byte_order_marks: LineCount
+    sha256: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as values for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> SplitState:
+        """Return the state that `to_dict` returned, in the same version of this code."""
+        kinds = {
+            "position": StreamPosition,
+            "open_chunk": OpenChunk,
+            "evidence": Utf8Evidence,
+            "repeated_headers": LineCount,
+            "byte_order_marks": LineCount,
+        }
+        return cls(**{name: kinds[name](**value) if name in kinds else value for name, value in values.items()})

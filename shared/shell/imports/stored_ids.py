@@ -1,0 +1,62 @@
+"""Find repeated ids of a file whose ids are stored in S3, in parts, in memory that depends on one partition.
+
+Guaranteed: ids are compared exactly, byte for byte; a group of partitions can be read at any time, in any process.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+
+from shell.aws.s3 import ObjectVersion
+from shell.imports.duplicate_ids import INDEX_BYTES, PARTITIONS, find_repeats, take_lists, unpack
+
+# Partitions are read together up to so many bytes; their ids take about eight times as much memory.
+GROUP_BYTES = 16_000_000
+READERS = 8
+
+
+class StoredIds:
+    """The ids of a file in parts, each of which is an object that `SpilledIds.pack` wrote, in the order of the file."""
+
+    def __init__(self, bucket: str, keys: Sequence[str]) -> None:
+        self._parts = [ObjectVersion(bucket, key, None, None) for key in keys]
+        with ThreadPoolExecutor(READERS) as pool:
+            self._indexes = [array("Q", raw) for raw in pool.map(_read_index, self._parts)]
+
+    def find_group_end(self, start: int) -> int:
+        """Return the end of the partitions [start, end) that are read together."""
+        end, size = start, 0
+        while end < PARTITIONS and (end == start or size + self._get_size(end) <= GROUP_BYTES):
+            size += self._get_size(end)
+            end += 1
+        return end
+
+    def find_repeats(self, start: int, end: int, at_most: int) -> Iterator[list[tuple[int, int]]]:
+        """Yield lists of at most `at_most` pairs (line, first line) of ids in the partitions that occurred before.
+
+        Raises FileRefusedError (SOURCE_GONE) if a part does not exist any more.
+        """
+        entries = chain.from_iterable(map(unpack, self._read(start, end)))
+        return take_lists(find_repeats(entries), at_most)
+
+    def _get_size(self, partition: int) -> int:
+        return sum(index[partition + 1] - index[partition] for index in self._indexes)
+
+    def _read(self, start: int, end: int) -> Iterator[bytes]:
+        """Yield the partitions of each part; a few parts are in memory at a time."""
+        ranges = [(part, index[start], index[end]) for part, index in zip(self._parts, self._indexes, strict=True)]
+        with ThreadPoolExecutor(READERS) as pool:
+            for first in range(0, len(ranges), READERS):
+                yield from pool.map(_read_range, ranges[first : first + READERS])
+
+
+def _read_index(part: ObjectVersion) -> bytes:
+    return part.read(0, INDEX_BYTES)
+
+
+def _read_range(place: tuple[ObjectVersion, int, int]) -> bytes:
+    part, start, end = place
+    return part.read(INDEX_BYTES + start, INDEX_BYTES + end)
