@@ -162,7 +162,10 @@ def test_the_costs_add_up(costs: dict[str, list[tuple[float, float]]]) -> None:
 
 
 def test_the_costs_of_the_readme_are_those_of_the_calculation(costs: dict[str, list[tuple[float, float]]]) -> None:
-    [idle], [few, many] = (cells for name, cells in costs.items() if "together" in name)
+    [small, idle, large], [few, many] = (cells for name, cells in costs.items() if "together" in name)
     shown = re.findall(r"^\| (?:idle|a month).* \| ([\d to]+) \|$", README, re.MULTILINE)
-    added = [(0.0, 0.0), few, many]
-    assert [figures(cell) for cell in shown] == [tuple(round(idle[0] + each) for each in some) for some in added]
+    added = [tuple(round(idle[0] + each) for each in some) for some in ((0.0, 0.0), few, many)]
+    assert [figures(cell) for cell in shown] == [added[0], small, *added[1:]]
+    sizes = re.search(r"^\| US dollars of an idle month .*? \| (.*) \|$", OPERATIONS, re.MULTILINE)
+    assert sizes
+    assert [figures(cell) for cell in sizes[1].split("|")] == [small, idle, large]

@@ -33,7 +33,7 @@ _EXPIRE = text(
 def expire_uploads(limit: int) -> int:
     """Expire at most `limit` imports that have awaited their file for 7 days; return how many.
 
-    Takes transactions of at most 100 imports. The relay's schedule publishes their events.
+    Takes transactions of at most 100 imports. The delayed message that wakes the relay publishes their events.
     """
     expired = 0
     while expired < limit:

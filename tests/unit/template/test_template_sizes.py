@@ -1,0 +1,62 @@
+"""The three sizes: what belongs to each, and that nothing of the smallest keeps its database awake."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.template.conftest import Deployed, deployed_with
+
+SIZES = ("small", "standard", "large")
+CAPACITY: dict[str, dict[str, float]] = {
+    "small": {"MinCapacity": 0, "MaxCapacity": 4, "SecondsUntilAutoPause": 300},
+    "standard": {"MinCapacity": 0.5, "MaxCapacity": 16},
+    "large": {"MinCapacity": 2, "MaxCapacity": 64},
+}
+# What can be connected at the maximum capacity (Aurora user guide, "Maximum connections for Aurora Serverless v2").
+CONNECTIONS = {"small": 135, "standard": 2_000, "large": 4_000}
+
+
+@pytest.fixture(params=SIZES)
+def size(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def sized(transformed: dict[str, Any], size: str) -> Deployed:
+    return deployed_with(transformed, {"Size": size})
+
+
+def test_a_size_sets_capacity_standby_chunks_and_the_alarm_of_connections(sized: Deployed, size: str) -> None:
+    (cluster,) = sized.of_type("AWS::RDS::DBCluster").values()
+    assert cluster["ServerlessV2ScalingConfiguration"] == CAPACITY[size]
+    assert len(sized.of_type("AWS::RDS::DBInstance")) == (2 if size == "large" else 1)
+    chunks = {each.queue: each.mapping["ScalingConfig"]["MaximumConcurrency"] for each in sized.consumers()}
+    assert chunks["ImportChunksQueue"] == {"small": 4, "standard": 8, "large": 32}[size]
+    alarm = sized.of_type("AWS::CloudWatch::Alarm")["DatabaseConnectionsAlarm"]
+    assert alarm["Threshold"] == 0.8 * CONNECTIONS[size]
+
+
+def test_endpoints_of_the_smallest_are_in_one_zone(sized: Deployed, size: str) -> None:
+    interfaces = [each for each in sized.of_type("AWS::EC2::VPCEndpoint").values() if "SubnetIds" in each]
+    assert len(interfaces) == 4
+    assert {len(each["SubnetIds"]) for each in interfaces} == {1 if size == "small" else 2}
+
+
+def test_no_size_has_a_schedule_but_the_purge_and_the_smallest_once_a_day(sized: Deployed, size: str) -> None:
+    schedules = {name: each["ScheduleExpression"] for name, each in sized.of_type("AWS::Events::Rule").items()}
+    assert schedules == {"PurgeExpiredFunctionHourly": "rate(1 day)" if size == "small" else "rate(1 hour)"}
+
+
+def test_idle_connections_end_long_before_the_database_pauses(sized: Deployed) -> None:
+    (parameters,) = sized.of_type("AWS::RDS::DBClusterParameterGroup").values()
+    assert int(parameters["Parameters"]["wait_timeout"]) < CAPACITY["small"]["SecondsUntilAutoPause"]
+
+
+def test_capacity_and_chunks_can_be_set_for_any_size(transformed: dict[str, Any], size: str) -> None:
+    chosen = deployed_with(transformed, {"Size": size, "DatabaseMaxCapacity": "100", "ChunkConcurrency": "12"})
+    (cluster,) = chosen.of_type("AWS::RDS::DBCluster").values()
+    assert cluster["ServerlessV2ScalingConfiguration"]["MaxCapacity"] == {"Ref": "DatabaseMaxCapacity"}
+    limits = [each.mapping["ScalingConfig"]["MaximumConcurrency"] for each in chosen.consumers()]
+    assert {"Ref": "ChunkConcurrency"} in limits
