@@ -10,6 +10,7 @@ TORTURE_ARGS ?=
 WORKERS ?= 2
 PYTEST_ARGS ?=
 SERVE_ARGS ?=
+SMOKE_ARGS ?=
 PREFLIGHT_ARGS ?=
 # The section of samconfig.toml that `make deploy` uses: dev, staging or prod.
 ENVIRONMENT ?=
@@ -24,7 +25,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup database demo local preflight deploy openapi test test-slow test-full torture bench bench-scale check format build lambda clean lock
+.PHONY: help setup database demo local preflight smoke deploy openapi test test-slow test-full torture bench bench-scale check format build lambda clean lock
 
 DEV := .venv/.installed
 SAM := .venv-sam/.installed
@@ -68,6 +69,8 @@ help:
 	@echo '                PREFLIGHT_ARGS="--region eu-central-1 DatabaseProxy=true", PREFLIGHT_ARGS=--help'
 	@echo 'make deploy     deploy what `make build` built to an environment of samconfig.toml: ENVIRONMENT=staging;'
 	@echo '                DEPLOY_ARGS=... are options of sam deploy'
+	@echo 'make smoke STACK=name  try a deployed stack as its users do, in a few minutes: upload, import, reload, custody,'
+	@echo '                production; SMOKE_ARGS=--help; the exit status says whether it works'
 	@echo 'make lambda     build for this machine and test the result under the Lambda emulator of AWS (Linux)'
 	@echo 'make lock       pin the requirements again; UPGRADE=--upgrade updates them to the newest versions'
 	@echo 'make clean      delete what make has created, except .local (the imported data)'
@@ -94,6 +97,10 @@ deploy: $(SAM)
 	@test -n '$(ENVIRONMENT)' || { echo 'Name an environment of samconfig.toml: make deploy ENVIRONMENT=dev' >&2; exit 1; }
 	@test -f .aws-sam/build/template.yaml || { echo 'Nothing is built: run make build first.' >&2; exit 1; }
 	@.venv-sam/bin/python -m samcli deploy --config-env '$(ENVIRONMENT)' $(DEPLOY_ARGS)
+
+smoke: $(DEV)
+	@test -n '$(STACK)' || { echo 'Name the stack: make smoke STACK=exhibit-ingest' >&2; exit 2; }
+	@.venv/bin/python -m tools.smoke $(SMOKE_ARGS) '$(STACK)'
 
 openapi: $(DEV)
 	@.venv/bin/python -m tools.openapi

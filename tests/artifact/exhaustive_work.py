@@ -16,12 +16,16 @@ from boto3.s3.transfer import TransferConfig
 
 from core.contracts.imports import SINGLE_PUT_BYTES
 from core.errors import StorageUnavailableError
+from core.events import import_failed
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
 from shell.aws import clients, s3
+from shell.db.session import session
 from shell.imports.start import start_imports
 from shell.imports.upload_matching import load_current_import, split_lock
 from shell.lambda_handlers import MAX_DELIVERIES, sqs_handler
+from shell.outbox.relay import report_backlog
+from shell.outbox.writer import append_events
 from shell.settings import Settings
 from tests.artifact import document_effects, import_effects
 from tests.artifact.import_effects import DONE, THREE
@@ -236,6 +240,23 @@ def _fail(error: Exception, _message: object) -> None:
     raise error
 
 
+def leave_messages_behind(watched: Watched) -> None:
+    """An event of a process that has sent no delayed message yet, and the relay while it waits."""
+    works: dict[str, Callable[[], object]] = {
+        "PurgeExpiredFunction": _append_event,
+        "PublishOutboxFunction": report_backlog,
+    }
+    for function, work in works.items():
+        with watched.acting_as(function), pytest.MonkeyPatch.context() as patch:
+            patch.setattr("shell.outbox.writer._last_delayed_wake", [])
+            work()
+
+
+def _append_event() -> None:
+    with session() as transaction:
+        append_events(transaction, [import_failed(1, "tenant", "NOT_UPLOADED")])
+
+
 def split_what_is_large(watched: Watched) -> None:
     """With checkpoints, and no time left after each of them."""
     world = watched.sender.world
@@ -265,6 +286,7 @@ def do_everything(watched: Watched, handlers: Iterable[str]) -> dict[str, Except
     write_what_is_large_and_what_fails(watched, "StartImportFunction", "splits/1/large")
     copy_what_is_large(watched)
     redeliver_what_fails(watched)
+    leave_messages_behind(watched)
     empty_tables(watched.sender.world.engine)
     split_what_is_large(watched)
     return broken
