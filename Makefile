@@ -11,6 +11,8 @@ WORKERS ?= 2
 PYTEST_ARGS ?=
 SERVE_ARGS ?=
 SMOKE_ARGS ?=
+# The certificate authorities of Amazon RDS: download, a file, or none for a build that is not deployed.
+RDS_AUTHORITIES ?= download
 PREFLIGHT_ARGS ?=
 # The section of samconfig.toml that `make deploy` uses: dev, staging or prod.
 ENVIRONMENT ?=
@@ -147,6 +149,7 @@ format: $(DEV)
 
 # The layer's recipe calls uv, found on the PATH that sam passes on; RUNTIME_PYTHON compiles for Lambda.
 build: $(DEV) $(SAM)
+	@.venv/bin/python -m tools.rds_authorities '$(RDS_AUTHORITIES)'
 	@echo 'Building the layers and functions for Lambda (python3.13 on arm64) into .aws-sam/build, about 20 seconds.'
 	@PATH="$$PWD/.venv/bin:$$PATH" MAKEFLAGS= MAKELEVEL= \
 	  RUNTIME_PYTHON="$$(.venv/bin/python -m tools.runtime_python template.yaml)" .venv-sam/bin/python -m samcli build

@@ -1,9 +1,8 @@
 """Database connections: address, credentials and TLS.
 
 Guaranteed: the credentials are the secret's current ones, since secrets are rotated while functions are warm: after a
-refused login the secret is fetched again and the login repeated once; a deployed connection is always encrypted; a host
-that stops responding is detected after about 12 s. Where `RDS_AUTHORITIES` was built into the layer, the server's
-certificate and host name are verified too.
+refused login the secret is fetched again and the login repeated once; a deployed connection is always encrypted, and
+the server's certificate and host name are verified; a host that stops responding is detected after about 12 s.
 Not guaranteed: that the server is the writer; `shell.db.session` checks that. Nor that a server which is alive but
 never responds is detected before the invocation's deadline: a long statement looks the same.
 """
@@ -20,7 +19,7 @@ from typing import Any
 import pymysql
 from sqlalchemy import URL, Dialect, make_url
 
-from core.errors import DatabaseUnavailableError
+from core.errors import DatabaseUnavailableError, SettingsError
 from shell.aws.secrets import SecretUnavailableError, get_secret
 from shell.db.errors import error_number
 from shell.deadline import seconds_left
@@ -63,17 +62,16 @@ def connect_args() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def tls_context(authorities: Path) -> ssl.SSLContext:
-    """Return a TLS context that trusts the system's authorities and the file's; without the file, any certificate.
+    """Return a TLS context that trusts the system's authorities, as RDS Proxy needs, and the file's, as Aurora does.
 
-    All connections share one: creating it reads every authority, which takes longer than connecting.
+    All connections share one: creating it reads every authority, which takes longer than connecting. Raises
+    SettingsError without the file: no connection is better than one to whoever answers.
     """
-    context = ssl.create_default_context()
+    if not authorities.is_file():
+        raise SettingsError(f"the layer has no {authorities.name}: build it with `make build`, and deploy again")
+    context = ssl.create_default_context(cafile=authorities)
+    context.load_default_certs()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    if authorities.is_file():
-        context.load_verify_locations(authorities)
-    else:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
     return context
 
 

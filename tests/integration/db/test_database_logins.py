@@ -37,8 +37,12 @@ SHARED = str(Path(session.__file__).parents[2])
 PROGRAM = """
 import sys
 sys.modules["cryptography"] = None
+import ssl
 from sqlalchemy import make_url, text
+from shell.db import connection
 from shell.db.session import engine
+# What is asked here is the password; the certificate of the tests' server is covered by no authority.
+connection.tls_context = lambda _file: ssl._create_unverified_context()
 with engine(make_url(sys.argv[1])).connect() as connection:
     print(connection.execute(text("SELECT SUBSTRING_INDEX(CURRENT_USER(), '@', 1)")).scalar())
 """
@@ -87,16 +91,16 @@ def login(request: pytest.FixtureRequest, environment: dict[str, str]) -> Iterat
     if request.param == "given" and not is_mysql(os.environ[SERVER]):
         pytest.skip("the tests' server is no MySQL")
     address = os.environ[SERVER] if request.param == "given" else request.getfixturevalue("private")[0]
-    yield from a_login(address)
+    yield from a_login(address, request.getfixturevalue("private")[1])
 
 
 @pytest.fixture
 def private_login(private: tuple[str, Authority], environment: dict[str, str]) -> Iterator[Login]:
     """On the private server."""
-    yield from a_login(private[0])
+    yield from a_login(*private)
 
 
-def a_login(address: str) -> Iterator[Login]:
+def a_login(address: str, authority: Authority) -> Iterator[Login]:
     url, user, password = make_url(address).set(database=""), f"app_{secrets.token_hex(4)}", secrets.token_hex(8)
     admin = create_engine(url, isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
@@ -106,6 +110,7 @@ def a_login(address: str) -> Iterator[Login]:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("DATABASE_URL", raising=False)
         patch.setenv("DB_SECRET_ARN", arn)
+        patch.setattr(db_connecting, "RDS_AUTHORITIES", authority.file)
         forget()
         yield Login(URL.create("mysql+pymysql", host=url.host, port=url.port), admin, user, arn, password)
     forget()
@@ -130,7 +135,8 @@ def cipher(engine: Engine) -> str:
         return str(connection.execute(text("SHOW SESSION STATUS LIKE 'Ssl_cipher'")).one()[1])
 
 
-def test_a_password_that_is_rotated_in_mid_run_is_fetched_by_the_next_connection(login: Login) -> None:
+def test_a_password_that_is_rotated_in_mid_run_is_fetched_by_the_next_connection(private_login: Login) -> None:
+    login = private_login
     engine = engine_to(login.url)
     assert cipher(engine)
     old = login.password
@@ -161,12 +167,20 @@ def test_a_secret_that_is_wrong_is_tried_twice_and_no_more(private_login: Login)
     assert private_login.refused() - before == 2
 
 
+def test_without_the_authorities_nothing_is_connected(
+    private_login: Login, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db_connecting, "RDS_AUTHORITIES", tmp_path / "rds-authorities.pem")
+    with pytest.raises(SettingsError, match=r"no rds-authorities.pem: build it with `make build`"):
+        engine_to(private_login.url)
+
+
 def test_a_certificate_that_no_authority_covers_is_refused(
-    login: Login, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    private_login: Login, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(db_connecting, "RDS_AUTHORITIES", Authority(tmp_path, "another").file)
     with pytest.raises(SettingsError, match=r"certificate is not trusted: .*(issuer|self-signed)"):
-        engine_to(login.url).connect()
+        engine_to(private_login.url).connect()
 
 
 def test_with_the_servers_authority_its_certificate_is_trusted_for_its_own_host(
