@@ -55,14 +55,12 @@ def check_bundle(pem: str) -> int:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         context.load_verify_locations(cadata=pem)
-    except ssl.SSLError as error:
+    except (ssl.SSLError, ValueError) as error:
         raise AuthoritiesError("the file is not a bundle of certificates") from error
     names = [_get_names(certificate) for certificate in context.get_ca_certs()]
     others = [name for name in names if not name.startswith("Amazon RDS ")]
     if others or not names or pem.count("BEGIN CERTIFICATE") != len(names):
-        raise AuthoritiesError(
-            f"the file has certificates that are not of Amazon RDS: {', '.join(others[:3]) or 'none'}"
-        )
+        raise AuthoritiesError(f"certificates are missing or not of Amazon RDS: {', '.join(others[:3])}")
     return len(names)
 
 

@@ -7,7 +7,6 @@ this process, by the same code and in the function's name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from types import ModuleType
 
 import pytest
@@ -16,35 +15,24 @@ from boto3.s3.transfer import TransferConfig
 
 from core.contracts.imports import SINGLE_PUT_BYTES
 from core.errors import StorageUnavailableError
-from core.events import import_failed
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
 from shell.aws import clients, s3
-from shell.db.session import session
 from shell.imports.start import start_imports
 from shell.imports.upload_matching import load_current_import, split_lock
-from shell.lambda_handlers import MAX_DELIVERIES, sqs_handler
-from shell.outbox.relay import report_backlog
-from shell.outbox.writer import append_events
-from shell.settings import Settings
 from tests.artifact import document_effects, import_effects
 from tests.artifact.import_effects import DONE, THREE
+from tests.artifact.queue_work import leave_messages_behind, redeliver_what_fails
 from tests.artifact.sending import HTTP_S, Api, Sender
 from tests.artifact.watching import Watched
 from tests.support.emptying import empty_tables
 from tests.support.productions import ask, put_documents, put_file, status_of
-from tests.support.world import Context, World, completion_messages, request_messages, sqs_event, taken_from
+from tests.support.world import World, completion_messages, request_messages, sqs_event, taken_from
 
 PART = 5 * 1024 * 1024
 Effect = Callable[[Sender], None]
 MODULES = (import_effects, document_effects)
 HANDLERS = {name: each.handler.partition(".")[0] for name, each in Template.load(DEFAULT_TEMPLATE).functions.items()}
-# What the functions give to `sqs_handler`.
-QUEUES: Mapping[str, Callable[[Settings], str]] = {
-    "StartImportFunction": lambda config: config.import_requests_queue_url,
-    "ImportChunkFunction": lambda config: config.import_chunks_queue_url,
-    "CompleteImportFunction": lambda config: config.import_completions_queue_url,
-}
 REJECTED = b"Control Number,Title\r\nA-1,one\r\n,two\r\n"
 
 
@@ -223,38 +211,6 @@ def copy_what_is_large(watched: Watched) -> None:
         for _ in range(2):
             copied = s3.copy_object(world.bucket, "files/tenant/Case/NATIVE/LARGE.bin", "productions/1/L.bin")
             assert copied is None
-
-
-def redeliver_what_fails(watched: Watched) -> None:
-    """A failure at its first delivery, whose handle the queue never gave out, and an outage at its last."""
-    failures: dict[str, Exception] = {"1": RuntimeError(), str(MAX_DELIVERIES): StorageUnavailableError()}
-    for function, queue_url in QUEUES.items():
-        with watched.acting_as(function):
-            for deliveries, error in failures.items():
-                event = sqs_event({})
-                event["Records"][0]["attributes"]["ApproximateReceiveCount"] = deliveries
-                sqs_handler(partial(_fail, error), queue_url)(event, Context())
-
-
-def _fail(error: Exception, _message: object) -> None:
-    raise error
-
-
-def leave_messages_behind(watched: Watched) -> None:
-    """An event of a process that has sent no delayed message yet, and the relay while it waits."""
-    works: dict[str, Callable[[], object]] = {
-        "PurgeExpiredFunction": _append_event,
-        "PublishOutboxFunction": report_backlog,
-    }
-    for function, work in works.items():
-        with watched.acting_as(function), pytest.MonkeyPatch.context() as patch:
-            patch.setattr("shell.outbox.writer._last_delayed_wake", [])
-            work()
-
-
-def _append_event() -> None:
-    with session() as transaction:
-        append_events(transaction, [import_failed(1, "tenant", "NOT_UPLOADED")])
 
 
 def split_what_is_large(watched: Watched) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from shell.lambda_handlers import LONGEST_WAIT_S, MAX_DELIVERIES, choose_wait
 from tests.unit.template.conftest import Deployed, target
 
@@ -84,9 +86,13 @@ def test_one_invocation_writes_one_chunk_and_every_consumer_has_a_limit(deployed
     assert mappings["ImportChunksQueue"]["BatchSize"] == 1
 
 
+def allowed(policy: dict[str, Any]) -> list[dict[str, Any]]:
+    return [each for each in policy["PolicyDocument"]["Statement"] if each["Effect"] == "Allow"]
+
+
 def test_only_its_own_source_may_send_to_a_queue_from_outside(deployed: Deployed) -> None:
     for name, policy in deployed.of_type("AWS::SQS::QueuePolicy").items():
-        for statement in policy["PolicyDocument"]["Statement"]:
+        for statement in allowed(policy):
             assert statement["Action"] == "sqs:SendMessage", name
             assert "aws:SourceArn" in statement["Condition"]["ArnEquals"], name
 
@@ -116,3 +122,28 @@ def test_the_last_delivery_is_known_and_its_copies_keep_the_alarm_of_an_outage_o
     assert {queues[name]["RedrivePolicy"]["maxReceiveCount"] for name in names} == {MAX_DELIVERIES}
     between = (MAX_DELIVERIES - 1) * queues["ImportChunksQueue"]["VisibilityTimeout"] + LONGEST_WAIT_S
     assert between < deployed.of_type("AWS::CloudWatch::Alarm")["OutageAlarm"]["Period"]
+
+
+def test_every_queue_and_topic_refuses_what_is_not_encrypted_on_the_way(deployed: Deployed) -> None:
+    covered = []
+    for kind, member in (("AWS::SQS::QueuePolicy", "Queues"), ("AWS::SNS::TopicPolicy", "Topics")):
+        for policy in deployed.of_type(kind).values():
+            (denied,) = (each for each in policy["PolicyDocument"]["Statement"] if each["Effect"] == "Deny")
+            assert denied["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+            assert denied["Principal"] == "*"
+            covered += [target(each) for each in policy[member]]
+    assert sorted(covered) == sorted({*deployed.of_type("AWS::SQS::Queue"), *deployed.of_type("AWS::SNS::Topic")})
+
+
+def test_what_publishes_alarms_may_still_do_so(deployed: Deployed) -> None:
+    """A policy of a topic replaces the default one, which lets every service of the account publish."""
+    (statement,) = allowed(deployed.of_type("AWS::SNS::TopicPolicy")["AlarmTopicPolicy"])
+    assert statement["Principal"] == {"Service": ["cloudwatch.amazonaws.com", "events.rds.amazonaws.com"]}
+
+
+def test_endpoints_lead_to_this_account_only(deployed: Deployed) -> None:
+    account = {"Ref": "AWS::AccountId"}
+    for name, endpoint in deployed.of_type("AWS::EC2::VPCEndpoint").items():
+        first, *others = endpoint["PolicyDocument"]["Statement"]
+        assert first["Condition"] == {"StringEquals": {"aws:PrincipalAccount": account, "aws:ResourceAccount": account}}
+        assert [each["Action"] for each in others] == (["s3:PutObject"] if name == "S3Endpoint" else [])
