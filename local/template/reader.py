@@ -181,7 +181,9 @@ class _Reader:
             on_deploy=tuple(get_referenced_id(p["ServiceToken"]) for p in self._custom_resources()),
             import_roots=tuple(self._import_roots()),
             parameters=self.parameters,
-            database_resources=frozenset(name for name, _ in self._of("RDS::DBCluster")),
+            database_resources=frozenset(
+                name for kind in ("RDS::DBCluster", "SecretsManager::Secret") for name, _ in self._of(kind)
+            ),
         )
         _check_references(template)
         return template

@@ -22,6 +22,7 @@ class Settings:
     db_lock_host: str | None
     db_name: str | None
     db_secret_arn: str | None
+    db_user_secret_arn: str | None
     db_charset: str
     deadlock_retry_attempts: int
     deadlock_retry_delay: float
@@ -57,6 +58,7 @@ class Settings:
             db_lock_host=environment.get("DB_LOCK_HOST"),
             db_name=environment.get("DB_NAME"),
             db_secret_arn=environment.get("DB_SECRET_ARN"),
+            db_user_secret_arn=environment.get("DB_USER_SECRET_ARN"),
             db_charset=_read_choice(environment, "DB_CHARSET", "utf8mb3", "utf8mb4"),
             deadlock_retry_attempts=_read_integer(environment, "DB_DEADLOCK_RETRY_ATTEMPTS", "5"),
             deadlock_retry_delay=_read_number(environment, "DB_DEADLOCK_RETRY_DELAY", "0.2"),

@@ -27,6 +27,7 @@ from shell.db.retry import rerun_if_unknown, retry_on_db_conflict
 from shell.db.session import session
 from shell.deadline import seconds_left
 from shell.maintenance.custom_resource import RESPONSE_S, respond, summarize_error
+from shell.maintenance.database_user import ensure_user
 from shell.maintenance.restore import is_restored_from_snapshot, skip_issued_ids
 from shell.observability import logger
 from shell.settings import settings
@@ -40,10 +41,11 @@ _LIMIT_TABLE_WAIT = text(f"SET SESSION lock_wait_timeout = {TABLE_WAIT_S}")
 
 
 def migrate(event: dict[str, Any]) -> dict[str, str]:
-    """Apply the missing migrations, and respond to CloudFormation if it sent the event."""
+    """Apply the missing migrations, give the functions their user, and respond to CloudFormation if it asked."""
     with respond(event):
         if event.get("RequestType") != "Delete":
             upgrade(SCRIPTS)
+            ensure_user()
             if is_restored_from_snapshot(event):
                 skip_issued_ids()
             _resume_work()

@@ -94,15 +94,18 @@ def test_the_proxy_and_snapshots_give_versions_to_the_api_alone(
     assert [each for each in ALIASED if after.published(each) != before.published(each)] == API
 
 
-def test_a_restore_gives_produce_the_endpoint_and_the_secret_of_the_new_cluster(
+def test_a_restore_gives_produce_the_endpoint_of_the_new_cluster_and_the_migration_its_secret(
     transformed: dict[str, Any], before: Deployment
 ) -> None:
     after = Deployment(transformed, DatabaseSnapshot=OTHERS["DatabaseSnapshot"])
     old, new = (each.configuration("ProduceFunction")["Environment"]["Variables"] for each in (before, after))
-    for variable in ("DB_HOST", "DB_LOCK_HOST", "DB_SECRET_ARN"):
+    for variable in ("DB_HOST", "DB_LOCK_HOST"):
         assert old[variable].startswith(before.physical_id("DatabaseCluster"))
         assert new[variable].startswith(after.physical_id("DatabaseCluster"))
         assert new[variable] != old[variable]
+    assert new["DB_SECRET_ARN"] == old["DB_SECRET_ARN"], "the migration gives the restored database this user"
+    administrator = after.configuration("MigrateDatabaseFunction")["Environment"]["Variables"]["DB_SECRET_ARN"]
+    assert administrator.startswith(after.physical_id("DatabaseCluster"))
 
 
 def test_another_size_of_the_same_cache_publishes_nothing(transformed: dict[str, Any]) -> None:
