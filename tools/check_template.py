@@ -23,6 +23,8 @@ from typing import Any
 import yaml
 
 REGION = "us-east-1"
+# Of each partition or size of region that users deploy to, one: what a region lacks is found before a deployment.
+REGIONS = (REGION, "eu-central-1", "ap-southeast-2", "us-gov-west-1")
 ARTIFACT = "s3://bucket/key.zip"
 # The longest finding that is printed, in characters: some list every resource.
 MESSAGE = 300
@@ -154,7 +156,7 @@ def _sam(template: Path, *options: str) -> str:
 
 
 def _cfn_lint(path: Path) -> str:
-    result = _run("cfn-lint", "--template", str(path), "--regions", REGION, "--format", "json")
+    result = _run("cfn-lint", "--template", str(path), "--regions", *REGIONS, "--format", "json")
     if result.returncode == 0:
         return ""
     try:

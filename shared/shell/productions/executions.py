@@ -36,6 +36,10 @@ MAX_RESUMPTIONS = 10
 _NOT_FOUND = "ResourceNotFoundException"
 _RUNNING = "RUNNING"
 CHECK_S = 300
+# How long a production waits before it tries again to start; many wait in no order.
+TURN_S = 60
+_COUNT_STARTED = text("SELECT COUNT(*) FROM productions WHERE is_open = 1 AND execution_arn IS NOT NULL AND id <> :id")
+_KEEP_WAITING = text("UPDATE productions SET updated_at = NOW(6) WHERE id = :id AND is_open = 1")
 _ANY_OPEN = text("SELECT 1 FROM productions WHERE is_open = 1 LIMIT 1")
 _QUIET = text(
     "SELECT id FROM productions WHERE is_open = 1 AND updated_at < NOW(6) - INTERVAL :quiet SECOND "
@@ -46,6 +50,8 @@ _QUIET = text(
 def start_production(message: Mapping[str, Any]) -> None:
     """Start the execution that a `production.requested` message requests, unless it was started before.
 
+    While MAX_PRODUCTIONS others have executions, the production waits and keeps its status `requested`.
+
     Raises FunctionUnavailableError, so that the message is delivered again.
     """
     production_id, generation = int(message["productionId"]), int(message["generation"])
@@ -54,6 +60,10 @@ def start_production(message: Mapping[str, Any]) -> None:
         return
     # Before the execution, which may end at once: as long as the production is open, it is looked after.
     request_check()
+    if _must_wait(production_id):
+        # A copy, which has not been delivered before: deliveries of a message are limited, and its turn may take a day.
+        send_messages(settings().production_requests_queue_url, [message], TURN_S)
+        return
     payload = json.dumps({"productionId": production_id, "generation": generation})
     request = {"DurableExecutionName": name, "InvocationType": "Event", "Payload": payload.encode()}
     with _lambda_errors():
@@ -74,6 +84,20 @@ def _build_execution_name(production_id: int, generation: int) -> str | None:
     if production is None or not production.is_open or production.generation != generation:
         return None
     return f"{production_id}-{production.created_at:%Y%m%d%H%M%S%f}-{generation}"
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _must_wait(production_id: int) -> bool:
+    """Return whether as many other productions have an execution as may have one; a production that waits is alive.
+
+    Two starters at once can exceed the limit by one: it protects the database, and is not exact.
+    """
+    with session() as transaction:
+        running = transaction.scalar(_COUNT_STARTED, {"id": production_id}) or 0
+        full = running >= settings().max_productions
+        if full:
+            transaction.execute(_KEEP_WAITING, {"id": production_id})
+    return full
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -114,7 +114,18 @@ def test_without_what_makes_it_so_a_changed_layer_leaves_the_old_code_running(tm
     assert (changed == versions(transform(part))) == (lost is not None)
 
 
-def test_only_the_function_that_sends_to_its_own_queue_may_loop(deployed: Deployed) -> None:
-    """Lambda would end the chain of a split after 16 invocations."""
-    allowed = [name for name, each in deployed.functions.items() if each.get("RecursiveLoop") == "Allow"]
-    assert allowed == ["StartImportFunction"]
+def test_only_functions_that_send_to_their_own_queue_may_loop(deployed: Deployed) -> None:
+    """Lambda would end a chain of messages after 16 invocations: of a split, of checks, of the wait in an outage."""
+    own = {
+        consumer.function
+        for consumer in deployed.consumers()
+        for statement in statements(deployed.role_of(consumer.function))
+        if "sqs:SendMessage" in listed(statement["Action"])
+        and consumer.queue in map(target, listed(statement["Resource"]))
+    }
+    assert len(own) == 6
+    assert own == {name for name, each in deployed.functions.items() if each.get("RecursiveLoop") == "Allow"}
+
+
+def statements(role: dict[str, Any]) -> list[dict[str, Any]]:
+    return [each for policy in role["Policies"] for each in policy["PolicyDocument"]["Statement"]]

@@ -60,3 +60,37 @@ def test_capacity_and_chunks_can_be_set_for_any_size(transformed: dict[str, Any]
     assert cluster["ServerlessV2ScalingConfiguration"]["MaxCapacity"] == {"Ref": "DatabaseMaxCapacity"}
     limits = [each.mapping["ScalingConfig"]["MaximumConcurrency"] for each in chosen.consumers()]
     assert {"Ref": "ChunkConcurrency"} in limits
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "kinds"),
+    [
+        ("DataEventsBucket", "logs", {"AWS::CloudTrail::Trail"}),
+        (
+            "BackupVaultDays",
+            "30",
+            {"AWS::Backup::BackupVault", "AWS::Backup::BackupPlan", "AWS::Backup::BackupSelection"},
+        ),
+    ],
+)
+def test_what_an_evidence_room_may_need_is_made_only_where_it_is_chosen(
+    transformed: dict[str, Any], parameter: str, value: str, kinds: set[str]
+) -> None:
+    without, chosen = deployed_with(transformed, {}), deployed_with(transformed, {parameter: value})
+    assert not kinds & without.kinds()
+    assert chosen.kinds() - without.kinds() == kinds
+
+
+def test_objects_can_be_held_only_where_it_is_chosen(transformed: dict[str, Any]) -> None:
+    enabled = [
+        deployed_with(transformed, {"ObjectLock": choice})
+        .of_type("AWS::S3::Bucket")["EvidenceBucket"]
+        .get("ObjectLockEnabled")
+        for choice in ("false", "true")
+    ]
+    assert enabled == [None, True]
+
+
+def test_productions_at_once_depend_on_the_size(sized: Deployed, size: str) -> None:
+    found = sized.variables("StartProductionFunction")["MAX_PRODUCTIONS"]
+    assert found == {"small": "2", "standard": "10", "large": "25"}[size]
