@@ -18,7 +18,8 @@ Sums = dict[str, int]
 
 # Who waits for what, and what is published: no tenant's, and no answer tells of it.
 NOBODYS = {"semaphores", "semaphore_holders", "outbox_state", "alembic_version"}
-_ID = re.compile(r"(?<!\d)\d{7}(?!\d)")
+# Not part of a random token, whose digits can be anybody's.
+_ID = re.compile(r"\b\d{7}\b")
 
 
 @lru_cache(maxsize=4)

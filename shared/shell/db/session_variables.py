@@ -11,7 +11,7 @@ ADMINISTRATORS_ONLY = 1227
 
 
 def set_session_variable(connection: Connection, variable: str, value: int) -> int:
-    """Set the variable on this connection, unless it is as high or that was done before; return the value in effect.
+    """Set the variable on this connection, unless it has the value or that was done before; return the value in effect.
 
     A SET pins the connection of RDS Proxy to its client ("Avoiding pinning an RDS Proxy"), so the template gives the
     server these values. The value in effect is lower than `value` where only administrators may set the variable: MySQL
@@ -21,7 +21,7 @@ def set_session_variable(connection: Connection, variable: str, value: int) -> i
     if key not in connection.info:
         # The variable and the value are constants of this code.
         found = int(connection.exec_driver_sql(f"SELECT @@SESSION.{variable}").scalar_one())
-        connection.info[key] = found if found >= value else _set(connection, variable, value, found)
+        connection.info[key] = found if found == value else _set(connection, variable, value, found)
     return int(connection.info[key])
 
 

@@ -14,7 +14,7 @@ from shell.db.session import session
 from shell.settings import settings
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
-RIGHTS = "SELECT, INSERT, UPDATE, DELETE"
+RIGHTS = "select, insert, update, delete"
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

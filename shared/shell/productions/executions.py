@@ -39,7 +39,6 @@ CHECK_S = 300
 # How long a production waits before it tries again to start; many wait in no order.
 TURN_S = 60
 _COUNT_STARTED = text("SELECT COUNT(*) FROM productions WHERE is_open = 1 AND execution_arn IS NOT NULL AND id <> :id")
-_KEEP_WAITING = text("UPDATE productions SET updated_at = NOW(6) WHERE id = :id AND is_open = 1")
 _ANY_OPEN = text("SELECT 1 FROM productions WHERE is_open = 1 LIMIT 1")
 _QUIET = text(
     "SELECT id FROM productions WHERE is_open = 1 AND updated_at < NOW(6) - INTERVAL :quiet SECOND "
@@ -96,7 +95,7 @@ def _must_wait(production_id: int) -> bool:
         running = transaction.scalar(_COUNT_STARTED, {"id": production_id}) or 0
         full = running >= settings().max_productions
         if full:
-            transaction.execute(_KEEP_WAITING, {"id": production_id})
+            lock_production(transaction, production_id).updated_at = func.now(6)
     return full
 
 
