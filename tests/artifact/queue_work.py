@@ -13,7 +13,8 @@ from shell.db.session import session
 from shell.lambda_handlers import MAX_DELIVERIES, sqs_handler
 from shell.outbox.relay import report_backlog
 from shell.outbox.writer import append_events
-from shell.settings import Settings
+from shell.productions import executions
+from shell.settings import Settings, settings
 from tests.artifact.watching import Watched
 from tests.support.world import Context, sqs_event
 
@@ -45,11 +46,24 @@ def leave_messages_behind(watched: Watched) -> None:
     works: dict[str, Callable[[], object]] = {
         "PurgeExpiredFunction": _append_event,
         "PublishOutboxFunction": report_backlog,
+        "StartProductionFunction": _wait_for_a_turn,
     }
     for function, work in works.items():
         with watched.acting_as(function), pytest.MonkeyPatch.context() as patch:
             patch.setattr("shell.outbox.writer._last_delayed_wake", [])
             work()
+
+
+def _wait_for_a_turn() -> None:
+    """As where as many productions as may be are being made."""
+    queue_url = settings().import_requests_queue_url.replace("ImportRequests", "ProductionRequests")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PRODUCTION_REQUESTS_QUEUE_URL", queue_url)
+        settings.cache_clear()
+        patch.setattr(executions, "_build_execution_name", lambda *_: "name")
+        patch.setattr(executions, "_must_wait", lambda _: True)
+        executions.start_production({"productionId": 1, "generation": 1})
+    settings.cache_clear()
 
 
 def _append_event() -> None:
