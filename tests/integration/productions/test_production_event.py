@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import EndpointConnectionError
 
 import productions_api
 import resume_productions
@@ -21,54 +20,12 @@ from shell.productions.executions import MAX_RESUMPTIONS
 from shell.settings import settings
 from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.database import barrier, together
+from tests.support.lambda_executions import FakeLambda, refusal
 from tests.support.productions import ask, execute, retry, status_of
 from tests.support.world import Context, World, call
 
 EVENTS = Path(__file__).parents[3] / "events"
 ASKED = "SELECT payload FROM outbox_events WHERE event_type = 'production.requested' AND aggregate_id = :p ORDER BY id"
-
-
-def refusal(code: str) -> ClientError:
-    return ClientError({"Error": {"Code": code, "Message": "no"}}, "Invoke")
-
-
-@dataclass
-class FakeLambda:
-    """Lambda as far as it is used here: executions by name; a name that comes again is the execution that has it.
-
-    `fault` is raised by every call, and by looking up the execution `unknown`; `looked` is called whenever the state
-    of an execution is asked for.
-    """
-
-    executions: dict[str, str] = field(default_factory=dict)
-    payloads: list[dict[str, Any]] = field(default_factory=list)
-    fault: Exception | None = None
-    unknown: str | None = None
-    looked: Callable[[], object] = lambda: None
-
-    def invoke(
-        self, FunctionName: str, InvocationType: str, DurableExecutionName: str, Payload: bytes
-    ) -> dict[str, Any]:
-        """Start an execution."""
-        if self.fault:
-            raise self.fault
-        assert (FunctionName, InvocationType) == ("arn:produce:live", "Event")
-        if DurableExecutionName not in self.executions:
-            self.executions[DurableExecutionName] = "RUNNING"
-            self.payloads.append(json.loads(Payload))
-        return {"StatusCode": 202, "DurableExecutionArn": f"arn:{DurableExecutionName}"}
-
-    def get_durable_execution(self, DurableExecutionArn: str) -> dict[str, Any]:
-        """The state of an execution."""
-        self.looked()
-        if self.fault:
-            raise self.fault
-        name = DurableExecutionArn.removeprefix("arn:")
-        if name == self.unknown:
-            raise refusal("TooManyRequestsException")
-        if name not in self.executions:
-            raise refusal("ResourceNotFoundException")
-        return {"Status": self.executions[name]}
 
 
 @pytest.fixture

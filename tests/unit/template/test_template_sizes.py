@@ -94,3 +94,11 @@ def test_objects_can_be_held_only_where_it_is_chosen(transformed: dict[str, Any]
 def test_productions_at_once_depend_on_the_size(sized: Deployed, size: str) -> None:
     found = sized.variables("StartProductionFunction")["MAX_PRODUCTIONS"]
     assert found == {"small": "2", "standard": "10", "large": "25"}[size]
+
+
+@pytest.mark.parametrize(
+    ("mode", "factors"), [("OFF", None), ("OPTIONAL", ["SOFTWARE_TOKEN_MFA"]), ("ON", ["SOFTWARE_TOKEN_MFA"])]
+)
+def test_a_pool_without_a_second_factor_names_none(transformed: dict[str, Any], mode: str, factors: object) -> None:
+    (pool,) = deployed_with(transformed, {"UserPoolMfa": mode}).of_type("AWS::Cognito::UserPool").values()
+    assert pool.get("EnabledMfas") == factors
