@@ -19,7 +19,7 @@ import import_chunk
 import start_import
 from benchmarks.database import Database, replace_environment
 from benchmarks.errors import BenchmarkError
-from benchmarks.imports.invocation import Handler, Message, time_handler
+from benchmarks.imports.invocation import BATCH_SIZE, Handler, Message, time_handler
 from benchmarks.imports.steady_aws import SteadyAws
 from local.services.aws import LocalAws
 from local.services.processes import Processes
@@ -83,8 +83,9 @@ class Application:
     def finish(self, import_id: int, start_s: float, each: Callable[[int], object] = lambda _done: None) -> ImportRun:
         """Import the pending chunks of a split file. Raises BenchmarkError unless all rows are imported."""
         seconds = []
-        for chunk_no in self.pending(import_id):
-            seconds.append(self.chunk(import_id, chunk_no))
+        pending = self.pending(import_id)
+        for start in range(0, len(pending), BATCH_SIZE):
+            seconds.append(self.chunks(import_id, pending[start : start + BATCH_SIZE]))
             each(len(seconds))
         complete_s = self.complete(import_id)
         status, rows, imported, unchanged, rejected = self.database.query(_RESULT, import_id=import_id)[0]
@@ -98,7 +99,11 @@ class Application:
 
     def chunk(self, import_id: int, chunk_no: int) -> float:
         """Import a chunk and return the seconds of the handler."""
-        return _timed(import_chunk.lambda_handler, {"import_id": import_id, "chunk_no": chunk_no})
+        return self.chunks(import_id, [chunk_no])
+
+    def chunks(self, import_id: int, numbers: Sequence[int]) -> float:
+        """Import chunks in one invocation and return the seconds of the handler."""
+        return _timed(import_chunk.lambda_handler, *({"import_id": import_id, "chunk_no": each} for each in numbers))
 
     def complete(self, import_id: int) -> float:
         """Complete an import whose chunks are imported and return the seconds of the handler."""
@@ -142,8 +147,8 @@ def apply_environment(environment: Mapping[str, str]) -> None:
         client.cache_clear()
 
 
-def _timed(handler: Handler, body: Message) -> float:
-    seconds = time_handler(handler, body)
+def _timed(handler: Handler, *bodies: Message) -> float:
+    seconds = time_handler(handler, *bodies)
     # Disabled metrics are still collected, and printed at the hundredth value of a name.
     metrics.clear_metrics()
     return seconds

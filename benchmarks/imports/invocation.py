@@ -12,6 +12,8 @@ from local.event_sources.sqs_events import build_sqs_event
 
 Message = Mapping[str, Any]
 Handler = Callable[[dict[str, Any], Any], Any]
+# The chunks of an invocation, as in template.yaml.
+BATCH_SIZE = 10
 _QUEUE = "arn:aws:sqs:us-east-1:123456789012:queue"
 
 
@@ -28,9 +30,9 @@ class _Context:
         return 900_000
 
 
-def time_handler(handler: Handler, body: Message) -> float:
-    """Return the seconds that the handler takes for the message. Raises BenchmarkError where it reports a failure."""
-    event = build_sqs_event([_build_message(body)], _QUEUE)
+def time_handler(handler: Handler, *bodies: Message) -> float:
+    """Return the seconds that the handler takes for a batch of messages. Raises BenchmarkError if any of them fails."""
+    event = build_sqs_event(list(map(_build_message, bodies)), _QUEUE)
     began = time.perf_counter()
     response = handler(event, _Context())
     seconds = time.perf_counter() - began
@@ -42,4 +44,4 @@ def time_handler(handler: Handler, body: Message) -> float:
 def _build_message(body: Message) -> Message:
     """Return the message in its first delivery."""
     fields = {"Body": json.dumps(body), "MD5OfBody": "", "Attributes": {"ApproximateReceiveCount": "1"}}
-    return {"MessageId": "message", "ReceiptHandle": "handle", **fields}
+    return {"MessageId": json.dumps(body), "ReceiptHandle": "handle", **fields}

@@ -27,6 +27,7 @@
         ├── CommitOutcomeUnknownError  the connection was lost during COMMIT, which may have taken effect
         ├── ChunkBusyError          another worker is importing this chunk
         ├── ImportBusyError         another worker is splitting this upload; carries when to retry
+        ├── DeadlineNearError       the invocation ends before a message could be handled
         ├── QueueUnavailableError   SQS did not accept a message
         ├── TopicUnavailableError   SNS did not accept a message
         ├── FunctionUnavailableError  a durable execution could not be started or found
@@ -253,6 +254,10 @@ class ImportBusyError(UnavailableError):
     def __init__(self, *, retry_after_s: int) -> None:
         super().__init__()
         self.retry_after_s = retry_after_s
+
+
+class DeadlineNearError(UnavailableError):
+    """The invocation ends before this message could be handled; it is delivered again."""
 
 
 class QueueUnavailableError(UnavailableError):

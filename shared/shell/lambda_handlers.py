@@ -7,13 +7,16 @@ is logged with its type and code location, never with the values that a driver's
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.errors import (
     BusyError,
     ConflictError,
+    DeadlineNearError,
     FinalConflictError,
     ImportBusyError,
     SettingsError,
@@ -21,8 +24,9 @@ from core.errors import (
     UnavailableError,
 )
 from shell.aws.sqs import postpone, send_again
-from shell.deadline import invocation_deadline
+from shell.deadline import invocation_deadline, seconds_left
 from shell.observability import emit_counts, log_failure, logger
+from shell.prefetch import prefetch
 from shell.settings import Settings, settings
 
 if TYPE_CHECKING:
@@ -38,28 +42,69 @@ MAX_DELIVERIES = 5
 _OUTAGES = (UnavailableError, ConflictError, SettingsError)
 
 
-def sqs_handler(work: Callable[[dict[str, Any]], object], queue_url: QueueUrl | None = None) -> Handler:
+def sqs_handler(
+    work: Callable[[Any], object],
+    queue_url: QueueUrl | None = None,
+    prepare: Callable[[dict[str, Any]], Any] | None = None,
+) -> Handler:
     """Return a Lambda handler that calls `work` with the JSON object of each record's body and reports failed records.
 
+    With `prepare`, `work` gets what `prepare` returns for that object. `prepare` runs for the next record in another
+    thread while `work` runs, and its errors are those of its record.
+
+    No record is begun in less time than the slowest one of the invocation took, twice; such records are reported, too.
+
     `queue_url` selects the queue's URL from the settings. With it, a record is delivered again when that is worth it:
-    if another worker does its work (BusyError, ImportBusyError), after the error's `retry_after_s`; after a failure
-    that is not an outage, in 5 seconds, doubled with each delivery. All others are delivered again after the queue's
-    visibility timeout, and so is a record whose visibility cannot be changed, which is only logged. In the last
-    delivery before the dead-letter queue, a record that failed in an outage is sent again and acknowledged.
+    at once if there was no time for it; if another worker does its work (BusyError, ImportBusyError), after the error's
+    `retry_after_s`; after a failure that is not an outage, in 5 seconds, doubled with each delivery. All others are
+    delivered again after the queue's visibility timeout, and so is a record whose visibility cannot be changed, which
+    is only logged. In the last delivery before the dead-letter queue, a record that failed in an outage or for lack of
+    time is sent again and acknowledged.
     """
     # Imported here, when a queue function is loaded: no other function needs it.
     from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 
-    def process_record(record: SQSRecord) -> None:
-        with _delivering_again(record, queue_url), _logging_failures():
-            work(json.loads(record.body))
-
     def lambda_handler(event: dict[str, Any], context: Any) -> Any:
-        with invocation_deadline(context):
+        pace = _Pace()
+
+        def process_record(record: SQSRecord) -> None:
+            with _delivering_again(record, queue_url), _logging_failures(), pace.timed():
+                work(next(inputs)())
+
+        with invocation_deadline(context), closing(_read_inputs(event, prepare)) as inputs:
             processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
             return process_partial_response(event, process_record, processor, context)
 
     return lambda_handler
+
+
+def _read_inputs(
+    event: dict[str, Any], prepare: Callable[[dict[str, Any]], Any] | None
+) -> Generator[Callable[[], Any]]:
+    """Yield a function for each record that returns the input of its work, or raises why there is none."""
+    bodies = [record["body"] for record in event["Records"]]
+    if prepare is None:
+        yield from (partial(json.loads, body) for body in bodies)
+    else:
+        yield from prefetch(lambda body: prepare(json.loads(body)), bodies)
+
+
+class _Pace:
+    """The time that the slowest record of an invocation took."""
+
+    def __init__(self) -> None:
+        self._slowest_s = 0.0
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Measure the block; raise DeadlineNearError before it if the time left may be too short."""
+        if seconds_left() < 2 * self._slowest_s:
+            raise DeadlineNearError()
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._slowest_s = max(self._slowest_s, time.monotonic() - began)
 
 
 @contextmanager
@@ -91,6 +136,8 @@ def choose_wait(error: Exception, deliveries: int) -> int | None:
     """Return the seconds until a message that failed at its nth delivery is worth another; None if unknown."""
     if isinstance(error, (BusyError, ImportBusyError)):
         return int(error.retry_after_s)
+    if isinstance(error, DeadlineNearError):
+        return 0
     return None if is_outage(error) else min(FIRST_WAIT_S << min(deliveries - 1, 10), LONGEST_WAIT_S)
 
 

@@ -62,9 +62,9 @@ def running(environment: Mapping[str, str], count: int) -> Iterator[Workers]:
         yield Workers(pool, count)
 
 
-def _alone(environment: Mapping[str, str], handler: str, message: Message) -> None:
+def _alone(environment: Mapping[str, str], handler: str, *messages: Message) -> None:
     _prepare(environment, None)
-    _deliver(handler, [message], False)
+    call(importlib.import_module(handler).lambda_handler, *messages)
 
 
 def ended_well(process: ForkServerProcess) -> bool:
@@ -73,8 +73,8 @@ def ended_well(process: ForkServerProcess) -> bool:
     return process.exitcode == 0
 
 
-def start_alone(environment: Mapping[str, str], handler: str, message: Message) -> ForkServerProcess:
-    """A process that handles one message, to be watched and killed."""
-    process = _FORKS.Process(target=_alone, args=(dict(environment), handler, message), daemon=True)
+def start_alone(environment: Mapping[str, str], handler: str, *messages: Message) -> ForkServerProcess:
+    """A process that handles a batch of messages, to be watched and killed."""
+    process = _FORKS.Process(target=_alone, args=(dict(environment), handler, *messages), daemon=True)
     process.start()
     return process

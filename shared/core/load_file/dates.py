@@ -147,10 +147,10 @@ def _parse_numbers(found: re.Match[str], order: str) -> datetime | None:
     hour_of_day = _convert_hour(int(hour or 0), half)
     time = (-1 if hour_of_day is None else hour_of_day, int(minute or 0), int(seconds or 0))
     try:
-        parsed = datetime(int(year), int(month), int(day), *time, tzinfo=UTC)
+        parsed = datetime(int(year), int(month), int(day), *time)
     except ValueError:
         return None
-    return parsed.replace(tzinfo=None) if parsed.year >= FIRST_YEAR else None
+    return parsed if parsed.year >= FIRST_YEAR else None
 
 
 def _parse_year_first(text: str) -> datetime | None:

@@ -174,9 +174,13 @@ def separate_values(text: str, newline: str | None) -> str:
 
 def split_names(text: str, column: str, existing: Iterable[Name]) -> list[Name]:
     """Return the distinct values of a multi-value cell, trimmed, without those in `existing`."""
-    known = {"", *(name.name for name in existing)}
-    values = dict.fromkeys(value.strip(ASCII_WHITESPACE) for value in text.split(MULTI_VALUE_SEPARATOR))
-    return [Name(value, column) for value in values if value not in known]
+    known, names = {"", *(name.name for name in existing)}, []
+    for part in text.split(MULTI_VALUE_SEPARATOR):
+        value = part.strip(ASCII_WHITESPACE)
+        if value not in known:
+            known.add(value)
+            names.append(Name(value, column))
+    return names
 
 
 def _parse_document_date(row: Row, layout: Layout, name: str, text: str) -> None:

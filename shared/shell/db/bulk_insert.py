@@ -44,21 +44,31 @@ def insert_missing(
 ) -> list[InsertResult]:
     """Insert the rows whose unique key does not exist yet; leave existing rows untouched.
 
-    `rows` hold values in the order of `columns` and are sorted by the first `key` columns. `ON DUPLICATE KEY UPDATE`
-    of a column with itself keeps strict mode on, which INSERT IGNORE does not. It must be a column that the rows
-    supply: for a generated id MySQL raises error 1869 where two of the rows have the same key.
+    `rows` hold values in the order of `columns` and are sorted by the first `key` columns.
     Returns one result for each statement, in the order of the sorted rows; it does not say which rows were new.
     """
     ordered = sorted(rows, key=itemgetter(*range(key)))
+    return insert_missing_literals(transaction, table, columns, format_row_literals(ordered))
+
+
+def insert_missing_literals(
+    transaction: Session, table: str, columns: Sequence[str], literals: Sequence[str]
+) -> list[InsertResult]:
+    """Do what `insert_missing` does with rows that are sorted by their key and formatted by `format_row_literals`.
+
+    `ON DUPLICATE KEY UPDATE`
+    of a column with itself keeps strict mode on, which INSERT IGNORE does not. It must be a column that the rows
+    supply: for a generated id MySQL raises error 1869 where two of the rows have the same key.
+    """
     column = columns[0]
     return list(
-        _execute(transaction, _insert_clause(table, columns), ordered, f" ON DUPLICATE KEY UPDATE {column} = {column}")
+        _execute(transaction, _insert_clause(table, columns), literals, f" ON DUPLICATE KEY UPDATE {column} = {column}")
     )
 
 
 def insert_new(transaction: Session, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
     """Insert rows that no other writer can have inserted; a duplicate raises IntegrityError."""
-    deque(_execute(transaction, _insert_clause(table, columns), rows), maxlen=0)
+    deque(_execute(transaction, _insert_clause(table, columns), format_row_literals(rows)), maxlen=0)
 
 
 def insert_ignore_checked(
@@ -87,7 +97,8 @@ def insert_ignore(transaction: Session, table: str, columns: Sequence[str], rows
 
 
 def _insert_ignore(transaction: Session, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-    for result in _execute(transaction, _insert_clause(table, columns).replace("INSERT", "INSERT IGNORE", 1), rows):
+    insert = _insert_clause(table, columns).replace("INSERT", "INSERT IGNORE", 1)
+    for result in _execute(transaction, insert, format_row_literals(rows)):
         warnings = transaction.connection().exec_driver_sql("SHOW WARNINGS").all()
         changed = [row for row in warnings if row[1] != DUPLICATE_ENTRY]
         if changed:
@@ -146,9 +157,9 @@ def _insert_clause(table: str, columns: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES "  # noqa: S608
 
 
-def _execute(transaction: Session, insert: str, rows: Sequence[Row], suffix: str = "") -> Iterator[InsertResult]:
+def _execute(transaction: Session, insert: str, literals: Sequence[str], suffix: str = "") -> Iterator[InsertResult]:
     """Execute one statement for each megabyte of literals."""
-    for part in _split(format_row_literals(rows)):
+    for part in _split(literals):
         result = execute_literal(transaction.connection(), f"{insert}({'),('.join(part)}){suffix}", insert)
         yield InsertResult(result.lastrowid, len(part), result.context.cursor.warning_count)
 

@@ -9,27 +9,25 @@ server. The driver escapes value by value, which takes ten times as long; a test
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from types import NoneType
-from typing import Any
+from typing import Any, cast
 
 from pymysql.converters import encoders, escape_item
 from sqlalchemy import Connection, CursorResult
 from sqlalchemy.exc import DBAPIError
 
-# Short texts are joined by it and escaped together; texts that contain it, and long ones, are escaped one by one.
-_SEPARATOR = "\x1f"
-_SHORT = 100
+from core.row_texts import Part, join_rows
 
 
 def format_row_literals(rows: Sequence[Sequence[Any]]) -> list[str]:
     """Return each row as `'text',1,NULL`, without the parentheses."""
-    return list(map(",".join, zip(*map(_format_column, zip(*rows, strict=True)), strict=True)))
+    parts = [part for column in zip(*rows, strict=True) for part in (",", *_write_column(column))]
+    return join_rows(parts[1:], len(rows))
 
 
 def format_in_list(values: Sequence[Any]) -> str:
     """Return the values, at least one, as the text between the parentheses of an IN list."""
-    return ",".join(_format_column(values))
+    return ",".join(join_rows(_write_column(values), len(values)))
 
 
 def execute_literal(connection: Connection, statement: str, redacted: str) -> CursorResult[Any]:
@@ -44,38 +42,25 @@ def execute_literal(connection: Connection, statement: str, redacted: str) -> Cu
         raise
 
 
-def _format_column(values: Sequence[Any]) -> list[str]:
+def _write_column(values: Sequence[Any]) -> list[Part]:
+    """Return the parts of which the values' literals consist."""
     kinds = set(map(type, values))
-    if NoneType in kinds:
-        return _format_with_nulls(values)
-    if kinds == {str}:
-        return _format_texts(values)
+    if kinds <= {str, NoneType}:
+        return _write_texts(values)
     if kinds == {int}:
-        return list(map(str, values))
+        return [str(values[0]) if len(set(values)) == 1 else list(map(str, values))]
     if kinds == {bytes}:
-        return [f"x'{value.hex()}'" for value in values]
-    if kinds == {datetime} and not any(value.tzinfo for value in values):
-        return [f"'{value}'" for value in values]
-    return [escape_item(value, "utf8mb4", encoders) for value in values]
+        return ["x'", [value.hex() for value in values], "'"]
+    return [[escape_item(value, "utf8mb4", encoders) for value in values]]
 
 
-def _format_with_nulls(values: Sequence[Any]) -> list[str]:
-    present = iter(_format_column([value for value in values if value is not None]))
-    return ["NULL" if value is None else next(present) for value in values]
-
-
-def _format_texts(values: Sequence[str]) -> list[str]:
-    text = _SEPARATOR.join(values)
-    if len(text) > _SHORT * len(values) or text.count(_SEPARATOR) >= len(values):
-        return [f"'{_escape(value)}'" for value in values]
-    return f"'{_escape(text).replace(_SEPARATOR, _QUOTED_SEPARATOR)}'".split(_SEPARATOR)
-
-
-_QUOTED_SEPARATOR = f"'{_SEPARATOR}'"
-
-
-def _escape(text: str) -> str:
+def _write_texts(values: Sequence[str | None]) -> list[Part]:
+    text = "".join(filter(None, values))
     if not text.isascii():
         # The driver would send a lone surrogate as bytes that are not valid UTF-8.
         text.encode()
-    return text.replace("\\", "\\\\").replace("'", "''")
+    if "'" in text or "\\" in text:
+        values = [value and value.replace("\\", "\\\\").replace("'", "''") for value in values]
+    if None in values:
+        return [["NULL" if value is None else f"'{value}'" for value in values]]
+    return ["'", cast("Sequence[str]", values), "'"]

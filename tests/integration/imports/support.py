@@ -101,9 +101,9 @@ def until_waiting(world: World, transactions: int = 1) -> None:
     wait_until(lambda: waiting(world) >= transactions, f"the wait of {transactions} for a row lock")
 
 
-def start_blocked(world: World, handler: str, message: Message) -> ForkServerProcess:
-    """Start a process that handles one message, and return it once it waits for a row lock."""
-    worker = start_alone(world.environment, handler, message)
+def start_blocked(world: World, handler: str, *messages: Message) -> ForkServerProcess:
+    """Start a process that handles a batch of messages, and return it once it waits for a row lock."""
+    worker = start_alone(world.environment, handler, *messages)
     until_waiting(world)
     return worker
 

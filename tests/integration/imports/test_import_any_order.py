@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import Connection, text
 
+import import_chunk
 import settle_failed_chunk
 from samples.columns import Role
 from samples.generator import Generated, generate
@@ -24,7 +25,7 @@ from tests.support.error_files import LINE_COLUMN, Form, line_cell
 from tests.support.rebuild import assert_rebuilt
 from tests.support.watching import wait_until
 from tests.support.workers import Workers
-from tests.support.world import Message, World, call, complete_imports
+from tests.support.world import Context, Message, World, call, complete_imports, sqs_event
 
 FAULTS = tuple(Fault(kind) for kind in FaultKind if kind is not FaultKind.HUGE_PROPERTY)
 SPEC = Spec(
@@ -68,6 +69,32 @@ def test_the_same_is_left_whatever_the_order_and_number_of_deliveries(
     assert world.dump(import_id) == in_order
 
 
+def test_chunks_of_one_invocation_are_imported_as_if_alone(world: World, in_order: Dump, sample: Generated) -> None:
+    import_id = world.start(sample.data, case="Batches")
+    messages = world.chunk_messages()
+    unknown = {"import_id": import_id, "chunk_no": 1_000}
+    # Some come twice in one batch, while the same chunk is prepared or already written.
+    for batch in ([*messages[:6], *messages[4:6], unknown], [*messages[3:], messages[-1]]):
+        assert call(import_chunk.lambda_handler, *batch)
+    complete_imports()
+    assert_accounted(world, import_id, sample.truth)
+    assert world.dump(import_id) == in_order
+
+
+def test_a_chunk_that_fails_in_a_batch_fails_alone(world: World, in_order: Dump, sample: Generated) -> None:
+    import_id = world.start(sample.data, case="A batch")
+    messages, broken = world.chunk_messages(), 3
+    sha = "SELECT sha256 FROM import_chunks WHERE import_id = :id AND chunk_no = :no"
+    change = "UPDATE import_chunks SET sha256 = :sha WHERE import_id = :id AND chunk_no = :no"
+    [(bytes_read,)] = world.query(sha, id=import_id, no=broken)
+    world.query(change, sha=SHA_OF_OTHER_BYTES, id=import_id, no=broken)
+    failures = import_chunk.lambda_handler(sqs_event(*messages), Context())["batchItemFailures"]
+    assert failures == [{"itemIdentifier": f"message-{broken - 1}"}]
+    world.query(change, sha=bytes_read, id=import_id, no=broken)
+    assert world.import_chunk(messages[broken - 1])
+    assert world.dump(import_id) == in_order
+
+
 def test_four_workers_at_once(world: World, in_order: Dump, sample: Generated, workers: Workers) -> None:
     import_id = world.start(sample.data, case="Four workers")
     deliver_all(workers, world.chunk_messages())
@@ -97,7 +124,7 @@ def _block_the_import(other: Connection, import_id: int, _message: Message) -> N
 
 
 @pytest.mark.parametrize("block", [_block_an_exhibit, _block_the_import], ids=["at its rows", "at its end"])
-def test_a_worker_killed_in_the_middle_of_a_chunk(
+def test_the_worker_of_a_batch_killed_in_the_middle_of_a_chunk(
     world: World,
     in_order: Dump,
     sample: Generated,
@@ -108,13 +135,12 @@ def test_a_worker_killed_in_the_middle_of_a_chunk(
     messages = world.chunk_messages()
     victim = messages[4]
     block(other, import_id, victim)
-    worker = start_blocked(world, "import_chunk", victim)
+    worker = start_blocked(world, "import_chunk", *messages[3:6])
     os.kill(worker.pid or 0, signal.SIGKILL)
     worker.join(timeout=10)
     assert worker.exitcode == -signal.SIGKILL
-    assert world.query("SELECT status FROM import_chunks WHERE import_id = :i AND chunk_no = 5", i=import_id) == [
-        ("pending",)
-    ]
+    chunks = "SELECT status FROM import_chunks WHERE import_id = :i AND chunk_no IN (5, 6)"
+    assert world.query(chunks, i=import_id) == [("pending",)] * 2
     other.rollback()
     # Until the server has noticed that the connection is gone the chunk is busy, and its message comes again.
     for message in [*messages[:4], *messages[5:], victim]:

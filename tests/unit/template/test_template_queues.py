@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.imports.invocation import BATCH_SIZE
 from shell.lambda_handlers import LONGEST_WAIT_S, MAX_DELIVERIES, choose_wait
 from tests.unit.template.conftest import Deployed, target
 
@@ -83,7 +84,7 @@ def test_one_invocation_writes_one_chunk_and_every_consumer_has_a_limit(deployed
     limits = {queue: each.get("ScalingConfig", {}).get("MaximumConcurrency") for queue, each in mappings.items()}
     assert limits.pop("ImportChunksQueue") in (8, 32), "that of Size"
     assert all(isinstance(limit, int) and 2 <= limit <= 10 for limit in limits.values()), limits
-    assert mappings["ImportChunksQueue"]["BatchSize"] == 1
+    assert mappings["ImportChunksQueue"]["BatchSize"] == BATCH_SIZE, "as in benchmarks"
 
 
 def allowed(policy: dict[str, Any]) -> list[dict[str, Any]]:

@@ -82,7 +82,8 @@ class RowCoercer:
             return StorableRow(row.source, row.control_number, errors=row.errors)
         texts = [self._coerce_text(row, field_name) for field_name in TEXTS]
         keys = [row.values.get(key) for key in KEYS[1:]]
-        content = [row.control_number, *keys, *texts, row.document_date, self._coerce_properties(row)]
+        date = None if row.document_date is None else str(row.document_date)
+        content = [row.control_number, *keys, *texts, date, self._coerce_properties(row)]
         # The hash covers the file's values, before truncation, and is independent of the order of the columns.
         hashed = [row.control_number, sorted(row.values.items()), row.document_date, sorted(row.properties.items())]
         digest = hashlib.sha256(json.dumps(hashed, default=str).encode()).digest()

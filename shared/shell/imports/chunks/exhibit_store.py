@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from shell.db.bulk_insert import InsertResult, insert_bisecting, insert_missing
+from shell.db.bulk_insert import InsertResult, insert_bisecting, insert_missing, insert_missing_literals
 from shell.db.group_concat import BETWEEN_VALUES, select_packed, select_packed_rows
-from shell.db.sql_literals import format_in_list
+from shell.db.sql_literals import format_in_list, format_row_literals
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.tables.name_kinds import NameKind
 
@@ -27,6 +27,13 @@ class StoredExhibit(NamedTuple):
     import_id: int
     line_no: int
     row_hash: bytes | None
+
+
+class NewExhibits(NamedTuple):
+    """Rows in the order of their key, and their values as literals; None if a value cannot be sent."""
+
+    rows: Sequence[StorableRow]
+    literals: Sequence[str] | None
 
 
 class InsertedExhibits(NamedTuple):
@@ -66,19 +73,32 @@ def find_exhibits(transaction: Session, case_id: int, control_numbers: Sequence[
     }
 
 
-def insert_exhibits(transaction: Session, rows: Sequence[StorableRow]) -> InsertedExhibits:
+def prepare_exhibits(rows: Iterable[StorableRow]) -> NewExhibits:
+    """Sort the rows by their key and format their values."""
+    ordered = sorted(rows, key=lambda row: str(row.control_number))
+    try:
+        return NewExhibits(ordered, format_row_literals([row.values for row in ordered]))
+    except UnicodeEncodeError:
+        return NewExhibits(ordered, None)
+
+
+def insert_exhibits(transaction: Session, new: NewExhibits) -> InsertedExhibits:
     """Insert the rows that the case does not hold yet.
 
     The first attempt is one statement per megabyte. Only after an error that blames a value are the rows bisected.
     """
     done: list[InsertResult] = []
-    by_line = {row.source.line_no: row for row in rows}
+    by_line = {row.source.line_no: row for row in new.rows}
 
     def insert(values: Sequence[tuple[Any, ...]]) -> None:
-        done.extend(insert_missing(transaction, "exhibits", COLUMNS, values, key=_CONTROL_NUMBER + 1))
+        if values is whole and new.literals is not None:
+            done.extend(insert_missing_literals(transaction, "exhibits", COLUMNS, new.literals))
+        else:
+            done.extend(insert_missing(transaction, "exhibits", COLUMNS, values, key=_CONTROL_NUMBER + 1))
 
-    refused = insert_bisecting(transaction, insert, [row.values for row in rows])
-    ids = {} if refused or not rows else _find_generated_ids(transaction, rows, done)
+    whole = [row.values for row in new.rows]
+    refused = insert_bisecting(transaction, insert, whole)
+    ids = {} if refused or not whole else _find_generated_ids(transaction, new.rows, done)
     return InsertedExhibits(ids, [(by_line[values[_LINE_NO]], number) for values, number in refused])
 
 
@@ -89,10 +109,8 @@ def _find_generated_ids(
 
     It does so if all rows were new and ids increase by one; the ids are read back to verify it.
     """
-    # The order in which `insert_missing` inserted them: all are of one case.
-    lines = [row.source.line_no for row in sorted(rows, key=lambda row: str(row.control_number))]
     generated = [first + offset for first, count, _ in done for offset in range(count)]
-    if len(generated) != len(lines):
+    if len(generated) != len(rows):
         # A first attempt that failed midway was repeated in parts.
         return {}
     import_id = rows[0].values[_IMPORT_ID]
@@ -100,7 +118,7 @@ def _find_generated_ids(
     stored = select_packed_rows(
         transaction, "id, line_no", f"FROM exhibits WHERE import_id = {import_id} AND ({ranges})"
     )
-    expected = dict(zip(lines, generated, strict=True))
+    expected = {row.source.line_no: generated_id for row, generated_id in zip(rows, generated, strict=True)}
     return expected if {int(line): int(i) for i, line in stored} == expected else {}
 
 

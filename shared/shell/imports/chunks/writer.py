@@ -26,6 +26,7 @@ from shell.db.session import session
 from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.conflicts import explain_conflicts, find_origins
 from shell.imports.chunks.exhibit_store import (
+    NewExhibits,
     StoredExhibit,
     find_exhibits,
     find_missing_links,
@@ -57,7 +58,8 @@ _WAIT_FOR_CHUNK = text(
 class ChunkInput:
     """Everything that is known of a chunk before its transaction; the same for every attempt.
 
-    `held` are the exhibits that the case already held under the rows' control numbers, by control number.
+    `held` are the exhibits that the case already held under the rows' control numbers, by control number; `new` are
+    the rows that can be stored under other numbers.
     """
 
     import_record: Imports
@@ -65,6 +67,7 @@ class ChunkInput:
     layout: Layout
     rows: Sequence[StorableRow]
     held: Mapping[str, StoredExhibit]
+    new: NewExhibits
 
 
 class WriteResult(NamedTuple):
@@ -140,7 +143,7 @@ class ChunkWriter:
 
     def __init__(self, chunk_input: ChunkInput) -> None:
         self.import_record, self.chunk, self.held = chunk_input.import_record, chunk_input.chunk, chunk_input.held
-        self.layout = chunk_input.layout
+        self.layout, self.new = chunk_input.layout, chunk_input.new
         self.rejected = [row for row in chunk_input.rows if row.errors]
         self.valid = [row for row in chunk_input.rows if not row.errors] if self.rejected else chunk_input.rows
         self._lines: dict[type[DeclarativeBase], dict[str, int]] = {}
@@ -183,7 +186,7 @@ class ChunkWriter:
         return write_results(transaction, self.import_record.tenant_id, self.chunk, self.layout, results)
 
     def _write_exhibits(self, transaction: Session) -> RowResults:
-        added = insert_exhibits(transaction, [row for row in self.valid if row.control_number not in self.held])
+        added = insert_exhibits(transaction, self.new)
         results = RowResults(rejected=[(row, row.errors) for row in self.rejected])
         results.rejected += [(row, [_build_refusal(number)]) for row, number in added.refused]
         results.inserted = [

@@ -1,0 +1,29 @@
+"""Prepare the next item in a second thread while the caller works on the current one."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def prefetch(prepare: Callable[[T], R], items: Iterable[T]) -> Generator[Callable[[], R]]:
+    """Yield a function for each item, in order, that waits for the item's result and returns it or raises its error.
+
+    Guaranteed: items are prepared in order, one at a time, in one thread and with the caller's context variables; at
+    most one is prepared ahead of the one that the caller has; the thread has ended when the generator is exhausted or
+    closed.
+    """
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="prefetch") as executor:
+        ahead: deque[Future[R]] = deque()
+        for item in items:
+            ahead.append(executor.submit(copy_context().run, prepare, item))
+            if len(ahead) > 1:
+                yield ahead.popleft().result
+        while ahead:
+            yield ahead.popleft().result

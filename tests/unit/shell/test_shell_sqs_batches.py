@@ -1,0 +1,96 @@
+"""Several messages in one invocation: prepared ahead, failed alone, and returned when the time is over."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import pytest
+
+from shell.deadline import MARGIN_S
+from shell.lambda_handlers import sqs_handler
+from tests.support.world import Context, sqs_event
+
+WAIT_S = 60
+TIMEOUT_S = 60.0
+
+
+def batch(count: int) -> dict[str, Any]:
+    """An event with so many numbered messages."""
+    return sqs_event(*({"number": number} for number in range(count)))
+
+
+def failed(response: dict[str, Any]) -> list[int]:
+    """The numbers of the messages that the handler did not handle."""
+    return [int(failure["itemIdentifier"].removeprefix("message-")) for failure in response["batchItemFailures"]]
+
+
+def test_a_message_is_prepared_while_the_one_before_is_worked_on() -> None:
+    prepared = [threading.Event() for _ in range(3)]
+    done: list[int] = []
+
+    def prepare(message: dict[str, Any]) -> int:
+        prepared[message["number"]].set()
+        return int(message["number"])
+
+    def work(number: int) -> None:
+        assert prepared[min(number + 1, 2)].wait(WAIT_S)
+        done.append(number)
+
+    assert failed(sqs_handler(work, prepare=prepare)(batch(3), Context())) == []
+    assert done == [0, 1, 2]
+
+
+def test_a_message_that_cannot_be_prepared_or_read_fails_alone() -> None:
+    done: list[int] = []
+
+    def prepare(message: dict[str, Any]) -> int:
+        if message["number"] == 1:
+            raise RuntimeError
+        return int(message["number"])
+
+    event = batch(4)
+    event["Records"][2]["body"] = "no JSON"
+    assert failed(sqs_handler(done.append, prepare=prepare)(event, Context())) == [1, 2]
+    assert done == [0, 3]
+
+
+@pytest.mark.parametrize("with_prepare", [False, True])
+def test_messages_for_which_the_time_may_not_suffice_come_back_at_once(
+    *, with_prepare: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, done = 1000.0, list[int]()
+    postponed: list[int] = []
+    monkeypatch.setattr("shell.deadline.time.monotonic", lambda: now)
+    monkeypatch.setattr("shell.lambda_handlers.settings", lambda: None)
+    monkeypatch.setattr("shell.lambda_handlers.postpone", lambda _url, _handle, seconds: postponed.append(seconds))
+
+    def work(message: dict[str, Any]) -> None:
+        nonlocal now
+        done.append(message["number"])
+        now += 5 if message["number"] else 10
+
+    handler = sqs_handler(work, lambda _: "the queue", dict if with_prepare else None)
+    # After 10, 5, 5, 5, 5, 5 and 5 seconds less than 20 are left.
+    context = Context()
+    monkeypatch.setattr(context, "get_remaining_time_in_millis", lambda: int((TIMEOUT_S - 1 + MARGIN_S) * 1000))
+    assert failed(handler(batch(9), context)) == [7, 8]
+    assert done == list(range(7))
+    assert postponed == [0, 0]
+
+
+def test_the_last_delivery_without_time_is_followed_by_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, sent = 1000.0, list[str]()
+    monkeypatch.setattr("shell.deadline.time.monotonic", lambda: now)
+    monkeypatch.setattr("shell.lambda_handlers.settings", lambda: None)
+    monkeypatch.setattr("shell.lambda_handlers.send_again", lambda _url, body, _group, _delay: sent.append(body))
+
+    def work(_: dict[str, Any]) -> None:
+        nonlocal now
+        now += 1_000
+
+    event = batch(2)
+    event["Records"][1]["attributes"]["ApproximateReceiveCount"] = "5"
+    assert failed(sqs_handler(work, lambda _: "the queue")(event, Context())) == []
+    assert [json.loads(body) for body in sent] == [{"number": 1}]
