@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.importer import finish_chunk, pause_gc, prepare_chunk
-from shell.imports.chunks.writer import ChunkInput
 from shell.lambda_handlers import sqs_handler
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+from zlib import crc32
 
+from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from shell.db.bulk_insert import InsertResult, insert_bisecting, insert_missing, insert_missing_literals
@@ -18,6 +20,13 @@ from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.tables.name_kinds import NameKind
 
 _CONTROL_NUMBER, _IMPORT_ID, _LINE_NO = map(COLUMNS.index, ("control_number", "import_id", "line_no"))
+
+
+_CHECKSUM = text(
+    "SELECT COUNT(*), SUM(CRC32(CONCAT_WS(':', id, line_no))) FROM exhibits "
+    # Between them there may be exhibits of other chunks.
+    "WHERE id BETWEEN :first AND :last AND import_id = :import_id AND line_no BETWEEN :first_line AND :last_line"
+)
 
 
 class StoredExhibit(NamedTuple):
@@ -107,19 +116,17 @@ def _find_generated_ids(
 ) -> dict[int, int]:
     """Return the exhibits' ids by line if the server generated them in the order of the rows, else an empty dict.
 
-    It does so if all rows were new and ids increase by one; the ids are read back to verify it.
+    It does so if all rows were new and ids increase by one; a checksum of ids and lines verifies it.
     """
     generated = [first + offset for first, count, _ in done for offset in range(count)]
     if len(generated) != len(rows):
         # A first attempt that failed midway was repeated in parts.
         return {}
-    import_id = rows[0].values[_IMPORT_ID]
-    ranges = " OR ".join(f"id BETWEEN {first} AND {first + count - 1}" for first, count, _ in done)
-    stored = select_packed_rows(
-        transaction, "id, line_no", f"FROM exhibits WHERE import_id = {import_id} AND ({ranges})"
-    )
-    expected = {row.source.line_no: generated_id for row, generated_id in zip(rows, generated, strict=True)}
-    return expected if {int(line): int(i) for i, line in stored} == expected else {}
+    ids = {row.source.line_no: generated_id for row, generated_id in zip(rows, generated, strict=True)}
+    span = {"first": generated[0], "last": generated[-1], "first_line": min(ids), "last_line": max(ids)}
+    stored = transaction.execute(_CHECKSUM, {"import_id": rows[0].values[_IMPORT_ID], **span}).one()
+    expected = (len(ids), sum(crc32(f"{generated_id}:{line_no}".encode()) for line_no, generated_id in ids.items()))
+    return ids if tuple(stored) == expected else {}
 
 
 def insert_links(transaction: Session, kind: NameKind, links: Iterable[tuple[int, int]], user_id: str) -> None:

@@ -27,16 +27,16 @@ from core.load_file.rows import Row, RowError, parse_row
 from core.statuses import ChunkStatus, ImportStatus
 from shell.aws.s3 import ObjectVersion
 from shell.db.session import session
-from shell.imports.chunks.coercion import RowCoercer
-from shell.imports.chunks.columnar_rows import columnar_rows
-from shell.imports.chunks.exhibit_store import StoredExhibit, find_exhibits, may_hold, prepare_exhibits
-from shell.imports.chunks.writer import ChunkInput, write_chunk
+from shell.imports.chunks.chunk_input import ChunkInput
+from shell.imports.chunks.coercion import RowCoercer, StorableRow
+from shell.imports.chunks.columnar_rows import ColumnarRows, columnar_rows
+from shell.imports.chunks.exhibit_store import StoredExhibit, find_exhibits, may_hold
+from shell.imports.chunks.writer import write_chunk
 from shell.observability import logger
 from shell.outbox.writer import wake_relay
 from shell.tables.chunks import ImportChunks, ImportDuplicates
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
-from shell.utils.key_validation import key_error
 
 # Enough for a number with its delimiters and qualifiers, and blank lines.
 TAIL_BYTES = 1_000
@@ -138,17 +138,28 @@ def read_rows(loaded: LoadedChunk) -> ChunkInput:
     coercer = RowCoercer(layout, import_record.case_id, import_record.id)
     if chunk.byte_end - chunk.byte_start > MAX_RECORD_BYTES:
         too_large = _reject_too_large(chunk, _read_original_line(import_record, chunk, layout))
-        return ChunkInput(import_record, chunk, layout, [coercer.coerce(too_large)], {}, prepare_exhibits([]))
+        return ChunkInput(import_record, chunk, layout, [coercer.coerce(too_large)], {})
     records = _read_records(import_record, chunk, layout)
     columnar, rest = columnar_rows(records, coercer, excluded_lines=first_lines)
-    others = [_parse(record, layout, first_lines.get(record.line_no)) for record in rest]
-    held = _find_held(import_record.case_id, [*columnar.numbers, *_list_numbers(others, coercer)])
-    with_values = any(map(partial(_is_new_or_differs, held), columnar.numbers, columnar.hashes))
-    rows = [*columnar.build_rows(with_values=with_values), *map(coercer.coerce, others)]
-    if others:
-        rows.sort(key=lambda row: row.source.line_no)
-    new = prepare_exhibits(row for row in rows if not row.errors and row.control_number not in held)
-    return ChunkInput(import_record, chunk, layout, rows, held, new)
+    others = [coercer.coerce(_parse(record, layout, first_lines.get(record.line_no))) for record in rest]
+    return _compare_with_case(loaded, layout, columnar, others)
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _compare_with_case(
+    loaded: LoadedChunk, layout: Layout, columnar: ColumnarRows, others: Sequence[StorableRow]
+) -> ChunkInput:
+    case_id = loaded.import_record.case_id
+    numbers = [*columnar.numbers, *(str(row.control_number) for row in others if not row.errors)]
+    with session() as reading:
+        held = find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
+        with_values = any(map(partial(_is_new_or_differs, held), columnar.numbers, columnar.hashes))
+        rows = [*columnar.build_rows(with_values=with_values), *others]
+        if others:
+            rows.sort(key=lambda row: row.source.line_no)
+        chunk_input = ChunkInput(loaded.import_record, loaded.chunk, layout, rows, held)
+        chunk_input.find_names(reading)
+    return chunk_input
 
 
 def _is_new_or_differs(held: Mapping[str, StoredExhibit], number: str, row_hash: bytes) -> bool:
@@ -195,15 +206,3 @@ def _parse(record: SourceRecord, layout: Layout, first_line: int | None) -> Row:
         message = f"Line {first_line} of this file has the same id. Keep one of the two rows."
         row.errors.append(RowError(Rejection.DUPLICATE_ID, None, message))
     return row
-
-
-def _list_numbers(rows: Sequence[Row], coercer: RowCoercer) -> list[str]:
-    """Return the control numbers to look up; the server refuses a search for one that its column cannot store."""
-    numbers = [row.control_number for row in rows if row.control_number and not row.errors]
-    return [number for number in numbers if not key_error(number, coercer.exhibits["control_number"])]
-
-
-@retry_on_db_conflict(resolve=rerun_if_unknown)
-def _find_held(case_id: int, control_numbers: Sequence[str]) -> dict[str, StoredExhibit]:
-    with session() as reading:
-        return find_exhibits(reading, case_id, control_numbers) if may_hold(reading, case_id, control_numbers) else {}

@@ -8,25 +8,23 @@ at most and never updated. Which names, rejections and warnings come out is inde
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import DeclarativeBase, Session
+from sqlalchemy.orm import Session
 
 from core.codes import Rejection
 from core.errors import ChunkBusyError, ConflictError, ImportNotRunningError
 from core.imports.conflicts import describe_missing_link
-from core.load_file.layout import Layout
 from core.load_file.rows import Name, RowError
 from core.statuses import ChunkStatus
 from shell.db.errors import error_number
 from shell.db.session import session
+from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.conflicts import explain_conflicts, find_origins
 from shell.imports.chunks.exhibit_store import (
-    NewExhibits,
     StoredExhibit,
     find_exhibits,
     find_missing_links,
@@ -37,11 +35,8 @@ from shell.imports.chunks.results import RowResults, write_results
 from shell.imports.completion import ChunkOutcome, Counts, complete_chunk
 from shell.imports.unused_names import delete_unused_names
 from shell.observability import emit_counts
-from shell.tables.chunks import ImportChunks
-from shell.tables.imports import Imports
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 from shell.utils.db_helpers import retry_on_db_conflict
-from shell.utils.named_rows import NamedRow, add_named, find_named
 
 NO_SUCH_PARENT = 1452
 _CHANGED_MEANWHILE = "an exhibit or name of the case changed while the chunk was prepared; the chunk is imported again"
@@ -52,22 +47,6 @@ _LOCK_CHUNK = text(
 _WAIT_FOR_CHUNK = text(
     "SELECT status FROM import_chunks WHERE import_id = :import_id AND chunk_no = :chunk_no FOR UPDATE"
 )
-
-
-@dataclass(frozen=True)
-class ChunkInput:
-    """Everything that is known of a chunk before its transaction; the same for every attempt.
-
-    `held` are the exhibits that the case already held under the rows' control numbers, by control number; `new` are
-    the rows that can be stored under other numbers.
-    """
-
-    import_record: Imports
-    chunk: ImportChunks
-    layout: Layout
-    rows: Sequence[StorableRow]
-    held: Mapping[str, StoredExhibit]
-    new: NewExhibits
 
 
 class WriteResult(NamedTuple):
@@ -99,13 +78,13 @@ def write_chunk(chunk_input: ChunkInput) -> WriteResult:
     """
     import_id, chunk_no = chunk_input.chunk.import_id, chunk_input.chunk.chunk_no
     writer = ChunkWriter(chunk_input)
-    with session() as naming:
-        if writer.find_names(naming):
+    if any(chunk_input.list_missing_names().values()):
+        with session() as naming:
             # Without the lock on a pending chunk, names could be added to an import that is complete.
             status = _lock_chunk(naming, import_id, chunk_no)
             if status != ChunkStatus.PENDING:
                 return WriteResult(status)
-            writer.add_names(naming)
+            chunk_input.add_names(naming)
     try:
         with session() as transaction:
             status = _lock_chunk(transaction, import_id, chunk_no)
@@ -143,41 +122,7 @@ class ChunkWriter:
 
     def __init__(self, chunk_input: ChunkInput) -> None:
         self.import_record, self.chunk, self.held = chunk_input.import_record, chunk_input.chunk, chunk_input.held
-        self.layout, self.new = chunk_input.layout, chunk_input.new
-        self.rejected = [row for row in chunk_input.rows if row.errors]
-        self.valid = [row for row in chunk_input.rows if not row.errors] if self.rejected else chunk_input.rows
-        self._lines: dict[type[DeclarativeBase], dict[str, int]] = {}
-        self._found: dict[type[DeclarativeBase], dict[str, NamedRow]] = {}
-
-    def find_names(self, reading: Session) -> bool:
-        """Find the rows' custodians and tags; return whether the case lacks any of them."""
-        self._lines = {kind.model: self._list_first_lines(kind) for kind in NAME_KINDS}
-        self._found = find_named(reading, self.import_record.case_id, self._lines)
-        return any(self._list_missing(model) for model in self._lines)
-
-    def add_names(self, transaction: Session) -> None:
-        """Add the names that `find_names` did not find; the caller holds the lock on the chunk's row and commits."""
-        missing = {model: self._list_missing(model) for model in self._lines}
-        for model, names in missing.items():
-            add_named(transaction, model, self.import_record.case_id, self.import_record.id, names)
-        for model, added in find_named(transaction, self.import_record.case_id, missing).items():
-            self._found[model] |= added
-
-    def _list_first_lines(self, kind: NameKind) -> dict[str, int]:
-        """Return the names of the rows, each with its lowest line.
-
-        Rows that conflict with an exhibit of the case are not imported, and their names are left out.
-        """
-        lines: dict[str, int] = {}
-        for row in self.valid:
-            held = self.held.get(str(row.control_number))
-            if held is None or held.row_hash == row.row_hash:
-                for name in row.get_names(kind):
-                    lines.setdefault(name.name, row.source.line_no)
-        return lines
-
-    def _list_missing(self, model: type[DeclarativeBase]) -> dict[str, int]:
-        return {name: line for name, line in self._lines[model].items() if name not in self._found[model]}
+        self.layout, self.valid, self._input = chunk_input.layout, chunk_input.valid, chunk_input
 
     def write(self, transaction: Session) -> ChunkOutcome:
         """Write all rows of the chunk; the caller holds the lock on the chunk's row and commits."""
@@ -186,8 +131,8 @@ class ChunkWriter:
         return write_results(transaction, self.import_record.tenant_id, self.chunk, self.layout, results)
 
     def _write_exhibits(self, transaction: Session) -> RowResults:
-        added = insert_exhibits(transaction, self.new)
-        results = RowResults(rejected=[(row, row.errors) for row in self.rejected])
+        added = insert_exhibits(transaction, self._input.new)
+        results = RowResults(rejected=[(row, row.errors) for row in self._input.rejected])
         results.rejected += [(row, [_build_refusal(number)]) for row, number in added.refused]
         results.inserted = [
             (row, added.ids[row.source.line_no]) for row in self.valid if row.source.line_no in added.ids
@@ -238,11 +183,11 @@ class ChunkWriter:
     def _find_name(self, row: StorableRow, links: set[tuple[NameKind, int]]) -> Name:
         """Return the row's first custodian or tag among the links."""
         names = ((kind, name) for kind in NAME_KINDS for name in row.get_names(kind))
-        return next(name for kind, name in names if (kind, self._found[kind.model][name.name].id) in links)
+        return next(name for kind, name in names if (kind, self._input.found_names[kind.model][name.name].id) in links)
 
     def _build_links(self, kind: NameKind, rows: Sequence[tuple[StorableRow, int]]) -> list[tuple[int, int]]:
         """Return pairs of an exhibit's id and that of its custodian or tag."""
-        ids = {name: found.id for name, found in self._found[kind.model].items()}
+        ids = {name: found.id for name, found in self._input.found_names[kind.model].items()}
         try:
             return [(exhibit_id, ids[name.name]) for row, exhibit_id in rows for name in row.get_names(kind)]
         except KeyError as error:
@@ -254,6 +199,7 @@ class ChunkWriter:
                 insert_links(transaction, kind, self._build_links(kind, inserted), self.import_record.user_id)
         except IntegrityError as error:
             if error_number(error) == NO_SUCH_PARENT:
+                self._input.forget_names()
                 raise ConflictError("a custodian or tag was deleted while the chunk was written") from error
             raise
 

@@ -1,0 +1,80 @@
+"""Everything that is known of a chunk before its transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy.orm import DeclarativeBase, Session
+
+from core.load_file.layout import Layout
+from shell.imports.chunks.coercion import StorableRow
+from shell.imports.chunks.exhibit_store import StoredExhibit, prepare_exhibits
+from shell.tables.chunks import ImportChunks
+from shell.tables.imports import Imports
+from shell.tables.name_kinds import NAME_KINDS, NameKind
+from shell.utils.named_rows import NamedRow, add_named, find_named
+
+Model = type[DeclarativeBase]
+
+
+class ChunkInput:
+    """The rows of a chunk, and what its case held for them when they were read; the same for every attempt.
+
+    `held` are the exhibits under the rows' control numbers, by control number; `new` are the rows that can be stored
+    under other numbers. `found_names` are those that exist; attempts change it.
+    """
+
+    def __init__(
+        self,
+        import_record: Imports,
+        chunk: ImportChunks,
+        layout: Layout,
+        rows: Sequence[StorableRow],
+        held: Mapping[str, StoredExhibit],
+    ) -> None:
+        self.import_record, self.chunk, self.layout, self.rows, self.held = import_record, chunk, layout, rows, held
+        self.rejected = [row for row in rows if row.errors]
+        self.valid = [row for row in rows if not row.errors] if self.rejected else rows
+        self.new = prepare_exhibits(row for row in self.valid if row.control_number not in held)
+        self._name_lines: dict[Model, dict[str, int]] = {
+            kind.model: self._list_first_lines(kind) for kind in NAME_KINDS
+        }
+        self.found_names: dict[Model, dict[str, NamedRow]] = {}
+        self.forget_names()
+
+    def forget_names(self) -> None:
+        """Let the next attempt find the names again, after one was deleted."""
+        self.found_names.update((model, {}) for model in self._name_lines)
+
+    def find_names(self, reading: Session) -> None:
+        """Find the names that exist."""
+        self.found_names.update(find_named(reading, self.import_record.case_id, self._name_lines))
+
+    def list_missing_names(self) -> dict[Model, dict[str, int]]:
+        """Return the names that are not known to exist, each with its lowest line."""
+        return {
+            model: {name: line for name, line in lines.items() if name not in self.found_names[model]}
+            for model, lines in self._name_lines.items()
+        }
+
+    def add_names(self, transaction: Session) -> None:
+        """Add the names that do not exist; the caller holds the lock on the chunk's row and commits."""
+        self.find_names(transaction)
+        missing = self.list_missing_names()
+        for model, lines in missing.items():
+            add_named(transaction, model, self.import_record.case_id, self.import_record.id, lines)
+        for model, added in find_named(transaction, self.import_record.case_id, missing).items():
+            self.found_names[model] |= added
+
+    def _list_first_lines(self, kind: NameKind) -> dict[str, int]:
+        """Return the names of the rows, each with its lowest line.
+
+        Rows that conflict with an exhibit of the case are not imported, and their names are left out.
+        """
+        lines: dict[str, int] = {}
+        for row in self.valid:
+            stored = self.held.get(str(row.control_number))
+            if stored is None or stored.row_hash == row.row_hash:
+                for name in row.get_names(kind):
+                    lines.setdefault(name.name, row.source.line_no)
+        return lines
