@@ -122,7 +122,7 @@ def _run(application: Application, path: Path, number: int) -> tuple[Profile, Pr
             done = application.finish(import_id, start_s)
         profile["all handlers of chunks"] = StageTime(sum(done.chunks_s), time.process_time() - processor)
         profiles.append(profile)
-        print(f"run {number + 1}, {label}: {done.seconds:.2f} s", file=sys.stderr)
+        print(f"run {number + 1}, {label}: {start_s + sum(done.chunks_s):.2f} s", file=sys.stderr)
     return profiles[0], profiles[1]
 
 

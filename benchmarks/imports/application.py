@@ -48,11 +48,6 @@ class ImportRun:
     chunks_s: Sequence[float]
     complete_s: float
 
-    @property
-    def seconds(self) -> float:
-        """Return the seconds of all handlers."""
-        return self.start_s + sum(self.chunks_s) + self.complete_s
-
 
 @dataclass(frozen=True)
 class Application:

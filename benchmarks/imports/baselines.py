@@ -6,7 +6,6 @@ writes to empty copies of the application's tables, with the same indexes and fo
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from sqlalchemy.orm import Session
 
 from benchmarks.database import Database
 from benchmarks.errors import BenchmarkError
+from benchmarks.imports.usage import Usage, measure_usage
 from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import CustodianExhibits, Taggings
@@ -246,17 +246,15 @@ def _without_id(row: Values) -> Values:
 Baseline = Callable[[str, FinishedRows], None]
 
 
-def time_baseline(baseline: Baseline, database: Database, finished: FinishedRows) -> float:
-    """Return the seconds of a baseline on empty tables.
+def measure_baseline(baseline: Baseline, database: Database, finished: FinishedRows) -> Usage:
+    """Return what a baseline takes on empty tables.
 
     Raises BenchmarkError unless the tables then have as many rows as after the import.
     """
     with temporary_tables(database) as url:
-        began = time.perf_counter()
-        baseline(url, finished)
-        seconds = time.perf_counter() - began
+        usage = measure_usage(database, lambda: baseline(url, finished))
         _check_counts(database, str(make_url(url).database), finished, baseline.__name__)
-    return seconds
+    return usage
 
 
 def _check_counts(database: Database, schema: str, finished: FinishedRows, baseline: str) -> None:

@@ -1,8 +1,9 @@
 """The import and its baselines, measured in turns.
 
 Guaranteed: each run measures every contender once, in an order that rotates; all of them leave the same number of rows
-in each table; a ratio is the median of the runs' ratios, because the speed of a machine changes. Of the import the
-handlers are timed, of a baseline everything except creating its tables and preparing its rows.
+in each table; a ratio is the median of the runs' ratios, because the speed of a machine changes. Of the import
+everything from the first handler's start to the last one's end is timed, of a baseline everything except creating its
+tables and preparing its rows.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ import gc
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 from benchmarks.database import Database
 from benchmarks.errors import BenchmarkError
 from benchmarks.imports.application import Application, ImportRun
-from benchmarks.imports.baselines import Baseline, FinishedRows, load_data, orm_tutorial, pattern_bulk, time_baseline
+from benchmarks.imports.baselines import Baseline, FinishedRows, load_data, measure_baseline, orm_tutorial, pattern_bulk
+from benchmarks.imports.invocation import BATCH_SIZE
+from benchmarks.imports.usage import Usage, measure_usage
 from benchmarks.output import table as markdown
 
 OURS, AGAIN = "ours", "reimport"
@@ -37,9 +41,9 @@ _LINKS = (
 
 @dataclass(frozen=True)
 class Run:
-    """The seconds of each contender in one run; of the import also those of its parts."""
+    """What each contender took in one run; of the import also the seconds of its parts."""
 
-    seconds: Mapping[str, float]
+    usages: Mapping[str, Usage]
     start_s: float
     chunks_s: float
 
@@ -59,11 +63,11 @@ class Contenders:
 
         An import before the first run gives the baselines their rows.
         """
-        finished = self._read_rows(self._import_first().import_id)
+        finished = self._read_rows(self._import_first()[0].import_id)
         runs = []
         for number in range(count):
             runs.append(self._run(number, finished))
-            times = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in runs[-1].seconds.items())
+            times = ", ".join(f"{name} {usage.seconds:.2f} s" for name, usage in runs[-1].usages.items())
             print(f"run {number + 1} of {count}: {times}", file=sys.stderr)
         return runs
 
@@ -77,39 +81,48 @@ class Contenders:
     def _run(self, number: int, finished: FinishedRows) -> Run:
         imported: list[ImportRun] = []
 
-        def import_it() -> float:
-            imported.append(self._import_first())
-            _check_counts(self.application.database, imported[0], finished)
-            return imported[0].seconds
+        def import_it() -> Usage:
+            done, usage = self._import_first()
+            imported.append(done)
+            _check_counts(self.application.database, done, finished)
+            return usage
 
-        def build_timer(baseline: Baseline) -> Callable[[], float]:
-            return lambda: time_baseline(baseline, self.application.database, finished)
-
-        contenders = {
+        contenders: dict[str, Callable[[], Usage]] = {
             OURS: import_it,
             AGAIN: self._import_again,
-            **{name: build_timer(baseline) for name, baseline in self.baselines.items()},
+            **{
+                name: partial(measure_baseline, baseline, self.application.database, finished)
+                for name, baseline in self.baselines.items()
+            },
         }
-        seconds = {}
+        usages = {}
         for name in rotate(list(contenders), number):
             gc.collect()
-            seconds[name] = contenders[name]()
-        return Run({name: seconds[name] for name in contenders}, imported[0].start_s, sum(imported[0].chunks_s))
+            usages[name] = contenders[name]()
+        return Run({name: usages[name] for name in contenders}, imported[0].start_s, sum(imported[0].chunks_s))
 
-    def _import_first(self) -> ImportRun:
+    def _import_first(self) -> tuple[ImportRun, Usage]:
         """Import the file into a new case."""
         self.cases += 1
-        done = self.application.run(self.path, f"run {self.cases}")
+        done, usage = self._import()
         if done.imported != done.rows:
             raise BenchmarkError(f"{done.unchanged} of {done.rows} rows already existed")
-        return done
+        return done, usage
 
-    def _import_again(self) -> float:
+    def _import_again(self) -> Usage:
         """Import the file again into the last case."""
-        done = self.application.run(self.path, f"run {self.cases}")
+        done, usage = self._import()
         if done.unchanged != done.rows:
             raise BenchmarkError(f"{done.imported} of {done.rows} existing rows were imported again")
-        return done.seconds
+        return usage
+
+    def _import(self) -> tuple[ImportRun, Usage]:
+        request, done = self.application.upload(self.path, f"run {self.cases}"), list[ImportRun]()
+        usage = measure_usage(
+            self.application.database,
+            lambda: done.append(self.application.finish(*self.application.start(request))),
+        )
+        return done[0], usage
 
 
 def rotate(names: Sequence[str], number: int) -> list[str]:
@@ -128,15 +141,21 @@ def _check_counts(database: Database, imported: ImportRun, finished: FinishedRow
 
 
 def report(runs: Sequence[Run], rows: int) -> dict[str, object]:
-    """Return the medians, and the medians of the ratios."""
+    """Return the medians, and the medians of the ratios; figures of the server are None if it is on another machine."""
+    names = list(runs[0].usages)
+    server_vs_load_data = _get_server_ratio(runs, "load_data")
     return {
-        **{f"vs_{name}": round(_ratio(runs, name), 4) for name in runs[0].seconds if name not in (OURS, AGAIN)},
+        **{f"vs_{name}": round(_ratio(runs, name), 4) for name in names if name not in (OURS, AGAIN)},
         "reimport": round(_ratio(runs, AGAIN), 4),
-        "rows_per_s": {name: round(rows / _median(runs, name), 1) for name in runs[0].seconds},
+        "rows_per_s": {name: round(rows / _median(runs, name), 1) for name in names},
         "us_per_row": {
             "start_import": round(median(run.start_s for run in runs) * 1e6 / rows, 2),
             "chunks": round(median(run.chunks_s for run in runs) * 1e6 / rows, 2),
         },
+        "server_cpu_us": {name: _get_server_us(runs, name, rows) for name in names},
+        "server_cpu_vs_load_data": None if server_vs_load_data is None else round(server_vs_load_data, 4),
+        "worker_cpu_us_per_row": round(median(run.usages[OURS].process_s for run in runs) * 1e6 / rows, 2),
+        "pipelined": BATCH_SIZE > 1,
     }
 
 
@@ -147,17 +166,32 @@ def table(runs: Sequence[Run], rows: int) -> str:
             _LABELS.get(name, name),
             f"{rows / _median(runs, name):,.0f}",
             f"{_median(runs, name) * 1e6 / rows:.0f}",
+            f"{_get_server_us(runs, name, rows) or '-'}",
             f"{_ratio(runs, name):.2f}",
         ]
-        for name in runs[0].seconds
+        for name in runs[0].usages
     ]
-    return markdown(["", "rows/s", "us per row", "the import's rate as a multiple"], lines)
+    head = ["", "rows/s", "us per row", "of the server's processor", "the import's rate as a multiple"]
+    return markdown(head, lines)
 
 
 def _ratio(runs: Sequence[Run], name: str) -> float:
     """Return the import's rate as a multiple of that contender's."""
-    return median(run.seconds[name] / run.seconds[OURS] for run in runs)
+    return median(run.usages[name].seconds / run.usages[OURS].seconds for run in runs)
 
 
 def _median(runs: Sequence[Run], name: str) -> float:
-    return median(run.seconds[name] for run in runs)
+    return median(run.usages[name].seconds for run in runs)
+
+
+def _get_server_us(runs: Sequence[Run], name: str, rows: int) -> float | None:
+    """Return the median of the server's processor time, in microseconds per row."""
+    seconds = [each for run in runs if (each := run.usages[name].server_s) is not None]
+    return round(median(seconds) * 1e6 / rows, 1) if seconds else None
+
+
+def _get_server_ratio(runs: Sequence[Run], name: str) -> float | None:
+    """Return the server's processor time for the import as a multiple of that for the contender."""
+    pairs = [(run.usages[OURS].server_s, run.usages[name].server_s) for run in runs if name in run.usages]
+    ratios = [ours / other for ours, other in pairs if ours is not None and other]
+    return median(ratios) if ratios else None

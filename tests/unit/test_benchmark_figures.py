@@ -19,6 +19,7 @@ from benchmarks.imports.contention_worker import WorkResult
 from benchmarks.imports.load_file import Shape
 from benchmarks.imports.scale import Cost, Growth, Turn
 from benchmarks.imports.server import MEGABYTE, buffer_pool, buffer_pool_mb, local_infile
+from benchmarks.imports.usage import Usage
 from benchmarks.processes import Workers
 from benchmarks.split_rate import MeasuredFile
 from tests.support.usage import assert_refused
@@ -59,14 +60,17 @@ def test_the_same_shape_gives_the_same_bytes_and_another_seed_others() -> None:
 
 
 def test_a_slow_run_moves_the_rates_and_not_the_ratios() -> None:
+    seconds = {"ours": 2.0, "reimport": 1.0, "load_data": 0.5, "orm": 6.0}
     runs = [
-        Run({"ours": 2.0 * slow, "reimport": 1.0 * slow, "load_data": 0.5 * slow, "orm": 6.0 * slow}, 0.5, 1.5 * slow)
+        Run({name: Usage(each * slow, each, each / 2 * slow) for name, each in seconds.items()}, 0.5, 1.5 * slow)
         for slow in (1, 10, 3)
     ]
     result: dict[str, Any] = report(runs, 1000)
     assert (result["vs_load_data"], result["vs_orm"], result["reimport"]) == (0.25, 3.0, 0.5)
     assert result["rows_per_s"]["ours"] == pytest.approx(1000 / 6, abs=0.1)
     assert result["us_per_row"] == {"start_import": 500.0, "chunks": 4500.0}
+    assert (result["server_cpu_vs_load_data"], result["server_cpu_us"]["ours"]) == (4.0, 3000.0)
+    assert (result["worker_cpu_us_per_row"], result["pipelined"]) == (2000.0, True)
     orders = [rotate(CONTENDERS, number) for number in range(5)]
     assert [order[0] for order in orders] == CONTENDERS
     assert all(sorted(order) == sorted(CONTENDERS) for order in orders)

@@ -58,6 +58,8 @@ def test_imports_are_compared_with_every_other_method_in_every_run() -> None:
     assert list(result["rows_per_s"]) == ["ours", "reimport", "load_data", "pattern_bulk", "orm"]
     assert all(each > 0 for each in result["rows_per_s"].values())
     assert result["us_per_row"].keys() == PARTS
+    assert list(result["server_cpu_us"]) == list(result["rows_per_s"])
+    assert (result["worker_cpu_us_per_row"] > 0, result["pipelined"]) == (True, True)
     assert (result["rows"], result["runs"], result["shape"]["columns"], result["shape"]["tags"]) == (50, 2, 3, 4)
     assert (list(result["durability"]), result["buffer_pool_mb"] >= 5) == (list(DURABILITY), True)
     assert [line.partition(":")[0] for line in ended.stderr.splitlines()] == ["run 1 of 2", "run 2 of 2"]
