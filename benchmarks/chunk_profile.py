@@ -28,8 +28,9 @@ from shell.imports.chunks.writer import ChunkWriter
 
 _DESCRIPTION = """\
 Imports a load file as python -m benchmarks.import_rate does, and measures the stages of a chunk: microseconds per row
-of wall-clock time and of processor time of the importing process. The difference is the time of waiting for the
-database and S3. An indented stage is a part of the stage above it. Then the same file is imported again."""
+of wall-clock time and of processor time of its thread. The difference is the time of waiting for the database, S3 and
+the other thread: one reads the next chunk while one writes. "All handlers" is the processor time of both. An indented
+stage is a part of the stage above it. Then the same file is imported again."""
 _EPILOG = """\
 examples:
   python -m benchmarks.chunk_profile
@@ -80,12 +81,12 @@ def measure_stages(profile: Profile) -> Iterator[None]:
 
 def _measure(function: Callable[..., Any], total: StageTime) -> Callable[..., Any]:
     def timed(*arguments: Any, **named: Any) -> Any:
-        wall, processor = time.perf_counter(), time.process_time()
+        wall, processor = time.perf_counter(), time.thread_time()
         try:
             return function(*arguments, **named)
         finally:
             total.wall += time.perf_counter() - wall
-            total.processor += time.process_time() - processor
+            total.processor += time.thread_time() - processor
 
     return timed
 

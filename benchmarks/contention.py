@@ -113,7 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     made.add_argument(
         "--workers",
-        type=_workers,
+        type=parse_workers,
         default=[1, 2, 4, 8, 16],
         metavar="N,N",
         help="numbers of workers, measured one after another (default: 1,2,4,8,16)",
@@ -129,7 +129,8 @@ def _parser() -> argparse.ArgumentParser:
     return made
 
 
-def _workers(text: str) -> list[int]:
+def parse_workers(text: str) -> list[int]:
+    """Return the numbers of workers in "1,2,4", sorted; the type of an argument."""
     counts = sorted({count(each) for each in text.split(",")})
     if counts[-1] > _MOST_WORKERS:
         raise argparse.ArgumentTypeError(f"{text!r}: give numbers from 1 to {_MOST_WORKERS}, as in 1,2,4")

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks import chunk_profile, cold_start, completion, contention, import_rate, split_kills, split_rate
+from benchmarks import (
+    chunk_profile,
+    cold_start,
+    completion,
+    contention,
+    import_rate,
+    scale_out,
+    split_kills,
+    split_rate,
+)
 from benchmarks.database import Database
 from benchmarks.errors import BenchmarkError
+from benchmarks.imports import scale_out_figures
 from benchmarks.imports.arguments import LINEAR
+from benchmarks.imports.aurora_model import SIZES, estimate
 from benchmarks.imports.contenders import Run, report, rotate
 from benchmarks.imports.contention_figures import Contender, Counters, Figures, eight_to_two, ratio
 from benchmarks.imports.contention_worker import WorkResult
@@ -35,6 +47,7 @@ MISUSED = [
     (import_rate.main, ("--runs", "x")),
     (import_rate.main, ("--scale-rows", "999")),
     (import_rate.main, ("--buffer-pool", "-1")),
+    (scale_out.main, ("--workers", "0")),
     (split_kills.main, ("--kills", "x")),
     (split_rate.main, ("--columns", "201")),
     (split_rate.main, ("--seconds", "1")),
@@ -119,6 +132,32 @@ def test_rates_are_of_all_rows_between_the_first_begin_and_the_last_end() -> Non
     assert figures == Figures(150.0, 100.0, 200.0, 4, 5, 6, retries=3, redelivered=3)
     slower = Figures.build(100, works, Counters(1, 1, 1))
     assert Figures.combine([figures, slower, slower]) == Figures(50.0, 100.0, 200.0, 6, 7, 8, 9, 9)
+
+
+def test_several_rounds_of_more_workers_give_medians_and_totals() -> None:
+    rounds = [scale_out_figures.Figures(rate, 40.0, 50.0, 1.0, 1.0, 900.0, 1, 2) for rate in (1.0, 9.0, 2.0)]
+    assert scale_out_figures.combine(rounds) == scale_out_figures.Figures(2.0, 40.0, 50.0, 1.0, 1.0, 900.0, 3, 6)
+    remote = replace(rounds[0], server_us=None, server_processors=None)
+    assert scale_out_figures.combine([remote, remote]).server_us is None
+
+
+def test_the_model_of_aurora_names_what_limits_an_import() -> None:
+    by_functions, *_, large = estimate(100_000_000, server_us=1.0, worker_us=500.0, redo_bytes=1_000.0)
+    assert (by_functions.limit, by_functions.functions) == ("functions", 4)
+    assert large.rows_per_s == pytest.approx(8 * by_functions.rows_per_s, rel=0.001)
+    by_database, *_ = estimate(100_000_000, server_us=500.0, worker_us=1.0, redo_bytes=1_000.0)
+    assert by_database.limit == "the database's capacity"
+    assert by_database.units == pytest.approx(4.0)
+    assert by_database.hours == pytest.approx(100e6 / (4 * 0.25 * 0.7 * 1e6 / 500) / 3600 + 100e6 * 570 / 40e6 / 3600)
+    *_, by_split = estimate(100_000_000, server_us=1.0, worker_us=1.0, redo_bytes=1_000.0)
+    assert by_split.limit == "splitting"
+
+
+def test_the_model_of_aurora_has_the_sizes_of_the_template() -> None:
+    template = (Path(__file__).parents[2] / "template.yaml").read_text(encoding="utf-8")
+    (small, standard), large = (SIZES[name] for name in ("small", "standard")), SIZES["large"]
+    assert f"!If [IsSmall, {small[0]}, !If [IsLarge, {large[0]}, {standard[0]}]]" in template
+    assert f"!If [IsSmall, {small[1]}, !If [IsLarge, {large[1]}, {standard[1]}]]" in template
 
 
 def test_a_slower_machine_moves_the_figures_of_contention_and_not_their_ratio() -> None:

@@ -94,6 +94,16 @@ def test_contention_reports_both_contenders_and_deadlocks_of_ours_decide_the_exi
 
 
 @pytest.mark.slow
+def test_more_workers_are_measured_and_an_import_on_aurora_is_computed() -> None:
+    """On a server of its own: deadlocks are counted for a whole server."""
+    result = measured(run("benchmarks.scale_out", "--rounds", "1", "--workers", "1,3", "--rows", "2500"))
+    assert list(result["workers"]) == ["1", "3"]
+    for figures in result["workers"].values():
+        assert all(figures[name] > 0 for name in ("rows_per_s", "server_us", "worker_us", "redo_bytes"))
+    assert [each["size"] for each in result["model"]["sizes"]] == ["small", "standard", "large"]
+
+
+@pytest.mark.slow
 def test_a_chunk_is_measured_in_every_stage_of_both_imports() -> None:
     arguments = ("--rows", "50", "--runs", "1", "--database-url", os.environ[SERVER])
     stages = measured(run("benchmarks.chunk_profile", *arguments))["stages"]
