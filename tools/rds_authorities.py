@@ -4,7 +4,7 @@ A deployed function verifies the certificate of the database with them and refus
 over verified TLS; every certificate must be one of Amazon RDS's own authorities, and all of them must be readable.
 
 usage: python -m tools.rds_authorities [download | none | FILE]
-  download   from Amazon, unless the layer has them already
+  download   from Amazon, unless the layer has them already; those are checked again
   FILE       a copy of Amazon's global-bundle.pem
   none       build without: the functions cannot connect to Aurora, for builds that are not deployed
 
@@ -37,17 +37,22 @@ def main(arguments: Sequence[str], layer_file: Path = LAYER_FILE) -> int:
             layer_file.unlink(missing_ok=True)
             print("Building without the authorities of Amazon RDS: do not deploy this, its functions cannot connect.")
             return 0
-        if source != "download" or not layer_file.exists():
-            pem = _download() if source == "download" else Path(source).read_text(encoding="ascii")
-            count = check_bundle(pem)
-            layer_file.write_text(pem, encoding="ascii")
-            print(f"The layer has {count} certificate authorities of Amazon RDS.")
+        pem = _read_bundle(source, layer_file)
+        count = check_bundle(pem)
+        layer_file.write_text(pem, encoding="ascii")
+        print(f"The layer has {count} certificate authorities of Amazon RDS.")
     except (AuthoritiesError, OSError, UnicodeError) as error:
         print(f"The certificate authorities of Amazon RDS could not be read: {error}", file=sys.stderr)
         print("Download global-bundle.pem elsewhere and use make build RDS_AUTHORITIES=<file>;", file=sys.stderr)
         print("RDS_AUTHORITIES=none builds what cannot be deployed, for tests.", file=sys.stderr)
         return 1
     return 0
+
+
+def _read_bundle(source: str, layer_file: Path) -> str:
+    if source == "download" and not layer_file.exists():
+        return _download()
+    return (layer_file if source == "download" else Path(source)).read_text(encoding="ascii")
 
 
 def check_bundle(pem: str) -> int:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 Handler = Callable[[dict[str, Any], Any], Any]
+Record = dict[str, Any]
 QueueUrl = Callable[[Settings], str]
 # Seconds until a failed message is delivered again, doubled with each delivery up to the visibility timeouts of queues.
 FIRST_WAIT_S, LONGEST_WAIT_S = 5, 360
@@ -50,7 +51,9 @@ def sqs_handler(
     """Return a Lambda handler that calls `work` with the JSON object of each record's body and reports failed records.
 
     With `prepare`, `work` gets what `prepare` returns for that object. `prepare` runs for the next record in another
-    thread while `work` runs, and its errors are those of its record.
+    thread while `work` runs, and its errors are those of its record. In later deliveries it runs just before `work`,
+    and the order is reversed each time, so that a record which always kills the function does not take its batch with
+    it.
 
     No record is begun in less time than the slowest one of the invocation took, twice; such records are reported, too.
 
@@ -65,28 +68,43 @@ def sqs_handler(
     from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 
     def lambda_handler(event: dict[str, Any], context: Any) -> Any:
+        event = {**event, "Records": _order_records(event["Records"])}
         pace = _Pace()
 
         def process_record(record: SQSRecord) -> None:
             with _delivering_again(record, queue_url), _logging_failures(), pace.timed():
                 work(next(inputs)())
 
-        with invocation_deadline(context), closing(_read_inputs(event, prepare)) as inputs:
+        with invocation_deadline(context), closing(_read_inputs(event["Records"], prepare)) as inputs:
             processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
             return process_partial_response(event, process_record, processor, context)
 
     return lambda_handler
 
 
+def _count_deliveries(record: Record) -> int:
+    return int(record["attributes"]["ApproximateReceiveCount"])
+
+
+def _order_records(records: list[Record]) -> list[Record]:
+    """Return the records in the order of their work: those that were delivered less often first."""
+    latest = max(map(_count_deliveries, records))
+    return sorted(records if latest % 2 else reversed(records), key=_count_deliveries)
+
+
 def _read_inputs(
-    event: dict[str, Any], prepare: Callable[[dict[str, Any]], Any] | None
+    records: list[Record], prepare: Callable[[dict[str, Any]], Any] | None
 ) -> Generator[Callable[[], Any]]:
     """Yield a function for each record that returns the input of its work, or raises why there is none."""
-    bodies = [record["body"] for record in event["Records"]]
-    if prepare is None:
-        yield from (partial(json.loads, body) for body in bodies)
+
+    def read(record: Record) -> Any:
+        message = json.loads(record["body"])
+        return message if prepare is None else prepare(message)
+
+    if prepare is None or max(map(_count_deliveries, records)) > 1:
+        yield from (partial(read, record) for record in records)
     else:
-        yield from prefetch(lambda body: prepare(json.loads(body)), bodies)
+        yield from prefetch(read, records)
 
 
 class _Pace:

@@ -83,7 +83,7 @@ def arena(directory: Path, *, without: Sequence[str] = (), short_leases: bool = 
 
 def _migrate(database: TorturedDatabase) -> None:
     """Make the tables as the deployment does, without its function's time-out, which is shortened here."""
-    queues = ("IMPORT_REQUESTS", "IMPORT_CHUNKS", "IMPORT_COMPLETIONS", "OUTBOX_WAKE")
+    queues = ("IMPORT_REQUESTS", "IMPORT_CHUNKS", "IMPORT_COMPLETIONS", "OUTBOX_WAKE", "PRODUCTION_CHECKS")
     unused = dict.fromkeys(("BUCKET", "EVENTS_TOPIC_ARN", *(f"{queue}_QUEUE_URL" for queue in queues)), "none")
     given = {**os.environ, **unused, "DATABASE_URL": database.url, "PYTHONPATH": os.pathsep.join(_roots())}
     code = "import migrate_database; migrate_database.lambda_handler({'RequestType': 'Local'}, None)"

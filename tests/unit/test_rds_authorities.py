@@ -30,6 +30,13 @@ def test_a_copy_is_put_into_the_layer_and_kept(
     assert check_bundle(layer.read_text()) == 2
 
 
+def test_what_the_layer_has_is_checked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    layer = tmp_path / "rds-authorities.pem"
+    layer.write_text(Authority(tmp_path, "Somebody's Root CA").file.read_text())
+    assert main(["download"], layer) == 1
+    assert "not of Amazon RDS: Somebody's Root CA" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["Somebody's Root CA", "Not Amazon RDS Root CA"])
 def test_an_authority_of_somebody_else_is_refused(bundle: Path, tmp_path: Path, name: str) -> None:
     mixed = bundle.read_text() + Authority(tmp_path, name).file.read_text()

@@ -97,7 +97,7 @@ class Imports(Base):
     chunks_left: Mapped[int] = mapped_column(
         Integer,
         server_default="0",
-        comment="Chunks that are neither done nor failed; the last one completes the import",
+        comment="Chunks that are neither done nor failed; at 0, complete_import completes the import",
     )
     generation: Mapped[int] = mapped_column(
         Integer,

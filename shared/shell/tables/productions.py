@@ -80,7 +80,7 @@ class Productions(Base):
     updated_at: Mapped[datetime] = mapped_column(
         Timestamp,
         server_default=NOW,
-        comment="The last heartbeat (UTC); a schedule restarts a production without one",
+        comment="The last heartbeat (UTC); a check restarts a production without one for 20 minutes",
     )
     version: Mapped[int] = mapped_column(
         Integer,

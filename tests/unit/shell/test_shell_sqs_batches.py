@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -40,6 +41,48 @@ def test_a_message_is_prepared_while_the_one_before_is_worked_on() -> None:
 
     assert failed(sqs_handler(work, prepare=prepare)(batch(3), Context())) == []
     assert done == [0, 1, 2]
+
+
+class KilledError(BaseException):
+    """In place of the end of the function, which no code sees."""
+
+
+def delivered(count: int, times: int) -> dict[str, Any]:
+    """A batch in which each message is delivered for so many times."""
+    event = batch(count)
+    for record in event["Records"]:
+        record["attributes"]["ApproximateReceiveCount"] = str(times)
+    return event
+
+
+def test_a_message_that_kills_the_function_keeps_no_other_from_it() -> None:
+    done: set[int] = set()
+
+    def work(message: dict[str, Any]) -> None:
+        if message["number"] == 3:
+            raise KilledError
+        done.add(message["number"])
+
+    for times in (1, 2):
+        with pytest.raises(KilledError):
+            sqs_handler(work, prepare=dict)(delivered(9, times), Context())
+    assert done == {0, 1, 2, 4, 5, 6, 7, 8}
+
+
+def test_what_was_delivered_before_comes_last_and_is_prepared_when_its_turn_comes() -> None:
+    steps: list[tuple[str, int]] = []
+
+    def step(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+        def take(message: dict[str, Any]) -> dict[str, Any]:
+            steps.append((name, message["number"]))
+            return message
+
+        return take
+
+    event = delivered(3, 1)
+    event["Records"][0]["attributes"]["ApproximateReceiveCount"] = "3"
+    assert failed(sqs_handler(step("work"), prepare=step("prepare"))(event, Context())) == []
+    assert steps == [(name, number) for number in (1, 2, 0) for name in ("prepare", "work")]
 
 
 def test_a_message_that_cannot_be_prepared_or_read_fails_alone() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unit.template.conftest import Deployed, target
+from tests.unit.template.conftest import Deployed, deployed_with, target
 
 # Type, and where its key stands. The cache's parameter is as the others': an option, and then encrypted.
 KEYS = {
@@ -51,7 +51,15 @@ def test_the_bucket_encrypts_keeps_versions_is_nobody_elses_and_reached_by_tls_a
     (denied,) = policy["PolicyDocument"]["Statement"]
     assert (denied["Effect"], denied["Principal"], denied["Action"]) == ("Deny", "*", "s3:*")
     assert denied["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
-    assert len(denied["Resource"]) == 2, "the bucket and what is in it"
+    assert denied["Resource"] == [{"Fn::GetAtt": ["EvidenceBucket", "Arn"]}, {"Fn::Sub": "${EvidenceBucket.Arn}/*"}]
+
+
+def test_the_key_is_open_to_cloudtrail_only_where_there_is_a_trail(transformed: dict[str, Any]) -> None:
+    sids = []
+    for bucket in ("", "logs"):
+        (key,) = deployed_with(transformed, {"DataEventsBucket": bucket}).of_type("AWS::KMS::Key").values()
+        sids.append("AllowCloudTrail" in {each["Sid"] for each in key["KeyPolicy"]["Statement"]})
+    assert sids == [False, True]
 
 
 def test_no_version_of_a_load_file_ever_expires(deployed: Deployed) -> None:

@@ -78,7 +78,7 @@ def test_every_consumer_reports_the_records_that_failed(deployed: Deployed) -> N
         assert consumer.mapping.get("FunctionResponseTypes") == ["ReportBatchItemFailures"], consumer.function
 
 
-def test_one_invocation_writes_one_chunk_and_every_consumer_has_a_limit(deployed: Deployed) -> None:
+def test_every_consumer_has_a_limit(deployed: Deployed) -> None:
     """The limits protect the database."""
     mappings = {consumer.queue: consumer.mapping for consumer in deployed.consumers()}
     limits = {queue: each.get("ScalingConfig", {}).get("MaximumConcurrency") for queue, each in mappings.items()}
@@ -131,8 +131,10 @@ def test_every_queue_and_topic_refuses_what_is_not_encrypted_on_the_way(deployed
         for policy in deployed.of_type(kind).values():
             (denied,) = (each for each in policy["PolicyDocument"]["Statement"] if each["Effect"] == "Deny")
             assert denied["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
-            assert denied["Principal"] == "*"
-            covered += [target(each) for each in policy[member]]
+            assert (denied["Principal"], denied["Action"]) == ("*", "sqs:*" if member == "Queues" else "sns:Publish")
+            members = [target(each) for each in policy[member]]
+            assert denied["Resource"] == "*" if len(members) > 1 else target(denied["Resource"]) == members[0]
+            covered += members
     assert sorted(covered) == sorted({*deployed.of_type("AWS::SQS::Queue"), *deployed.of_type("AWS::SNS::Topic")})
 
 
@@ -144,7 +146,9 @@ def test_what_publishes_alarms_may_still_do_so(deployed: Deployed) -> None:
 
 def test_endpoints_lead_to_this_account_only(deployed: Deployed) -> None:
     account = {"Ref": "AWS::AccountId"}
+    responses = {"Fn::Sub": "arn:${AWS::Partition}:s3:::cloudformation-custom-resource-response-*/*"}
+    response = {"Effect": "Allow", "Principal": "*", "Action": "s3:PutObject", "Resource": responses}
     for name, endpoint in deployed.of_type("AWS::EC2::VPCEndpoint").items():
         first, *others = endpoint["PolicyDocument"]["Statement"]
         assert first["Condition"] == {"StringEquals": {"aws:PrincipalAccount": account, "aws:ResourceAccount": account}}
-        assert [each["Action"] for each in others] == (["s3:PutObject"] if name == "S3Endpoint" else [])
+        assert others == ([response] if name == "S3Endpoint" else []), name

@@ -81,6 +81,14 @@ def test_what_an_evidence_room_may_need_is_made_only_where_it_is_chosen(
     assert chosen.kinds() - without.kinds() == kinds
 
 
+def test_a_vault_that_stays_does_not_take_the_name_of_the_next_stacks(transformed: dict[str, Any]) -> None:
+    """A name has at most 50 characters, a stack's at most 41 (of the bucket's 63), and the first part of an id 8."""
+    (vault,) = deployed_with(transformed, {"BackupVaultDays": "30"}).of_type("AWS::Backup::BackupVault").values()
+    stack_id = {"Fn::Select": [2, {"Fn::Split": ["/", {"Ref": "AWS::StackId"}]}]}
+    part = {"Fn::Select": [0, {"Fn::Split": ["-", stack_id]}]}
+    assert vault["BackupVaultName"] == {"Fn::Join": ["-", [{"Ref": "AWS::StackName"}, part]]}
+
+
 def test_objects_can_be_held_only_where_it_is_chosen(transformed: dict[str, Any]) -> None:
     enabled = [
         deployed_with(transformed, {"ObjectLock": choice})

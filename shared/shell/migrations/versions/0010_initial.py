@@ -66,7 +66,7 @@ APPLICATION_TABLES = (
       tags_created BIGINT NOT NULL DEFAULT 0 COMMENT 'Tags that the import created',
       chunk_count INT NOT NULL DEFAULT 0 COMMENT 'Chunks of the file',
       chunks_left INT NOT NULL DEFAULT 0
-        COMMENT 'Chunks that are neither done nor failed; the last one completes the import',
+        COMMENT 'Chunks that are neither done nor failed; at 0, complete_import completes the import',
       generation INT NOT NULL DEFAULT 1
         COMMENT '1, and one more for each retry; messages of earlier generations are ignored',
       reports_generation INT NOT NULL DEFAULT 0 COMMENT 'The generation whose report files were written; 0 for none',
@@ -303,7 +303,7 @@ APPLICATION_TABLES = (
       last_number BIGINT COMMENT 'The last assigned number, without prefix; NULL before',
       created_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) COMMENT 'When the production was requested (UTC)',
       updated_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)
-        COMMENT 'The last heartbeat (UTC); a schedule restarts a production without one',
+        COMMENT 'The last heartbeat (UTC); a check restarts a production without one for 20 minutes',
       version INT NOT NULL DEFAULT 1
         COMMENT 'Incremented by every change; a client''s change of an older version is refused',
       KEY ix_productions_case (tenant_id, case_id, id),
