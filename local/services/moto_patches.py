@@ -17,11 +17,11 @@ Only processes that call `patch_moto` are changed.
 from __future__ import annotations
 
 import itertools
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from moto.core.utils import unix_time_millis
 from moto.moto_server import werkzeug_app
 from moto.s3 import notifications
 from moto.sqs import models
@@ -31,7 +31,11 @@ from local.services.presigned_requests import require_signature
 _CHECK_SECONDS = 0.05
 
 
-def build_scaled_clock(factor: float, clock: Callable[[], float] = unix_time_millis) -> Callable[[], float]:
+def _read_clock_ms() -> float:
+    return time.time() * 1000
+
+
+def build_scaled_clock(factor: float, clock: Callable[[], float] = _read_clock_ms) -> Callable[[], float]:
     """Return a clock in milliseconds that starts at the current time and runs 1/factor times as fast."""
     start = clock()
     return lambda: start + (clock() - start) / factor

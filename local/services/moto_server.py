@@ -33,8 +33,10 @@ def _serve(time_factor: float) -> None:
 
     from local.services.aws_resources import create_resources
     from local.services.moto_patches import patch_moto
+    from local.services.moto_shortcuts import shorten_moto
 
     patch_moto(time_factor)
+    shorten_moto()
     create_resources(json.loads(sys.stdin.buffer.readline()))
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
