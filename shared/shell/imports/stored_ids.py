@@ -8,12 +8,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
+from itertools import chain, islice
 
 from shell.aws.s3 import ObjectVersion
 from shell.imports.duplicate_ids import INDEX_BYTES, PARTITIONS, find_repeats, take_lists, unpack
 
-# Partitions are read together up to so many bytes; their ids take about eight times as much memory.
+# Partitions are read together up to so many bytes; their ids take about eight times as much memory. The order of the
+# repeats depends on it, so it is part of what identifies a split.
 GROUP_BYTES = 16_000_000
 READERS = 8
 
@@ -34,13 +35,14 @@ class StoredIds:
             end += 1
         return end
 
-    def find_repeats(self, start: int, end: int, at_most: int) -> Iterator[list[tuple[int, int]]]:
+    def find_repeats(self, start: int, end: int, at_most: int, skipped: int = 0) -> Iterator[list[tuple[int, int]]]:
         """Yield lists of at most `at_most` pairs (line, first line) of ids in the partitions that occurred before.
 
-        Raises FileRefusedError (SOURCE_GONE) if a part does not exist any more.
+        The order of the pairs is the same in every call; the first `skipped` ones are left out. Raises FileRefusedError
+        (SOURCE_GONE) if a part does not exist any more.
         """
         entries = chain.from_iterable(map(unpack, self._read(start, end)))
-        return take_lists(find_repeats(entries), at_most)
+        return take_lists(islice(find_repeats(entries), skipped, None), at_most)
 
     def _get_size(self, partition: int) -> int:
         return sum(index[partition + 1] - index[partition] for index in self._indexes)
