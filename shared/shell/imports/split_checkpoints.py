@@ -38,8 +38,8 @@ from shell.tables.imports import Imports
 
 # Raise it when a change of the code changes what the stored state means.
 STATE_VERSION = 1
-# The ids since the last checkpoint are in /tmp, which has 512 MB by default.
-MAX_SPILLED_BYTES = 200_000_000
+# The ids since the last checkpoint are in /tmp, which has 512 MB by default; repeats are looked for in as much memory.
+MAX_SPILLED_BYTES = 64_000_000
 # Enough for a checkpoint, also while the database fails over.
 PAUSE_S = 60
 

@@ -1,12 +1,14 @@
 """Find repeated ids of a file whose ids are stored in S3, in parts, in memory that depends on one partition.
 
-Guaranteed: ids are compared exactly, byte for byte; a group of partitions can be read at any time, in any process.
+Guaranteed: ids are compared exactly, byte for byte; a group of partitions can be read at any time, in any process. At
+most READ_BYTES of it are in memory before they are compared, or what one part has of it. Not guaranteed: that the
+distinct ids of one partition are few; a file can be made whose ids all are in one.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 
@@ -16,7 +18,8 @@ from shell.imports.duplicate_ids import INDEX_BYTES, PARTITIONS, find_repeats, t
 # Partitions are read together up to so many bytes; their ids take about eight times as much memory. The order of the
 # repeats depends on it, so it is part of what identifies a split.
 GROUP_BYTES = 16_000_000
-READERS = 8
+READERS, READ_BYTES = 8, 64_000_000
+Range = tuple[ObjectVersion, int, int]
 
 
 class StoredIds:
@@ -48,17 +51,30 @@ class StoredIds:
         return sum(index[partition + 1] - index[partition] for index in self._indexes)
 
     def _read(self, start: int, end: int) -> Iterator[bytes]:
-        """Yield the partitions of each part; a few parts are in memory at a time."""
+        """Yield the partitions of each part; those of a few parts are in memory at a time."""
         ranges = [(part, index[start], index[end]) for part, index in zip(self._parts, self._indexes, strict=True)]
         with ThreadPoolExecutor(READERS) as pool:
-            for first in range(0, len(ranges), READERS):
-                yield from pool.map(_read_range, ranges[first : first + READERS])
+            for batch in _batch(ranges):
+                yield from pool.map(_read_range, batch)
 
 
 def _read_index(part: ObjectVersion) -> bytes:
     return part.read(0, INDEX_BYTES)
 
 
-def _read_range(place: tuple[ObjectVersion, int, int]) -> bytes:
+def _batch(ranges: Iterable[Range]) -> Iterator[list[Range]]:
+    """Yield lists of up to READERS ranges and READ_BYTES, or of one range."""
+    batch: list[Range] = []
+    size = 0
+    for part, start, end in ranges:
+        if batch and (len(batch) == READERS or size + end - start > READ_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append((part, start, end))
+        size += end - start
+    yield batch
+
+
+def _read_range(place: Range) -> bytes:
     part, start, end = place
     return part.read(INDEX_BYTES + start, INDEX_BYTES + end)
