@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select, text
+from sqlalchemy import TextClause, select, text
 from sqlalchemy.orm import Session
 
+from core.codes import FileFailure
 from core.errors import ImportBusyError
 from core.events import import_failed, import_started
 from core.load_file.encoding import replace_surrogates
@@ -52,6 +53,7 @@ _FAIL = text(
     "UPDATE imports SET status = 'failed', failure_code = :code, failure_message = :message, finished_at = NOW(6) "
     "WHERE id = :import_id AND status = 'splitting' AND generation <= :generation"
 )
+_GIVE_UP = text(f"{_FAIL} AND split_checkpoint <=> :checkpoint")
 
 
 def _is_split(import_id: int, *_: object) -> bool | None:
@@ -133,10 +135,30 @@ def fail_import(import_id: int, generation: int, code: str, message: str) -> boo
     stored = replace_surrogates(message[:1000])
     values = {"import_id": import_id, "generation": generation, "code": code, "message": stored}
     with session() as transaction:
-        updated = transaction.execute(_FAIL, values)
-        if count_changed_rows(updated) == 1:
-            import_record = transaction.get_one(Imports, import_id)
-            append_events(transaction, [import_failed(import_id, import_record.tenant_id, code)])
+        _fail(transaction, _FAIL, values)
+    return True
+
+
+@retry_on_db_conflict(resolve=_is_split)
+def give_up_split(import_id: int, generation: int, checkpoint: str | None) -> bool:
+    """Record that every attempt to read the file failed, unless the import is split; None: before a checkpoint.
+
+    Raises ImportBusyError if the split has reached another checkpoint than this one, or the import has been retried.
+    """
+    message = "reading the file failed in every attempt"
+    values = {"import_id": import_id, "generation": generation, "code": FileFailure.NOT_READ.value, "message": message}
+    with session() as transaction:
+        is_failed = _fail(transaction, _GIVE_UP, {**values, "checkpoint": checkpoint})
+        if not is_failed and _lock_status(transaction, import_id) == ImportStatus.SPLITTING:
+            raise ImportBusyError(retry_after_s=RETRY_AFTER_S)
+    return True
+
+
+def _fail(transaction: Session, statement: TextClause, values: dict[str, Any]) -> bool:
+    if count_changed_rows(transaction.execute(statement, values)) != 1:
+        return False
+    import_record = transaction.get_one(Imports, values["import_id"])
+    append_events(transaction, [import_failed(import_record.id, import_record.tenant_id, values["code"])])
     return True
 
 

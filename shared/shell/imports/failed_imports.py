@@ -1,8 +1,8 @@
 """Handle import requests and completions from the dead-letter queue: retry once, then record their imports as failed.
 
 Guaranteed: an import is recorded as failed only after its request was sent back once, never while a worker splits its
-file, not if it has been retried since, and not if its split has reached another checkpoint since its last dead letter:
-workers that are killed again and again split a file as long as each of them gets further.
+file, not if it has been retried since, and not if its split has got further since its last dead letter: workers that
+are killed again and again split a file as long as each of them gets further, and no longer.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 from sqlalchemy import select
 
-from core.codes import FileFailure
 from core.errors import UploadRefusedError
 from core.imports.uploads import parse_upload
 from core.statuses import ImportStatus
 from shell.aws.sqs import send_messages
 from shell.db.session import session
-from shell.imports.chunk_registration import build_request, fail_import, send_pending_work
+from shell.imports.chunk_registration import build_request, give_up_split, send_pending_work
 from shell.imports.finish import fail_completion
+from shell.imports.split_store import read_progress
 from shell.imports.upload_matching import get_import_id, get_or_create_import, load_current_import, split_lock
 from shell.observability import emit_counts, logger
 from shell.outbox.writer import wake_relay
@@ -47,7 +47,7 @@ def settle_failed_imports(message: dict[str, Any]) -> None:
         _fail_completion(int(message["import_id"]), int(message["generation"]))
         return
     for import_id in _find_imports(message):
-        _fail_or_resume(import_id, int(message.get("generation", 1)), message.get("checkpoint"))
+        _fail_or_resume(import_id, int(message.get("generation", 1)), message.get("progress", []))
 
 
 def _is_completion(message: dict[str, Any]) -> bool:
@@ -78,18 +78,19 @@ def _find_tenant(message: dict[str, Any]) -> str | None:
         return reading.scalar(select(Imports.tenant_id).where(Imports.id == (get_import_id(message) or 0)))
 
 
-def _fail_or_resume(import_id: int, generation: int, checkpoint: str | None) -> None:
+def _fail_or_resume(import_id: int, generation: int, seen: list[int]) -> None:
     import_record = load_current_import(import_id)
     if import_record is None:
         return
-    if import_record.status == ImportStatus.SPLITTING:
-        if import_record.split_checkpoint != checkpoint and import_record.generation <= generation:
-            again = build_request(import_record, redrive=1, checkpoint=import_record.split_checkpoint)
+    if import_record.status == ImportStatus.SPLITTING and import_record.generation <= generation:
+        progress = read_progress(import_id)
+        if progress > seen:
+            again = build_request(import_record, redrive=1, progress=progress)
             queue, delay_s = settings().import_requests_queue_url, settings().redrive_delay_seconds
             send_messages(queue, [again], delay_s, import_record.tenant_id)
             return
         with split_lock(import_record, FAILING_S):
-            fail_import(import_id, generation, FileFailure.NOT_READ, "reading the file failed in every attempt")
+            give_up_split(import_id, generation, import_record.split_checkpoint)
         logger.error("import failed in every attempt", extra={"import_id": import_id, "generation": generation})
         wake_relay()
     send_pending_work(import_id, import_record.tenant_id)

@@ -2,9 +2,10 @@
 
 A file of fewer than SPLIT_CHECKPOINT_CHUNKS chunks is split in one pass, without a checkpoint. At each checkpoint the
 ids since the last one become an object in S3, then the chunks and the state of the pass go into the database. After the
-end of the file, duplicate ids are found in groups of partitions, each of which is a checkpoint too.
+end of the file, duplicate ids are found in groups of partitions; each batch of them is a checkpoint too.
 Guaranteed: a worker that is killed anywhere loses the work since the last checkpoint; the chunks, duplicates and
-warnings are those of an undisturbed pass. Memory and /tmp do not grow with the file.
+warnings are those of an undisturbed pass. Memory and /tmp do not grow with the file. However many ids are repeated,
+each invocation stores more of them, or is killed and its import given up.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from shell.imports.split_store import (
     write_checkpoint,
     write_duplicates,
 )
-from shell.imports.stored_ids import StoredIds
+from shell.imports.stored_ids import GROUP_BYTES, StoredIds
 from shell.observability import logger
 from shell.settings import settings
 from shell.tables.imports import Imports
 
 # Raise it when a change of the code changes what the stored state means.
 STATE_VERSION = 1
-# The ids since the last checkpoint are in /tmp, which has 512 MB by default.
-MAX_SPILLED_BYTES = 200_000_000
+# The ids since the last checkpoint are in /tmp, which has 512 MB by default; repeats are looked for in as much memory.
+MAX_SPILLED_BYTES = 64_000_000
 # Enough for a checkpoint, also while the database fails over.
 PAUSE_S = 60
 
@@ -64,7 +65,7 @@ class SplitCheckpoints(Checkpoints):
 
         Raises ImportBusyError, also in the other methods, if another worker splits the file.
         """
-        decides = (STATE_VERSION, settings().chunk_rows, self.place.generation, opening, *self._given)
+        decides = (STATE_VERSION, GROUP_BYTES, settings().chunk_rows, self.place.generation, opening, *self._given)
         self._fingerprint = hashlib.sha256(repr(decides).encode("utf-8", "surrogatepass")).digest()
         if self.place.checkpoint is None:
             return None
@@ -112,28 +113,29 @@ class SplitCheckpoints(Checkpoints):
         if self._stored is None:
             return
         try:
-            self._store_duplicates(self._stored.partition or 0)
+            self._store_duplicates(self._stored.partition or 0, self._stored.repeats)
         except FileRefusedError:
             logger.warning("stored ids are gone; the split starts over", extra={"import_id": self.place.import_id})
             self._discard()
             raise SplitPausedError from None
 
-    def _store_duplicates(self, start: int) -> None:
+    def _store_duplicates(self, start: int, stored: int) -> None:
         prefix = build_prefix(self.place.import_id)
         ids = StoredIds(settings().bucket, [f"{prefix}{name}" for name in self._parts])
         while start < PARTITIONS:
             end = ids.find_group_end(start)
-            for found in ids.find_repeats(start, end, ROWS_PER_STATEMENT):
-                self._write_duplicates(found, start)
-            self._write_duplicates([], end)
-            start = end
-            if self._is_deadline_near():
-                raise SplitPausedError
+            for found in ids.find_repeats(start, end, ROWS_PER_STATEMENT, stored):
+                stored += len(found)
+                self._write_duplicates(found, start, stored)
+            start, stored = end, 0
+            self._write_duplicates([], start, stored)
 
-    def _write_duplicates(self, found: list[tuple[int, int]], partition: int) -> None:
+    def _write_duplicates(self, found: list[tuple[int, int]], partition: int, repeats: int) -> None:
         name = uuid4().hex
-        write_duplicates(self.place, name, found, partition)
+        write_duplicates(self.place, name, found, partition, repeats)
         self.place = self.place._replace(checkpoint=name)
+        if self._is_deadline_near():
+            raise SplitPausedError
 
     def _discard(self) -> None:
         more = True
@@ -141,6 +143,8 @@ class SplitCheckpoints(Checkpoints):
             name = uuid4().hex
             more = discard_some(self.place, name)
             self.place = self.place._replace(checkpoint=name)
+            if more and self._is_deadline_near():
+                raise SplitPausedError
         self._stored, self._parts = None, []
 
     def delete_parts(self) -> None:

@@ -37,9 +37,16 @@ _ADVANCE = text(
 _WRITE = text(
     "INSERT INTO import_splits (import_id, fingerprint, bytes_read, partition_no, state) "
     "VALUES (:import_id, :fingerprint, :bytes_read, :partition, :state) ON DUPLICATE KEY UPDATE "
-    "fingerprint = :fingerprint, bytes_read = :bytes_read, partition_no = :partition, state = :state"
+    "fingerprint = :fingerprint, bytes_read = :bytes_read, partition_no = :partition, repeats_stored = 0, "
+    "state = :state"
 )
-_WRITE_PARTITION = text("UPDATE import_splits SET partition_no = :partition WHERE import_id = :import_id")
+_WRITE_PARTITION = text(
+    "UPDATE import_splits SET partition_no = :partition, repeats_stored = :repeats WHERE import_id = :import_id"
+)
+_READ_PROGRESS = text(
+    "SELECT bytes_read, COALESCE(partition_no, -1), repeats_stored FROM import_splits "
+    "WHERE import_id = :import_id AND state IS NOT NULL"
+)
 _DISCARD = text("UPDATE import_splits SET state = NULL WHERE import_id = :import_id")
 _DELETE = (
     text("DELETE FROM import_chunks WHERE import_id = :import_id LIMIT :most"),
@@ -59,13 +66,14 @@ class Place(NamedTuple):
 class StoredSplit:
     """A checkpoint: what identifies the split, the bytes that are read, the next partition of ids, and the state.
 
-    `partition` is None until the whole file is read.
+    `partition` is None until the whole file is read. Of the group that begins there, `repeats` duplicates are stored.
     """
 
     fingerprint: bytes
     bytes_read: int
     partition: int | None
     state: dict[str, Any]
+    repeats: int = 0
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -76,7 +84,18 @@ def read_checkpoint(import_id: int, fingerprint: bytes) -> StoredSplit | None:
         found = reading.scalars(query).one_or_none()
     if found is None or found.state is None:
         return None
-    return StoredSplit(bytes(found.fingerprint), found.bytes_read, found.partition_no, json.loads(found.state))
+    state = json.loads(found.state)
+    return StoredSplit(bytes(found.fingerprint), found.bytes_read, found.partition_no, state, found.repeats_stored)
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def read_progress(import_id: int) -> list[int]:
+    """Return how far the split has got, as numbers that compare; an empty list before its first checkpoint.
+
+    They are the bytes that are read, the partition of ids, and the duplicates that are stored of it.
+    """
+    with session() as reading:
+        return list(reading.execute(_READ_PROGRESS, {"import_id": import_id}).one_or_none() or ())
 
 
 def _is_written(place: Place, name: str, *_: object) -> bool | None:
@@ -114,16 +133,19 @@ def write_checkpoint(place: Place, name: str, chunks: Sequence[Chunk], stored: S
 
 
 @retry_on_db_conflict(resolve=_is_written)
-def write_duplicates(place: Place, name: str, duplicates: Sequence[tuple[int, int]], partition: int) -> bool:
+def write_duplicates(
+    place: Place, name: str, duplicates: Sequence[tuple[int, int]], partition: int, repeats: int
+) -> bool:
     """Write a checkpoint with duplicates (line, first line), of which some may be there; raise as `write_checkpoint`.
 
-    `partition` is the first one of which duplicates may be missing.
+    `partition` begins the first group of which duplicates may be missing, `repeats` is how many of it are stored.
     """
     rows = [(place.import_id, line, first) for line, first in duplicates]
     with session() as transaction:
         _advance(transaction, place, name)
         insert_missing(transaction, "import_duplicates", ("import_id", "line_no", "first_line"), rows, key=2)
-        transaction.execute(_WRITE_PARTITION, {"import_id": place.import_id, "partition": partition})
+        stored = {"import_id": place.import_id, "partition": partition, "repeats": repeats}
+        transaction.execute(_WRITE_PARTITION, stored)
     return True
 
 

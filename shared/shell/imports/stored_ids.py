@@ -1,21 +1,25 @@
 """Find repeated ids of a file whose ids are stored in S3, in parts, in memory that depends on one partition.
 
-Guaranteed: ids are compared exactly, byte for byte; a group of partitions can be read at any time, in any process.
+Guaranteed: ids are compared exactly, byte for byte; a group of partitions can be read at any time, in any process. At
+most READ_BYTES of it are in memory before they are compared, or what one part has of it. Not guaranteed: that the
+distinct ids of one partition are few; a file can be made whose ids all are in one.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
+from itertools import chain, islice
 
 from shell.aws.s3 import ObjectVersion
 from shell.imports.duplicate_ids import INDEX_BYTES, PARTITIONS, find_repeats, take_lists, unpack
 
-# Partitions are read together up to so many bytes; their ids take about eight times as much memory.
+# Partitions are read together up to so many bytes; their ids take about eight times as much memory. The order of the
+# repeats depends on it, so it is part of what identifies a split.
 GROUP_BYTES = 16_000_000
-READERS = 8
+READERS, READ_BYTES = 8, 64_000_000
+Range = tuple[ObjectVersion, int, int]
 
 
 class StoredIds:
@@ -34,29 +38,43 @@ class StoredIds:
             end += 1
         return end
 
-    def find_repeats(self, start: int, end: int, at_most: int) -> Iterator[list[tuple[int, int]]]:
+    def find_repeats(self, start: int, end: int, at_most: int, skipped: int = 0) -> Iterator[list[tuple[int, int]]]:
         """Yield lists of at most `at_most` pairs (line, first line) of ids in the partitions that occurred before.
 
-        Raises FileRefusedError (SOURCE_GONE) if a part does not exist any more.
+        The order of the pairs is the same in every call; the first `skipped` ones are left out. Raises FileRefusedError
+        (SOURCE_GONE) if a part does not exist any more.
         """
         entries = chain.from_iterable(map(unpack, self._read(start, end)))
-        return take_lists(find_repeats(entries), at_most)
+        return take_lists(islice(find_repeats(entries), skipped, None), at_most)
 
     def _get_size(self, partition: int) -> int:
         return sum(index[partition + 1] - index[partition] for index in self._indexes)
 
     def _read(self, start: int, end: int) -> Iterator[bytes]:
-        """Yield the partitions of each part; a few parts are in memory at a time."""
+        """Yield the partitions of each part; those of a few parts are in memory at a time."""
         ranges = [(part, index[start], index[end]) for part, index in zip(self._parts, self._indexes, strict=True)]
         with ThreadPoolExecutor(READERS) as pool:
-            for first in range(0, len(ranges), READERS):
-                yield from pool.map(_read_range, ranges[first : first + READERS])
+            for batch in _batch(ranges):
+                yield from pool.map(_read_range, batch)
 
 
 def _read_index(part: ObjectVersion) -> bytes:
     return part.read(0, INDEX_BYTES)
 
 
-def _read_range(place: tuple[ObjectVersion, int, int]) -> bytes:
+def _batch(ranges: Iterable[Range]) -> Iterator[list[Range]]:
+    """Yield lists of up to READERS ranges and READ_BYTES, or of one range."""
+    batch: list[Range] = []
+    size = 0
+    for part, start, end in ranges:
+        if batch and (len(batch) == READERS or size + end - start > READ_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append((part, start, end))
+        size += end - start
+    yield batch
+
+
+def _read_range(place: Range) -> bytes:
     part, start, end = place
     return part.read(INDEX_BYTES + start, INDEX_BYTES + end)

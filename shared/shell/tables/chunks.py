@@ -77,6 +77,11 @@ class ImportSplits(Base):
         Integer,
         comment="The partition of ids in which duplicates are looked for next; NULL until the whole file is read",
     )
+    repeats_stored: Mapped[int] = mapped_column(
+        BigInteger,
+        server_default="0",
+        comment="Duplicates that are stored of the group of partitions that begins at partition_no",
+    )
     state: Mapped[str | None] = mapped_column(
         MEDIUMTEXT, comment="The state of the split, as JSON; NULL if it starts over"
     )

@@ -9,6 +9,7 @@ import pytest
 
 from core.errors import FileRefusedError
 from shell.aws.s3 import write_stream
+from shell.imports import stored_ids
 from shell.imports.duplicate_ids import PARTITIONS, SpilledIds
 from shell.imports.stored_ids import StoredIds
 from tests.support.world import World
@@ -55,6 +56,24 @@ def test_repeats_are_those_that_a_dictionary_finds(world: World, monkeypatch: py
     monkeypatch.setattr("shell.imports.stored_ids.GROUP_BYTES", 500)
     found, groups = find_all(StoredIds(world.bucket, stored))
     assert (found, groups > 10) == (expected, True)
+
+
+def test_what_is_read_and_not_yet_compared_is_limited_in_bytes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = StoredIds(world.bucket, store(world, [[("A" * 100, number)] for number in range(20)]))
+    monkeypatch.setattr("shell.imports.stored_ids.READ_BYTES", 400)
+    read: list[int] = []
+
+    def read_range(place: stored_ids.Range) -> bytes:
+        read.append(place[2] - place[1])
+        return b"x" * read[-1]
+
+    monkeypatch.setattr("shell.imports.stored_ids._read_range", read_range)
+    waiting, compared = [], 0
+    for piece in ids._read(0, PARTITIONS):
+        waiting.append(sum(read) - compared)
+        compared += len(piece)
+    assert compared == sum(read) == 20 * 120
+    assert max(waiting) == 360
 
 
 def test_a_part_that_does_not_exist_is_refused(world: World) -> None:

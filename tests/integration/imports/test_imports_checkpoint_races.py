@@ -1,4 +1,4 @@
-"""A split that is overtaken, cancelled, retried, changed or given up: chunks of two splits never mix."""
+"""A split that is overtaken, cancelled, retried or changed: chunks of two splits never mix."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from functools import partial
 import pytest
 from sqlalchemy import text
 
-import settle_failed_import
-import start_import
 from core.errors import ImportBusyError
 from shell.aws import clients
 from shell.imports import split_store
@@ -25,7 +23,7 @@ from tests.integration.imports.checkpoints import (
 from tests.integration.imports.conftest import Chunks, Setting
 from tests.integration.imports.support import announce, cancel, put, retry, start, state
 from tests.support.stepping import KilledError, at, at_every_step, nothing
-from tests.support.world import Message, World, call, request_messages
+from tests.support.world import World, request_messages
 
 pytestmark = pytest.mark.usefixtures("small_checkpoints")
 
@@ -147,27 +145,3 @@ def test_ids_that_expired_start_the_split_over(world: World, setting: Setting) -
     (again,) = request_messages()
     assert start(again)
     assert found(world, import_id) == expected
-
-
-def settle(request: Message) -> list[Message]:
-    """A request that failed in every attempt; returns what is sent for it."""
-    assert call(settle_failed_import.lambda_handler, request)
-    return request_messages()
-
-
-def test_a_split_that_progresses_is_not_given_up(world: World, setting: Setting) -> None:
-    setting("REDRIVE_DELAY_SECONDS", "0")
-    import_id, request = kill_after_a_checkpoint(world)
-    ((checkpoint,),) = world.query("SELECT split_checkpoint FROM imports")
-    (first,) = settle(request)
-    (second,) = settle(first)
-    assert second == {"import_id": import_id, "generation": 1, "redrive": 1, "checkpoint": checkpoint}
-    assert state(import_id).status == "splitting"
-    stop(nothing, second, kill_at_checkpoint(world), world=world)
-    (third,) = settle(second)
-    assert third["checkpoint"] != checkpoint
-    assert settle(third) == []
-    assert state(import_id).failure_code == "NOT_READ"
-    assert retry(import_id).status == "splitting"
-    assert call(start_import.lambda_handler, *request_messages())
-    assert state(import_id).status == "running"
