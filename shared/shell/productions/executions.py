@@ -51,14 +51,15 @@ def start_production(message: Mapping[str, Any]) -> None:
 
     While MAX_PRODUCTIONS others have executions, the production waits and keeps its status `requested`.
 
-    Raises FunctionUnavailableError, so that the message is delivered again.
+    Raises FunctionUnavailableError, QueueUnavailableError and DatabaseUnavailableError, so that the message is
+    delivered again.
     """
     production_id, generation = int(message["productionId"]), int(message["generation"])
+    # First of all: whatever fails from here on, the production is looked after as long as it is open.
+    request_check()
     name = _build_execution_name(production_id, generation)
     if name is None:
         return
-    # Before the execution, which may end at once: as long as the production is open, it is looked after.
-    request_check()
     if _must_wait(production_id):
         # A copy, which has not been delivered before: deliveries of a message are limited, and its turn may take a day.
         send_messages(settings().production_requests_queue_url, [message], TURN_S)
