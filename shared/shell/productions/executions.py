@@ -90,13 +90,17 @@ def _build_execution_name(production_id: int, generation: int) -> str | None:
 def _must_wait(production_id: int) -> bool:
     """Return whether as many other productions have an execution as may have one; a production that waits is alive.
 
+    One that has an execution does not wait, and neither does one to be cancelled, which has only little to undo.
     Two starters at once can exceed the limit by one: it protects the database, and is not exact.
     """
     with session() as transaction:
+        production = lock_production(transaction, production_id)
+        if production.execution_arn is not None or production.cancel_requested:
+            return False
         running = transaction.scalar(_COUNT_STARTED, {"id": production_id}) or 0
         full = running >= settings().max_productions
         if full:
-            lock_production(transaction, production_id).updated_at = func.now(6)
+            production.updated_at = func.now(6)
     return full
 
 

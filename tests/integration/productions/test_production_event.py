@@ -277,26 +277,3 @@ def test_without_the_request_for_its_check_no_execution_is_started(
     monkeypatch.setattr("shell.productions.executions.send_messages", refuse)
     assert not start(production)
     assert lambdas.executions == {}
-
-
-def test_beyond_the_limit_a_production_waits_its_turn_and_stays_alive(
-    world: World, lambdas: FakeLambda, production: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MAX_PRODUCTIONS", "1")
-    monkeypatch.setenv("PRODUCTION_REQUESTS_QUEUE_URL", settings().production_checks_queue_url)
-    settings.cache_clear()
-    other = ask(prefix="OTHER")
-    assert start(production)
-    started = dict(lambdas.executions)
-    quiet(world, other)
-    waiting = checks()
-    assert start(other), "the message is done with; a copy is delivered in a minute"
-    assert lambdas.executions == started
-    assert checks() == waiting + 2, "the check and the copy"
-    assert sweep()["quiet"] == 0, "who waits is not taken for dead"
-    assert row_of(world, other) == (1, None)
-    assert start(production), "a request for the one that runs takes no other turn"
-    world.query("UPDATE productions SET is_open = 0 WHERE id = :p", p=production)
-    assert start(other)
-    assert len(lambdas.executions) == len(started) + 1
-    settings.cache_clear()
