@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
+import publish_outbox
 from core.errors import QueueUnavailableError
 from shell.outbox import relay, writer
 from shell.outbox.relay import publish_pending, report_backlog
+from shell.utils import reminders
 from tests.support.database import Database
 from tests.support.outbox import FakeTopic, append
+from tests.support.world import Context, sqs_event
 
 
 class Queue:
@@ -19,12 +22,14 @@ class Queue:
 
     def __init__(self, database: Database) -> None:
         self.sent: list[tuple[int, int]] = []
+        self.bodies: list[dict[str, Any]] = []
         self.fails = False
         self._database = database
 
     def send(self, _url: str, bodies: Sequence[dict[str, Any]], delay_s: int = 0) -> int:
         if self.fails:
             raise QueueUnavailableError
+        self.bodies += bodies
         self.sent.append((delay_s, int(self._database.query("SELECT COUNT(*) FROM outbox_events")[0][0])))
         return len(bodies)
 
@@ -34,7 +39,7 @@ def queue(database: Database, monkeypatch: pytest.MonkeyPatch) -> Queue:
     """The queue of the relay, in a process that has sent nothing yet."""
     made = Queue(database)
     monkeypatch.setattr("shell.aws.sqs.send_messages", made.send)
-    monkeypatch.setattr(relay, "send_messages", made.send)
+    monkeypatch.setattr(reminders, "send_messages", made.send)
     monkeypatch.setattr(writer, "_last_delayed_wake", [])
     return made
 
@@ -75,6 +80,18 @@ def test_the_relay_runs_again_while_events_wait_and_rests_when_none_do(queue: Qu
     del queue.sent[:]
     assert (publish_pending(), report_backlog().events) == (0, 1)
     assert queue.sent == [(relay.RETRY_S, 1)]
+
+
+def test_in_an_outage_every_wake_has_the_relay_run_again_once_and_one_goes_on(queue: Queue, topic: FakeTopic) -> None:
+    append(1)
+    topic.outages = 100
+    wakes: list[dict[str, Any]] = [{}] * 5
+    for expected in (5, 1, 1):
+        del queue.bodies[:]
+        for wake in wakes:
+            publish_outbox.lambda_handler(sqs_event(wake), Context())
+        assert len(queue.bodies) == expected
+        wakes = list(queue.bodies)
 
 
 def test_a_relay_that_published_everything_rests(queue: Queue, topic: FakeTopic) -> None:

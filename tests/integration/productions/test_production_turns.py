@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+import resume_productions
 import start_production
 from shell.productions import executions
 from shell.settings import settings
+from shell.utils import reminders
 from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.lambda_executions import FakeLambda
 from tests.support.productions import ask, cancel
-from tests.support.world import World, call
+from tests.support.world import Context, World, call, sqs_event
 
 Messages = list[dict[str, Any]]
 HEARTBEAT = "SELECT updated_at FROM productions WHERE id = :p"
@@ -35,7 +37,8 @@ class Queues:
 @pytest.fixture
 def queues(world: World, monkeypatch: pytest.MonkeyPatch) -> Queues:
     made = Queues()
-    monkeypatch.setattr(executions, "send_messages", made.send)
+    for module in (executions, reminders):
+        monkeypatch.setattr(module, "send_messages", made.send)
     return made
 
 
@@ -77,6 +80,11 @@ def requested(production: int) -> dict[str, Any]:
     return {"eventType": "production.requested", "productionId": production, "generation": 1}
 
 
+def checks() -> str:
+    """The queue of the checks of productions."""
+    return settings().production_checks_queue_url
+
+
 def start(message: Mapping[str, Any]) -> bool:
     """Deliver the message; whether the handler is done with it."""
     return call(start_production.lambda_handler, message)
@@ -96,6 +104,10 @@ def test_beyond_the_limit_a_production_waits_its_turn_and_stays_alive(
     assert len(lambdas.executions) == 1
     [copy] = queues.take("the requests")
     assert world.query(HEARTBEAT, p=other) > heard, "who waits is not taken for dead"
+    assert queues.take(checks()) == [{}, {}], "one for each production"
+    assert start(copy)
+    assert queues.take(checks()) == [], "none for each minute that it waits"
+    [copy] = queues.take("the requests")
     world.query("UPDATE productions SET is_open = 0 WHERE id = :p", p=started)
     assert start(copy)
     assert len(lambdas.executions) == 2
@@ -112,6 +124,16 @@ def test_what_has_an_execution_takes_no_other_turn_and_is_not_kept_alive(
     assert queues.take("the requests") == []
     assert world.query(HEARTBEAT, p=started) == heard
     assert len(lambdas.executions) == 1
+
+
+def test_checks_request_one_check_however_many_there_are(started: int, queues: Queues, other: int) -> None:
+    queues.take(checks())
+    bodies: Messages = [{}] * 4
+    for expected in (4, 1, 1):
+        for body in bodies:
+            resume_productions.lambda_handler(sqs_event(body), Context())
+        bodies = queues.take(checks())
+        assert len(bodies) == expected
 
 
 def test_a_cancelled_production_does_not_wait_to_be_undone(
