@@ -12,7 +12,7 @@ def handle(event: dict[str, Any]) -> dict[str, Any]:
     """Publish pending events; `{"releaseDeadLetters": true}` first releases dead-lettered ones and counts them."""
     result: dict[str, Any] = {"released": release_dead_letters()} if event.get("releaseDeadLetters") is True else {}
     result |= {"published": publish_pending(), "batchItemFailures": []}
-    report_backlog()
+    report_backlog(event)
     return result
 
 

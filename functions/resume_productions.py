@@ -8,9 +8,9 @@ from shell.lambda_handlers import event_handler
 from shell.productions.executions import resume_productions
 
 
-def handle(_event: dict[str, Any]) -> dict[str, Any]:
+def handle(event: dict[str, Any]) -> dict[str, Any]:
     """Check all productions, however many messages request it."""
-    return resume_productions() | {"batchItemFailures": []}
+    return resume_productions(event) | {"batchItemFailures": []}
 
 
 lambda_handler = event_handler(handle)

@@ -5,4 +5,4 @@ from __future__ import annotations
 from shell.imports.reports import write_report
 from shell.lambda_handlers import sqs_handler
 
-lambda_handler = sqs_handler(write_report)
+lambda_handler = sqs_handler(write_report, lambda config: config.import_reports_queue_url)

@@ -138,7 +138,7 @@ def _set_up(database: Database, local: LocalAws) -> dict[str, str]:
 def apply_environment(environment: Mapping[str, str]) -> None:
     """Add the variables to this process's environment and reset the application's settings and clients."""
     replace_environment({**os.environ, **environment})
-    for client in (clients.s3, clients.sqs, clients.sns):
+    for client in (clients.s3, clients.sqs, clients.wake_sqs, clients.sns):
         client.cache_clear()
 
 

@@ -41,6 +41,8 @@ FIRST_WAIT_S, LONGEST_WAIT_S = 5, 360
 MAX_DELIVERIES = 5
 # An outage can last for hours: to use up the deliveries of a message would give it up.
 _OUTAGES = (UnavailableError, ConflictError, SettingsError)
+# Like an outage, but nothing is away: the message waits for another worker, or for an invocation with time for it.
+_WAITS = (BusyError, ImportBusyError, DeadlineNearError)
 
 
 def sqs_handler(
@@ -62,7 +64,7 @@ def sqs_handler(
     `retry_after_s`; after a failure that is not an outage, in 5 seconds, doubled with each delivery. All others are
     delivered again after the queue's visibility timeout, and so is a record whose visibility cannot be changed, which
     is only logged. In the last delivery before the dead-letter queue, a record that failed in an outage or for lack of
-    time is sent again and acknowledged.
+    time is sent again and acknowledged; the metric MessagesSentAgain counts those that failed in an outage.
     """
     # Imported here, when a queue function is loaded: no other function needs it.
     from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
@@ -141,7 +143,8 @@ def _redeliver(queue_url: str, record: SQSRecord, error: Exception) -> bool:
     try:
         if deliveries >= MAX_DELIVERIES and is_outage(error):
             send_again(queue_url, record.body, record.attributes.get("MessageGroupId"), LONGEST_WAIT_S)
-            emit_counts(MessagesSentAgain=1)
+            if not isinstance(error, _WAITS):
+                emit_counts(MessagesSentAgain=1)
             return True
         if wait_s is not None:
             postpone(queue_url, record.receipt_handle, wait_s)

@@ -30,6 +30,7 @@ class Settings:
     import_requests_queue_url: str
     import_chunks_queue_url: str
     import_completions_queue_url: str
+    import_reports_queue_url: str
     outbox_wake_queue_url: str
     production_checks_queue_url: str
     production_requests_queue_url: str
@@ -68,6 +69,7 @@ class Settings:
             import_requests_queue_url=_read_required(environment, "IMPORT_REQUESTS_QUEUE_URL"),
             import_chunks_queue_url=_read_required(environment, "IMPORT_CHUNKS_QUEUE_URL"),
             import_completions_queue_url=_read_required(environment, "IMPORT_COMPLETIONS_QUEUE_URL"),
+            import_reports_queue_url=environment.get("IMPORT_REPORTS_QUEUE_URL", ""),
             outbox_wake_queue_url=_read_required(environment, "OUTBOX_WAKE_QUEUE_URL"),
             production_checks_queue_url=_read_required(environment, "PRODUCTION_CHECKS_QUEUE_URL"),
             production_requests_queue_url=environment.get("PRODUCTION_REQUESTS_QUEUE_URL", ""),

@@ -18,11 +18,19 @@ from shell.settings import Settings, settings
 from tests.artifact.watching import Watched
 from tests.support.world import Context, sqs_event
 
-# What the functions give to `sqs_handler`.
+
+def _other_queue(name: str) -> str:
+    """The URL of a queue that only one function is told."""
+    return settings().import_requests_queue_url.replace("ImportRequests", name)
+
+
+# What the functions give to `sqs_handler`, or the like.
 QUEUES: Mapping[str, Callable[[Settings], str]] = {
     "StartImportFunction": lambda config: config.import_requests_queue_url,
     "ImportChunkFunction": lambda config: config.import_chunks_queue_url,
     "CompleteImportFunction": lambda config: config.import_completions_queue_url,
+    "WriteImportReportFunction": lambda _: _other_queue("ImportReports"),
+    "StartProductionFunction": lambda _: _other_queue("ProductionRequests"),
 }
 
 
@@ -56,7 +64,7 @@ def leave_messages_behind(watched: Watched) -> None:
 
 def _wait_for_a_turn() -> None:
     """As where as many productions as may be are being made."""
-    queue_url = settings().import_requests_queue_url.replace("ImportRequests", "ProductionRequests")
+    queue_url = _other_queue("ProductionRequests")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PRODUCTION_REQUESTS_QUEUE_URL", queue_url)
         settings.cache_clear()

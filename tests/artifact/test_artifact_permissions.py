@@ -39,14 +39,12 @@ UNSEEN = {
 # The local stack's functions are told DATABASE_URL, and look up no secret; the other secret is every function's.
 ADMINISTRATOR = "arn:aws:local:::DatabaseCluster.MasterUserSecret.SecretArn"
 UNSEEN |= {Grant("MigrateDatabaseFunction", "secretsmanager:GetSecretValue", ADMINISTRATOR)}
-REDELIVERING = ("sqs.change_message_visibility", "sqs.send_message_batch")
 # They name a class of which they do not use this method.
 NOT_MADE = {("ImportChunkFunction", "s3.head_object"), ("WriteImportReportFunction", "s3.head_object")}
 # They give no queue to `sqs_handler`, which then neither postpones a message nor sends it again.
 NOT_MADE |= {
     ("SettleFailedChunkFunction", "sqs.change_message_visibility"),
     ("SettleFailedImportFunction", "sqs.change_message_visibility"),
-    *((name, call) for name in ("WriteImportReportFunction", "StartProductionFunction") for call in REDELIVERING),
 }
 MADE_OF = {
     "s3.upload_fileobj": ("PutObject", "CreateMultipartUpload", "UploadPart", "AbortMultipartUpload"),

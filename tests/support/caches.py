@@ -13,6 +13,7 @@ def forget_caches() -> None:
     for cached in (
         clients.s3,
         clients.sqs,
+        clients.wake_sqs,
         clients.sns,
         clients.lambda_client,
         session.engine,

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-CLIENTS = {"s3": "s3", "sqs": "sqs", "sns": "sns", "lambda_client": "lambda"}
+CLIENTS = {"s3": "s3", "sqs": "sqs", "wake_sqs": "sqs", "sns": "sns", "lambda_client": "lambda"}
 
 
 class Named(NamedTuple):
@@ -85,7 +85,7 @@ def _keeping(tree: ast.Module) -> Iterator[str]:
         children = () if isinstance(node, ast.Attribute) else ast.iter_child_nodes(node)
         for child in children:
             match child:
-                case ast.Call(func=ast.Name(id=client), args=[]) if client in CLIENTS:
+                case ast.Call(func=ast.Name(id=client)) if client in CLIENTS:
                     yield ast.unparse(node)
 
 

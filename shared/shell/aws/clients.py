@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
@@ -29,6 +29,13 @@ def s3() -> S3Client:
 def sqs() -> SQSClient:
     """Return the SQS client."""
     return boto3.client("sqs", config=_CONFIG)
+
+
+@lru_cache(maxsize=2)
+def wake_sqs(attempts: int) -> SQSClient:
+    """Return an SQS client for messages that can be missed: it waits 3 seconds at most, so many times."""
+    retries: Any = {"mode": "standard", "total_max_attempts": attempts}
+    return boto3.client("sqs", config=Config(retries=retries, connect_timeout=1, read_timeout=2))
 
 
 @lru_cache(maxsize=1)

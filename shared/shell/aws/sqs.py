@@ -11,10 +11,11 @@ from itertools import islice
 from botocore.exceptions import BotoCoreError, ClientError
 
 from core.errors import QueueUnavailableError
-from shell.aws.clients import sqs
+from shell.aws.clients import sqs, wake_sqs
 from shell.observability import logger
 
 BATCH_SIZE = 10
+WAKE_ATTEMPTS = 5
 # SQS allows 12 hours from when the message was received, which is up to a Lambda's 15 minutes ago.
 LONGEST_VISIBILITY_S = 43_200 - 900
 
@@ -59,13 +60,20 @@ def _build_group(tenant_id: str) -> str:
     return tenant_id if _GROUP.fullmatch(tenant_id) else hashlib.sha256(tenant_id.encode()).hexdigest()
 
 
-def wake(queue_url: str, delay_s: int = 0) -> bool:
-    """Send an empty message so that the queue's consumer runs, and return whether it was sent; log it if it was not."""
+def wake(queue_url: str, delay_s: int = 0, attempts: int = WAKE_ATTEMPTS) -> bool:
+    """Send an empty message so that the queue's consumer runs, and return whether it was sent; log it if it was not.
+
+    An attempt takes 3 seconds at most.
+    """
+    entry = {"Id": "0", "MessageBody": "{}", "DelaySeconds": delay_s}
     try:
-        return bool(send_messages(queue_url, [{}], delay_s))
-    except QueueUnavailableError:
+        response = wake_sqs(attempts).send_message_batch(QueueUrl=queue_url, Entries=[entry])  # type: ignore[list-item]
+        sent = not response.get("Failed")
+    except (BotoCoreError, ClientError):
+        sent = False
+    if not sent:
         logger.warning("wake not sent; the next one will run the consumer")
-        return False
+    return sent
 
 
 def postpone(queue_url: str, receipt_handle: str, seconds: int) -> None:

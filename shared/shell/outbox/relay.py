@@ -12,12 +12,12 @@ Not guaranteed: order of arrival (a standard SNS topic has none), or that an eve
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from aws_lambda_powertools.metrics import MetricUnit
 from sqlalchemy import bindparam, text
 
-from shell.aws.sqs import send_messages
 from shell.db.session import session
 from shell.deadline import seconds_left
 from shell.observability import logger, metrics
@@ -34,6 +34,7 @@ from shell.outbox.leases import (
 from shell.settings import settings
 from shell.sns import MAX_BATCH, MAX_BATCH_BYTES, Message, PublishResponse, publish_batch
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
+from shell.utils.reminders import read_turn, remind
 
 # A lease with less time left is not used any more: a call may take this long.
 SAFE_S = 10.0
@@ -142,14 +143,15 @@ def _release_batch() -> int:
         return count_changed_rows(transaction.execute(_RELEASE_DEAD_LETTERS, {"ids": ids})) if ids else 0
 
 
-def report_backlog() -> OutboxBacklog:
+def report_backlog(event: Mapping[str, Any] | None = None) -> OutboxBacklog:
     """Emit the backlog as metrics and return it; while events wait, have the relay run again in RETRY_S.
 
+    `event` has the messages of this run: if a later one was sent, that one has the relay run again.
     Raises QueueUnavailableError if that cannot be requested: then the message of this run is delivered again.
     """
     backlog = _read_backlog()
     if backlog.events:
-        send_messages(settings().outbox_wake_queue_url, [{}], RETRY_S)
+        remind(settings().outbox_wake_queue_url, RETRY_S, read_turn(event or {}))
     metrics.add_metric("OutboxLagSeconds", MetricUnit.Seconds, backlog.oldest_s)
     metrics.add_metric("OutboxWaiting", MetricUnit.Count, backlog.events)
     metrics.add_metric("OutboxDeadLettered", MetricUnit.Count, backlog.dead_lettered)

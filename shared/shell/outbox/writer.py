@@ -3,6 +3,7 @@
 Guaranteed: an event is published, at least once, if and only if its transaction committed. The message that wakes the
 relay after the COMMIT can be lost with the worker, so another one, with a delay, is sent before: once a minute for all
 events of a process. No schedule looks for events, so that a database without work can pause.
+An SQS that does not answer holds up a transaction for 3 seconds at most, and not again for PAUSE_S.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from shell.settings import settings
 # A delayed wake is delivered at least DELAY_S - PERIOD_S after any event that was appended in the meantime: later than
 # the COMMIT, because a transaction that has written events has little left to do.
 DELAY_S, PERIOD_S = 300, 60
+# The delayed wake is sent while the transaction holds locks: one attempt, and no other one for this time if it fails.
+PAUSE_S = 10
 _last_delayed_wake: list[float] = []
+_last_failure: list[float] = []
 _COLUMNS = ("aggregate_type", "aggregate_id", "event_type", "payload")
 
 
@@ -43,10 +47,14 @@ def wake_relay() -> None:
 
 
 def _wake_relay_later() -> None:
-    """Send the delayed wake, unless this process has sent one within PERIOD_S."""
+    """Send the delayed wake, unless this process has sent one within PERIOD_S or could not within PAUSE_S."""
     # The clock of the day: a frozen process does not notice the time on the monotonic one.
     now = time.time()
-    if _last_delayed_wake and 0 <= now - _last_delayed_wake[0] < PERIOD_S:
+    if _is_within(PERIOD_S, _last_delayed_wake, now) or _is_within(PAUSE_S, _last_failure, now):
         return
-    if wake(settings().outbox_wake_queue_url, DELAY_S):
-        _last_delayed_wake[:] = [now]
+    sent = wake(settings().outbox_wake_queue_url, DELAY_S, attempts=1)
+    (_last_delayed_wake if sent else _last_failure)[:] = [now]
+
+
+def _is_within(period_s: float, last: list[float], now: float) -> bool:
+    return bool(last) and 0 <= now - last[0] < period_s

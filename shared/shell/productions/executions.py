@@ -28,6 +28,7 @@ from shell.productions.state import lock_production, mark_needs_attention
 from shell.settings import settings
 from shell.tables.productions import Productions
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.utils.reminders import read_turn, remind
 
 # Longer than the timeout of an invocation, and than any wait between two invocations of an execution.
 QUIET_FOR = timedelta(minutes=20)
@@ -51,17 +52,19 @@ def start_production(message: Mapping[str, Any]) -> None:
 
     While MAX_PRODUCTIONS others have executions, the production waits and keeps its status `requested`.
 
-    Raises FunctionUnavailableError, so that the message is delivered again.
+    Raises FunctionUnavailableError, QueueUnavailableError and DatabaseUnavailableError, so that the message is
+    delivered again.
     """
     production_id, generation = int(message["productionId"]), int(message["generation"])
+    if not message.get("checked"):
+        # First of all: whatever fails from here on, the production is looked after as long as it is open.
+        send_messages(settings().production_checks_queue_url, [{}], CHECK_S)
     name = _build_execution_name(production_id, generation)
     if name is None:
         return
-    # Before the execution, which may end at once: as long as the production is open, it is looked after.
-    request_check()
     if _must_wait(production_id):
         # A copy, which has not been delivered before: deliveries of a message are limited, and its turn may take a day.
-        send_messages(settings().production_requests_queue_url, [message], TURN_S)
+        send_messages(settings().production_requests_queue_url, [{**message, "checked": True}], TURN_S)
         return
     payload = json.dumps({"productionId": production_id, "generation": generation})
     request = {"DurableExecutionName": name, "InvocationType": "Event", "Payload": payload.encode()}
@@ -89,13 +92,17 @@ def _build_execution_name(production_id: int, generation: int) -> str | None:
 def _must_wait(production_id: int) -> bool:
     """Return whether as many other productions have an execution as may have one; a production that waits is alive.
 
+    One that has an execution does not wait, and neither does one to be cancelled, which has only little to undo.
     Two starters at once can exceed the limit by one: it protects the database, and is not exact.
     """
     with session() as transaction:
+        production = lock_production(transaction, production_id)
+        if production.execution_arn is not None or production.cancel_requested:
+            return False
         running = transaction.scalar(_COUNT_STARTED, {"id": production_id}) or 0
         full = running >= settings().max_productions
         if full:
-            lock_production(transaction, production_id).updated_at = func.now(6)
+            production.updated_at = func.now(6)
     return full
 
 
@@ -107,25 +114,21 @@ def _save_execution_arn(production_id: int, generation: int, arn: str | None) ->
             production.execution_arn = arn
 
 
-def resume_productions() -> dict[str, int]:
+def resume_productions(event: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Check productions that have made no progress for QUIET_FOR, and request an execution where none is running.
 
     Returns how many productions were quiet and how many were resumed. A production whose execution cannot be looked up
-    is left to the next run and does not delay the others. While any production is open, another run is requested; if
-    that fails, QueueUnavailableError is raised, so that the message of this run is delivered again.
+    is left to the next run and does not delay the others. While any production is open, another run is requested,
+    unless a later message than those of `event` requests it; if that fails, QueueUnavailableError is raised, so that
+    the message of this run is delivered again.
     """
     quiet = _list_quiet()
     resumed = sum(_try_resume(production_id) for production_id in quiet)
     if resumed:
         wake_relay()
     if _is_any_open():
-        request_check()
+        remind(settings().production_checks_queue_url, CHECK_S, read_turn(event or {}))
     return {"quiet": len(quiet), "resumed": resumed}
-
-
-def request_check() -> None:
-    """Have `resume_productions` run in CHECK_S; raise QueueUnavailableError if the queue does not take the request."""
-    send_messages(settings().production_checks_queue_url, [{}], CHECK_S)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -1,84 +1,75 @@
-"""An outage of S3 for two hours, delivery by delivery: no chunk is given up."""
+"""An outage of S3 for two hours, delivery by delivery: no chunk and no report is given up."""
 
 from __future__ import annotations
-
-import json
-import secrets
-from typing import Any
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
 import import_chunk
+import write_import_report
 from shell import lambda_handlers
-from shell.aws import clients
-from shell.lambda_handlers import LONGEST_WAIT_S, MAX_DELIVERIES
-from shell.settings import settings
+from shell.aws.sqs import send_messages
+from shell.lambda_handlers import MAX_DELIVERIES
 from tests.integration.imports.conftest import Setting
 from tests.integration.imports.support import THREE
-from tests.support.world import Context, World, complete_imports, taken_from
-
-OUTAGE_S = 2 * 3_600
+from tests.support.redelivery import TWO_HOURS, RedeliveringQueue
+from tests.support.world import World, complete_imports
 
 
 class NoStorage:
     """S3 that cannot be reached."""
 
-    def get_object(self, **_: object) -> None:
+    def get_object(self, *_: object, **__: object) -> None:
         raise EndpointConnectionError(endpoint_url="https://s3")
+
+    upload_fileobj = get_object
 
 
 @pytest.fixture
-def dead_letters(world: World, setting: Setting, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A queue for the chunks that were tried as often as the template says; no time passes between the tries."""
-    sqs, name = clients.sqs(), f"{world.bucket}-{secrets.token_hex(4)}"
-    dead = sqs.create_queue(QueueName=f"{name}-dead")["QueueUrl"]
-    arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
-    policy = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": MAX_DELIVERIES})
-    attributes: Any = {"RedrivePolicy": policy, "VisibilityTimeout": "0"}
-    url = sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
-    setting("IMPORT_CHUNKS_QUEUE_URL", url)
-    monkeypatch.setattr(lambda_handlers, "LONGEST_WAIT_S", 0)
-    return dead
-
-
-def deliver() -> bool:
-    """Deliver a chunk as Lambda does; False if there is none."""
-    sqs, url = clients.sqs(), settings().import_chunks_queue_url
-    received: Any = sqs.receive_message(QueueUrl=url, MessageSystemAttributeNames=["All"]).get("Messages", [])
-    for message in received:
-        record = {
-            "messageId": message["MessageId"],
-            "receiptHandle": message["ReceiptHandle"],
-            "body": message["Body"],
-            "attributes": message["Attributes"],
-            "eventSource": "aws:sqs",
-        }
-        if not import_chunk.lambda_handler({"Records": [record]}, Context())["batchItemFailures"]:
-            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-    return bool(received)
+def chunks(world: World, setting: Setting, monkeypatch: pytest.MonkeyPatch) -> RedeliveringQueue:
+    """The queue of the chunks."""
+    made = RedeliveringQueue.create(monkeypatch)
+    setting("IMPORT_CHUNKS_QUEUE_URL", made.url)
+    return made
 
 
 def test_a_chunk_outlasts_two_hours_without_s3(
-    world: World, dead_letters: str, monkeypatch: pytest.MonkeyPatch
+    world: World, chunks: RedeliveringQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import_id = world.start(THREE)
     with monkeypatch.context() as outage:
         outage.setattr("shell.aws.s3.s3", NoStorage)
-        assert all(deliver() for _ in range(OUTAGE_S // LONGEST_WAIT_S + 1))
-    assert deliver()
-    assert not deliver()
+        assert all(chunks.deliver(import_chunk.lambda_handler) for _ in range(TWO_HOURS))
+    assert chunks.deliver(import_chunk.lambda_handler)
+    assert not chunks.deliver(import_chunk.lambda_handler)
     complete_imports()
-    assert taken_from(dead_letters) == []
+    assert chunks.dead_letters() == []
     found = world.query("SELECT status, imported, rejected FROM imports WHERE id = :i", i=import_id)
     assert found == [("completed", 3, 0)]
 
 
 def test_a_chunk_is_given_up_where_outages_are_not_recognised(
-    world: World, dead_letters: str, monkeypatch: pytest.MonkeyPatch
+    world: World, chunks: RedeliveringQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.start(THREE)
     monkeypatch.setattr(lambda_handlers, "is_outage", lambda _: False)
     monkeypatch.setattr("shell.aws.s3.s3", NoStorage)
-    assert [deliver() for _ in range(MAX_DELIVERIES + 1)] == [True] * MAX_DELIVERIES + [False]
-    assert len(taken_from(dead_letters)) == 1
+    deliveries = [chunks.deliver(import_chunk.lambda_handler) for _ in range(MAX_DELIVERIES + 1)]
+    assert deliveries == [True] * MAX_DELIVERIES + [False]
+    assert len(chunks.dead_letters()) == 1
+
+
+def test_a_report_outlasts_two_hours_without_s3(
+    world: World, setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports = RedeliveringQueue.create(monkeypatch)
+    setting("IMPORT_REPORTS_QUEUE_URL", reports.url)
+    import_id = world.run(THREE)
+    send_messages(reports.url, [{"eventType": "import.completed", "importId": import_id, "generation": 1}])
+    with monkeypatch.context() as outage:
+        outage.setattr("shell.aws.s3.s3", NoStorage)
+        assert all(reports.deliver(write_import_report.lambda_handler) for _ in range(TWO_HOURS))
+    assert reports.deliver(write_import_report.lambda_handler)
+    assert not reports.deliver(write_import_report.lambda_handler)
+    assert reports.dead_letters() == []
+    assert world.query("SELECT generation - reports_generation FROM imports WHERE id = :i", i=import_id) == [(0,)]

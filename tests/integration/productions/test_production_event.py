@@ -13,8 +13,9 @@ from botocore.exceptions import EndpointConnectionError
 import productions_api
 import resume_productions
 import start_production
-from core.errors import QueueUnavailableError
+from core.errors import DatabaseUnavailableError, QueueUnavailableError
 from shell.aws import clients
+from shell.aws.sqs import send_messages
 from shell.productions import executions
 from shell.productions.executions import MAX_RESUMPTIONS
 from shell.settings import settings
@@ -22,6 +23,7 @@ from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.database import barrier, together
 from tests.support.lambda_executions import FakeLambda, refusal
 from tests.support.productions import ask, execute, retry, status_of
+from tests.support.redelivery import TWO_HOURS, RedeliveringQueue
 from tests.support.world import Context, World, call
 
 EVENTS = Path(__file__).parents[3] / "events"
@@ -125,6 +127,27 @@ def test_a_message_comes_back_while_lambda_cannot(world: World, lambdas: FakeLam
     lambdas.fault = None
     assert start(production)
     assert row_of(world, production) == (1, f"arn:{name_of(world, production)}")
+
+
+def test_a_request_outlasts_two_hours_without_the_database(
+    world: World, lambdas: FakeLambda, production: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unavailable() -> None:
+        raise DatabaseUnavailableError
+
+    requests = RedeliveringQueue.create(monkeypatch)
+    monkeypatch.setenv("PRODUCTION_REQUESTS_QUEUE_URL", requests.url)
+    settings.cache_clear()
+    send_messages(requests.url, [requested(production)])
+    with monkeypatch.context() as outage:
+        outage.setattr(executions, "session", unavailable)
+        before = checks()
+        assert all(requests.deliver(start_production.lambda_handler) for _ in range(TWO_HOURS))
+    assert checks() > before, "should the message be lost, the production is found"
+    assert requests.deliver(start_production.lambda_handler)
+    assert not requests.deliver(start_production.lambda_handler)
+    assert requests.dead_letters() == []
+    assert lambdas.executions == {name_of(world, production): "RUNNING"}
 
 
 def test_a_message_for_no_production_an_older_generation_or_what_has_ended_starts_nothing(
@@ -254,26 +277,3 @@ def test_without_the_request_for_its_check_no_execution_is_started(
     monkeypatch.setattr("shell.productions.executions.send_messages", refuse)
     assert not start(production)
     assert lambdas.executions == {}
-
-
-def test_beyond_the_limit_a_production_waits_its_turn_and_stays_alive(
-    world: World, lambdas: FakeLambda, production: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MAX_PRODUCTIONS", "1")
-    monkeypatch.setenv("PRODUCTION_REQUESTS_QUEUE_URL", settings().production_checks_queue_url)
-    settings.cache_clear()
-    other = ask(prefix="OTHER")
-    assert start(production)
-    started = dict(lambdas.executions)
-    quiet(world, other)
-    waiting = checks()
-    assert start(other), "the message is done with; a copy is delivered in a minute"
-    assert lambdas.executions == started
-    assert checks() == waiting + 2, "the check and the copy"
-    assert sweep()["quiet"] == 0, "who waits is not taken for dead"
-    assert row_of(world, other) == (1, None)
-    assert start(production), "a request for the one that runs takes no other turn"
-    world.query("UPDATE productions SET is_open = 0 WHERE id = :p", p=production)
-    assert start(other)
-    assert len(lambdas.executions) == len(started) + 1
-    settings.cache_clear()

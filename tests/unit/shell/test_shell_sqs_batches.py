@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from core.errors import BusyError, ChunkBusyError, DatabaseUnavailableError, DeadlineNearError, ImportBusyError
 from shell.deadline import MARGIN_S
 from shell.lambda_handlers import sqs_handler
 from tests.support.world import Context, sqs_event
@@ -137,3 +138,30 @@ def test_the_last_delivery_without_time_is_followed_by_a_copy(monkeypatch: pytes
     event["Records"][1]["attributes"]["ApproximateReceiveCount"] = "5"
     assert failed(sqs_handler(work, lambda _: "the queue")(event, Context())) == []
     assert [json.loads(body) for body in sent] == [{"number": 1}]
+
+
+@pytest.mark.parametrize(
+    ("error", "counted"),
+    [
+        (DatabaseUnavailableError(), 1),
+        (ChunkBusyError(), 1),
+        (BusyError(retry_after_s=1), 0),
+        (ImportBusyError(retry_after_s=1), 0),
+        (DeadlineNearError(), 0),
+    ],
+)
+def test_copies_are_counted_as_an_outage_only_where_something_is_away(
+    error: Exception, counted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent, counts = list[str](), list[int]()
+    monkeypatch.setattr("shell.lambda_handlers.settings", lambda: None)
+    monkeypatch.setattr("shell.lambda_handlers.send_again", lambda _url, body, _group, _delay: sent.append(body))
+    monkeypatch.setattr("shell.lambda_handlers.emit_counts", lambda MessagesSentAgain: counts.append(MessagesSentAgain))
+
+    def work(_: object) -> None:
+        raise error
+
+    event = batch(1)
+    event["Records"][0]["attributes"]["ApproximateReceiveCount"] = "5"
+    assert failed(sqs_handler(work, lambda _: "the queue")(event, Context())) == []
+    assert (len(sent), sum(counts)) == (1, counted)

@@ -123,7 +123,7 @@ def test_only_functions_that_send_to_their_own_queue_may_loop(deployed: Deployed
         if "sqs:SendMessage" in listed(statement["Action"])
         and consumer.queue in map(target, listed(statement["Resource"]))
     }
-    assert len(own) == 6
+    assert len(own) == 7
     assert own == {name for name, each in deployed.functions.items() if each.get("RecursiveLoop") == "Allow"}
 
 

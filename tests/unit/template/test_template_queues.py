@@ -11,6 +11,14 @@ from tests.unit.template.conftest import Deployed, target
 # To do again what these do is harmless, and takes long.
 REPEATABLE = {"StartImportFunction", "CompleteImportFunction"}
 LAMBDA_TIMEOUT, SQS_VISIBILITY = 3, 30
+# Their functions choose when a failed message is delivered again.
+REDELIVERED = {
+    "ImportRequestsQueue",
+    "ImportChunksQueue",
+    "ImportCompletionsQueue",
+    "ImportReportsQueue",
+    "ProductionRequestsQueue",
+}
 
 
 def test_every_queue_has_its_consumer(deployed: Deployed) -> None:
@@ -111,16 +119,30 @@ def test_what_always_fails_is_given_up_within_ten_minutes(deployed: Deployed) ->
 
 def test_who_postpones_messages_may_change_their_visibility(deployed: Deployed) -> None:
     for consumer in deployed.consumers():
-        if consumer.function in ("StartImportFunction", "ImportChunkFunction", "CompleteImportFunction"):
+        if consumer.queue in REDELIVERED:
             allowed = str(deployed.role_of(consumer.function))
             assert "['sqs:ChangeMessageVisibility', 'sqs:SendMessage']" in allowed, consumer.function
             assert consumer.queue in allowed
 
 
+def test_a_function_whose_failures_end_with_a_person_redelivers_them(deployed: Deployed) -> None:
+    """Five deliveries are half an hour, and an outage can be longer."""
+    queues, stops = deployed.of_type("AWS::SQS::Queue"), last_stops(deployed)
+    few = {
+        consumer.queue
+        for consumer in deployed.consumers()
+        if queues[consumer.queue]["RedrivePolicy"]["maxReceiveCount"] < 1_000
+        and target(queues[consumer.queue]["RedrivePolicy"]["deadLetterTargetArn"]) in stops
+    }
+    assert few == {"ImportReportsQueue", "ProductionRequestsQueue"} <= REDELIVERED
+    assert deployed.variables("WriteImportReportFunction")["IMPORT_REPORTS_QUEUE_URL"] == {"Ref": "ImportReportsQueue"}
+    urls = deployed.variables("StartProductionFunction")
+    assert urls["PRODUCTION_REQUESTS_QUEUE_URL"] == {"Ref": "ProductionRequestsQueue"}
+
+
 def test_the_last_delivery_is_known_and_its_copies_keep_the_alarm_of_an_outage_on(deployed: Deployed) -> None:
     queues = deployed.of_type("AWS::SQS::Queue")
-    names = ("ImportRequestsQueue", "ImportChunksQueue", "ImportCompletionsQueue")
-    assert {queues[name]["RedrivePolicy"]["maxReceiveCount"] for name in names} == {MAX_DELIVERIES}
+    assert {queues[name]["RedrivePolicy"]["maxReceiveCount"] for name in REDELIVERED} == {MAX_DELIVERIES}
     between = (MAX_DELIVERIES - 1) * queues["ImportChunksQueue"]["VisibilityTimeout"] + LONGEST_WAIT_S
     assert between < deployed.of_type("AWS::CloudWatch::Alarm")["OutageAlarm"]["Period"]
 

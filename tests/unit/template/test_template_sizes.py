@@ -49,6 +49,15 @@ def test_no_size_has_a_schedule_but_the_purge_and_the_smallest_once_a_day(sized:
     assert schedules == {"PurgeExpiredFunctionHourly": "rate(1 day)" if size == "small" else "rate(1 hour)"}
 
 
+def test_failures_of_the_purge_are_told_however_seldom_it_runs(sized: Deployed, size: str) -> None:
+    """Of the periods that must all have an error, one without a run would have none."""
+    alarm = sized.resources["PurgeErrorsAlarm"]["Properties"]
+    between_runs = 86_400 if size == "small" else 3_600
+    assert alarm["Period"] >= between_runs
+    # CloudWatch, PutMetricAlarm: with periods of an hour or more, all of them are at most seven days.
+    assert between_runs < alarm["Period"] * alarm["EvaluationPeriods"] <= 7 * 86_400
+
+
 def test_idle_connections_end_long_before_the_database_pauses(sized: Deployed) -> None:
     (parameters,) = sized.of_type("AWS::RDS::DBClusterParameterGroup").values()
     assert int(parameters["Parameters"]["wait_timeout"]) < CAPACITY["small"]["SecondsUntilAutoPause"]
