@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 # The number of functions and the largest capacity of each Size, as in template.yaml.
 SIZES = {"small": (4, 4), "standard": (8, 16), "large": (32, 64)}
-ROW_BYTES, CHUNK_ROWS = 570, 1_000
+ROW_BYTES, CHUNK_ROWS = 570, 2_000
 FUNCTION_CPUS, FUNCTION_GB, GB_SECOND = 1_024 / 1_769, 1.0, 0.0000133
 UNIT_CPUS, DATABASE_SHARE, UNIT_HOUR = 0.25, 0.7, 0.12
 IO_BYTES, IO_PRICE = 4_096, 0.20e-6

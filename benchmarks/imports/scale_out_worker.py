@@ -23,6 +23,7 @@ from benchmarks.imports.scale_out_figures import Figures
 from benchmarks.imports.usage import measure_usage
 from benchmarks.processes import Workers
 from shell.observability import metrics
+from shell.settings import settings
 
 _REDO = "SHOW GLOBAL STATUS LIKE 'Innodb_os_log_written'"
 
@@ -90,7 +91,7 @@ class Measurement:
     def warm_up(self, count: int) -> None:
         """Connect `count` workers and let each import a chunk of another file."""
         path = self.path.with_name("warm.dat")
-        Shape(rows=count * 1_000).write(path)
+        Shape(rows=count * settings().chunk_rows).write(path)
         import_id, chunks = self._start(path)
         environment = self.application.environment
         self.workers.work([Job(import_id, [chunk], 1, environment) for chunk in chunks])

@@ -77,7 +77,7 @@ class Settings:
             events_topic_arn=_read_required(environment, "EVENTS_TOPIC_ARN"),
             produce_function_arn=environment.get("PRODUCE_FUNCTION_ARN", ""),
             default_user_id=environment.get("DEFAULT_USER_ID", "load-file-import"),
-            chunk_rows=_read_integer(environment, "CHUNK_ROWS", "1000"),
+            chunk_rows=_read_integer(environment, "CHUNK_ROWS", "2000"),
             max_file_bytes=_read_integer(environment, "MAX_FILE_BYTES", "100000000000"),
             split_checkpoint_chunks=_read_integer(environment, "SPLIT_CHECKPOINT_CHUNKS", "1000"),
             redrive_delay_seconds=_read_integer(environment, "REDRIVE_DELAY_SECONDS", "180"),

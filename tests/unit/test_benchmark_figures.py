@@ -24,7 +24,7 @@ from benchmarks.database import Database
 from benchmarks.errors import BenchmarkError
 from benchmarks.imports import scale_out_figures
 from benchmarks.imports.arguments import LINEAR
-from benchmarks.imports.aurora_model import SIZES, estimate
+from benchmarks.imports.aurora_model import CHUNK_ROWS, SIZES, estimate
 from benchmarks.imports.contenders import Run, report, rotate
 from benchmarks.imports.contention_figures import Contender, Counters, Figures, eight_to_two, ratio
 from benchmarks.imports.contention_worker import WorkResult
@@ -158,6 +158,7 @@ def test_the_model_of_aurora_has_the_sizes_of_the_template() -> None:
     (small, standard), large = (SIZES[name] for name in ("small", "standard")), SIZES["large"]
     assert f"!If [IsSmall, {small[0]}, !If [IsLarge, {large[0]}, {standard[0]}]]" in template
     assert f"!If [IsSmall, {small[1]}, !If [IsLarge, {large[1]}, {standard[1]}]]" in template
+    assert f'CHUNK_ROWS: "{CHUNK_ROWS}"' in template
 
 
 def test_a_slower_machine_moves_the_figures_of_contention_and_not_their_ratio() -> None:
