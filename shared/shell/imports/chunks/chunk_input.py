@@ -43,7 +43,7 @@ class ChunkInput:
         self.forget_names()
 
     def forget_names(self) -> None:
-        """Let the next attempt find the names again, after one was deleted."""
+        """Let the next attempt find the names again: one may have been deleted, or its transaction lost."""
         self.found_names.update((model, {}) for model in self._name_lines)
 
     def find_names(self, reading: Session) -> None:

@@ -76,6 +76,15 @@ def write_chunk(chunk_input: ChunkInput) -> WriteResult:
 
     Raises ChunkBusyError while another worker holds the chunk.
     """
+    try:
+        return _write_names_and_rows(chunk_input)
+    except Exception:
+        # Their ids can be those of a lost transaction; after a crash the server may give them to other names.
+        chunk_input.forget_names()
+        raise
+
+
+def _write_names_and_rows(chunk_input: ChunkInput) -> WriteResult:
     import_id, chunk_no = chunk_input.chunk.import_id, chunk_input.chunk.chunk_no
     writer = ChunkWriter(chunk_input)
     if any(chunk_input.list_missing_names().values()):
@@ -199,7 +208,6 @@ class ChunkWriter:
                 insert_links(transaction, kind, self._build_links(kind, inserted), self.import_record.user_id)
         except IntegrityError as error:
             if error_number(error) == NO_SUCH_PARENT:
-                self._input.forget_names()
                 raise ConflictError("a custodian or tag was deleted while the chunk was written") from error
             raise
 
