@@ -1,4 +1,4 @@
-"""The peak memory of importing chunks, above that of the imported modules, measured in a new process.
+"""The peak memory of importing chunks in full batches, above that of the imported modules, in a new process.
 
 Guaranteed: the kernel's value (VmHWM) over all chunks, including everything that the first chunk loads and keeps.
 Available on Linux only.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import import_chunk
 from benchmarks.errors import BenchmarkError
-from benchmarks.imports.invocation import time_handler
+from benchmarks.imports.invocation import BATCH_SIZE, time_handler
 from benchmarks.imports.peak import peak_bytes
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -38,8 +38,9 @@ def peak_mb(environment: Mapping[str, str], import_id: int, chunks: Sequence[int
 def _measure(import_id: int, chunks: Sequence[int]) -> float:
     _CLEAR.write_text(_RESET_PEAK)
     before = peak_bytes()
-    for chunk_no in chunks:
-        time_handler(import_chunk.lambda_handler, {"import_id": import_id, "chunk_no": chunk_no})
+    for start in range(0, len(chunks), BATCH_SIZE):
+        batch = chunks[start : start + BATCH_SIZE]
+        time_handler(import_chunk.lambda_handler, *({"import_id": import_id, "chunk_no": each} for each in batch))
     return (peak_bytes() - before) / 1e6
 
 
