@@ -7,6 +7,7 @@ CloudWatch's embedded metric format: nothing here calls AWS.
 from __future__ import annotations
 
 import traceback
+from threading import Lock
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
@@ -16,13 +17,19 @@ from core.errors import BusyError, ExhibitIngestError, ImportBusyError
 # The service, the dimension of every metric, is the stack's name.
 logger = Logger()
 metrics = Metrics(namespace="ExhibitIngest")
+# The library's metrics belong to the process: two threads would flush each other's, twice or with an error.
+_emitting = Lock()
 
 
 def emit_counts(**figures: int) -> None:
-    """Emit counts as metrics of those names, at once. They serve dashboards; the database has the exact counts."""
-    for name, figure in figures.items():
-        metrics.add_metric(name, MetricUnit.Count, figure)
-    metrics.flush_metrics()
+    """Emit counts as metrics of those names, at once, from any thread.
+
+    They serve dashboards; the database has the exact counts.
+    """
+    with _emitting:
+        for name, figure in figures.items():
+            metrics.add_metric(name, MetricUnit.Count, figure)
+        metrics.flush_metrics()
 
 
 def log_failure(error: Exception) -> None:

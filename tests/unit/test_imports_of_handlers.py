@@ -40,7 +40,7 @@ LOADS: dict[str, set[str]] = {
     "produce": {"aws_durable_execution_sdk_python", "shell.sns"},
     "productions_api": API | SLOTS,
     "publish_outbox": {"shell.sns"},
-    "purge_expired": set(),
+    "purge_expired": {"shell.sns"},
     "resume_productions": set(),
     "settle_failed_chunk": QUEUE,
     "settle_failed_import": QUEUE | SLOTS,
@@ -90,7 +90,10 @@ def asked_for(answer: dict[str, dict[str, list[str]]]) -> set[str]:
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     """What each handler loads, and two that are not right."""
-    folder, whole = tmp_path_factory.mktemp("functions"), (ROOT / "functions" / "purge_expired.py").read_text("utf-8")
+    folder, whole = (
+        tmp_path_factory.mktemp("functions"),
+        (ROOT / "functions" / "resume_productions.py").read_text("utf-8"),
+    )
     (folder / "heavier.py").write_text(f"{whole}\nimport alembic\n", "utf-8")
     (folder / "lighter.py").write_text("import json\nimport boto3\n", "utf-8")
     handlers = [*((each, SOURCES.functions) for each in LOADS), ("heavier", folder), ("lighter", folder)]

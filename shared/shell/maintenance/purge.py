@@ -2,6 +2,7 @@
 
 Guaranteed: a response is kept for at least IDEMPOTENCY_TTL_HOURS after the claim of its key; a key with a current claim
 is never deleted, nor is an unpublished or dead-lettered event. What one run leaves, the next run deletes.
+An event that no message wakes the relay for is published after the next run.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from shell.db.session import session
 from shell.deadline import seconds_left
 from shell.imports.upload_expiry import expire_uploads
 from shell.observability import logger
+from shell.outbox.relay import report_backlog
 from shell.settings import settings
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
 
@@ -70,7 +72,10 @@ class BatchResult(NamedTuple):
 
 
 def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
-    """Delete expired rows and uploads; return how many, by kind."""
+    """Delete expired rows and uploads; return how many, by kind. While events wait, have the relay run, too.
+
+    Raises QueueUnavailableError if that cannot be requested.
+    """
     removed = {
         "idempotency_keys": _purge_table(_KEYS, timedelta(hours=settings().idempotency_ttl_hours)),
         "events": _purge_table(_EVENTS, EVENT_RETENTION),
@@ -79,6 +84,8 @@ def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
         "awaited_uploads": _run_batches(_expire_uploads),
     }
     logger.info("purged", extra=removed)
+    # Both wakes of an event are lost if SQS is away when it is written; without another event none would follow.
+    report_backlog()
     return removed
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import publish_outbox
+import purge_expired
 from core.errors import QueueUnavailableError
 from shell.aws import clients
 from shell.outbox import relay, writer
@@ -163,3 +164,14 @@ def test_a_relay_that_published_everything_rests(queue: Queue, topic: FakeTopic)
     queue.fails = True
     with pytest.raises(QueueUnavailableError):
         report_backlog()
+
+
+def test_an_event_whose_wakes_were_all_lost_is_found_by_the_purge(queue: Queue, topic: FakeTopic) -> None:
+    queue.fails = True
+    append(1)
+    queue.fails = False
+    purge_expired.lambda_handler({}, Context())
+    assert queue.sent == [(relay.RETRY_S, 1)]
+    publish_outbox.lambda_handler(sqs_event(*queue.bodies), Context())
+    purge_expired.lambda_handler({}, Context())
+    assert len(queue.sent) == 1, "nothing waits any more"

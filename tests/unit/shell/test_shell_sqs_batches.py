@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from core.errors import BusyError, ChunkBusyError, DatabaseUnavailableError, DeadlineNearError, ImportBusyError
 from shell.deadline import MARGIN_S
+from shell.imports.chunks.importer import pause_gc
 from shell.lambda_handlers import sqs_handler
 from tests.support.world import Context, sqs_event
 
@@ -98,6 +100,38 @@ def test_a_message_that_cannot_be_prepared_or_read_fails_alone() -> None:
     event["Records"][2]["body"] = "no JSON"
     assert failed(sqs_handler(done.append, prepare=prepare)(event, Context())) == [1, 2]
     assert done == [0, 3]
+
+
+class Rows:
+    """The rows of a chunk, which can be watched."""
+
+
+class KeptError(Exception):
+    """An error in a cycle with the frame that raised it, as the last one of a retry is."""
+
+
+def test_what_a_failed_message_had_in_memory_is_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: list[weakref.ref[Rows]] = []
+    alive: list[int] = []
+
+    def prepare(_: object) -> Rows:
+        made = Rows()
+        rows.append(weakref.ref(made))
+        return made
+
+    def work(prepared: Rows) -> None:
+        alive.append(sum(each() is not None for each in rows[: len(alive) + 1]))
+        try:
+            raise KeyError(id(prepared))
+        except KeyError as error:
+            kept = KeptError()
+            raise kept from error
+
+    monkeypatch.setattr("shell.lambda_handlers.log_failure", lambda _: None)
+    with pause_gc():
+        assert failed(sqs_handler(work, prepare=prepare)(batch(4), Context())) == [0, 1, 2, 3]
+        assert sum(each() is not None for each in rows) == 0
+    assert alive == [1] * 4
 
 
 @pytest.mark.parametrize("with_prepare", [False, True])
