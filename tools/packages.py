@@ -51,7 +51,7 @@ ALLOWED: dict[str, set[str]] = {
     "shell.custody": _DOMAIN,
     "shell.productions": {"shell.sns", "core.productions"} | _DOMAIN,
     "shell.api": {"shell.outbox", "core.contracts"} | _UTILS,
-    "shell.maintenance": {"shell.imports.upload_expiry"} | _UTILS,
+    "shell.maintenance": {"shell.imports.upload_expiry", "shell.outbox.relay"} | _UTILS,
     "functions": {
         *("shell.api", "shell.lambda_handlers", "shell.aws.durable_execution", "shell.outbox", "shell.maintenance"),
         *("shell.imports", "shell.imports.chunks", "shell.exhibits", "shell.custody", "shell.productions"),

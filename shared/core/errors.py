@@ -43,7 +43,7 @@ The first line of a class's docstring is its default message. It says what happe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -278,3 +278,16 @@ class TopicUnavailableError(UnavailableError):
 
 class FunctionUnavailableError(UnavailableError):
     """The durable execution could not be started or found; try again later."""
+
+
+def walk_chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield the error and every error that it was raised from or during, each once."""
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [error]
+    while pending:
+        current = pending.pop(0)
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        pending += [getattr(current, "orig", None), current.__cause__, current.__context__]

@@ -24,9 +24,9 @@ from core.errors import (
     SettingsError,
     StorageRefusedError,
     UnavailableError,
+    walk_chain,
 )
 from shell.aws.sqs import postpone, send_again
-from shell.db.errors import walk_chain
 from shell.deadline import invocation_deadline, seconds_left
 from shell.observability import emit_counts, log_failure, logger
 from shell.prefetch import prefetch

@@ -8,7 +8,6 @@ SQLAlchemy's `is_disconnect`, oslo.db and Vitess; where MySQL and MariaDB differ
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import Enum
 
 import pymysql
@@ -16,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm.exc import StaleDataError
 
-from core.errors import CommitOutcomeUnknownError
+from core.errors import CommitOutcomeUnknownError, walk_chain
 
 
 class DbErrorClass(Enum):
@@ -69,19 +68,6 @@ RETRYABLE = frozenset(
         DbErrorClass.DUPLICATE,
     }
 )
-
-
-def walk_chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and every error that it was raised from or during, each once."""
-    seen: set[int] = set()
-    pending: list[BaseException | None] = [error]
-    while pending:
-        current = pending.pop(0)
-        if current is None or id(current) in seen:
-            continue
-        seen.add(id(current))
-        yield current
-        pending += [getattr(current, "orig", None), current.__cause__, current.__context__]
 
 
 def error_number(error: BaseException) -> int | None:

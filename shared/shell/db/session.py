@@ -23,9 +23,9 @@ from sqlalchemy.engine.interfaces import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from core.errors import CommitOutcomeUnknownError, DatabaseUnavailableError, SettingsError
+from core.errors import CommitOutcomeUnknownError, DatabaseUnavailableError, SettingsError, walk_chain
 from shell.db.connection import connect_args, database_url, log_in
-from shell.db.errors import READ_ONLY_MODE, DbErrorClass, classify, error_number, is_connection_broken, walk_chain
+from shell.db.errors import READ_ONLY_MODE, DbErrorClass, classify, error_number, is_connection_broken
 from shell.settings import settings
 
 ERROR_DURING_COMMIT = 1180

@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm.exc import StaleDataError
 
-from core.errors import CommitOutcomeUnknownError, ConflictError
+from core.errors import CommitOutcomeUnknownError, ConflictError, walk_chain
 from shell.db.errors import (
     NUMBERS,
     RETRYABLE,
@@ -19,7 +19,6 @@ from shell.db.errors import (
     error_number,
     find_duplicate_key_name,
     is_connection_broken,
-    walk_chain,
 )
 
 # Copied from the design, not from the code.
