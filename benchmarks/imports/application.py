@@ -19,7 +19,7 @@ import import_chunk
 import start_import
 from benchmarks.database import Database, replace_environment
 from benchmarks.errors import BenchmarkError
-from benchmarks.imports.invocation import BATCH_SIZE, Handler, Message, time_handler
+from benchmarks.imports.invocation import Handler, Message, batched, time_handler
 from benchmarks.imports.steady_aws import SteadyAws
 from local.services.aws import LocalAws
 from local.services.processes import Processes
@@ -78,9 +78,8 @@ class Application:
     def finish(self, import_id: int, start_s: float, each: Callable[[int], object] = lambda _done: None) -> ImportRun:
         """Import the pending chunks of a split file. Raises BenchmarkError unless all rows are imported."""
         seconds = []
-        pending = self.pending(import_id)
-        for start in range(0, len(pending), BATCH_SIZE):
-            seconds.append(self.chunks(import_id, pending[start : start + BATCH_SIZE]))
+        for batch in batched(self.pending(import_id)):
+            seconds.append(self.chunks(import_id, batch))
             each(len(seconds))
         complete_s = self.complete(import_id)
         status, rows, imported, unchanged, rejected = self.database.query(_RESULT, import_id=import_id)[0]
@@ -92,9 +91,9 @@ class Application:
         """Return the numbers of the pending chunks."""
         return [row[0] for row in self.database.query(_CHUNKS, import_id=import_id)]
 
-    def chunk(self, import_id: int, chunk_no: int) -> float:
-        """Import a chunk and return the seconds of the handler."""
-        return self.chunks(import_id, [chunk_no])
+    def import_chunks(self, import_id: int, numbers: Sequence[int]) -> float:
+        """Import chunks in full invocations and return the seconds of the handler."""
+        return sum(self.chunks(import_id, batch) for batch in batched(numbers))
 
     def chunks(self, import_id: int, numbers: Sequence[int]) -> float:
         """Import chunks in one invocation and return the seconds of the handler."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks.errors import BenchmarkError
@@ -15,6 +15,11 @@ Handler = Callable[[dict[str, Any], Any], Any]
 # The chunks of an invocation, as in template.yaml.
 BATCH_SIZE = 10
 _QUEUE = "arn:aws:sqs:us-east-1:123456789012:queue"
+
+
+def batched(chunks: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield the chunks of each invocation."""
+    return (chunks[start : start + BATCH_SIZE] for start in range(0, len(chunks), BATCH_SIZE))
 
 
 class _Context:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import import_chunk
 from benchmarks.errors import BenchmarkError
-from benchmarks.imports.invocation import BATCH_SIZE, time_handler
+from benchmarks.imports.invocation import batched, time_handler
 from benchmarks.imports.peak import peak_bytes
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -38,8 +38,7 @@ def peak_mb(environment: Mapping[str, str], import_id: int, chunks: Sequence[int
 def _measure(import_id: int, chunks: Sequence[int]) -> float:
     _CLEAR.write_text(_RESET_PEAK)
     before = peak_bytes()
-    for start in range(0, len(chunks), BATCH_SIZE):
-        batch = chunks[start : start + BATCH_SIZE]
+    for batch in batched(chunks):
         time_handler(import_chunk.lambda_handler, *({"import_id": import_id, "chunk_no": each} for each in batch))
     return (peak_bytes() - before) / 1e6
 

@@ -140,7 +140,7 @@ class Scale:
         alone = max(len(stretches) - TURNS, len(stretches) // 2)
         seconds, turns = list[float](), list[Turn]()
         for number, stretch in enumerate(stretches):
-            seconds.append(sum(self.application.chunk(import_id, chunk_no) for chunk_no, _ in stretch))
+            seconds.append(self.application.import_chunks(import_id, [chunk_no for chunk_no, _ in stretch]))
             cost = seconds[-1] * 1e6 / sum(rows for _, rows in stretch)
             if number >= alone:
                 turns.append(Turn(Cost(start, cost), self._import_small()))
