@@ -35,7 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "shell.lambda_handlers": {"shell.aws", "shell.prefetch"} | _BASE,
     "shell.tables": {"core"},
     "shell.migrations": {"shell.tables", "shell.db", "core"},
-    "shell.aws": _BASE,
+    "shell.aws": {"shell.prefetch"} | _BASE,
     "shell.db": {"shell.aws"} | _BASE,
     "shell.utils": {"shell.db", "shell.aws"} | _BASE,
     "shell.sns": {"shell.aws"} | _BASE,
@@ -43,7 +43,7 @@ ALLOWED: dict[str, set[str]] = {
     "shell.custodian_ops": {"shell.tables"} | _UTILS,
     "shell.taggings_ops": {"shell.tables"} | _UTILS,
     "shell.exhibits": {"shell.custodian_ops", "shell.taggings_ops", "shell.tables", "core.contracts"} | _UTILS,
-    "shell.imports": {"core.imports", "core.load_file"} | _DOMAIN,
+    "shell.imports": {"core.imports", "core.load_file", "shell.prefetch"} | _DOMAIN,
     "shell.imports.chunks": {
         *("shell.imports", "shell.custodian_ops", "shell.taggings_ops", "core.imports", "core.load_file"),
         *_DOMAIN,

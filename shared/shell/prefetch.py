@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
 from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+@contextmanager
+def reading_ahead(threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Yield an executor for the block of a generator; at its end, the calls in progress are not waited for.
+
+    A generator that is not exhausted can be closed by the garbage collector, which runs in any thread, even in one that
+    is being started: to wait for another thread there is a deadlock.
+    """
+    executor = ThreadPoolExecutor(threads)
+    try:
+        yield executor
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
 
 
 def prefetch(prepare: Callable[[T], R], items: Iterable[T]) -> Generator[Callable[[], R]]:

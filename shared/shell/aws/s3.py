@@ -9,7 +9,6 @@ read and will until somebody changes that.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from io import RawIOBase
 from typing import IO, Any, NamedTuple, cast
 
@@ -19,6 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from core.codes import FileFailure
 from core.errors import FileRefusedError, StorageRefusedError, StorageUnavailableError
 from shell.aws.clients import s3
+from shell.prefetch import reading_ahead
 
 BLOCK_BYTES = 8_000_000
 # A larger object is copied in parts: one request could take longer than the client's read timeout.
@@ -64,7 +64,7 @@ class ObjectVersion(NamedTuple):
     def read_blocks(self, size: int, start: int = 0) -> Iterator[bytes]:
         """Yield the bytes [start, size) in order, and fetch the next block while the caller processes one."""
         starts = range(start, size, BLOCK_BYTES)
-        with ThreadPoolExecutor(max_workers=1) as fetcher:
+        with reading_ahead(1) as fetcher:
             pending = [fetcher.submit(self.read, start, min(size, start + BLOCK_BYTES)) for start in starts[:1]]
             for start in [*starts[1:], None]:
                 if not pending:

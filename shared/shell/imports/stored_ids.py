@@ -14,6 +14,7 @@ from itertools import chain, islice
 
 from shell.aws.s3 import ObjectVersion
 from shell.imports.duplicate_ids import INDEX_BYTES, PARTITIONS, find_repeats, take_lists, unpack
+from shell.prefetch import reading_ahead
 
 # Partitions are read together up to so many bytes; their ids take about eight times as much memory. The order of the
 # repeats depends on it, so it is part of what identifies a split.
@@ -53,7 +54,7 @@ class StoredIds:
     def _read(self, start: int, end: int) -> Iterator[bytes]:
         """Yield the partitions of each part; those of a few parts are in memory at a time."""
         ranges = [(part, index[start], index[end]) for part, index in zip(self._parts, self._indexes, strict=True)]
-        with ThreadPoolExecutor(READERS) as pool:
+        with reading_ahead(READERS) as pool:
             for batch in _batch(ranges):
                 yield from pool.map(_read_range, batch)
 
