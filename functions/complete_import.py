@@ -1,16 +1,19 @@
-"""Complete an import when its last chunk is done: final spellings of names, counts, status, event."""
+"""Complete an import, or its check, when its last chunk is done: final spellings of names, counts, status, event."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from shell.imports.checks.completion import complete_check
 from shell.imports.finish import complete_import
 from shell.lambda_handlers import sqs_handler
 
 
 def handle(message: dict[str, Any]) -> None:
-    """Complete the import that the message names."""
-    complete_import(int(message["import_id"]), int(message["generation"]))
+    """Complete the import that the message names, or its check."""
+    import_id, generation = int(message["import_id"]), int(message["generation"])
+    if not complete_check(import_id, generation):
+        complete_import(import_id, generation)
 
 
 lambda_handler = sqs_handler(handle, lambda config: config.import_completions_queue_url)

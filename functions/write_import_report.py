@@ -1,8 +1,20 @@
-"""Write the report files of a completed or cancelled import to S3: rejected rows, report and warnings."""
+"""Write the report files of a completed or cancelled import to S3, or the findings of a check."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from shell.imports.checks.report import write_check_report
 from shell.imports.reports import write_report
 from shell.lambda_handlers import sqs_handler
 
-lambda_handler = sqs_handler(write_report, lambda config: config.import_reports_queue_url)
+
+def handle(message: dict[str, Any]) -> None:
+    """Write the files for the event that the message is."""
+    if message.get("eventType") == "import.checked":
+        write_check_report(message)
+    else:
+        write_report(message)
+
+
+lambda_handler = sqs_handler(handle, lambda config: config.import_reports_queue_url)

@@ -44,6 +44,7 @@ ALLOWED: dict[str, set[str]] = {
     "shell.taggings_ops": {"shell.tables"} | _UTILS,
     "shell.exhibits": {"shell.custodian_ops", "shell.taggings_ops", "shell.tables", "core.contracts"} | _UTILS,
     "shell.imports": {"core.imports", "core.load_file", "shell.prefetch"} | _DOMAIN,
+    "shell.imports.checks": {"shell.imports", "core.imports", "core.load_file"} | _DOMAIN,
     "shell.imports.chunks": {
         *("shell.imports", "shell.custodian_ops", "shell.taggings_ops", "core.imports", "core.load_file"),
         *_DOMAIN,
@@ -54,7 +55,8 @@ ALLOWED: dict[str, set[str]] = {
     "shell.maintenance": {"shell.imports.upload_expiry", "shell.outbox.relay"} | _UTILS,
     "functions": {
         *("shell.api", "shell.lambda_handlers", "shell.aws.durable_execution", "shell.outbox", "shell.maintenance"),
-        *("shell.imports", "shell.imports.chunks", "shell.exhibits", "shell.custody", "shell.productions"),
+        *("shell.imports", "shell.imports.checks", "shell.imports.chunks", "shell.exhibits", "shell.custody"),
+        "shell.productions",
         "core.contracts",
     },
     "local.errors": set(),
@@ -67,7 +69,8 @@ ALLOWED: dict[str, set[str]] = {
     "local.stack": {"local.gateway", "local.event_sources", "local.lambda_runtime", "local.services"} | _RESOURCES,
     "local.cli": {
         *("local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
-        *("core.errors", "core.caller", "core.roles", "core.imports.uploads", "core.imports.column_report", "samples"),
+        *("core.errors", "core.caller", "core.roles", "core.imports.uploads", "core.imports.column_report"),
+        *("core.imports.check_summary", "samples"),
         *("core.load_file.options", "core.load_file.field_mapping", "core.load_file.layout"),
     }
     | _RESOURCES,

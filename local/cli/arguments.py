@@ -30,6 +30,8 @@ examples:
       import one load file; importing it again adds nothing
   exhibit-ingest import vol1.dat vol2.dat --case acme --workers 4 --json
       import several files in the given order; print the result as one JSON object
+  exhibit-ingest check production.dat --case acme
+      find what the import would do before it does it
   exhibit-ingest database-url
       print the URL of the database, to query what was imported
   exhibit-ingest serve
@@ -68,6 +70,27 @@ with `exhibit-ingest token --tenant local --user me`.
 """
     + _EXIT_STATUS
 )
+
+_CHECK = """\
+Reads load files as `import` does, compares every row with the case, and imports nothing: what would be imported, left
+unchanged or rejected and why, which values would be changed, and which custodians and tags would be new. Every row is
+checked. A case that does not exist is created, without documents."""
+
+_CHECK_EPILOG = """\
+examples:
+  exhibit-ingest check production.dat --case acme
+      check one load file, with the options that `import` takes
+  exhibit-ingest check vol1.dat vol2.dat --case acme --json
+      check several files, each against the case as it is; print the result as one JSON object:
+      {"checks": [{"file", "import_id", "status" (ok, warnings or errors), "error", "rows_seen", "would_import",
+      "would_update", "unchanged", "would_reject", "new_custodians", "new_tags", "encoding", "delimiter", "qualifier",
+      "columns", "findings": [{"code", "severity", "count", "first_line", "message"}], "report", "seconds"}]}
+
+The codes are those of an import; docs/load-files.md explains each. All findings, line by line, are written to
+findings.csv in a folder in .local/reports/, whose name begins with the number of the import.
+
+exit status: 0 every row would be imported or is unchanged; 3 rows would be rejected; 1 a file cannot be imported;
+2 wrong usage"""
 
 _SERVE = """\
 Serves the HTTP API on 127.0.0.1 until Ctrl-C. Starts a database, Redis, S3, SQS, SNS and the functions.
@@ -135,6 +158,10 @@ def build_parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_import_arguments(_add(commands, "import", "import load files into a case", None, _IMPORT_EPILOG))
+    _add_import_arguments(
+        _add(commands, "check", "find what an import would do, and import nothing", _CHECK, _CHECK_EPILOG),
+        is_check=True,
+    )
     _add(commands, "database-url", "print the URL of the database; start the private server if needed", _DATABASE_URL)
     _add_serve_arguments(_add(commands, "serve", "serve the HTTP API until Ctrl-C", _SERVE, _SERVE_EPILOG))
     _add_token_arguments(
@@ -172,11 +199,10 @@ def _add_token_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_import_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_import_arguments(parser: argparse.ArgumentParser, *, is_check: bool = False) -> None:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="load file")
-    parser.add_argument(
-        "--case", required=True, metavar="NAME", help="case to import into; created if it does not exist"
-    )
+    use = "case to compare with" if is_check else "case to import into"
+    parser.add_argument("--case", required=True, metavar="NAME", help=f"{use}; created if it does not exist")
     parser.add_argument("--tenant", default="local", metavar="T", help="tenant that owns the case (default: local)")
     _add_workers(parser)
     parser.add_argument("--mapping", type=Path, metavar="FILE", help="JSON file that maps columns to fields; see below")

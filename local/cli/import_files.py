@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """The arguments of `import`; `workers` is None where the number was not given."""
+    """The arguments of `import`, or of `check`; `workers` is None where the number was not given."""
 
     files: Sequence[Path]
     tenant: str
@@ -33,6 +33,7 @@ class ImportRequest:
     options: dict[str, Any]
     workers: int | None
     json: bool
+    is_check: bool = False
 
 
 def import_files(workspace: Workspace, request: ImportRequest) -> int:
@@ -74,6 +75,8 @@ def _without_collecting_garbage() -> Iterator[None]:
 
 
 def _report(results: Sequence[ImportResult], request: ImportRequest) -> int:
+    if request.is_check:
+        return _report_checks(results, request)
     from local.cli.summary import format_json, print_table
 
     if request.json:
@@ -83,3 +86,13 @@ def _report(results: Sequence[ImportResult], request: ImportRequest) -> int:
     if any(result.failed for result in results):
         return FAILED
     return REJECTED if any(result.state and result.state.rejected for result in results) else DONE
+
+
+def _report_checks(results: Sequence[ImportResult], request: ImportRequest) -> int:
+    from local.cli.check_results import choose_exit_code, format_checks_json, print_checks
+
+    if request.json:
+        print(format_checks_json(results))
+    else:
+        print_checks(results, request.case, request.tenant, sys.stdout)
+    return choose_exit_code(results)

@@ -17,7 +17,7 @@ from core.imports.column_report import ColumnReading, describe_columns
 from core.load_file.layout import Layout
 from local.services.mysql_connection import connect
 
-_FINISHED = ("completed", "completed_with_rejections")
+_FINISHED = ("completed", "completed_with_rejections", "checked")
 _FAILED = ("failed", "cancelled")
 
 _FIND = (
@@ -43,10 +43,14 @@ _REJECTED_BY_CODE = (
 _WARNINGS_BY_CODE = (
     "SELECT code, COUNT(*) AS count FROM import_warnings WHERE import_id = %s GROUP BY code ORDER BY code"
 )
+_CHECK = (
+    "SELECT would_import AS imported, unchanged, would_reject AS rejected, warnings, new_custodians, new_tags,"
+    " findings, IF(report_written, generation, 0) AS reports_generation FROM import_checks WHERE import_id = %s"
+)
 _LAYOUT = "SELECT layout FROM imports WHERE id = %s"
 _UNFINISHED = (
     "SELECT id, tenant_id, status, COUNT(*) OVER () AS total FROM imports"
-    " WHERE status IN ('awaiting_upload', 'splitting', 'running') ORDER BY id LIMIT %s"
+    " WHERE status IN ('awaiting_upload', 'splitting', 'checking', 'running') ORDER BY id LIMIT %s"
 )
 _TIMEOUT_SECONDS = 2
 
@@ -82,6 +86,9 @@ class ImportProgress:
     qualifier: str | None
     generation: int
     reports_generation: int
+    new_custodians: int | None = None
+    new_tags: int | None = None
+    findings: str | None = None
 
     @property
     def failed(self) -> bool:
@@ -90,7 +97,7 @@ class ImportProgress:
 
     @property
     def ended(self) -> bool:
-        """Whether the import completed, failed or was cancelled."""
+        """Whether the import or its check completed, or it failed or was cancelled."""
         return self.failed or self.status in _FINISHED
 
     @property
@@ -154,7 +161,10 @@ class ImportProgressReader:
             values = cursor.fetchone()
             if values is None:
                 return None
-            if values["status"] not in _FINISHED:
+            if values["status"] == "checked":
+                cursor.execute(_CHECK, (values["id"],))
+                values |= cursor.fetchone() or {}
+            elif values["status"] not in _FINISHED:
                 cursor.execute(_COUNTS_OF_CHUNKS, (values["id"],))
                 values |= {name: int(count) for name, count in (cursor.fetchone() or {}).items()}
             return ImportProgress(**values)

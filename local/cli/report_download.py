@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ class Reports:
     warnings: Path | None = None
     options: Path | None = None
     columns: Path | None = None
+    findings: Path | None = None
 
 
 def build_folder_name(import_id: int, key: str) -> str:
@@ -43,4 +44,4 @@ def download(s3: S3Client, bucket: str, state: ImportProgress, directory: Path) 
             directory.mkdir(parents=True, exist_ok=True)
             s3.download_file(bucket, item["Key"], str(path))
             paths[path.name.split(".", 1)[0]] = path
-    return Reports(*(paths.get(name) for name in ("rejected_rows", "report", "warnings", "options", "columns")))
+    return Reports(**{field.name: paths.get(field.name) for field in fields(Reports)})

@@ -94,13 +94,19 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
 
 def print_table(results: Sequence[ImportResult], case: str, tenant: str, output: TextIO) -> None:
     """Print the table, then errors, counts by code, the reports' paths and the next command, on unwrapped lines."""
-    console = Console(file=output, highlight=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(file=output, highlight=False, emoji=False, width=_WIDTH_WITHOUT_TERMINAL)
+    console = build_console(output)
     console.print(_build_table(results))
     for result in results:
         for line in _list_details(result, case, tenant):
             console.print(f"{result.file.name}: {line}", soft_wrap=True, markup=False)
+
+
+def build_console(output: TextIO) -> Console:
+    """Return a console that is wide enough for tables where the output is not a terminal."""
+    console = Console(file=output, highlight=False, emoji=False)
+    if console.is_terminal:
+        return console
+    return Console(file=output, highlight=False, emoji=False, width=_WIDTH_WITHOUT_TERMINAL)
 
 
 def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]:

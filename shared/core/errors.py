@@ -22,6 +22,7 @@
     │       ├── SequenceExhaustedError  a prefix has fewer Bates numbers left than requested (HTTP 409)
     │       ├── CancelledError      a production was cancelled: none of its steps may continue
     │       └── WrongStateError     the object's state does not allow the operation (HTTP 409)
+    │           └── SourceChangedError  a file changed between its check and its import (HTTP 409)
     └── UnavailableError            a temporary failure: raise, so that SQS redelivers (HTTP 503)
         ├── DatabaseUnavailableError
         ├── CommitOutcomeUnknownError  the connection was lost during COMMIT, which may have taken effect
@@ -215,6 +216,10 @@ class CancelledError(FinalConflictError):
 
 class WrongStateError(FinalConflictError):
     """The current status does not allow this operation; check the status and try again when it does."""
+
+
+class SourceChangedError(WrongStateError):
+    """SOURCE_CHANGED: the file that was checked is not in the bucket any more; upload it again and check it."""
 
 
 class LockNotAcquiredError(ConflictError):

@@ -41,6 +41,11 @@ def import_completed(import_id: int, tenant_id: str, status: str, generation: in
     )
 
 
+def import_checked(import_id: int, tenant_id: str, generation: int, counts: dict[str, int]) -> Event:
+    """Return the event of a load file that was checked and not imported. `counts` are what an import would do."""
+    return _build_import_event("import.checked", import_id, tenant_id, generation=generation, counts=counts)
+
+
 def import_cancelled(import_id: int, tenant_id: str, generation: int, counts: dict[str, int]) -> Event:
     """Return the event of a cancelled import. `counts` covers the rows that were processed before it."""
     return _build_import_event("import.cancelled", import_id, tenant_id, generation=generation, counts=counts)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from core.contracts.checks import CheckResult
 from core.contracts.common import FileName, NextCursor, RequestModel, ResponseModel
 from core.imports.column_report import ColumnKind
 from core.load_file.field_mapping import MappingReason
@@ -82,6 +83,11 @@ class NewImport(RequestModel):
         description="The size of the file. If it is sent, exactly this many bytes can be uploaded. Required from "
         f"{SINGLE_PUT_BYTES} bytes on, for an upload in parts.",
     )
+    dry_run: bool = Field(
+        default=False,
+        description="Check the file and import nothing; `POST /imports/{id}/run` then imports it. "
+        "The case is created if it does not exist.",
+    )
     # Without validation, which would build the validator when this module is imported.
     options: Options = Options.model_construct()
 
@@ -147,6 +153,7 @@ class ImportState(ResponseModel):
     """The status and the progress of an import.
 
     `imported`, `unchanged`, `updated` and `rejected` add up to `rowsProcessed`, which reaches `rowsSeen` at the end.
+    While it is checking or checked, they are what an import would do.
     """
 
     id: int
@@ -214,13 +221,14 @@ class ImportColumn(ResponseModel):
 
 
 class ImportDetails(ImportState):
-    """An import with its columns and report files."""
+    """An import with its columns, report files and, if it was checked, the result of the check."""
 
     columns: list[ImportColumn] | None = Field(
         description=f"The first {MAX_LISTED_COLUMNS} columns in file order; null until the file is split, "
         "or if an earlier version split it."
     )
     reports: ReportUrls | None = Field(description="null until the report files are written.")
+    check: CheckResult | None = Field(description="null unless the file was checked; it stays when the import is run.")
 
 
 class ImportPage(ResponseModel):

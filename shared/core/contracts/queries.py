@@ -46,6 +46,12 @@ class ImportQuery(PageQuery):
     status: ImportStatus | None = Field(default=None, description="Only imports with this status.")
 
 
+class FindingQuery(PageQuery):
+    """The filter of the findings of a check."""
+
+    code: str | None = Field(default=None, min_length=1, max_length=32, description="Only findings of this code.")
+
+
 class CaseQuery(PageQuery):
     """The case of a list."""
 

@@ -41,6 +41,11 @@ def build_report_prefix(import_id: int, generation: int) -> str:
     return f"reports/{import_id}/{generation}/"
 
 
+def build_findings_key(import_id: int, generation: int) -> str:
+    """Return the key of the file with the findings of a check."""
+    return f"{build_report_prefix(import_id, generation)}findings.csv"
+
+
 @dataclass
 class ReadWindow:
     """Byte ranges [start, end) of a file that are read together, from `start` to `end`."""

@@ -41,7 +41,7 @@ class ImportOptions:
 
     `qualifier` and `newline` are NO_CHARACTER if the uploader states that the file does not use one. `cells` is the
     number of cells of a row in a file without a header. `line_ends` is CR if CR ends lines, as LF and CRLF do, and LF
-    if only these do.
+    if only these do. With `dry_run` the file is checked and not imported.
     """
 
     user_id: str | None = None
@@ -54,6 +54,7 @@ class ImportOptions:
     line_ends: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     date_order: str | None = None
+    dry_run: bool = False
 
 
 def parse_options(document: object) -> ImportOptions:
@@ -67,9 +68,7 @@ def parse_options(document: object) -> ImportOptions:
     unknown = sorted(set(map(str, document)) - known)
     if unknown:
         raise _refuse(f"Unknown option {unknown[0]!r}. The options are {', '.join(sorted(known))}.")
-    header = document.get("header", True)
-    if not isinstance(header, bool):
-        raise _refuse("Option 'header' must be true or false.")
+    header = _parse_flag(document, "header", default=True)
     return ImportOptions(
         user_id=_parse_text(document, "user_id"),
         encoding=_parse_encoding(_parse_text(document, "encoding")),
@@ -81,11 +80,19 @@ def parse_options(document: object) -> ImportOptions:
         line_ends=_parse_line_ends(_parse_text(document, "line_ends")),
         columns=_parse_columns(document.get("columns", {})),
         date_order=_parse_date_order(_parse_text(document, "date_order")),
+        dry_run=_parse_flag(document, "dry_run", default=False),
     )
 
 
 def _refuse(message: str) -> FileRefusedError:
     return FileRefusedError(FileFailure.BAD_OPTIONS, message)
+
+
+def _parse_flag(document: Mapping[str, Any], name: str, *, default: bool) -> bool:
+    value = document.get(name, default)
+    if not isinstance(value, bool):
+        raise _refuse(f"Option {name!r} must be true or false.")
+    return value
 
 
 def _parse_text(document: Mapping[str, Any], name: str) -> str | None:

@@ -18,6 +18,7 @@ from core.contracts.queries import (
     CaseQuery,
     DeviceQuery,
     ExhibitQuery,
+    FindingQuery,
     ImportQuery,
     PageQuery,
     PeriodQuery,
@@ -63,6 +64,7 @@ T = TypeVar("T")
 Batch = Annotated[list[T], Body(min_length=1, max_length=MAX_BATCH)]
 Page = Annotated[PageQuery, Query()]
 ImportFilter = Annotated[ImportQuery, Query()]
+FindingFilter = Annotated[FindingQuery, Query()]
 ExhibitFilter = Annotated[ExhibitQuery, Query()]
 CaseFilter = Annotated[CaseQuery, Query()]
 DeviceFilter = Annotated[DeviceQuery, Query()]

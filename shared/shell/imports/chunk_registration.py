@@ -18,11 +18,12 @@ from core.codes import FileFailure
 from core.errors import ImportBusyError
 from core.events import import_failed, import_started
 from core.load_file.encoding import replace_surrogates
-from core.statuses import ChunkStatus, ImportStatus
+from core.statuses import ACTIVE_STATUSES, ChunkStatus, ImportPhase, ImportStatus
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.deadline import build_deadline_check
+from shell.imports.check_results import begin_check
 from shell.imports.completion import WarningRow, list_due_completions
 from shell.outbox.writer import append_events
 from shell.settings import settings
@@ -43,10 +44,10 @@ CHUNKS_PER_PAGE = 10_000
 PAUSE_S = 60
 
 _REGISTER = text(
-    "UPDATE imports SET status = 'running', sha256 = :sha256, encoding = :encoding, delimiter = :delimiter, "
-    "qualifier = :qualifier, date_orders = :date_orders, layout = :layout, rows_seen = :rows_seen, size = :size, "
-    "user_id = :user_id, chunk_count = :chunks, chunks_left = :chunks WHERE id = :import_id AND status = 'splitting' "
-    "AND generation = :generation AND split_checkpoint <=> :checkpoint"
+    "UPDATE imports SET status = :status, phase = :phase, sha256 = :sha256, encoding = :encoding, "
+    "delimiter = :delimiter, qualifier = :qualifier, date_orders = :date_orders, layout = :layout, "
+    "rows_seen = :rows_seen, size = :size, user_id = :user_id, chunk_count = :chunks, chunks_left = :chunks "
+    "WHERE id = :import_id AND status = 'splitting' AND generation = :generation AND split_checkpoint <=> :checkpoint"
 )
 _DELETE_SPLIT = text("DELETE FROM import_splits WHERE import_id = :import_id")
 _FAIL = text(
@@ -69,7 +70,12 @@ def _lock_status(transaction: Session, import_id: int) -> str:
 
 @retry_on_db_conflict(resolve=_is_split)
 def register_chunks(
-    import_id: int, split: Split, user_id: str, generation: int = 1, checkpoint: str | None = None
+    import_id: int,
+    split: Split,
+    user_id: str,
+    generation: int = 1,
+    checkpoint: str | None = None,
+    phase: ImportPhase = ImportPhase.IMPORT,
 ) -> bool:
     """Register the chunks of a file that was split in a generation, up to a checkpoint; None: without checkpoints.
 
@@ -92,6 +98,8 @@ def register_chunks(
             "chunks": split.chunk_count,
             "generation": generation,
             "checkpoint": checkpoint,
+            "phase": phase.value,
+            "status": phase.active_status.value,
         }
         updated = transaction.execute(_REGISTER, values)
         if count_changed_rows(updated) != 1:
@@ -102,8 +110,11 @@ def register_chunks(
         if checkpoint:
             transaction.execute(_DELETE_SPLIT, {"import_id": import_id})
         import_record = transaction.get_one(Imports, import_id)
-        started = import_started(import_id, import_record.tenant_id, split.rows_seen, split.chunk_count)
-        append_events(transaction, [started])
+        if phase is ImportPhase.CHECK:
+            begin_check(transaction, import_record)
+        else:
+            started = import_started(import_id, import_record.tenant_id, split.rows_seen, split.chunk_count)
+            append_events(transaction, [started])
     return True
 
 
@@ -168,7 +179,7 @@ def build_request(import_record: Imports, **more: object) -> dict[str, object]:
 
 
 def send_pending_work(import_id: int, tenant_id: str, after_chunk: int = 0) -> int:
-    """Queue what a running import still needs: its pending chunks after a number or, if none is left, its completion.
+    """Queue what an active import still needs: its pending chunks after a number or, if none is left, its completion.
 
     Returns the number of chunks. Sending again is harmless. If the deadline nears, a request for the rest is sent
     instead. Raises QueueUnavailableError unless all is queued.
@@ -188,7 +199,7 @@ def send_pending_work(import_id: int, tenant_id: str, after_chunk: int = 0) -> i
 
 
 def list_pending_chunks(import_id: int, after_chunk: int = 0) -> list[dict[str, int]]:
-    """Return a message for each of the next CHUNKS_PER_PAGE pending chunks of a running import."""
+    """Return a message for each of the next CHUNKS_PER_PAGE pending chunks of an active import."""
     with session() as reading:
         pending = reading.execute(
             select(ImportChunks.chunk_no, Imports.generation)
@@ -197,7 +208,7 @@ def list_pending_chunks(import_id: int, after_chunk: int = 0) -> list[dict[str, 
                 ImportChunks.import_id == import_id,
                 ImportChunks.chunk_no > after_chunk,
                 ImportChunks.status == ChunkStatus.PENDING.value,
-                Imports.status == ImportStatus.RUNNING.value,
+                Imports.status.in_(sorted(ACTIVE_STATUSES)),
             )
             .order_by(ImportChunks.chunk_no)
             .limit(CHUNKS_PER_PAGE)

@@ -30,7 +30,7 @@ from core.contracts.imports import ImportState
 from core.errors import WrongStateError
 from core.events import import_cancelled, import_retried
 from core.imports.uploads import build_placeholder_key
-from core.statuses import ImportStatus
+from core.statuses import ACTIVE_STATUSES, ImportPhase, ImportStatus
 from shell.aws.sqs import send_messages
 from shell.imports.completion import sum_chunks
 from shell.imports.queries import build_not_found, read_state, require_import
@@ -38,11 +38,11 @@ from shell.outbox.writer import append_events
 from shell.settings import settings
 
 CHUNKS_PER_STATEMENT = 1_000
-CANCELLABLE = frozenset({ImportStatus.AWAITING_UPLOAD, ImportStatus.SPLITTING, ImportStatus.RUNNING})
+CANCELLABLE = frozenset({ImportStatus.AWAITING_UPLOAD, ImportStatus.SPLITTING, *ACTIVE_STATUSES})
 _ROW_COUNTS = ("imported", "unchanged", "updated", "rejected")
 
 _LOCK = text(
-    "SELECT id, tenant_id, status, failure_code, failure_message, upload_id, upload_key, generation, "
+    "SELECT id, tenant_id, case_id, status, phase, failure_code, failure_message, upload_id, upload_key, generation, "
     "layout IS NOT NULL AS registered FROM imports WHERE id = :import_id AND tenant_id = :tenant_id FOR UPDATE"
 )
 _CANCEL = text(
@@ -60,6 +60,12 @@ _DELETE_REJECTIONS = text("""
     DELETE rejection FROM JSON_TABLE(:lines, '$[*]' COLUMNS (line_no BIGINT PATH '$')) AS failed
     STRAIGHT_JOIN import_rejections AS rejection FORCE INDEX (PRIMARY)
       ON rejection.import_id = :import_id AND rejection.line_no = failed.line_no AND rejection.seq = 0
+""")
+_DELETE_FINDINGS = text("""
+    DELETE finding FROM JSON_TABLE(:lines, '$[*]' COLUMNS (line_no BIGINT PATH '$')) AS failed
+    STRAIGHT_JOIN import_check_findings AS finding FORCE INDEX (PRIMARY)
+      ON finding.import_id = :import_id AND finding.code = 'CHUNK_FAILED' AND finding.line_no = failed.line_no
+     AND finding.seq = 0
 """)
 _RESET = text(
     "UPDATE import_chunks SET status = 'pending', redrives = 0, imported = 0, unchanged = 0, updated = 0, "
@@ -98,7 +104,9 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     """
     found = _lock_import(transaction, caller, import_id)
     status = _choose_status(found)
-    chunks = _reset_failed_chunks(transaction, import_id) if status is ImportStatus.RUNNING else 0
+    chunks = _reset_failed_chunks(transaction, import_id) if status in ACTIVE_STATUSES else 0
+    if found.status == ImportStatus.CHECKED and not chunks:
+        raise WrongStateError("every row was checked; there is nothing to retry")
     if found.status == ImportStatus.COMPLETED_WITH_REJECTIONS and not chunks:
         raise WrongStateError(
             "no chunk of the file failed, only rows were rejected: correct the rejected-rows file and import it"
@@ -120,15 +128,16 @@ def _lock_import(transaction: Session, caller: Caller, import_id: int) -> Any:
 
 
 def _choose_status(found: Any) -> ImportStatus:
-    """Return `running` if the file is split, else `splitting`; raise WrongStateError if there is nothing to retry."""
-    if found.status == ImportStatus.COMPLETED_WITH_REJECTIONS:
-        return ImportStatus.RUNNING
+    """Return the active status if the file is split, else `splitting`; raise WrongStateError without anything to do."""
+    active = ImportPhase(found.phase).active_status
+    if found.status in (ImportStatus.COMPLETED_WITH_REJECTIONS, ImportStatus.CHECKED):
+        return active
     if found.status == ImportStatus.CANCELLED and _was_uploaded(found):
-        return ImportStatus.RUNNING if found.registered else ImportStatus.SPLITTING
+        return active if found.registered else ImportStatus.SPLITTING
     if found.status == ImportStatus.FAILED and found.failure_code == FileFailure.NOT_READ:
         return ImportStatus.SPLITTING
     if found.status == ImportStatus.FAILED and found.failure_code == FileFailure.NOT_COMPLETED:
-        return ImportStatus.RUNNING
+        return active
     raise WrongStateError(_explain_refusal(found))
 
 
@@ -152,6 +161,7 @@ def _reset_failed_chunks(transaction: Session, import_id: int) -> int:
     for batch in _batches(failed):
         chunks, lines = [row.chunk_no for row in batch], json.dumps([row.first_line for row in batch])
         transaction.execute(_DELETE_REJECTIONS, {"import_id": import_id, "lines": lines})
+        transaction.execute(_DELETE_FINDINGS, {"import_id": import_id, "lines": lines})
         transaction.execute(_RESET, {"import_id": import_id, "chunks": chunks})
     return int(transaction.execute(_COUNT_PENDING, {"import_id": import_id}).scalar_one())
 

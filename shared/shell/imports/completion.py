@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from core.errors import ImportNotRunningError
 from core.events import Event
-from core.statuses import ChunkStatus
+from core.statuses import ChunkStatus, ImportPhase
 from shell.aws.sqs import send_messages
 from shell.db.session import session
 from shell.outbox.writer import append_events
@@ -29,9 +29,11 @@ _COMPLETE_CHUNK = text(
     "rejected = :rejected, warnings = :warnings, finished_at = NOW(6) "
     "WHERE import_id = :import_id AND chunk_no = :chunk_no"
 )
-_COUNT_DOWN = text("UPDATE imports SET chunks_left = chunks_left - 1 WHERE id = :import_id AND status = 'running'")
+_COUNT_DOWN = text("UPDATE imports SET chunks_left = chunks_left - 1 WHERE id = :import_id AND status = :status")
 _STATE = text("SELECT status, chunks_left, generation FROM imports WHERE id = :import_id")
-_DUE = text("SELECT generation FROM imports WHERE id = :import_id AND status = 'running' AND chunks_left = 0")
+_DUE = text(
+    "SELECT generation FROM imports WHERE id = :import_id AND status IN ('checking', 'running') AND chunks_left = 0"
+)
 _TOTALS = text(
     "SELECT COALESCE(SUM(imported), 0) AS imported, COALESCE(SUM(unchanged), 0) AS unchanged, "
     "COALESCE(SUM(updated), 0) AS updated, COALESCE(SUM(rejected), 0) AS rejected, "
@@ -103,13 +105,15 @@ def complete_chunk(
     """Record the chunk's outcome and count the chunk down; with the last chunk, request the import's completion.
 
     Call it last in a transaction: all chunks contend for the import's row. Raises ImportNotRunningError if the import
-    is not running any more, or has been retried since `generation`, and QueueUnavailableError if the queue does not
-    take the request; the caller must then roll back.
+    is not active any more in the phase of `import_record`, or has been retried since `generation`, and
+    QueueUnavailableError if the queue does not take the request; the caller must then roll back.
     """
     append_events(transaction, outcome.events)
     row = {"import_id": import_record.id, "chunk_no": chunk_no}
     transaction.execute(_COMPLETE_CHUNK, {"status": outcome.status.value, **asdict(outcome.counts), **row})
-    counted = transaction.execute(_COUNT_DOWN, {"import_id": import_record.id})
+    # A worker that has read the chunk for a check must not complete it for the import that follows.
+    active = ImportPhase(import_record.phase).active_status
+    counted = transaction.execute(_COUNT_DOWN, {"import_id": import_record.id, "status": active.value})
     # After the count-down, which locks the import's row: a retry could commit between an earlier read and that lock.
     state = transaction.execute(_STATE, {"import_id": import_record.id}).one()
     if count_changed_rows(counted) != 1 or generation not in (None, state.generation):
@@ -125,7 +129,7 @@ def build_completion_request(import_id: int, generation: int) -> dict[str, objec
 
 
 def list_due_completions(import_id: int) -> Iterator[dict[str, object]]:
-    """Yield the message that requests the completion, if the import runs and no chunk is left."""
+    """Yield the message that requests the completion, if the import is active and no chunk is left."""
     with session() as reading:
         generations = reading.execute(_DUE, {"import_id": import_id}).scalars().all()
     for generation in generations:

@@ -15,8 +15,9 @@ from sqlalchemy import text
 from core.codes import FileFailure
 from core.errors import ImportNotRunningError
 from core.events import import_completed, import_failed
-from core.statuses import ImportStatus
+from core.statuses import ImportPhase, ImportStatus
 from shell.db.session import session
+from shell.imports.check_comparison import compare_with_check
 from shell.imports.completion import sum_chunks
 from shell.imports.spellings import check_completing, lock_completing, resolve_spellings
 from shell.imports.unused_names import delete_unused, find_unused, find_window
@@ -84,7 +85,7 @@ def _has_ended(import_record: Imports, generation: int) -> bool | None:
     """Return True if the import has ended or was retried, else None; wait for a COMMIT that is under way."""
     try:
         with session() as locking:
-            lock_completing(locking, import_record.id, generation)
+            lock_completing(locking, import_record.id, generation, ImportPhase(import_record.phase).active_status)
     except ImportNotRunningError:
         return True
     return None
@@ -95,6 +96,7 @@ def _finish(import_record: Imports, generation: int) -> bool:
     """Record the counts and the final status, and write the event."""
     with session() as transaction:
         lock_completing(transaction, import_record.id, generation)
+        compare_with_check(transaction, import_record.id)
         totals = sum_chunks(transaction, import_record.id)
         status = ImportStatus.COMPLETED_WITH_REJECTIONS if totals["rejected"] else ImportStatus.COMPLETED
         ended = {"status": status.value, "code": None, "message": None, "import_id": import_record.id}
@@ -118,7 +120,7 @@ def fail_completion(import_record: Imports, generation: int) -> bool:
 def _fail(import_record: Imports, generation: int) -> bool:
     code = FileFailure.NOT_COMPLETED.value
     with session() as transaction:
-        lock_completing(transaction, import_record.id, generation)
+        lock_completing(transaction, import_record.id, generation, ImportPhase(import_record.phase).active_status)
         totals = sum_chunks(transaction, import_record.id)
         ended = {"status": ImportStatus.FAILED.value, "code": code, "message": _NOT_COMPLETED}
         transaction.execute(text(_END), {**ended, **totals, "import_id": import_record.id})

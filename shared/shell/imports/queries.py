@@ -33,11 +33,13 @@ from core.imports.progress import UNKNOWN_PACE, compute_pace
 from core.imports.report_files import build_report_keys, build_report_prefix
 from core.load_file.layout import Layout
 from core.pagination import MAX_NUMBER, decode_cursor, paginate
-from core.statuses import ImportStatus
+from core.statuses import ACTIVE_STATUSES, ImportStatus
 from shell.aws.presigned_urls import presign_get
 from shell.db.session import session
 from shell.exhibits.cases import NO_SUCH_CASE, WALL, WALL_CASES, require_case, wall_values
+from shell.imports.check_queries import describe_check
 from shell.settings import settings
+from shell.tables.import_checks import ImportChecks
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
@@ -108,15 +110,16 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
 
     Raises NotFoundError if the tenant has no import with this id, StorageUnavailableError if no URL can be signed.
     """
-    state, layout = _load_import(caller, import_id)
+    state, layout, check = _load_import(caller, import_id)
     columns = _build_columns(layout)
-    return ImportDetails(**dict(state), columns=columns, reports=_report_urls(state, has_columns=columns is not None))
+    reports = _report_urls(state, has_columns=columns is not None)
+    return ImportDetails(**dict(state), columns=columns, reports=reports, check=describe_check(check))
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _load_import(caller: Caller, import_id: int) -> tuple[ImportState, str | None]:
+def _load_import(caller: Caller, import_id: int) -> tuple[ImportState, str | None, ImportChecks | None]:
     with session() as reading:
-        return _read_import(reading, caller, import_id)
+        return *_read_import(reading, caller, import_id), reading.get(ImportChecks, import_id)
 
 
 def _build_columns(layout: str | None) -> list[ImportColumn] | None:
@@ -200,8 +203,9 @@ def _build_states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
 
 
 def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
-    running = row.status == ImportStatus.RUNNING
-    counted = chunks if running else dict(row._mapping)
+    running = row.status in ACTIVE_STATUSES
+    # A check counts in its chunks alone.
+    counted = chunks if running or row.status == ImportStatus.CHECKED else dict(row._mapping)
     counts = {name: int(counted.get(name) or 0) for name in _COUNTS}
     processed = sum(counts[name] for name in _COUNTS if name != "warnings")
     left = row.rows_seen - processed

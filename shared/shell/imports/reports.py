@@ -70,7 +70,7 @@ def write_report(message: dict[str, Any]) -> None:
         (keys.warnings, WARNINGS_HEADER, _list_warnings(import_id)),
         (keys.columns, COLUMNS_HEADER, _list_columns(layout)),
     ):
-        write_stream(import_record.bucket, key, _csv(header, lines), "text/csv; charset=utf-8")
+        write_stream(import_record.bucket, key, format_csv(header, lines), "text/csv; charset=utf-8")
     options = json.dumps(build_reload_options(layout), ensure_ascii=False, indent=2)
     write_stream(import_record.bucket, keys.options, [options.encode()], "application/json")
     try:
@@ -134,7 +134,7 @@ def _list_columns(layout: Layout) -> Iterator[Sequence[Any]]:
         yield number, column.name, column.field or "property", column.why.value, column.looks_like
 
 
-def _csv(header: Sequence[str], lines: Iterator[Sequence[Any]]) -> Iterator[bytes]:
+def format_csv(header: Sequence[str], lines: Iterator[Sequence[Any]]) -> Iterator[bytes]:
     """Yield the CSV file in UTF-8 with a byte order mark; without it spreadsheets assume the local code page."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)

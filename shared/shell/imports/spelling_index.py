@@ -30,7 +30,7 @@ _ADD = "INSERT OR IGNORE INTO spellings VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _UNSETTLED = """
     SELECT spellings.* FROM spellings JOIN (
       SELECT kind, id FROM spellings GROUP BY kind, id
-      HAVING MAX(spelling <> stored) OR (MAX(created_by) = ? AND MIN(first_line) <> MAX(stored_line))
+      HAVING COUNT(*) > 1 OR MAX(spelling <> stored) OR (MAX(created_by) = ? AND MIN(first_line) <> MAX(stored_line))
     ) USING (kind, id) ORDER BY kind, id
 """
 _ADD_MERGED = "INSERT INTO merged VALUES (?, ?, ?, ?, ?)"
@@ -64,6 +64,10 @@ class SpellingIndex:
                 batch = []
         if batch:
             yield batch
+
+    def count_new_names(self) -> dict[str, int]:
+        """Return how many names that were added with a negative id there are, by kind."""
+        return dict(self._database.execute("SELECT kind, COUNT(DISTINCT id) FROM spellings WHERE id < 0 GROUP BY kind"))
 
     def add_merged(self, kind: str, merged: Sequence[MergedName]) -> None:
         """Add spellings that were not kept."""

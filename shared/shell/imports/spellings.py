@@ -47,14 +47,16 @@ _DELETE_MERGED = text(
 )
 
 
-def lock_completing(transaction: Session, import_id: int, generation: int) -> None:
+def lock_completing(
+    transaction: Session, import_id: int, generation: int, status: ImportStatus = ImportStatus.RUNNING
+) -> None:
     """Lock the import's row; raise ImportNotRunningError unless this generation has no chunk left and has not ended."""
-    check_completing(transaction.execute(_LOCK, {"import_id": import_id}).one(), generation)
+    check_completing(transaction.execute(_LOCK, {"import_id": import_id}).one(), generation, status)
 
 
-def check_completing(found: Any, generation: int) -> None:
-    """Raise ImportNotRunningError unless the row that was read is that of an import to be completed."""
-    if (found.status, found.chunks_left, found.generation) != (ImportStatus.RUNNING, 0, generation):
+def check_completing(found: Any, generation: int, status: ImportStatus = ImportStatus.RUNNING) -> None:
+    """Raise ImportNotRunningError unless the row that was read is that of an import or check to be completed."""
+    if (found.status, found.chunks_left, found.generation) != (status, 0, generation):
         raise ImportNotRunningError(found.status)
 
 
@@ -205,8 +207,13 @@ def _build_warnings(import_record: Imports, batch: Sequence[tuple[str, MergedNam
         for seq, (_, name) in enumerate(names, start=first_seq[kind]):
             yield WarningRow(
                 *(import_record.id, name.line_no, seq, 0, name.column, code),
-                message=f'this name equals "{name.kept}" under the database collation; that spelling is kept',
+                message=describe_merged(name.kept),
                 original=name.spelling.encode(),
                 original_bytes=len(name.spelling.encode()),
                 stored_bytes=len(name.kept.encode()),
             )
+
+
+def describe_merged(kept: str) -> str:
+    """Return the message for a spelling in place of which another one is kept."""
+    return f'this name equals "{kept}" under the database collation; that spelling is kept'

@@ -21,7 +21,7 @@ from core.errors import FileRefusedError, SplitPausedError, UploadRefusedError
 from core.events import upload_refused
 from core.imports.uploads import MAX_KEY_BYTES, Upload, build_options_key, find_tenant, parse_upload
 from core.load_file.options import ImportOptions, parse_options
-from core.statuses import ImportStatus
+from core.statuses import ImportPhase, ImportStatus
 from shell.aws.s3 import ObjectVersion, read_first_bytes
 from shell.aws.sqs import send_messages
 from shell.db.column_limits import column_limits
@@ -113,7 +113,8 @@ def _split_and_register(import_record: Imports) -> None:
         checkpoints = SplitCheckpoints(import_record, options, user_id)
         with split_file(source, options, checkpoints) as split:
             checkpoints.store_duplicates()
-            register_chunks(import_record.id, split, user_id, *checkpoints.place[1:])
+            phase = ImportPhase.CHECK if options.dry_run else ImportPhase(import_record.phase)
+            register_chunks(import_record.id, split, user_id, *checkpoints.place[1:], phase)
         checkpoints.delete_parts()
     except FileRefusedError as refused:
         fail_import(import_record.id, import_record.generation, refused.code, str(refused))

@@ -26,7 +26,7 @@ from core.contracts.imports import (
 from core.errors import FileRefusedError, InvalidInputError
 from core.imports.uploads import build_object_key, build_placeholder_key, split_parts
 from core.load_file.options import parse_options
-from core.statuses import ImportStatus
+from core.statuses import ImportPhase, ImportStatus
 from shell.aws.presigned_urls import (
     UPLOAD_HEADERS,
     create_multipart_upload,
@@ -73,6 +73,7 @@ def create_import(
         upload_id=upload_id,
         options=options,
         status=ImportStatus.AWAITING_UPLOAD.value,
+        phase=(ImportPhase.CHECK if body.dry_run else ImportPhase.IMPORT).value,
     )
     transaction.add(row)
     transaction.flush()

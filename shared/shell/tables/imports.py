@@ -55,7 +55,12 @@ class Imports(Base):
     )
     status: Mapped[str] = mapped_column(
         String(32),
-        comment="awaiting_upload, splitting, running, completed, completed_with_rejections, failed or cancelled",
+        comment="awaiting_upload, splitting, checking, checked, running or an end, such as completed or failed",
+    )
+    phase: Mapped[str] = mapped_column(
+        String(16),
+        server_default="import",
+        comment="What the chunks are processed for: import, or check, which writes nothing to the case",
     )
     failure_code: Mapped[str | None] = mapped_column(
         String(64), comment="Why the whole file failed, as a code; NULL otherwise"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy.orm import DeclarativeBase, Session
 
 from core.load_file.layout import Layout
+from core.statuses import ImportStatus
 from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.exhibit_store import StoredExhibit, prepare_exhibits
 from shell.tables.chunks import ImportChunks
@@ -21,7 +22,8 @@ class ChunkInput:
     """The rows of a chunk, and what its case held for them when they were read; the same for every attempt.
 
     `held` are the exhibits under the rows' control numbers, by control number; `new` are the rows that can be stored
-    under other numbers. `found_names` are those that exist; attempts change it.
+    under other numbers. `found_names` are those that exist; attempts change it. For a check, which inserts nothing,
+    `new` is empty.
     """
 
     def __init__(
@@ -35,12 +37,17 @@ class ChunkInput:
         self.import_record, self.chunk, self.layout, self.rows, self.held = import_record, chunk, layout, rows, held
         self.rejected = [row for row in rows if row.errors]
         self.valid = [row for row in rows if not row.errors] if self.rejected else rows
-        self.new = prepare_exhibits(row for row in self.valid if row.control_number not in held)
+        self.is_check = import_record.status == ImportStatus.CHECKING
+        self.new = prepare_exhibits(() if self.is_check else self.list_new_rows())
         self._name_lines: dict[Model, dict[str, int]] = {
             kind.model: self._list_first_lines(kind) for kind in NAME_KINDS
         }
         self.found_names: dict[Model, dict[str, NamedRow]] = {}
         self.forget_names()
+
+    def list_new_rows(self) -> list[StorableRow]:
+        """Return the rows whose exhibits the case did not hold when it was read."""
+        return [row for row in self.valid if row.control_number not in self.held]
 
     def forget_names(self) -> None:
         """Let the next attempt find the names again: one may have been deleted, or its transaction lost."""
@@ -56,6 +63,12 @@ class ChunkInput:
             model: {name: line for name, line in lines.items() if name not in self.found_names[model]}
             for model, lines in self._name_lines.items()
         }
+
+    def number_missing_names(self) -> None:
+        """Give the names that do not exist ids that no row has, for a check, which adds none."""
+        for model, lines in self.list_missing_names().items():
+            numbered = {name: NamedRow(-number, name) for number, name in enumerate(lines, start=1)}
+            self.found_names[model] = {**self.found_names[model], **numbered}
 
     def add_names(self, transaction: Session) -> None:
         """Add the names that do not exist; the caller holds the lock on the chunk's row and commits."""

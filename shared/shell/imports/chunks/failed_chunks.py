@@ -13,10 +13,11 @@ from sqlalchemy.orm import Session
 
 from core.codes import Rejection
 from core.errors import ChunkBusyError, ImportNotRunningError
-from core.statuses import ChunkStatus
+from core.statuses import ChunkStatus, ImportPhase
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
+from shell.imports.check_results import build_finding, write_findings
 from shell.imports.completion import ChunkOutcome, Counts, RejectionRow, complete_chunk
 from shell.observability import emit_counts, logger
 from shell.outbox.writer import wake_relay
@@ -75,12 +76,28 @@ def _fail_chunk(import_id: int, chunk_no: int, generation: int | None) -> bool:
             if chunk is None or chunk.status != ChunkStatus.PENDING:
                 return False
             import_record = transaction.get_one(Imports, import_id)
-            insert_new(transaction, "import_rejections", RejectionRow._fields, [_build_rejection(chunk)])
+            _record_failure(transaction, import_record, chunk)
             counts = Counts(0, 0, 0, rejected=chunk.row_count, warnings=0)
             complete_chunk(transaction, import_record, chunk_no, ChunkOutcome(ChunkStatus.FAILED, counts), generation)
     except ImportNotRunningError:
         return False
     return True
+
+
+def _record_failure(transaction: Session, import_record: Imports, chunk: ImportChunks) -> None:
+    """Record that the chunk's rows were not imported or, if the file is only checked, not checked."""
+    if import_record.phase == ImportPhase.CHECK:
+        advice = "retry the check, and if it fails again ask the operator for the log"
+        message = f"{_describe_failure(chunk, 'checked')}; {advice}"
+        code = Rejection.CHUNK_FAILED.value
+        finding = build_finding(chunk.import_id, code, chunk.first_line, 0, message, rows=chunk.row_count)
+        write_findings(transaction, [finding])
+        return
+    insert_new(transaction, "import_rejections", RejectionRow._fields, [_build_rejection(chunk)])
+
+
+def _describe_failure(chunk: ImportChunks, done: str) -> str:
+    return f"lines {chunk.first_line} to {chunk.last_line} could not be {done} in any attempt"
 
 
 def _lock_chunk(transaction: Session, import_id: int, chunk_no: int) -> ImportChunks | None:
@@ -96,10 +113,8 @@ def _is_chunk(import_id: int, chunk_no: int) -> tuple[ColumnElement[bool], ...]:
 
 
 def _build_rejection(chunk: ImportChunks) -> RejectionRow:
-    message = (
-        f"lines {chunk.first_line} to {chunk.last_line} could not be imported in any attempt; import the "
-        "rejected-rows file, which has them, and if it fails again ask the operator for the log"
-    )
+    advice = "import the rejected-rows file, which has them, and if it fails again ask the operator for the log"
+    message = f"{_describe_failure(chunk, 'imported')}; {advice}"
     return RejectionRow(
         *(chunk.import_id, chunk.first_line, 0, chunk.chunk_no, None, Rejection.CHUNK_FAILED.value, message, None),
         *(chunk.byte_start, chunk.byte_end - chunk.byte_start, chunk.row_count),

@@ -1,4 +1,4 @@
-"""Import one chunk of a load file: all of its rows exactly once, or none.
+"""Import one chunk of a load file, or check it: all of its rows exactly once, or none.
 
 Guaranteed: a chunk that is done stays done, however often its message is delivered; the imported bytes are those that
 the splitting pass read, otherwise the chunk is retried. Everything before `write_chunk` only reads.
@@ -24,9 +24,10 @@ from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.original_lines import find_line_in_text, has_line_column
 from core.load_file.rows import Row, RowError, parse_row
-from core.statuses import ChunkStatus, ImportStatus
+from core.statuses import ACTIVE_STATUSES, ChunkStatus, ImportStatus
 from shell.aws.s3 import ObjectVersion
 from shell.db.session import session
+from shell.imports.chunks.checker import check_chunk
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import RowCoercer, StorableRow
 from shell.imports.chunks.columnar_rows import ColumnarRows, columnar_rows
@@ -42,7 +43,7 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 TAIL_BYTES = 1_000
 # The driver converts every selected column, used or not.
 _COLUMNS = (
-    *(Imports.status, Imports.tenant_id, Imports.case_id, Imports.user_id, Imports.layout),
+    *(Imports.status, Imports.phase, Imports.tenant_id, Imports.case_id, Imports.user_id, Imports.layout),
     *(Imports.bucket, Imports.object_key, Imports.version_id, Imports.etag),
 )
 _LOAD = (
@@ -83,7 +84,7 @@ def prepare_chunk(import_id: int, chunk_no: int) -> ChunkInput | str:
     if loaded is None:
         logger.warning("chunk not found", extra={"import_id": import_id, "chunk_no": chunk_no})
         return "unknown"
-    if loaded.import_record.status != ImportStatus.RUNNING:
+    if loaded.import_record.status not in ACTIVE_STATUSES:
         return loaded.import_record.status
     if loaded.chunk.status != ChunkStatus.PENDING:
         return loaded.chunk.status
@@ -91,10 +92,10 @@ def prepare_chunk(import_id: int, chunk_no: int) -> ChunkInput | str:
 
 
 def finish_chunk(prepared: ChunkInput | str) -> str:
-    """Write a prepared chunk, and return the status as `import_chunk` does."""
+    """Write or check a prepared chunk, and return the status as `import_chunk` does."""
     if isinstance(prepared, str):
         return prepared
-    result = write_chunk(prepared)
+    result = check_chunk(prepared) if prepared.is_check else write_chunk(prepared)
     if result.has_events:
         wake_relay()
     return result.status
@@ -153,7 +154,9 @@ def _compare_with_case(
     numbers = [*columnar.numbers, *(str(row.control_number) for row in others if not row.errors)]
     with session() as reading:
         held = find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
-        with_values = any(map(partial(_is_new_or_differs, held), columnar.numbers, columnar.hashes))
+        is_new_needed = loaded.import_record.status == ImportStatus.RUNNING
+        needs_values = partial(_needs_values, held, is_new_needed=is_new_needed)
+        with_values = any(map(needs_values, columnar.numbers, columnar.hashes))
         rows = [*columnar.build_rows(with_values=with_values), *others]
         if others:
             rows.sort(key=lambda row: row.source.line_no)
@@ -162,8 +165,9 @@ def _compare_with_case(
     return chunk_input
 
 
-def _is_new_or_differs(held: Mapping[str, StoredExhibit], number: str, row_hash: bytes) -> bool:
-    return number not in held or held[number].row_hash != row_hash
+def _needs_values(held: Mapping[str, StoredExhibit], number: str, row_hash: bytes, *, is_new_needed: bool) -> bool:
+    """Return whether the row is inserted or its differences are explained; a check inserts nothing."""
+    return held[number].row_hash != row_hash if number in held else is_new_needed
 
 
 def _reject_too_large(chunk: ImportChunks, original_line: int | None) -> Row:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlalchemy.orm import Session
 
 from core.codes import WarningCode
 from core.events import Event, rows_changed
+from core.imports.chunk_facts import Occurrence
 from core.load_file.encoding import replace_surrogates
 from core.load_file.layout import Layout
 from core.load_file.original_lines import find_original_line
@@ -53,7 +53,8 @@ def write_results(
     rejections = list(_build_rejections(chunk, layout, results.rejected))
     insert_new(transaction, "import_rejections", RejectionRow._fields, rejections)
     insert_new(transaction, "import_warnings", WarningRow._fields, warnings)
-    insert_new(transaction, "import_name_occurrences", NAME_COLUMNS, list(_build_occurrences(chunk, rows)))
+    occurrences = [(chunk.import_id, chunk.chunk_no, seq, *each) for seq, each in enumerate(list_occurrences(results))]
+    insert_new(transaction, "import_name_occurrences", NAME_COLUMNS, occurrences)
     counts = Counts(len(results.inserted), len(results.unchanged), 0, len(results.rejected), len(warnings))
     return ChunkOutcome(ChunkStatus.DONE, counts, list(_build_events(tenant_id, chunk, rows)))
 
@@ -82,18 +83,17 @@ def _build_warning(chunk: ImportChunks, row: StorableRow, seq: int, change: Valu
     )
 
 
-def _build_occurrences(chunk: ImportChunks, rows: Sequence[StorableRow]) -> Iterator[tuple[Any, ...]]:
-    """Yield every spelling of a name in the chunk, with the lowest line that has it."""
-    seq = 0
+def list_occurrences(results: RowResults) -> list[Occurrence]:
+    """Return every spelling of a name in the accepted rows of a chunk, with the lowest line that has it."""
+    rows = results.list_accepted()
+    found: dict[tuple[str, str], Occurrence] = {}
     for kind in NAME_KINDS:
-        seen: set[str] = set()
         for row in rows:
             for name in row.get_names(kind):
-                if name.name not in seen:
-                    seen.add(name.name)
+                if (kind.table, name.name) not in found:
                     where = (row.source.line_no, _clean(name.column))
-                    yield (chunk.import_id, chunk.chunk_no, seq, kind.table, name.name, *where)
-                    seq += 1
+                    found[kind.table, name.name] = Occurrence(kind.table, name.name, *where)
+    return list(found.values())
 
 
 def _build_events(tenant_id: str, chunk: ImportChunks, rows: Sequence[StorableRow]) -> Iterator[Event]:

@@ -16,30 +16,22 @@ from sqlalchemy.orm import Session
 
 from core.codes import Rejection
 from core.errors import ChunkBusyError, ConflictError, ImportNotRunningError
-from core.imports.conflicts import describe_missing_link
-from core.load_file.rows import Name, RowError
+from core.load_file.rows import RowError
 from core.statuses import ChunkStatus
 from shell.db.errors import error_number
 from shell.db.session import session
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import StorableRow
-from shell.imports.chunks.conflicts import explain_conflicts, find_origins
-from shell.imports.chunks.exhibit_store import (
-    StoredExhibit,
-    find_exhibits,
-    find_missing_links,
-    insert_exhibits,
-    insert_links,
-)
+from shell.imports.chunks.comparison import CaseComparison, build_links
+from shell.imports.chunks.exhibit_store import StoredExhibit, find_exhibits, insert_exhibits, insert_links
 from shell.imports.chunks.results import RowResults, write_results
 from shell.imports.completion import ChunkOutcome, Counts, complete_chunk
 from shell.imports.unused_names import delete_unused_names
 from shell.observability import emit_counts
-from shell.tables.name_kinds import NAME_KINDS, NameKind
+from shell.tables.name_kinds import NAME_KINDS
 from shell.utils.db_helpers import retry_on_db_conflict
 
 NO_SUCH_PARENT = 1452
-_CHANGED_MEANWHILE = "an exhibit or name of the case changed while the chunk was prepared; the chunk is imported again"
 
 _LOCK_CHUNK = text(
     "SELECT status FROM import_chunks WHERE import_id = :import_id AND chunk_no = :chunk_no FOR UPDATE SKIP LOCKED"
@@ -59,7 +51,7 @@ class WriteResult(NamedTuple):
     has_events: bool = True
 
 
-def _find_result(chunk_input: ChunkInput) -> WriteResult | None:
+def find_result(chunk_input: ChunkInput) -> WriteResult | None:
     """Return the status of a chunk that is not pending; wait for a transaction that is about to change it.
 
     A read without a lock would return `pending` while that COMMIT is under way.
@@ -70,7 +62,7 @@ def _find_result(chunk_input: ChunkInput) -> WriteResult | None:
     return None if status == ChunkStatus.PENDING else WriteResult(str(status))
 
 
-@retry_on_db_conflict(resolve=_find_result)
+@retry_on_db_conflict(resolve=find_result)
 def write_chunk(chunk_input: ChunkInput) -> WriteResult:
     """Add the missing names in a short transaction, then write everything else in one; retry both on a conflict.
 
@@ -90,13 +82,13 @@ def _write_names_and_rows(chunk_input: ChunkInput) -> WriteResult:
     if any(chunk_input.list_missing_names().values()):
         with session() as naming:
             # Without the lock on a pending chunk, names could be added to an import that is complete.
-            status = _lock_chunk(naming, import_id, chunk_no)
+            status = lock_chunk(naming, import_id, chunk_no)
             if status != ChunkStatus.PENDING:
                 return WriteResult(status)
             chunk_input.add_names(naming)
     try:
         with session() as transaction:
-            status = _lock_chunk(transaction, import_id, chunk_no)
+            status = lock_chunk(transaction, import_id, chunk_no)
             if status != ChunkStatus.PENDING:
                 return WriteResult(status)
             outcome = writer.write(transaction)
@@ -110,7 +102,8 @@ def _write_names_and_rows(chunk_input: ChunkInput) -> WriteResult:
     return WriteResult(ChunkStatus.DONE, has_events=bool(outcome.events))
 
 
-def _lock_chunk(transaction: Session, import_id: int, chunk_no: int) -> str:
+def lock_chunk(transaction: Session, import_id: int, chunk_no: int) -> str:
+    """Lock the chunk's row and return its status. Raises ChunkBusyError while another worker holds it."""
     status = transaction.execute(_LOCK_CHUNK, {"import_id": import_id, "chunk_no": chunk_no}).scalar()
     if status is None:
         raise ChunkBusyError()
@@ -147,27 +140,10 @@ class ChunkWriter:
             (row, added.ids[row.source.line_no]) for row in self.valid if row.source.line_no in added.ids
         ]
         known = {row.source.line_no for row, _ in added.refused} | added.ids.keys()
-        self._compare_stored(transaction, [row for row in self.valid if row.source.line_no not in known], results)
+        others = [row for row in self.valid if row.source.line_no not in known]
+        stored = self._find_stored(transaction, [str(row.control_number) for row in others])
+        CaseComparison(self._input, results).compare(transaction, others, stored)
         return results
-
-    def _compare_stored(self, transaction: Session, rows: Sequence[StorableRow], results: RowResults) -> None:
-        """Sort the rows by what the case holds under their number: this line, the same values, or other values."""
-        stored = self._find_stored(transaction, [str(row.control_number) for row in rows])
-        equal: list[tuple[StorableRow, int]] = []
-        differing: list[tuple[StorableRow, int]] = []
-        for row in rows:
-            exhibit = stored.get(str(row.control_number))
-            if exhibit is None:
-                raise ConflictError(_CHANGED_MEANWHILE)
-            if (exhibit.import_id, exhibit.line_no) == (self.import_record.id, row.source.line_no):
-                results.inserted.append((row, exhibit.id))
-            elif exhibit.row_hash == row.row_hash:
-                equal.append((row, exhibit.id))
-            else:
-                differing.append((row, exhibit.id))
-        if differing:
-            results.rejected += explain_conflicts(transaction, self.import_record, self.layout, differing)
-        self._compare_links(transaction, equal, results)
 
     def _find_stored(self, transaction: Session, numbers: Sequence[str]) -> Mapping[str, StoredExhibit]:
         """Return the case's exhibits under these numbers.
@@ -178,34 +154,10 @@ class ChunkWriter:
         others = [number for number in numbers if number not in self.held]
         return {**self.held, **find_exhibits(transaction, self.import_record.case_id, others)}
 
-    def _compare_links(
-        self, transaction: Session, equal: Sequence[tuple[StorableRow, int]], results: RowResults
-    ) -> None:
-        missing = find_missing_links(transaction, {kind: self._build_links(kind, equal) for kind in NAME_KINDS})
-        results.unchanged = [(row, exhibit_id) for row, exhibit_id in equal if exhibit_id not in missing]
-        origins = find_origins(transaction, self.import_record, list(missing))
-        for row, exhibit_id in equal:
-            if exhibit_id in missing:
-                name = self._find_name(row, missing[exhibit_id])
-                results.rejected.append((row, [describe_missing_link(*name, origins[exhibit_id])]))
-
-    def _find_name(self, row: StorableRow, links: set[tuple[NameKind, int]]) -> Name:
-        """Return the row's first custodian or tag among the links."""
-        names = ((kind, name) for kind in NAME_KINDS for name in row.get_names(kind))
-        return next(name for kind, name in names if (kind, self._input.found_names[kind.model][name.name].id) in links)
-
-    def _build_links(self, kind: NameKind, rows: Sequence[tuple[StorableRow, int]]) -> list[tuple[int, int]]:
-        """Return pairs of an exhibit's id and that of its custodian or tag."""
-        ids = {name: found.id for name, found in self._input.found_names[kind.model].items()}
-        try:
-            return [(exhibit_id, ids[name.name]) for row, exhibit_id in rows for name in row.get_names(kind)]
-        except KeyError as error:
-            raise ConflictError(_CHANGED_MEANWHILE) from error
-
     def _write_links(self, transaction: Session, inserted: Sequence[tuple[StorableRow, int]]) -> None:
         try:
             for kind in NAME_KINDS:
-                insert_links(transaction, kind, self._build_links(kind, inserted), self.import_record.user_id)
+                insert_links(transaction, kind, build_links(self._input, kind, inserted), self.import_record.user_id)
         except IntegrityError as error:
             if error_number(error) == NO_SUCH_PARENT:
                 raise ConflictError("a custodian or tag was deleted while the chunk was written") from error

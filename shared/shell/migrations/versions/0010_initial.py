@@ -46,7 +46,7 @@ APPLICATION_TABLES = (
       options MEDIUMTEXT
         COMMENT 'The options of an announced import, as JSON; NULL for a file put into the bucket directly',
       status VARCHAR(32) NOT NULL
-        COMMENT 'awaiting_upload, splitting, running, completed, completed_with_rejections, failed or cancelled',
+        COMMENT 'awaiting_upload, splitting, checking, checked, running or an end, such as completed or failed',
       failure_code VARCHAR(64) COMMENT 'Why the whole file failed, as a code; NULL otherwise',
       failure_message VARCHAR(1024) COMMENT 'What is wrong with the file and what to do about it; NULL otherwise',
       sha256 BINARY(32) COMMENT 'SHA-256 of the whole load file',

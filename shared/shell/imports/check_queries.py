@@ -1,0 +1,32 @@
+"""Read the result of a check for the API."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+from core.contracts.checks import CheckedCode, CheckResult
+from core.imports.check_summary import judge_check, read_summaries
+from core.imports.report_files import build_findings_key
+from shell.aws.presigned_urls import presign_get
+from shell.settings import settings
+from shell.tables.import_checks import ImportChecks
+
+
+def describe_check(check: ImportChecks | None) -> CheckResult | None:
+    """Return a finished check as the API represents it, with a URL of its findings once they are written; else None."""
+    if check is None or check.finished_at is None:
+        return None
+    summaries = read_summaries(check.findings or "[]")
+    key = build_findings_key(check.import_id, check.generation)
+    return CheckResult(
+        status=judge_check(summaries),
+        would_import=check.would_import,
+        would_update=0,
+        unchanged=check.unchanged,
+        would_reject=check.would_reject,
+        new_custodians=check.new_custodians,
+        new_tags=check.new_tags,
+        findings=[CheckedCode(**vars(each)) for each in summaries],
+        report=presign_get(settings().bucket, key) if check.report_written else None,
+        finished_at=check.finished_at.replace(tzinfo=UTC),
+    )

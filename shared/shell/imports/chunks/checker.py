@@ -1,0 +1,86 @@
+"""Check one chunk of a load file: find what an import of its rows would do, and write nothing to the case.
+
+Guaranteed: the rows are read, coerced and compared by the code that imports them; a chunk is checked once, however
+often its message is delivered. What needs other chunks is found at the end, from the facts that are stored here.
+Not guaranteed: that the case stays as it was when the chunk was checked, and that the server would accept every value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlalchemy.orm import Session
+
+from core.errors import ImportNotRunningError
+from core.imports.chunk_facts import ChunkFacts, pack_facts
+from core.load_file.rows import RowError, ValueChange
+from core.statuses import ChunkStatus
+from shell.db.session import session
+from shell.imports.check_results import FindingRow, build_finding, write_facts, write_findings
+from shell.imports.chunks.chunk_input import ChunkInput
+from shell.imports.chunks.coercion import StorableRow
+from shell.imports.chunks.comparison import CaseComparison
+from shell.imports.chunks.results import RowResults, list_occurrences
+from shell.imports.chunks.writer import WriteResult, find_result, lock_chunk
+from shell.imports.completion import ChunkOutcome, Counts, complete_chunk
+from shell.utils.db_helpers import retry_on_db_conflict
+
+
+@retry_on_db_conflict(resolve=find_result)
+def check_chunk(chunk_input: ChunkInput) -> WriteResult:
+    """Store the findings and facts of the chunk, and complete it, in one transaction.
+
+    Raises ChunkBusyError while another worker holds the chunk.
+    """
+    chunk = chunk_input.chunk
+    try:
+        with session() as transaction:
+            status = lock_chunk(transaction, chunk.import_id, chunk.chunk_no)
+            if status != ChunkStatus.PENDING:
+                return WriteResult(status)
+            results = compare_with_case(transaction, chunk_input)
+            findings = list(_build_findings(chunk.import_id, results))
+            write_findings(transaction, findings)
+            facts = ChunkFacts(list_occurrences(results), b"")
+            write_facts(transaction, chunk.import_id, chunk.chunk_no, pack_facts(facts))
+            outcome = ChunkOutcome(ChunkStatus.DONE, _count(results))
+            complete_chunk(transaction, chunk_input.import_record, chunk.chunk_no, outcome)
+    except ImportNotRunningError as stopped:
+        return WriteResult(stopped.status)
+    return WriteResult(ChunkStatus.DONE, has_events=False)
+
+
+def compare_with_case(transaction: Session, chunk_input: ChunkInput) -> RowResults:
+    """Return the result that an import would have for every row; the ids of new exhibits are 0."""
+    chunk_input.number_missing_names()
+    results = RowResults(rejected=[(row, row.errors) for row in chunk_input.rejected])
+    held = [row for row in chunk_input.valid if row.control_number in chunk_input.held]
+    CaseComparison(chunk_input, results).compare(transaction, held, chunk_input.held)
+    results.inserted += ((row, 0) for row in chunk_input.list_new_rows())
+    return results
+
+
+def _build_findings(import_id: int, results: RowResults) -> Iterator[FindingRow]:
+    for row, errors in results.rejected:
+        for seq, error in enumerate(errors):
+            yield _build_finding(import_id, row, seq, error)
+    for row in results.list_accepted():
+        for seq, change in enumerate(row.changes):
+            yield _build_finding(import_id, row, seq, change)
+
+
+def _build_finding(import_id: int, row: StorableRow, seq: int, found: RowError | ValueChange) -> FindingRow:
+    return build_finding(
+        import_id,
+        found.code.value,
+        row.source.line_no,
+        seq,
+        found.message,
+        column=found.column,
+        control_number=row.control_number,
+    )
+
+
+def _count(results: RowResults) -> Counts:
+    warnings = sum(len(row.changes) for row in results.list_accepted())
+    return Counts(len(results.inserted), len(results.unchanged), 0, len(results.rejected), warnings)

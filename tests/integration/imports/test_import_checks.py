@@ -1,0 +1,281 @@
+"""A check says what the import that follows does, writes nothing to the case, and is run once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, text
+
+import complete_import
+import import_chunk
+from core.caller import Caller
+from core.contracts.checks import RunRequest
+from core.contracts.imports import ImportDetails, ImportState
+from core.errors import NotFoundError, SourceChangedError, WrongStateError
+from shell.aws import clients
+from shell.imports.checks.commands import run_import
+from shell.imports.checks.queries import list_findings
+from shell.imports.chunks import importer
+from shell.imports.queries import get_import
+from tests.integration.imports.conftest import Chunks
+from tests.integration.imports.support import (
+    CALLER,
+    SIX,
+    STRANGER,
+    THREE,
+    announce,
+    cancel,
+    committed,
+    events,
+    finish,
+    put,
+    retry,
+    run_chunks,
+    start,
+    state,
+)
+from tests.support.world import World, call, complete_imports
+
+HEADER = "Control Number,Title,Custodian,Tags,Date\r\n"
+# What the case holds: equal rows, a row with other values, and one without its custodian.
+HELD = HEADER + 'A-1,one,Müller,hot,2001-01-31\r\nA-2,two,"Ann; Bob",,\r\nA-3,three,,,\r\n'
+# Spellings that the database holds equal on several lines, in the case and in the file; a title that is too long, two
+# rows without or with a bad id, a duplicate in another chunk, a bad date, a cell too many.
+FILE = (
+    HEADER + "A-1,one,Müller,hot,2001-01-31\r\n"
+    'A-2,other,"Ann; Bob",,\r\n'
+    "A-3,three,Carl,,\r\n"
+    f"B-1,{'long ' * 300},MULLER,cold,\r\n"
+    "B-2,x,ann,Cold,not a date\r\n"
+    ",no id,Zoe,,\r\n"
+    'B-3,x,"Zoë; ZOE",COLD,\r\n'
+    "B-1,again,Dan,,\r\n"
+    "B-4,x,zoe,,2001-02-03,one more\r\n"
+    "B-5,x,Straße,,\r\n"
+    "B-6,x,strasse,,\r\n"
+)
+CASE = ("exhibits", "custodians", "tags", "custodian_exhibits", "taggings")
+ACCEPT: dict[str, Any] = {"acceptRejections": True}
+
+
+def case_rows(world: World) -> dict[str, Any]:
+    """Every row of the tables of cases."""
+    return {table: world.query(f"SELECT * FROM {table}") for table in CASE}
+
+
+def checked(world: World, data: bytes, **body: Any) -> int:
+    """Upload a file to be checked, and have it checked."""
+    pending = announce(dryRun=True, **body)
+    assert start(put(pending, data))
+    run_chunks(world)
+    return pending.id
+
+
+def details(import_id: int, caller: Caller = CALLER) -> ImportDetails:
+    """The import with its check."""
+    return get_import(caller, import_id)
+
+
+def run(import_id: int, *, caller: Caller = CALLER, **body: Any) -> ImportState:
+    """Have a checked file imported."""
+    return committed(run_import, caller, import_id, RunRequest.model_validate(body))
+
+
+def found(import_id: int) -> list[tuple[str, int, str | None, str]]:
+    """All findings: code, line, column and message."""
+    page = list_findings(CALLER, import_id, None, 1000, None)
+    return sorted((each.code, each.line, each.column, each.message) for each in page.items)
+
+
+def reported(world: World, import_id: int) -> list[tuple[str, int, str | None, str]]:
+    """All rejections and warnings of an import, in the form of `found`."""
+    columns = "code, line_no, column_name, message"
+    tables = ("import_rejections", "import_warnings")
+    rows = [
+        row for table in tables for row in world.query(f"SELECT {columns} FROM {table} WHERE import_id = {import_id}")
+    ]
+    return sorted(map(tuple, rows))
+
+
+@pytest.mark.parametrize("rows", [1, 3, 100])
+def test_a_check_finds_what_the_import_then_does_and_leaves_the_case_alone(
+    world: World, chunk_rows: Chunks, rows: int
+) -> None:
+    world.run(HELD.encode())
+    chunk_rows(rows)
+    before = case_rows(world)
+    import_id = checked(world, FILE.encode())
+    assert case_rows(world) == before
+    assert world.query("SELECT COUNT(*) FROM import_rejections") == [(0,)]
+    assert world.query("SELECT COUNT(*) FROM import_check_facts") == [(0,)]
+    check = details(import_id).check
+    assert check is not None
+    assert (state(import_id).status, check.status) == ("checked", "errors")
+    findings = found(import_id)
+    assert run(import_id, **ACCEPT).status == "running"
+    finish(world)
+    after = details(import_id)
+    assert after.status == "completed_with_rejections"
+    assert (check.would_import, check.unchanged, check.would_reject) == (
+        after.imported,
+        after.unchanged,
+        after.rejected,
+    )
+    assert (check.would_import, check.unchanged, check.would_reject) == (5, 1, 5)
+    assert reported(world, import_id) == findings
+    created = "SELECT custodians_created, tags_created FROM imports WHERE id = :id"
+    assert world.query(created, id=import_id) == [(check.new_custodians, check.new_tags)]
+    assert {each.code: each.count for each in check.findings if each.severity == "error"} == {
+        "DUPLICATE_ID": 1,
+        "EXISTS_WITH_OTHER_VALUES": 2,
+        "MISSING_ID": 1,
+        "WRONG_CELL_COUNT": 1,
+    }
+    assert after.check == check.model_copy(update={"report": after.check and after.check.report})
+
+
+def test_a_file_that_is_checked_and_run_has_the_result_of_one_that_is_imported(
+    world: World, chunk_rows: Chunks
+) -> None:
+    chunk_rows(2)
+    import_id = checked(world, SIX)
+    run(import_id, **ACCEPT)
+    finish(world)
+    assert world.dump(import_id) == world.dump(world.run(SIX, case="Another", user_id=CALLER.user_id))
+
+
+def test_a_dropped_file_is_checked_by_its_options_and_a_case_that_changed_is_told(world: World) -> None:
+    import_id = world.run(THREE, dry_run=True)
+    assert state(import_id).status == "checked"
+    world.run(THREE)
+    with pytest.raises(WrongStateError, match="added to the case"):
+        run(import_id, requireUnchanged=True)
+    assert run(import_id).status == "running"
+    finish(world)
+    (warning,) = reported(world, import_id)
+    assert warning[:2] == ("DIFFERS_FROM_CHECK", 0)
+    assert "imported 0 instead of 3, unchanged 3 instead of 0" in warning[3]
+
+
+def test_a_run_needs_what_the_check_found_to_be_accepted(world: World) -> None:
+    warned = checked(world, b"Control Number,Date\r\nA-1,never\r\n")
+    rejected = checked(world, SIX)
+    with pytest.raises(WrongStateError, match="acknowledgeWarnings"):
+        run(warned)
+    for body in ({}, {"acknowledgeWarnings": True}):
+        with pytest.raises(WrongStateError, match="2 rows would be rejected"):
+            run(rejected, **body)
+    assert run(warned, acknowledgeWarnings=True).status == run(rejected, **ACCEPT).status == "running"
+    with pytest.raises(WrongStateError, match="is running"):
+        run(rejected, **ACCEPT)
+    with pytest.raises(NotFoundError):
+        run(rejected, caller=STRANGER, **ACCEPT)
+    with pytest.raises(NotFoundError):
+        list_findings(STRANGER, rejected, None, 10, None)
+
+
+def test_a_file_that_is_gone_is_not_run(world: World) -> None:
+    pending = announce(dryRun=True)
+    message = put(pending, THREE)
+    assert start(message)
+    run_chunks(world)
+    version = message["Records"][0]["s3"]["object"]["versionId"]
+    clients.s3().delete_object(Bucket=pending.bucket, Key=pending.object_key, VersionId=version)
+    with pytest.raises(SourceChangedError, match="SOURCE_CHANGED"):
+        run(pending.id)
+    assert state(pending.id).status == "checked"
+
+
+def test_a_worker_that_has_read_a_chunk_to_check_it_does_not_complete_it_for_the_run(
+    world: World, chunk_rows: Chunks
+) -> None:
+    """Without the status in the count-down the chunk would be done, and its rows nowhere."""
+    chunk_rows(1)
+    pending = announce(dryRun=True)
+    assert start(put(pending, THREE))
+    messages = world.chunk_messages()
+    late = importer.prepare_chunk(pending.id, 1)
+    for message in messages:
+        assert call(import_chunk.lambda_handler, message)
+    complete_imports()
+    run(pending.id)
+    assert importer.finish_chunk(late) == "running"
+    finish(world)
+    assert (state(pending.id).status, state(pending.id).imported) == ("completed", 3)
+
+
+def test_a_chunk_that_fails_in_a_check_is_an_error_until_a_retry(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(1)
+    pending = announce(dryRun=True)
+    assert start(put(pending, SIX))
+    first, *others = world.chunk_messages()
+    for message in others:
+        assert world.import_chunk(message)
+    world.give_up(first)
+    assert world.query("SELECT COUNT(*) FROM import_rejections") == [(0,)]
+    check = details(pending.id).check
+    assert check is not None
+    assert (check.findings[0].code, check.findings[0].first_line) == ("CHUNK_FAILED", 2)
+    merged = {line for code, line, *_ in found(pending.id) if code == "NAME_MERGED"}
+    assert merged == {5, 6}
+    assert retry(pending.id).status == "checking"
+    finish(world)
+    assert {line for code, line, *_ in found(pending.id) if code == "NAME_MERGED"} == {3, 5, 6}
+    assert not [code for code, *_ in found(pending.id) if code == "CHUNK_FAILED"]
+    with pytest.raises(WrongStateError, match="nothing to retry"):
+        retry(pending.id)
+
+
+def test_a_check_is_cancelled_and_goes_on_after_a_retry(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(1)
+    pending = announce(dryRun=True)
+    assert start(put(pending, THREE))
+    first, *_ = world.chunk_messages()
+    assert world.import_chunk(first)
+    assert cancel(pending.id).status == "cancelled"
+    assert retry(pending.id).status == "checking"
+    finish(world)
+    check = details(pending.id).check
+    assert check is not None
+    assert (check.status, check.would_import, check.new_custodians) == ("ok", 3, 3)
+
+
+def test_a_completion_that_comes_twice_or_late_changes_nothing(world: World) -> None:
+    import_id = checked(world, SIX)
+    before = (details(import_id).check, world.query("SELECT * FROM import_check_findings"))
+    assert call(complete_import.lambda_handler, {"import_id": import_id, "generation": 1})
+    assert (details(import_id).check, world.query("SELECT * FROM import_check_findings")) == before
+    assert len(events(world, "import.checked")) == 1
+
+
+def test_names_have_the_weight_that_their_equality_has(other: Connection) -> None:
+    """The check compares names by weight, the import by the column's collation."""
+    names = [
+        "a",
+        "A",
+        "á",
+        "a ",
+        "a\u00a0",
+        "ß",
+        "ss",
+        "ｓｓ",
+        "x\u200d",
+        "x",
+        "ﬁ",
+        "fi",
+        "é",
+        "e\u0301",
+        "\U0001f600",
+        "\U0001f601",
+    ]
+    pairs = [(a, b) for a in names for b in names]
+    weight = (
+        "TRIM(TRAILING WEIGHT_STRING(CONVERT(' ' USING utf8mb4) COLLATE utf8mb4_unicode_520_ci) FROM WEIGHT_STRING({}))"
+    )
+    column = "CONVERT({} USING utf8mb4) COLLATE utf8mb4_unicode_520_ci"
+    for a, b in pairs:
+        left, right = column.format(":a"), column.format(":b")
+        statement = text(f"SELECT {left} = {right}, {weight.format(left)} = {weight.format(right)}")
+        equal, same_weight = other.execute(statement, {"a": a, "b": b}).one()
+        assert equal == same_weight, (a, b)
