@@ -9,7 +9,7 @@ from samples.spec import Spec
 from shell.aws import clients
 from tests.artifact.sending import Sender
 from tests.support.answers import answers
-from tests.support.world import completion_messages, taken_from
+from tests.support.world import completion_messages, request_messages, taken_from
 
 DONE: dict[str, list[str]] = {"batchItemFailures": []}
 THREE = generate(Spec(rows=3)).data
@@ -114,3 +114,14 @@ def imports_api(sender: Sender) -> None:
     assert json.loads(answer["body"])["upload"]["url"].startswith(sender.world.environment["AWS_ENDPOINT_URL"])
     found = "SELECT c.name, i.file_name, i.size FROM imports i JOIN cases c ON c.id = i.case_id"
     assert sender.world.query(found) == [("Smith v. Müller", "production_001.dat", 1_048_576)]
+
+
+def import_checks_api(sender: Sender) -> None:
+    """The file that was checked is imported: its chunks will be queued, and nothing is in the case before."""
+    import_id = sender.world.run(THREE, case="Smith v. Müller", dry_run=True)
+    sender.world.query("UPDATE imports SET tenant_id = 'acme' WHERE id = :i", i=import_id)
+    sender.world.query("UPDATE cases SET tenant_id = 'acme'")
+    answer = sender.send("import_checks_api", rawPath=f"/imports/{import_id}/run")
+    assert answer["statusCode"] == 200, answer
+    assert sender.world.query("SELECT status, phase, chunks_left FROM imports") == [("running", "import", 1)]
+    assert [message["import_id"] for message in request_messages()] == [import_id]

@@ -28,7 +28,7 @@ from tests.support.world import Context
 
 _FORKS = multiprocessing.get_context("forkserver")
 # Whichever module is imported last says what the server of processes has ready; this says what the others do as well.
-_API = ["imports_api", "exhibits_api", "custodians_api", "custody_api", "productions_api"]
+_API = ["imports_api", "import_checks_api", "exhibits_api", "custodians_api", "custody_api", "productions_api"]
 _FORKS.set_forkserver_preload([__name__, "tests.support.workers", *_API])
 
 

@@ -20,7 +20,7 @@ from shell.db import session
 from shell.outbox.relay import publish_pending
 from tests.support.outbox import THROTTLED, message_of
 
-API_HANDLERS = ("imports_api", "exhibits_api", "custodians_api", "custody_api")
+API_HANDLERS = ("imports_api", "import_checks_api", "exhibits_api", "custodians_api", "custody_api")
 _FORKS = multiprocessing.get_context("forkserver")
 # Who says this last is heard: not less than the others need.
 _FORKS.set_forkserver_preload([__name__, "tests.support.workers", "tests.support.api_workers", *API_HANDLERS])

@@ -55,6 +55,7 @@ FILE = (
     "B-5,x,Straße,,\r\n"
     "B-6,x,strasse,,\r\n"
 )
+ACCEPT_TOO_LITTLE: tuple[dict[str, Any], ...] = ({}, {"acknowledgeWarnings": True})
 CASE = ("exhibits", "custodians", "tags", "custodian_exhibits", "taggings")
 ACCEPT: dict[str, Any] = {"acceptRejections": True}
 
@@ -163,7 +164,7 @@ def test_a_run_needs_what_the_check_found_to_be_accepted(world: World) -> None:
     rejected = checked(world, SIX)
     with pytest.raises(WrongStateError, match="acknowledgeWarnings"):
         run(warned)
-    for body in ({}, {"acknowledgeWarnings": True}):
+    for body in ACCEPT_TOO_LITTLE:
         with pytest.raises(WrongStateError, match="2 rows would be rejected"):
             run(rejected, **body)
     assert run(warned, acknowledgeWarnings=True).status == run(rejected, **ACCEPT).status == "running"

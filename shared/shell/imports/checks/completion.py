@@ -82,9 +82,12 @@ def complete_check(import_id: int, generation: int) -> bool:
     Raises an UnavailableError for any failure that a later delivery of the message can overcome.
     """
     import_record = load_current_import(import_id)
-    if import_record is None or import_record.status != ImportStatus.CHECKING:
-        # A worker may have been killed before it did.
-        delete_facts(import_id)
+    if import_record is None:
+        return False
+    if import_record.status != ImportStatus.CHECKING:
+        if import_record.status == ImportStatus.CHECKED or import_record.generation > 1:
+            # A worker may have been killed before it did.
+            delete_facts(import_id)
         return False
     try:
         check_completing(import_record, generation, ImportStatus.CHECKING)
