@@ -1,7 +1,8 @@
 """Damaged load files by the hundred thousand: each is refused with a reason, or every record of it is accounted for.
 
 `python -m tests.torture.mutated_files --files 100000 --imports 2000 --seed 1` puts so many through the parser and so
-many of them through the whole import, on a database server of its own. `--habits 50000` compares so many sound files
+many of them through the whole import, on a database server of its own. `--checks 2000` has so many checked before they
+are imported, and compares what the check said with what the import did. `--habits 50000` compares so many sound files
 with what Python's csv module reads in them. The last lines have the figures; the exit code is 1 where a promise was not
 kept, and the command that does it again is printed.
 """
@@ -22,15 +23,16 @@ from benchmarks.output import run_command
 from tests.support.world import World
 from tests.torture.habits import HabitFile, HabitWriter, compare
 from tests.torture.mutated_bounds import PROCESSOR_S, bounded, most_memory
+from tests.torture.mutated_checks import agreed
 from tests.torture.mutated_imports import imported
 from tests.torture.mutated_parsing import parse
 from tests.torture.mutations import Mutated, Mutator
 from tests.torture.worlds import own_world
 
-WITHIN_S = {"parser": PROCESSOR_S, "imports": 20.0}
+WITHIN_S = {"parser": PROCESSOR_S, "imports": 20.0, "checks": 40.0}
 SHOWN, CHUNK_ROWS = 20, 7
 AnyFile = TypeVar("AnyFile", Mutated, HabitFile)
-STEP = {"parser": 5_000, "imports": 100}
+STEP = {"parser": 5_000, "imports": 100, "checks": 100}
 
 
 @dataclass
@@ -85,13 +87,22 @@ def main(arguments: list[str] | None = None) -> int:
         with own_world(given.database_url, CHUNK_ROWS) as world:
             through(whole, mutator, imports, "imports", lambda file: _imported(world, file))
     compare_habits(habits, range(given.habits) if given.only is None else files)
+    checks = Tally(given.seed)
+    if given.checks:
+        chosen = range(given.checks) if given.only is None else files
+        with own_world(given.database_url, CHUNK_ROWS) as world:
+            through(checks, mutator, chosen, "checks", lambda file: Counter(agreed(world, file)))
     print(_summary(parser, whole))
+    print(
+        f"{checks.files:,} files checked and then imported: {checks.counts['failed']:,} failed both times, "
+        f"{checks.counts['rows_seen']:,} rows, {checks.counts['findings']:,} findings; {checks.violations} differences"
+    )
     print(
         f"{habits.files:,} files of people's habits compared with Python's csv: {habits.counts['rows']:,} rows, "
         f"{habits.counts['headers']:,} headers and {habits.counts['marks']:,} marks inside, "
         f"{habits.counts['refused']:,} refused as they must be; {habits.violations} differences"
     )
-    return 1 if parser.violations or whole.violations or habits.violations else 0
+    return 1 if any(each.violations for each in (parser, whole, habits, checks)) else 0
 
 
 def compare_habits(tally: Tally, files: range) -> None:
@@ -110,6 +121,7 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.torture.mutated_files", description=__doc__)
     parser.add_argument("--files", type=number(0, 10**8), default=100_000, help="through the parser (default: 100000)")
     parser.add_argument("--imports", type=number(0, 10**6), default=2_000, help="imported as a whole (default: 2000)")
+    parser.add_argument("--checks", type=number(0, 10**6), default=0, help="checked, then imported (default: 0)")
     parser.add_argument("--habits", type=number(0, 10**8), default=50_000, help="compared with csv (default: 50000)")
     parser.add_argument("--seed", type=number(0, 2**32), default=1, help="another one gives other files (default: 1)")
     parser.add_argument("--only", type=number(0, 10**8), help="the file of that number alone, both ways")

@@ -61,6 +61,12 @@ def deliver(world: World, data: bytes, options: Mapping[str, Any], case: str, rn
     _put_options(world, notification, options)
     demand(call(start_import.lambda_handler, notification), "the request of the import comes back")
     import_id = int(world.query("SELECT MAX(id) FROM imports")[0][0])
+    deliver_chunks(world, rng)
+    return import_id
+
+
+def deliver_chunks(world: World, rng: random.Random) -> None:
+    """Deliver the chunks that are queued, in any order, and the completion."""
     messages = world.chunk_messages()
     rng.shuffle(messages)
     for message in messages:
@@ -69,7 +75,6 @@ def deliver(world: World, data: bytes, options: Mapping[str, Any], case: str, rn
         metrics.clear_metrics()
     # A file without rows has no chunk.
     complete_imports()
-    return import_id
 
 
 def accounted(world: World, import_id: int, data: bytes) -> Imported:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import pytest
+from sqlalchemy.orm import Session
 
 from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.layout import Layout
@@ -15,17 +17,22 @@ from core.load_file.splitter import Splitter
 from samples.columns import Role
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
+from shell.imports.chunks import checker
+from shell.imports.chunks.checker import compare_with_case
+from shell.imports.chunks.chunk_input import ChunkInput
+from shell.imports.chunks.results import RowResults
 from shell.settings import settings
 from tests.support.world import World
 from tests.torture import mutated_bounds, mutated_files
 from tests.torture.access_rows import Kept
 from tests.torture.mutated_bounds import ExceededError, bounded
+from tests.torture.mutated_checks import agreed
 from tests.torture.mutated_imports import Imported, accounted, imported, run_import
 from tests.torture.mutated_parsing import parse
 from tests.torture.mutated_rows import ViolationError
 from tests.torture.mutations import DAMAGES, Mutated, Mutator
 
-FILES, IMPORTS = 300, 14
+FILES, IMPORTS, CHECKS = 300, 14, 8
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +66,24 @@ def test_damaged_files_are_imported_or_fail_with_a_reason(small_chunks: World, m
     counts = sum((Counter(each.counts) for each in ended if each.counts), Counter[str]())
     assert sum(each.failed is None for each in ended) > IMPORTS / 2
     assert min(counts["imported"], counts["unchanged"], counts["rejected"]) > 0
+
+
+def test_the_check_of_a_damaged_file_says_what_its_import_does(small_chunks: World, mutator: Mutator) -> None:
+    counts = sum((Counter(agreed(small_chunks, mutator.file(number))) for number in range(CHECKS)), Counter[str]())
+    assert min(counts["failed"], counts["findings"]) > 0
+
+
+def test_a_check_that_overlooks_a_row_is_found_out(
+    small_chunks: World, mutator: Mutator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def overlook(transaction: Session, chunk_input: ChunkInput) -> RowResults:
+        results = compare_with_case(transaction, chunk_input)
+        return replace(results, rejected=results.rejected[1:])
+
+    monkeypatch.setattr(checker, "compare_with_case", overlook)
+    with pytest.raises(ViolationError, match=r"the check said|check alone"):
+        for number in range(CHECKS):
+            agreed(small_chunks, mutator.file(number))
 
 
 class LosingSplitter(Splitter):
