@@ -82,8 +82,7 @@ def test_a_check_that_overlooks_a_row_is_found_out(
 
     monkeypatch.setattr(checker, "compare_with_case", overlook)
     with pytest.raises(ViolationError, match=r"the check said|check alone"):
-        for number in range(CHECKS):
-            agreed(small_chunks, mutator.file(number))
+        list(map(partial(agreed, small_chunks), map(mutator.file, range(CHECKS))))
 
 
 class LosingSplitter(Splitter):
