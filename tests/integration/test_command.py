@@ -44,12 +44,18 @@ def test_a_file_is_imported_once_and_its_rejected_rows_come_back(
 ) -> None:
     made: Generated = generate(SPEC)
     file = made.write(tmp_path / "production.dat")
+    assert main(["check", str(file), "--case", "Smith v. Jones", "--json"], workspace) == 3
+    check = json.loads(capsys.readouterr().out)["checks"][0]
+    assert (check["status"], check["would_import"]) == ("errors", len(made.truth.imported))
     code, first = run(workspace, capsys, str(file), "--workers", "2")
     entry = first["imports"][0]
     assert code == 3
     assert entry["status"] == "completed_with_rejections"
     assert sum(entry["rejected_by_code"].values()) == len(made.truth.rejected)
     counts = (entry["rows_seen"], entry["imported"], entry["rejected"])
+    errors = {each["code"]: each["count"] for each in check["findings"] if each["severity"] == "error"}
+    assert errors == entry["rejected_by_code"]
+    assert Path(check["report"]).read_text("utf-8-sig").startswith("code,severity,line,column,message,id,rows")
     assert counts == (made.truth.rows_seen, len(made.truth.imported), len(made.truth.rejected))
     places = [(r.first_line, r.byte_start, r.byte_len) for r in made.truth.rejected]
     expected = error_file_of(made.data, made.truth.header_len, "utf-8-sig", Form.of(made), places)

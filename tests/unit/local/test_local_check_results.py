@@ -1,0 +1,89 @@
+"""What `check` prints at the end, for people and for programs, and its exit code."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from core.imports.check_summary import CodeSummary, Severity, write_summaries
+from local.cli.check_results import choose_exit_code, format_checks_json, print_checks
+from local.cli.report_download import Reports
+from local.cli.summary import ImportResult
+from tests.unit.local.support import state
+
+FINDINGS = [
+    CodeSummary("MISSING_ID", Severity.ERROR, 2, 5, "The row has no id. Add one."),
+    CodeSummary("INVALID_DATE", Severity.WARNING, 7, 3, "Not a date."),
+]
+REJECTED = ImportResult(
+    Path("a.dat"),
+    state(
+        status="checked",
+        rows_seen=9,
+        imported=6,
+        unchanged=1,
+        rejected=2,
+        new_custodians=4,
+        new_tags=3,
+        findings=write_summaries(FINDINGS),
+    ),
+    None,
+    1.23456,
+    Reports(findings=Path("/r/findings.csv")),
+)
+WARNED = ImportResult(Path("b.dat"), state(status="checked", findings=write_summaries(FINDINGS[1:])), None, 1.0)
+CLEAN = ImportResult(Path("c.dat"), state(status="checked", rows_seen=3, imported=3, findings="[]"), None, 1.0)
+REFUSED = ImportResult(
+    Path("d.dat"),
+    state(status="failed", failure_code="EMPTY_FILE", failure_message="The file is empty."),
+    "EMPTY_FILE: The file is empty.",
+    0.1,
+)
+BROKEN = ImportResult(Path("e.dat"), None, "the server has gone away", 0.1)
+
+
+def test_the_json_has_the_keys_that_programs_rely_on() -> None:
+    checks = json.loads(format_checks_json([REJECTED, WARNED, CLEAN, REFUSED, BROKEN]))["checks"]
+    first = checks[0]
+    assert first["findings"] == [
+        {"code": "MISSING_ID", "severity": "error", "count": 2, "first_line": 5, "message": FINDINGS[0].message},
+        {"code": "INVALID_DATE", "severity": "warning", "count": 7, "first_line": 3, "message": "Not a date."},
+    ]
+    counts = ("rows_seen", "would_import", "would_update", "unchanged", "would_reject", "new_custodians", "new_tags")
+    assert [first[name] for name in counts] == [9, 6, 0, 1, 2, 4, 3]
+    assert (first["file"], first["report"], first["seconds"], first["columns"]) == (
+        "a.dat",
+        "/r/findings.csv",
+        1.235,
+        [],
+    )
+    assert [check["status"] for check in checks] == ["errors", "warnings", "ok", "errors", "errors"]
+    assert [check["findings"][0]["code"] for check in checks[3:]] == ["EMPTY_FILE", "NOT_CHECKED"]
+    assert checks[4]["error"] == "the server has gone away"
+
+
+@pytest.mark.parametrize(
+    ("results", "code"), [([CLEAN, WARNED], 0), ([CLEAN, REJECTED], 3), ([REJECTED, REFUSED], 1), ([BROKEN], 1)]
+)
+def test_the_exit_code_tells_rejected_rows_from_a_file_that_cannot_be_imported(
+    results: list[ImportResult], code: int
+) -> None:
+    assert choose_exit_code(results) == code
+
+
+def test_people_see_each_code_and_how_to_import_the_file() -> None:
+    output = io.StringIO()
+    print_checks([REJECTED, CLEAN, REFUSED], "Smith v. Jones", "local", output)
+    printed = output.getvalue()
+    assert "a.dat: error MISSING_ID 2, from line 5: The row has no id. Add one." in printed
+    assert "a.dat: all findings: /r/findings.csv" in printed
+    assert (
+        "a.dat: Nothing was imported. To import it as it is: exhibit-ingest import a.dat --case 'Smith v. Jones'"
+        in printed
+    )
+    assert "c.dat: Nothing was imported. To import: exhibit-ingest import c.dat --case 'Smith v. Jones'" in printed
+    assert "d.dat: error EMPTY_FILE 1, the file: The file is empty." in printed
+    assert "d.dat: Nothing was imported" not in printed
