@@ -32,7 +32,8 @@ def compare_with_check(transaction: Session, import_id: int) -> None:
         f"{name} {totals[name]} instead of {count}" for name, count in check._mapping.items() if totals[name] != count
     ]
     if differing:
-        message = f"the case changed after the check: rows {', '.join(differing)}"
+        reason = "the case was changed after the check, or a chunk failed"
+        message = f"the check found another result: rows {', '.join(differing)}; {reason}"
         code = WarningCode.DIFFERS_FROM_CHECK.value
         row = WarningRow(import_id, 0, _SEQ, 0, None, code, message)
         insert_new(transaction, "import_warnings", WarningRow._fields, [row])

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import requests
 from sqlalchemy import Connection, text
 
 import complete_import
 import import_chunk
+import write_import_report
 from core.caller import Caller
 from core.contracts.checks import RunRequest
 from core.contracts.imports import ImportDetails, ImportState
@@ -97,6 +99,19 @@ def reported(world: World, import_id: int) -> list[tuple[str, int, str | None, s
         row for table in tables for row in world.query(f"SELECT {columns} FROM {table} WHERE import_id = {import_id}")
     ]
     return sorted(map(tuple, rows))
+
+
+def written_report(world: World, import_id: int) -> int:
+    """Deliver the last event of the check; returns how many findings the file at the check's URL has."""
+    assert call(
+        write_import_report.lambda_handler, events(world, "import.checked")[-1] | {"eventType": "import.checked"}
+    )
+    check = details(import_id).check
+    assert check is not None
+    assert check.report is not None
+    lines = requests.get(check.report, timeout=10).content.decode("utf-8-sig").splitlines()
+    assert lines[0] == "code,severity,line,column,message,id,rows"
+    return len(lines) - 1
 
 
 @pytest.mark.parametrize("rows", [1, 3, 100])
@@ -220,10 +235,12 @@ def test_a_chunk_that_fails_in_a_check_is_an_error_until_a_retry(world: World, c
     assert (check.findings[0].code, check.findings[0].first_line) == ("CHUNK_FAILED", 2)
     merged = {line for code, line, *_ in found(pending.id) if code == "NAME_MERGED"}
     assert merged == {5, 6}
+    assert written_report(world, pending.id) == len(found(pending.id))
     assert retry(pending.id).status == "checking"
     finish(world)
     assert {line for code, line, *_ in found(pending.id) if code == "NAME_MERGED"} == {3, 5, 6}
     assert not [code for code, *_ in found(pending.id) if code == "CHUNK_FAILED"]
+    assert written_report(world, pending.id) == len(found(pending.id))
     with pytest.raises(WrongStateError, match="nothing to retry"):
         retry(pending.id)
 

@@ -51,7 +51,7 @@ _FILE_WARNINGS = text(
 _FINISH_CHECK = text(
     "UPDATE import_checks SET would_import = :imported, unchanged = :unchanged, would_reject = :rejected, "
     "warnings = :warnings, new_custodians = :custodians, new_tags = :tags, generation = :generation, "
-    "findings = :findings, finished_at = NOW(6) WHERE import_id = :import_id"
+    "findings = :findings, report_written = 0, finished_at = NOW(6) WHERE import_id = :import_id"
 )
 _FINISH_IMPORT = text("UPDATE imports SET status = 'checked', finished_at = NOW(6) WHERE id = :import_id")
 
