@@ -37,18 +37,17 @@ _URL_FORM = "set it in the form mysql+pymysql://user:password@host:3306/schema?c
 def main(arguments: Sequence[str] | None = None, workspace: Workspace | None = None) -> int:
     """Run the command and return its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    as_json = "--json" in given
     try:
         options = build_parser().parse_args(given)
     except UsageError as exc:
-        return _report_usage(exc, "", as_json)
+        return _report_usage(exc, "", given)
     # Collecting garbage at the exit would take a tenth of a second and free nothing that is needed.
     atexit.register(gc.freeze)
     try:
         with interrupt_on_signals():
             return _run(options, workspace or _open_workspace())
     except UsageError as exc:
-        return _report_usage(exc, f"For help: exhibit-ingest {options.command} --help", as_json)
+        return _report_usage(exc, f"For help: exhibit-ingest {options.command} --help", given)
     except LocalError as exc:
         print(f"exhibit-ingest: error: {exc}", file=sys.stderr)
         return FAILED
@@ -61,10 +60,11 @@ def main(arguments: Sequence[str] | None = None, workspace: Workspace | None = N
         return _report_interruption(options.command, exc)
 
 
-def _report_usage(error: UsageError, advice: str, as_json: bool) -> int:
+def _report_usage(error: UsageError, advice: str, given: Sequence[str]) -> int:
     """Print what is wrong with the command line, and return the exit code."""
-    if as_json:
-        print(json.dumps({"imports": [], "error": str(error)}, ensure_ascii=False, indent=2))
+    if "--json" in given:
+        member = given[0] if given[0] in ("cases", "documents") else "imports"
+        print(json.dumps({member: [], "error": str(error)}, ensure_ascii=False, indent=2))
     else:
         usage: list[str] = getattr(error, "__notes__", [])
         print("\n".join([*usage, f"exhibit-ingest: error: {error}", advice]).rstrip(), file=sys.stderr)
@@ -110,6 +110,8 @@ def _run(options: argparse.Namespace, workspace: Workspace) -> int:
             from local.cli.volume_download import download_volume
 
             return download_volume(workspace, options.production, options.folder)
+        case "cases" | "imports" | "documents":
+            return commands.run_list(workspace, options)
         case "stop":
             return commands.stop(workspace)
         case _:
@@ -138,6 +140,7 @@ def _build_request(options: argparse.Namespace) -> ImportRequest:
         ),
         workers=options.workers,
         json=options.json,
+        create_case=options.create_case,
     )
 
 
