@@ -1,12 +1,26 @@
-"""Serve the API of custodians."""
+"""Serve the API of cases and custodians."""
 
+from core.contracts import cases as case_schemas
 from core.contracts import exhibits as schemas
 from shell.api import app as api
-from shell.api.mutations import ONE_AT_A_TIME, run_idempotent
+from shell.api.mutations import CREATED, ONE_AT_A_TIME, run_idempotent
+from shell.exhibits import case_list
 from shell.exhibits import custodians as ops
 
 app = api.http_app()
 lambda_handler = api.http_handler(app)
+
+
+@app.get("/cases", **api.for_viewers(200, case_schemas.CasePage))
+def list_cases(request: api.Request, filters: api.CasesFilter) -> case_schemas.CasePage:
+    """List cases, ordered by name."""
+    return case_list.list_cases(request.caller, **filters.model_dump())
+
+
+@app.post("/cases", **api.for_editors(201, case_schemas.Case, 404, 409, 422))
+def add_case(body: case_schemas.NewCase, request: api.Request, key: api.Key) -> api.Response:
+    """Create a case. A name that the tenant has already is a conflict."""
+    return run_idempotent(request, key, case_list.add_case, body, options=CREATED)
 
 
 @app.get("/custodians", **api.for_viewers(200, schemas.CustodianPage, 404))

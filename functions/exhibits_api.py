@@ -11,10 +11,10 @@ app = api.http_app()
 lambda_handler = api.http_handler(app)
 
 
-@app.get("/exhibits", **api.for_viewers(200, schemas.ExhibitPage, 404))
+@app.get("/exhibits", **api.for_viewers(200, schemas.ExhibitPage, 404, 422))
 def list_exhibits(request: api.Request, filters: api.ExhibitFilter) -> schemas.ExhibitPage:
     """List a case's exhibits, ordered by control number."""
-    return queries.list_exhibits(request.caller, **filters.model_dump())
+    return queries.list_exhibits(request.caller, filters)
 
 
 @app.get("/exhibits/<exhibit_id>", **api.for_viewers(200, schemas.Exhibit, 404, etag=True))

@@ -67,10 +67,22 @@ ALLOWED: dict[str, set[str]] = {
     "local.event_sources": {"local.lambda_runtime", "local.services"} | _RESOURCES,
     "local.gateway": {"local.services"} | _RESOURCES,
     "local.stack": {"local.gateway", "local.event_sources", "local.lambda_runtime", "local.services"} | _RESOURCES,
+    "local.catalog": {
+        *("local.errors", "core.errors", "core.caller", "core.contracts", "core.imports.report_files"),
+        *("shell.exhibits", "shell.imports", "shell.db", "shell.settings"),
+    },
     "local.cli": {
-        *("local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
-        *("core.errors", "core.caller", "core.roles", "core.imports.uploads", "core.imports.column_report"),
-        *("core.imports.check_summary", "samples"),
+        *("local.catalog", "local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
+        *(
+            "core.errors",
+            "core.caller",
+            "core.case_names",
+            "core.roles",
+            "core.imports.uploads",
+            "core.imports.column_report",
+            "core.imports.check_summary",
+            "samples",
+        ),
         *("core.load_file.options", "core.load_file.field_mapping", "core.load_file.layout"),
     }
     | _RESOURCES,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from core.roles import Role
+from local.catalog import arguments as lists
 from local.errors import UsageError
 
 _MOST_WORKERS = 64
@@ -32,6 +33,8 @@ examples:
       import several files in the given order; print the result as one JSON object
   exhibit-ingest check production.dat --case acme
       find what the import would do before it does it
+  exhibit-ingest documents --case acme --title "board budget"
+      find documents; `cases` and `imports --case acme` list what there is
   exhibit-ingest database-url
       print the URL of the database, to query what was imported
   exhibit-ingest serve
@@ -162,6 +165,14 @@ def build_parser() -> argparse.ArgumentParser:
         _add(commands, "check", "find what an import would do, and import nothing", _CHECK, _CHECK_EPILOG),
         is_check=True,
     )
+    cases = _add(commands, "cases", "list the cases", lists.CASES, lists.CASES_EPILOG)
+    lists.add_cases_arguments(cases)
+    imports = _add(commands, "imports", "list the imports of a case", lists.IMPORTS, lists.IMPORTS_EPILOG)
+    lists.add_imports_arguments(imports)
+    documents = _add(
+        commands, "documents", "list or export documents of a case", lists.DOCUMENTS, lists.DOCUMENTS_EPILOG
+    )
+    lists.add_documents_arguments(documents)
     _add(commands, "database-url", "print the URL of the database; start the private server if needed", _DATABASE_URL)
     _add_serve_arguments(_add(commands, "serve", "serve the HTTP API until Ctrl-C", _SERVE, _SERVE_EPILOG))
     _add_token_arguments(
@@ -202,7 +213,15 @@ def _add_token_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_import_arguments(parser: argparse.ArgumentParser, *, is_check: bool = False) -> None:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="load file")
     use = "case to compare with" if is_check else "case to import into"
-    parser.add_argument("--case", required=True, metavar="NAME", help=f"{use}; created if it does not exist")
+    parser.add_argument(
+        "--case",
+        required=True,
+        metavar="NAME",
+        help=f"{use}; created if it does not exist, unless a case with a similar name does",
+    )
+    parser.add_argument(
+        "--create-case", action="store_true", help="create the case although a case with a similar name exists"
+    )
     parser.add_argument("--tenant", default="local", metavar="T", help="tenant that owns the case (default: local)")
     _add_workers(parser)
     parser.add_argument("--mapping", type=Path, metavar="FILE", help="JSON file that maps columns to fields; see below")

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections.abc import Collection
 from pathlib import Path
 
 from core.caller import MAX_USER_CHARACTERS, Caller
+from core.case_names import find_similar_names
 from core.errors import ForbiddenError, InvalidInputError
 from core.imports.uploads import MAX_KEY_BYTES, build_object_key, build_options_key, name_error
 from local.errors import UsageError
@@ -37,6 +39,17 @@ def _is_accepted(option: str, value: str) -> bool:
     except ForbiddenError:
         return False
     return True
+
+
+def check_case_exists(names: Collection[str], case: str) -> None:
+    """Raise UsageError if the case is not one of these names and some of them are similar; a new name is accepted."""
+    similar = [] if case in names else find_similar_names(case, names)
+    if similar:
+        listed = "; ".join(map(_quote, similar))
+        raise UsageError(
+            f"there is no case {_quote(case)}, and these have similar names: {listed}. Import into one of them, or add "
+            "--create-case to create the case"
+        )
 
 
 def check_load_file(file: Path, tenant: str, case: str) -> None:

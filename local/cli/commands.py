@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from sqlalchemy.engine import make_url
 
 from local.cli import sam_local
+from local.cli.checks import check_name
 from local.cli.exit_codes import DONE
 from local.cli.serve import print_unfinished, watch
 from local.cli.workspace import Workspace
@@ -21,6 +23,22 @@ from local.stack import LocalStack
 from local.stack.local_stack import SCHEMA
 from local.stack.served_stack import publish_stack
 from local.template.reader import Template
+
+# By the argument of `documents`: the filter of the API.
+_FILTERS = {
+    "case": "case",
+    "control_number": "controlNumber",
+    "custodian": "custodian",
+    "tag": "tag",
+    "import_id": "importId",
+    "date_from": "dateFrom",
+    "date_to": "dateTo",
+    "bates_from": "batesFrom",
+    "bates_to": "batesTo",
+    "native": "hasNative",
+    "text": "hasText",
+    "title": "title",
+}
 
 
 def database_url(workspace: Workspace) -> int:
@@ -98,3 +116,27 @@ def stop(workspace: Workspace) -> int:
         stopped = workspace.server().stop()
     print("Stopped the private database server." if stopped else "The private database server is not running.")
     return DONE
+
+
+def run_list(workspace: Workspace, options: argparse.Namespace) -> int:
+    """Print the list that the command asks for. Raises UsageError for a name, LocalError if it cannot be read."""
+    for name in ("tenant", *(("case",) if options.command != "cases" else ())):
+        check_name(name, getattr(options, name))
+    with workspace.open_database() as url:
+        from local.catalog import lists
+
+        match options.command:
+            case "cases":
+                lists.list_cases(url, options.tenant, as_json=options.json)
+            case "imports":
+                lists.list_imports(url, options.tenant, options.case, as_json=options.json)
+            case _:
+                lists.list_documents(
+                    url, options.tenant, _collect(options), limit=options.limit, csv=options.csv, as_json=options.json
+                )
+    return DONE
+
+
+def _collect(options: argparse.Namespace) -> dict[str, Any]:
+    given = {name: getattr(options, argument) for argument, name in _FILTERS.items()}
+    return {name: value for name, value in given.items() if value is not None}

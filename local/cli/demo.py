@@ -60,7 +60,7 @@ def main() -> int:
 
 
 def _import(workspace: Workspace, file: Path, case: str) -> ImportResult:
-    request = ImportRequest([file], TENANT, case, {}, None, json=False)
+    request = ImportRequest([file], TENANT, case, {}, None, json=False, create_case=True)
     results: list[ImportResult] = []
     connect = partial(workspace.connect, DEFAULT_WORKERS)
     import_into(connect(), request, results, connect)

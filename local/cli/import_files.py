@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """The arguments of `import`, or of `check`; `workers` is None where the number was not given."""
+    """The arguments of `import`, or of `check`; `workers` is None where the number was not given.
+
+    With `create_case`, a case that does not exist is created although the tenant has cases with similar names.
+    """
 
     files: Sequence[Path]
     tenant: str
@@ -34,13 +37,15 @@ class ImportRequest:
     workers: int | None
     json: bool
     is_check: bool = False
+    create_case: bool = False
 
 
 def import_files(workspace: Workspace, request: ImportRequest) -> int:
     """Import the files into the stack of a running `serve`, or into one that runs for this command; print the results.
 
     An interruption cancels the import that runs, and is raised again after the results are printed. Raises LocalError
-    when another command uses the state directory, unless the result is printed as JSON.
+    when another command uses the state directory, unless the result is printed as JSON, and UsageError if the case
+    does not exist and similar ones do.
     """
     with contextlib.ExitStack() as running:
         stack: Stack | LocalError

@@ -21,6 +21,7 @@ from rich.console import Console
 from core.imports.column_report import ColumnReading
 from local.cli import report_download
 from local.cli.cancellation import cancel_import, describe_cancelled
+from local.cli.checks import check_case_exists
 from local.cli.import_journal import ImportJournal, RunningImport
 from local.cli.import_status import CodeCounts, ImportProgress, ImportProgressReader
 from local.cli.progress import ProgressDisplay
@@ -28,7 +29,7 @@ from local.cli.report_download import Reports
 from local.cli.signals import Interrupted
 from local.cli.summary import ImportResult
 from local.cli.upload_and_wait import build_upload_key, upload_load_file, wait_for_import
-from local.errors import DiskFullError, ImportRefusedError, ImportStalledError, LocalError
+from local.errors import DiskFullError, ImportRefusedError, ImportStalledError, LocalError, UsageError
 from local.services.disk_space import check_disk_space, temporary_folder
 from local.services.mysql_connection import describe_error, describe_place
 from local.stack import LocalStack
@@ -53,7 +54,8 @@ def import_into(
     """Import the files one after another, since the order matters for a document in two of them; add their results.
 
     With the error of a stack that did not start, all of them fail. `reconnect` returns another stack, which counts what
-    is in when this one has failed. Raises Interrupted when every file has a result.
+    is in when this one has failed. Raises Interrupted when every file has a result, and UsageError, before anything is
+    imported, if the case does not exist and similar ones do.
     """
     # With --json the progress display is off.
     console = Console(stderr=True, highlight=False, emoji=False, force_terminal=False if request.json else None)
@@ -61,6 +63,8 @@ def import_into(
         session = _Session(stack, request, display, results)
         try:
             session.run()
+        except UsageError:
+            raise
         except SERVICE_ERRORS as exc:
             session.fail(_describe_error(exc), reconnect)
         except Interrupted:
@@ -86,6 +90,8 @@ class _Session:
         with stack, ImportProgressReader(stack.database_url) as states:
             for upload, state, reports in cancel_abandoned(stack):
                 self.display.warn(_describe_abandoned(upload, state, reports))
+            if not self.request.create_case:
+                check_case_exists(states.list_case_names(self.request.tenant), self.request.case)
             for file in self.request.files:
                 self.current = _Import(stack, states, self.request, file, self.display)
                 self.results.append(self.current.run())

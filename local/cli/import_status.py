@@ -52,6 +52,7 @@ _UNFINISHED = (
     "SELECT id, tenant_id, status, COUNT(*) OVER () AS total FROM imports"
     " WHERE status IN ('awaiting_upload', 'splitting', 'checking', 'running') ORDER BY id LIMIT %s"
 )
+_CASE_NAMES = "SELECT name FROM cases WHERE tenant_id = %s"
 _TIMEOUT_SECONDS = 2
 
 
@@ -184,6 +185,12 @@ class ImportProgressReader:
                 cursor.execute(statement, (import_id,))
                 counts.append({row["code"]: int(row["count"]) for row in cursor.fetchall()})
         return CodeCounts(*counts)
+
+    def list_case_names(self, tenant: str) -> list[str]:
+        """Return the names of all cases of a tenant."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(_CASE_NAMES, (tenant,))
+            return [row["name"] for row in cursor.fetchall()]
 
     def describe_columns(self, import_id: int) -> list[ColumnReading]:
         """Return how the columns of an import's file are read; an empty list if the file is not split."""

@@ -63,8 +63,8 @@ def main(arguments: Sequence[str] | None = None, workspace: Workspace | None = N
 def _report_usage(error: UsageError, advice: str, given: Sequence[str]) -> int:
     """Print what is wrong with the command line, and return the exit code."""
     if "--json" in given:
-        kind = "checks" if "check" in given[:1] else "imports"
-        print(json.dumps({kind: [], "error": str(error)}, ensure_ascii=False, indent=2))
+        member = {"check": "checks", "cases": "cases", "documents": "documents"}.get(given[0], "imports")
+        print(json.dumps({member: [], "error": str(error)}, ensure_ascii=False, indent=2))
     else:
         usage: list[str] = getattr(error, "__notes__", [])
         print("\n".join([*usage, f"exhibit-ingest: error: {error}", advice]).rstrip(), file=sys.stderr)
@@ -110,6 +110,8 @@ def _run(options: argparse.Namespace, workspace: Workspace) -> int:
             from local.cli.volume_download import download_volume
 
             return download_volume(workspace, options.production, options.folder)
+        case "cases" | "imports" | "documents":
+            return commands.run_list(workspace, options)
         case "stop":
             return commands.stop(workspace)
         case _:
@@ -141,6 +143,7 @@ def _build_request(options: argparse.Namespace) -> ImportRequest:
         workers=options.workers,
         json=options.json,
         is_check=is_check,
+        create_case=options.create_case,
     )
 
 

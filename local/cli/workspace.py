@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from local.errors import StackBusyError
+from local.errors import LocalError, StackBusyError
 from local.services.disk_space import check_disk_space, temporary_folder
 from local.stack import LocalStack, StackOptions
+from local.stack.local_stack import SCHEMA
 from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
 from local.time_scale import TimeScale
 
@@ -66,6 +70,38 @@ class Workspace:
                 raise
             return served
         return stack
+
+    @contextmanager
+    def open_database(self) -> Iterator[str]:
+        """Yield the URL of the database, for reading; the private server is started for the block if needed.
+
+        Raises LocalError if there is no database yet, or if DATABASE_URL names one without this version's tables.
+        """
+        if self.database_url:
+            yield self._require_tables(self.database_url)
+            return
+        if not (self.state_dir / "database" / "data").exists():
+            raise LocalError("there is no database yet; import a file first")
+        try:
+            # Brings the tables up to date too: an earlier version may have created them.
+            stack = self.stack(minimal=True)
+            stack.launch()
+        except StackBusyError:
+            # A server that stops between the two calls has no address any more.
+            with contextlib.suppress(OSError):
+                if self.server().is_running():
+                    yield self._require_tables(self.server().url(SCHEMA))
+                    return
+            raise
+        with stack:
+            yield stack.database_url
+
+    def _require_tables(self, url: str) -> str:
+        from local.stack.schema import has_tables
+
+        if not has_tables(url, _MIGRATIONS):
+            raise LocalError("the database does not have the tables of this version; import a file first")
+        return url
 
     def check_disk_space(self) -> None:
         """Raise DiskFullError unless the state directory and the temporary folder have room for a stack."""

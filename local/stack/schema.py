@@ -34,6 +34,21 @@ def prepare_schema(url: str, migrations: Path | None) -> bool:
         raise LocalError(describe_error(exc)) from exc
 
 
+def has_tables(url: str, migrations: Path) -> bool:
+    """Return whether the schema of a URL exists and is at the newest of the migrations in a folder; change nothing.
+
+    Raises LocalError that says what to check where the server does not answer or refuses.
+    """
+    try:
+        with connect(url) as connection, connection.cursor() as cursor:
+            newest = find_newest_revision(migrations)
+            return newest is not None and _read_revisions(cursor) == [newest]
+    except MySQLError as exc:
+        if exc.args[0] == ER.BAD_DB_ERROR:
+            return False
+        raise LocalError(describe_error(exc)) from exc
+
+
 def _select_schema(connection: pymysql.Connection[DictCursor], cursor: DictCursor, schema: str) -> None:
     """Select the schema, and create it only where it is missing: a user need not be allowed to create one."""
     try:

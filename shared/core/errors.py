@@ -9,6 +9,7 @@
     │   ├── NotFoundError           an object that the caller's tenant does not have (HTTP 404)
     │   ├── KeyReusedError          an idempotency key that was used for another request (HTTP 422)
     │   ├── PreconditionMissingError  a change without If-Match (HTTP 428)
+    │   ├── FilterTooBroadError     a filter without an index in a large case (HTTP 422)
     │   ├── NothingToProduceError   a production whose selection matches no exhibit
     │   └── FilesMissingError       files of a production that cannot be copied
     ├── ConflictError               a concurrent operation: retry the whole transaction, then HTTP 409
@@ -21,6 +22,7 @@
     │       ├── OverlapError        custody periods overlap (HTTP 409); carries every conflict
     │       ├── SequenceExhaustedError  a prefix has fewer Bates numbers left than requested (HTTP 409)
     │       ├── CancelledError      a production was cancelled: none of its steps may continue
+    │       ├── AlreadyExistsError  an object with this name exists (HTTP 409)
     │       └── WrongStateError     the object's state does not allow the operation (HTTP 409)
     │           └── SourceChangedError  a file changed between its check and its import (HTTP 409)
     └── UnavailableError            a temporary failure: raise, so that SQS redelivers (HTTP 503)
@@ -44,7 +46,7 @@ The first line of a class's docstring is its default message. It says what happe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -146,6 +148,10 @@ class PreconditionMissingError(InvalidInputError):
     """If-Match is missing; send the ETag of the version that you are changing."""
 
 
+class FilterTooBroadError(InvalidInputError):
+    """The filter would read every document of a large case; add a filter by custodian, tag or control number."""
+
+
 class NothingToProduceError(InvalidInputError):
     """No exhibit of the case matches the selection; select at least one exhibit."""
 
@@ -212,6 +218,10 @@ class SequenceExhaustedError(FinalConflictError):
 
 class CancelledError(FinalConflictError):
     """The production was cancelled; create a new production if you still need it."""
+
+
+class AlreadyExistsError(FinalConflictError):
+    """An object with this name exists already; use it, or choose another name."""
 
 
 class WrongStateError(FinalConflictError):
@@ -283,16 +293,3 @@ class TopicUnavailableError(UnavailableError):
 
 class FunctionUnavailableError(UnavailableError):
     """The durable execution could not be started or found; try again later."""
-
-
-def walk_chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and every error that it was raised from or during, each once."""
-    seen: set[int] = set()
-    pending: list[BaseException | None] = [error]
-    while pending:
-        current = pending.pop(0)
-        if current is None or id(current) in seen:
-            continue
-        seen.add(id(current))
-        yield current
-        pending += [getattr(current, "orig", None), current.__cause__, current.__context__]

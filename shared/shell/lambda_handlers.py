@@ -15,6 +15,7 @@ from functools import partial
 from traceback import clear_frames
 from typing import TYPE_CHECKING, Any
 
+from core.error_chain import walk_chain
 from core.errors import (
     BusyError,
     ConflictError,
@@ -24,7 +25,6 @@ from core.errors import (
     SettingsError,
     StorageRefusedError,
     UnavailableError,
-    walk_chain,
 )
 from shell.aws.sqs import postpone, send_again
 from shell.deadline import invocation_deadline, seconds_left

@@ -80,6 +80,20 @@ def test_one_failing_file_fails_the_command_and_not_the_others(
     assert (imported["status"], imported["imported"]) == ("completed", 5)
 
 
+def test_a_misspelt_case_is_created_only_when_asked_for(
+    workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(generate(Spec(rows=5, seed=3)).write(tmp_path / "good.dat"))
+    assert run(workspace, capsys, file)[0] == 0
+    misspelt = ["import", file, "--case", "Smith v Jones", "--json"]
+    assert main(misspelt, workspace) == 2
+    assert "'Smith v. Jones'" in json.loads(capsys.readouterr().out)["error"]
+    assert main(["cases", "--json"], workspace) == 0
+    assert [case["name"] for case in json.loads(capsys.readouterr().out)["cases"]] == ["Smith v. Jones"]
+    assert main([*misspelt, "--create-case"], workspace) == 0
+    assert json.loads(capsys.readouterr().out)["imports"][0]["imported"] == 5
+
+
 def test_a_file_that_is_not_there_is_wrong_usage(workspace: Workspace, tmp_path: Path) -> None:
     assert main(["import", str(tmp_path / "missing.dat"), "--case", "c"], workspace) == 2
 

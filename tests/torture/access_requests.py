@@ -28,7 +28,7 @@ OF_EXHIBITS = ("batesBegin", "batesEnd", "parentControlNumber", "title", "fileNa
 
 def requests_of(tenant: Tenant) -> list[Asked]:
     """All of them, each as a tenant would send it for the first time."""
-    found = [*_imports(tenant), *_exhibits(tenant), *_custody(tenant), *_productions(tenant)]
+    found = [*_cases(tenant), *_imports(tenant), *_exhibits(tenant), *_custody(tenant), *_productions(tenant)]
     return [_keyed(tenant, each) for each in found]
 
 
@@ -58,6 +58,13 @@ def _page(tenant: Tenant, route: str, **values: Any) -> Iterator[Asked]:
         yield Asked(route, {**said, "query:limit": 500, **after})
 
 
+def _cases(tenant: Tenant) -> Iterator[Asked]:
+    yield from _page(tenant, "GET /cases")
+    for case in (SHARED_CASE, tenant.case):
+        yield from _page(tenant, "GET /cases", prefix=case)
+    yield _asked("POST /cases", name=tenant.new_cases[1])
+
+
 def _imports(tenant: Tenant) -> Iterator[Asked]:
     yield Asked(
         "POST /imports",
@@ -82,6 +89,10 @@ def _exhibits(tenant: Tenant) -> Iterator[Asked]:
     ):
         for narrowed in ({}, {"custodian": custodian}, {"tag": tag}, {"controlNumber": number}):
             yield from _page(tenant, "GET /exhibits", case=case, **narrowed)
+        for page in _page(tenant, "GET /exhibits", case=case, title=mark, hasNative="false", hasText="false"):
+            yield page.with_values({"query:importId": tenant.ids["loaded"]})
+        ranges = {"dateFrom": "2019-12-31", "dateTo": "2020-01-01", "batesFrom": f"{mark}1", "batesTo": f"{mark}2"}
+        yield from _page(tenant, "GET /exhibits", case=case, **ranges)
         yield from _page(tenant, "GET /custodians", case=case)
         yield _asked("POST /custodians", case=case, name=f"{mark} Room")
     one = {"path:exhibitId": exhibits[0]}

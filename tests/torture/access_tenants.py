@@ -52,6 +52,11 @@ class Tenant:
         return f"{self.mark} v. Doe"
 
     @property
+    def new_cases(self) -> list[str]:
+        """A case that the tenant has beside the others, without anything in it, and one that it may create."""
+        return [f"{self.mark} v. Poe", f"{self.mark} v. Roe"]
+
+    @property
     def device(self) -> int:
         """The number of a device that no other tenant has one of."""
         return self.year * 1_000_003
@@ -77,6 +82,7 @@ def settle(world: World, tenant: Tenant) -> Tenant:
         tenant.ids["versions"] = [each["version"] for each in listed]
         numbering = {"query": {}, "prefix": SHARED_PREFIX, "digits": tenant.digits, "startAt": tenant.year * 10}
         tenant.ids["confirmed"] = _produce(tenant, case, numbering)
+    done(tenant, "POST /cases", {"body:name": tenant.new_cases[0]})
     tenant.ids["awaiting"] = _announce(tenant, tenant.case)[0]
     tenant.ids["cancelled"] = _cancelled(world, tenant)
     _hold(tenant)
@@ -93,6 +99,7 @@ def lists_of(tenant: Tenant) -> dict[str, dict[str, Any]]:
     of_case = {"query:case": tenant.case, "query:limit": 2}
     of_device = {"query:deviceId": SHARED_DEVICE}
     return {
+        "GET /cases": {"query:prefix": tenant.mark},
         "GET /imports": {},
         "GET /imports/{importId}/rejections": loaded,
         "GET /imports/{importId}/warnings": loaded,

@@ -14,7 +14,7 @@ import pytest
 
 from core.caller import Caller
 from core.errors import ForbiddenError
-from shell.exhibits import cases, commands, custodians, queries
+from shell.exhibits import case_list, cases, commands, custodians, queries
 from shell.imports import queries as import_queries
 from shell.imports import uploads
 from shell.productions import queries as production_queries
@@ -28,7 +28,8 @@ from tests.torture.access_tenants import SHARED_CASE
 from tools.openapi import DOCUMENT
 
 CUSTODY = ("/custody-periods", "/custody-transfers", "/custody-changes")
-LISTS = ("GET /imports", "GET /productions")
+LISTS = {"GET /imports": "query:case", "GET /productions": "query:case", "GET /cases": "query:prefix"}
+PLACES = ("query:case", "query:prefix", "body:case")
 STRANGER = "stranger"
 Expected = list[tuple[Asked, Said]]
 _PATHS = json.loads(DOCUMENT.read_text(encoding="utf-8"))["paths"]
@@ -44,7 +45,7 @@ def said_to(matrix: Matrix, asked: Asked, limit: Sequence[str] | None, tenant: s
 
 def case_of(asked: Asked) -> str | None:
     """The case that a request names; None where it names none."""
-    return next((str(asked.values[place]) for place in ("query:case", "body:case") if place in asked.values), None)
+    return next((str(asked.values[place]) for place in PLACES if place in asked.values), None)
 
 
 def expected_of(matrix: Matrix, asked: Asked) -> Said:
@@ -53,7 +54,7 @@ def expected_of(matrix: Matrix, asked: Asked) -> Said:
     if case_of(asked) == SHARED_CASE and "body:exhibitIds" not in asked.values:
         return said_to(matrix, asked, None, ours)[0]
     if asked.route in LISTS and case_of(asked) is None:
-        return said_to(matrix, asked.with_values({"query:case": SHARED_CASE}), None, ours)[0]
+        return said_to(matrix, asked.with_values({LISTS[asked.route]: SHARED_CASE}), None, ours)[0]
     return said_to(matrix, asked, [SHARED_CASE], STRANGER)[0]
 
 
@@ -99,7 +100,7 @@ def test_who_is_limited_to_no_case_of_the_tenant_finds_nothing(matrix: Matrix, l
 
 def test_custody_belongs_to_no_case_and_is_closed(matrix: Matrix) -> None:
     for asked in requests_of(matrix.ours):
-        said, _ = said_to(matrix, asked, [SHARED_CASE, matrix.ours.case], matrix.ours.name)
+        said, _ = said_to(matrix, asked, [SHARED_CASE, matrix.ours.case, *matrix.ours.new_cases], matrix.ours.name)
         is_custody = asked.route.partition(" ")[2].startswith(CUSTODY)
         assert (said.status == 403) == is_custody, (asked, said)
         assert said.status < 300 or is_custody
@@ -126,10 +127,11 @@ def _unlimited(_caller: Caller) -> dict[str, Any]:
 
 WALLS: list[tuple[ModuleType, str, Any]] = [
     (queries, "build_wall", _nothing),
+    (case_list, "build_wall", _nothing),
     (commands, "build_wall", _nothing),
     (production_queries, "build_wall", _nothing),
     (import_queries, "wall_values", _unlimited),
-    *((module, "require_case", _nothing) for module in (cases, custodians, import_queries, uploads)),
+    *((module, "require_case", _nothing) for module in (cases, case_list, custodians, import_queries, uploads)),
 ]
 
 

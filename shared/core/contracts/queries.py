@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema, model_validator
 
+from core.bates_numbers import parse_bates_number
 from core.contracts.common import MAX_ID, MAX_PAGE, ApiModel
 from core.statuses import ImportStatus
-from core.timestamps import parse_timestamp
+from core.timestamps import FIRST_YEAR, LAST_YEAR, parse_timestamp
+
+MAX_TITLE_WORDS = 10
 
 
 def _require_digits(value: object) -> object:
@@ -21,6 +24,44 @@ def _require_digits(value: object) -> object:
 
 def _parse(value: object) -> object:
     return parse_timestamp(value) if isinstance(value, str) else value
+
+
+def _parse_day(value: object) -> object:
+    """Return the day. Raises ValueError for a text in another form than 2019-12-31."""
+    if not isinstance(value, str):
+        return value
+    try:
+        day = date.fromisoformat(value) if len(value) == 10 else None
+    except ValueError:
+        day = None
+    if day is None or not FIRST_YEAR <= day.year <= LAST_YEAR:
+        raise ValueError(f"send a day such as 2019-12-31, between the years {FIRST_YEAR} and {LAST_YEAR}")
+    return day
+
+
+def _parse_boolean(value: object) -> object:
+    """Return the value. Raises ValueError for `yes`, `1` and others, of which there are too many to document."""
+    if isinstance(value, str) and value not in ("true", "false"):
+        raise ValueError("send true or false")
+    return value
+
+
+def _require_bates_number(value: str) -> str:
+    parse_bates_number(value)
+    return value
+
+
+def _require_few_words(value: str) -> str:
+    if not 1 <= len(value.split()) <= MAX_TITLE_WORDS:
+        raise ValueError(f"send 1 to {MAX_TITLE_WORDS} words")
+    return value
+
+
+_Id = Annotated[int, BeforeValidator(_require_digits), Field(ge=1, le=MAX_ID)]
+_Day = Annotated[date, BeforeValidator(_parse_day), WithJsonSchema({"type": "string", "format": "date"})]
+_Boolean = Annotated[bool, BeforeValidator(_parse_boolean)]
+_Words = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_require_few_words)]
+_Bates = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_require_bates_number)]
 
 
 class PageQuery(ApiModel):
@@ -52,6 +93,17 @@ class FindingQuery(PageQuery):
     code: str | None = Field(default=None, min_length=1, max_length=32, description="Only findings of this code.")
 
 
+class CasesQuery(PageQuery):
+    """The filter of the list of cases."""
+
+    prefix: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=255,
+        description="Only cases whose name begins with this text, compared character by character.",
+    )
+
+
 class CaseQuery(PageQuery):
     """The case of a list."""
 
@@ -68,6 +120,33 @@ class ExhibitQuery(CaseQuery):
     control_number: str | None = Field(
         default=None, min_length=1, max_length=255, description="Only the exhibit with this control number."
     )
+    import_id: _Id | None = Field(default=None, description="Only exhibits that this import created.")
+    date_from: _Day | None = Field(default=None, description="Only exhibits with a date on this day (UTC) or later.")
+    date_to: _Day | None = Field(default=None, description="Only exhibits with a date on this day (UTC) or earlier.")
+    bates_from: _Bates | None = Field(
+        default=None,
+        description="Only exhibits whose Bates range has this prefix and reaches this number; zeros do not matter.",
+    )
+    bates_to: _Bates | None = Field(
+        default=None,
+        description="Only exhibits whose Bates range has this prefix and begins at this number or a lower one.",
+    )
+    has_native: _Boolean | None = Field(default=None, description="Whether the exhibit has the path of a native file.")
+    has_text: _Boolean | None = Field(default=None, description="Whether the exhibit has the path of a text file.")
+    title: _Words | None = Field(
+        default=None,
+        description="Words that the title contains, all of them, in any order and also as a part of other words.",
+    )
+
+    @model_validator(mode="after")
+    def _has_ranges(self) -> Self:
+        if self.date_from and self.date_to and self.date_from > self.date_to:
+            raise ValueError("dateTo must not be before dateFrom")
+        if self.bates_from and self.bates_to:
+            first, last = parse_bates_number(self.bates_from), parse_bates_number(self.bates_to)
+            if first.prefix != last.prefix or first.number > last.number:
+                raise ValueError("batesTo must have the prefix of batesFrom and not be below it")
+        return self
 
 
 class ProductionQuery(PageQuery):

@@ -16,6 +16,7 @@ from core.contracts.common import MAX_BATCH, MAX_ID
 from core.contracts.problems import NO_ROUTE, UNSUPPORTED
 from core.contracts.queries import (
     CaseQuery,
+    CasesQuery,
     DeviceQuery,
     ExhibitQuery,
     FindingQuery,
@@ -67,6 +68,7 @@ ImportFilter = Annotated[ImportQuery, Query()]
 FindingFilter = Annotated[FindingQuery, Query()]
 ExhibitFilter = Annotated[ExhibitQuery, Query()]
 CaseFilter = Annotated[CaseQuery, Query()]
+CasesFilter = Annotated[CasesQuery, Query()]
 DeviceFilter = Annotated[DeviceQuery, Query()]
 ProductionFilter = Annotated[ProductionQuery, Query()]
 PeriodFilter = Annotated[PeriodQuery, Query()]

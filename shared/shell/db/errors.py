@@ -15,7 +15,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm.exc import StaleDataError
 
-from core.errors import CommitOutcomeUnknownError, walk_chain
+from core.error_chain import walk_chain
+from core.errors import CommitOutcomeUnknownError
 
 
 class DbErrorClass(Enum):

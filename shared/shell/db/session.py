@@ -23,7 +23,8 @@ from sqlalchemy.engine.interfaces import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from core.errors import CommitOutcomeUnknownError, DatabaseUnavailableError, SettingsError, walk_chain
+from core.error_chain import walk_chain
+from core.errors import CommitOutcomeUnknownError, DatabaseUnavailableError, SettingsError
 from shell.db.connection import connect_args, database_url, log_in
 from shell.db.errors import READ_ONLY_MODE, DbErrorClass, classify, error_number, is_connection_broken
 from shell.settings import settings

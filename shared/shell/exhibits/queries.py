@@ -15,10 +15,12 @@ from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts import exhibits as schemas
+from core.contracts.queries import ExhibitQuery
 from core.pagination import paginate
 from shell.db.session import session
 from shell.exhibits.cases import build_wall, get_case_id
 from shell.exhibits.filters import build_exhibit_filters, exhibits_not_found
+from shell.exhibits.search import build_search_conditions, find_narrow_link
 from shell.tables.cases import Cases
 from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
@@ -33,25 +35,18 @@ ROW_FIELDS = tuple(name for name in schemas.Exhibit.model_fields if name in Exhi
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def list_exhibits(
-    caller: Caller,
-    case: str,
-    custodian: str | None,
-    tag: str | None,
-    control_number: str | None,
-    limit: int,
-    after: str | None,
-) -> schemas.ExhibitPage:
+def list_exhibits(caller: Caller, query: ExhibitQuery) -> schemas.ExhibitPage:
     """Return a page of the case's exhibits that match all filters, in the byte order of their control numbers.
 
     The database decides which names of custodians and tags are equal; a value that its column cannot store matches
-    nothing. Raises NotFoundError for an unknown case, InvalidInputError for a cursor that this API did not issue.
+    nothing. Raises NotFoundError for an unknown case, InvalidInputError for a cursor that this API did not issue, and
+    FilterTooBroadError if a filter without an index would read too many exhibits.
     """
-    start = decode_start_key(after, "exhibits", "control_number")
+    start = decode_start_key(query.after, "exhibits", "control_number")
     with session() as reading:
-        statement = _select_exhibits(get_case_id(reading, caller, case), custodian, tag, control_number, start)
-        rows = reading.execute(statement.limit(limit + 1)).all()
-    page, following = paginate(rows, limit, lambda row: (row.control_number,))
+        statement = _select_exhibits(reading, get_case_id(reading, caller, query.case), query, start)
+        rows = reading.execute(statement.limit(query.limit + 1)).all()
+    page, following = paginate(rows, query.limit, lambda row: (row.control_number,))
     return schemas.ExhibitPage(items=[schemas.ExhibitSummary(**row._mapping) for row in page], next=following)
 
 
@@ -100,15 +95,17 @@ def _list_tags(reading: Session, exhibit_id: int) -> list[str]:
     return list(reading.scalars(statement.where(Taggings.exhibit_id == exhibit_id).order_by(Tags.name)))
 
 
-def _select_exhibits(
-    case_id: int, custodian: str | None, tag: str | None, control_number: str | None, start: str | None
-) -> Select[Any]:
+def _select_exhibits(reading: Session, case_id: int, query: ExhibitQuery, start: str | None) -> Select[Any]:
     columns = [getattr(Exhibits, name) for name in SUMMARY_FIELDS]
     statement = select(*columns).where(Exhibits.case_id == case_id).order_by(Exhibits.control_number)
     if start is not None:
         statement = statement.where(Exhibits.control_number > start)
-    filters = list(build_exhibit_filters(case_id, custodian, tag, control_number))
-    if filters:
-        return statement.where(*filters)
+    searched = list(build_search_conditions(query))
+    link = find_narrow_link(reading, case_id, query) if searched else None
+    named = {name: None if link and link.filter == name else getattr(query, name) for name in ("custodian", "tag")}
+    indexed = list(build_exhibit_filters(case_id, **named, control_number=query.control_number))
+    statement = statement.where(*indexed, *searched)
+    if link:
+        return link.lead(statement)
     # For a case that is most of a small table, the server would scan the table and sort it for every page.
-    return force_index(statement, Exhibits, "uq_exhibits_control_number")
+    return statement if indexed else force_index(statement, Exhibits, "uq_exhibits_control_number")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from core.contracts.exhibits import ExhibitPage
+from core.contracts.queries import ExhibitQuery
 from core.errors import InvalidInputError, NotFoundError
 from core.pagination import encode_cursor
 from shell.exhibits.cases import NO_SUCH_CASE
@@ -20,19 +22,13 @@ from tests.support.watching import statements
 from tests.support.world import World
 
 
-def page(
-    limit: int = 500,
-    after: str | None = None,
-    custodian: str | None = None,
-    tag: str | None = None,
-    control_number: str | None = None,
-) -> ExhibitPage:
-    return list_exhibits(CALLER, "Case", custodian, tag, control_number, limit, after)
+def page(limit: int = 500, after: str | None = None, case: str = "Case", **filters: Any) -> ExhibitPage:
+    given: dict[str, Any] = {"case": case, "limit": limit, "after": after, **filters}
+    return list_exhibits(CALLER, ExhibitQuery.model_construct(**given))
 
 
-def numbers(custodian: str | None = None, tag: str | None = None, control_number: str | None = None) -> list[str]:
-    found = page(custodian=custodian, tag=tag, control_number=control_number)
-    return [each.control_number for each in found.items]
+def numbers(**filters: Any) -> list[str]:
+    return [each.control_number for each in page(**filters).items]
 
 
 def walked(
@@ -41,7 +37,7 @@ def walked(
     """The control numbers of all pages; `between` two of them it is told the last one."""
     after: str | None = None
     while True:
-        got = page(limit, after, custodian)
+        got = page(limit, after, custodian=custodian)
         yield from (each.control_number for each in got.items)
         if got.next is None:
             return
@@ -118,7 +114,7 @@ def test_only_a_case_of_the_tenant_is_listed(cases: Cases) -> None:
     assert numbers() == ["A-2"]
     for name in ("Case 2", "case", "\ud800", "x" * 300):
         with pytest.raises(NotFoundError, match=NO_SUCH_CASE):
-            list_exhibits(CALLER, name, None, None, None, 5, None)
+            page(5, case=name)
         with pytest.raises(NotFoundError, match=NO_SUCH_CASE):
             list_custodians(CALLER, name, 5, None)
 

@@ -39,7 +39,9 @@ print(json.dumps([sorted(names), threading.active_count()]))
 """
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["import", "--help"], ["serve", "--help"], ["import"], []])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["import", "--help"], ["serve", "--help"], ["documents", "--help"], ["import"], []]
+)
 def test_help_and_wrong_usage_import_nothing_heavy(arguments: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _RUN, *arguments], capture_output=True, text=True, check=True, cwd=REPOSITORY

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from core.errors import UploadRefusedError
 from core.imports.uploads import parse_upload
 from local.cli import main
-from local.cli.checks import check_load_file, check_name
+from local.cli.checks import check_case_exists, check_load_file, check_name
 from local.errors import UsageError
 
 
@@ -43,6 +43,13 @@ from local.errors import UsageError
         ["import", __file__, "--case", "a", "--encoding", "klingon"],
         ["import", __file__, "--case", "a", "--mapping", "nosuch.json"],
         ["export"],
+        ["cases", "--tenant", "a/b"],
+        ["imports"],
+        ["imports", "--case", "a/b"],
+        ["documents"],
+        ["documents", "--case", " "],
+        ["documents", "--case", "a", "--limit", "0"],
+        ["documents", "--case", "a", "--no-native", "x"],
         ["serve", "--port", "65536"],
         ["serve", "--port", "http"],
         ["serve", "--workers", "0"],
@@ -114,3 +121,14 @@ def test_a_file_that_cannot_be_uploaded_under_its_name_is_wrong_usage(tmp_path: 
     with pytest.raises(UsageError, match=r"the name of the file '.*' (has|is|begins) .*; rename the file") as told:
         check_load_file(file, "t", "c")
     assert str(told.value).isprintable()
+
+
+def test_a_misspelt_case_is_wrong_usage_and_a_new_one_is_not() -> None:
+    names = ["Smith v. Jones", "SMITH V JONES", *(f"Smith v. Jones {number}" for number in range(9)), "Acme"]
+    with pytest.raises(
+        UsageError, match=r"'Smith v Jones'.*'SMITH V JONES'; 'Smith v\. Jones';.*--create-case"
+    ) as told:
+        check_case_exists(names, "Smith v Jones")
+    assert str(told.value).count("'") == 2 * 6
+    for case in ("Smith v. Jones", "Doe"):
+        check_case_exists(names, case)

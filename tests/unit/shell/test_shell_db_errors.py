@@ -10,7 +10,8 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm.exc import StaleDataError
 
-from core.errors import CommitOutcomeUnknownError, ConflictError, walk_chain
+from core.error_chain import walk_chain
+from core.errors import CommitOutcomeUnknownError, ConflictError
 from shell.db.errors import (
     NUMBERS,
     RETRYABLE,

@@ -1,0 +1,1 @@
+"""What a database holds, for the command: cases, imports and documents, read by the queries of the API."""

@@ -1,0 +1,87 @@
+"""The arguments and help texts of `exhibit-ingest cases`, `imports` and `documents`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+CASES = """\
+Lists the cases of a tenant by name, with the documents that their imports created (counted when an import ends), the
+number of imports, and when the last one began (UTC)."""
+CASES_EPILOG = """\
+--json prints {"cases": [{"name", "documents", "imports", "last_import_at"}]}."""
+
+IMPORTS = "Lists the imports of a case, newest first; times are in UTC."
+IMPORTS_EPILOG = """\
+--json prints {"imports": [{"id", "file_name", "status", "rows_seen", "imported", "unchanged", "updated", "rejected",
+"warnings", "started_at", "finished_at"}]}."""
+
+DOCUMENTS = """\
+Lists the documents of a case by control number: the first 50, or as many as --limit says. All filters must match.
+--csv writes all of them to a file, in UTF-8 for Excel; a cell that a spreadsheet would evaluate begins with '."""
+DOCUMENTS_EPILOG = """\
+examples:
+  exhibit-ingest documents --case acme --custodian "Ada Lovelace" --title "board budget"
+  exhibit-ingest documents --case acme --bates-from SMITH100 --bates-to SMITH0000200
+  exhibit-ingest documents --case acme --date-from 2019-01-01 --date-to 2019-12-31 --no-text --csv no_text.csv
+
+A case of more than 100,000 documents is searched by import, date, Bates number, native, text or title only together
+with --control-number, or with a --custodian or --tag that at most 100,000 documents have.
+--json prints {"documents": [{"control_number", "bates_begin", "bates_end", "title", "file_name", "document_date",
+"version", "id"}]}."""
+
+
+def add_cases_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `cases`."""
+    _add_tenant(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object, also for wrong usage")
+
+
+def add_imports_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `imports`."""
+    parser.add_argument("--case", required=True, metavar="NAME", help="case whose imports are listed")
+    add_cases_arguments(parser)
+
+
+def add_documents_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `documents`."""
+    parser.add_argument("--case", required=True, metavar="NAME", help="case whose documents are listed")
+    _add_tenant(parser)
+    parser.add_argument("--control-number", metavar="N", help="only the document with this control number")
+    parser.add_argument("--custodian", metavar="NAME", help="only documents of this custodian")
+    parser.add_argument("--tag", metavar="NAME", help=r"only documents with this tag, such as Hot\Really Hot")
+    parser.add_argument("--import", dest="import_id", metavar="ID", help="only documents that this import created")
+    parser.add_argument("--date-from", metavar="DAY", help="only documents of this day (UTC) or later: 2019-12-31")
+    parser.add_argument("--date-to", metavar="DAY", help="only documents of this day (UTC) or earlier")
+    parser.add_argument("--bates-from", metavar="N", help="only documents with Bates numbers from this one on")
+    parser.add_argument("--bates-to", metavar="N", help="only documents with Bates numbers up to this one")
+    for name in ("native", "text"):
+        parser.add_argument(f"--{name}", action=_Presence, help=f"only documents with, or without, a {name} file")
+    parser.add_argument("--title", metavar="WORDS", help="only documents whose title has all of these words")
+    parser.add_argument("--limit", type=_limit, metavar="N", help="at most so many documents (default for a table: 50)")
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--csv", type=Path, metavar="FILE", help="write the documents to a file")
+    output.add_argument("--json", action="store_true", help="print one JSON object, also for wrong usage")
+
+
+class _Presence(argparse.BooleanOptionalAction):
+    """--native or --no-native, as the API writes it: true or false."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, "false" if (option_string or "").startswith("--no-") else "true")
+
+
+def _add_tenant(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tenant", default="local", metavar="T", help="tenant that owns the case (default: local)")
+
+
+def _limit(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) < 2**31):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
+    return int(text)

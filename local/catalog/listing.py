@@ -1,0 +1,77 @@
+"""All pages of the API's lists, one row at a time.
+
+Guaranteed: memory does not grow with the length of a list; pages follow keys, so that no row comes twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from core.contracts.cases import CaseSummary
+from core.contracts.common import MAX_PAGE
+from core.contracts.exhibits import ExhibitSummary
+from core.contracts.imports import ImportState
+from core.contracts.queries import ExhibitQuery
+from local.catalog.application import build_caller
+from local.errors import UsageError
+from shell.exhibits import case_list
+from shell.exhibits import queries as exhibit_queries
+from shell.imports import queries as import_queries
+
+T = TypeVar("T")
+
+
+def iterate_cases(tenant: str) -> Iterator[CaseSummary]:
+    """Yield the tenant's cases in the byte order of their names."""
+    caller = build_caller(tenant)
+
+    def list_page(after: str | None) -> tuple[list[CaseSummary], str | None]:
+        page = case_list.list_cases(caller, None, MAX_PAGE, after)
+        return page.items, page.next
+
+    return _iterate(list_page)
+
+
+def iterate_imports(tenant: str, case: str) -> Iterator[ImportState]:
+    """Yield the imports of a case, newest first. Raises NotFoundError for a case that the tenant does not have."""
+    caller = build_caller(tenant)
+
+    def list_page(after: str | None) -> tuple[list[ImportState], str | None]:
+        page = import_queries.list_imports(caller, case, None, MAX_PAGE, after)
+        return page.items, page.next
+
+    return _iterate(list_page)
+
+
+def iterate_documents(tenant: str, filters: Mapping[str, Any]) -> Iterator[ExhibitSummary]:
+    """Yield the exhibits that match the filters, which have the API's names.
+
+    Raises UsageError for a filter in another form, NotFoundError for an unknown case and FilterTooBroadError.
+    """
+    caller, query = build_caller(tenant), _build_query({**filters, "limit": MAX_PAGE})
+
+    def list_page(after: str | None) -> tuple[list[ExhibitSummary], str | None]:
+        page = exhibit_queries.list_exhibits(caller, query.model_copy(update={"after": after}))
+        return page.items, page.next
+
+    return _iterate(list_page)
+
+
+def _build_query(values: Mapping[str, Any]) -> ExhibitQuery:
+    try:
+        return ExhibitQuery.model_validate(values)
+    except ValidationError as exc:
+        error = exc.errors()[0]
+        place = f"{error['loc'][0]}: " if error["loc"] else ""
+        raise UsageError(f"{place}{error['msg'].removeprefix('Value error, ')}") from exc
+
+
+def _iterate(list_page: Callable[[str | None], tuple[list[T], str | None]]) -> Iterator[T]:
+    items, after = list_page(None)
+    yield from items
+    while after is not None:
+        items, after = list_page(after)
+        yield from items

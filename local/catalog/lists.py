@@ -1,0 +1,80 @@
+"""The commands `cases`, `imports` and `documents`: what a database holds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from local.catalog.application import application_on
+from local.catalog.listing import iterate_cases, iterate_documents, iterate_imports
+from local.catalog.output import print_json, print_table, to_row, write_csv
+
+TABLE_ROWS = 50
+# By the name in the output: the field of the API.
+CASE_FIELDS = {"name": "name", "documents": "documents", "imports": "imports", "last_import_at": "last_import_at"}
+IMPORT_FIELDS = {
+    name: name
+    for name in (
+        *("id", "file_name", "status", "rows_seen", "imported", "unchanged", "updated", "rejected", "warnings"),
+        *("started_at", "finished_at"),
+    )
+}
+DOCUMENT_FIELDS = {
+    name: name
+    for name in ("control_number", "bates_begin", "bates_end", "title", "file_name", "document_date", "version", "id")
+}
+
+
+def list_cases(database_url: str, tenant: str, *, as_json: bool) -> None:
+    """Print the tenant's cases with what their imports have brought. Raises LocalError."""
+    with application_on(database_url):
+        _print("cases", (to_row(each, CASE_FIELDS) for each in iterate_cases(tenant)), CASE_FIELDS, as_json)
+
+
+def list_imports(database_url: str, tenant: str, case: str, *, as_json: bool) -> None:
+    """Print the imports of a case, newest first. Raises LocalError, also for an unknown case."""
+    with application_on(database_url):
+        rows = (to_row(each, IMPORT_FIELDS) for each in iterate_imports(tenant, case))
+        _print("imports", rows, IMPORT_FIELDS, as_json)
+
+
+def _print(member: str, rows: Iterator[dict[str, Any]], names: Mapping[str, str], as_json: bool) -> None:
+    rows = _begin(rows)
+    if as_json:
+        print_json(member, rows, sys.stdout)
+    else:
+        print_table(rows, list(names), sys.stdout)
+
+
+def _begin(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Return the rows, of which the first page is read now: an error must not leave half a list behind."""
+    return chain(list(islice(rows, 1)), rows)
+
+
+def list_documents(
+    database_url: str, tenant: str, filters: Mapping[str, Any], *, limit: int | None, csv: Path | None, as_json: bool
+) -> None:
+    """Print the documents that match the filters, or write them to a CSV file; up to `limit`, None for all.
+
+    A table has up to 50 documents unless there is a limit, and says if there are more. Raises LocalError, also for an
+    unknown case and for filters that would read too many documents.
+    """
+    with application_on(database_url):
+        rows = (to_row(each, DOCUMENT_FIELDS) for each in iterate_documents(tenant, filters))
+        if csv is not None:
+            count = write_csv(csv, islice(_begin(rows), limit), list(DOCUMENT_FIELDS))
+            print(f"{count:,} documents are in {csv}")
+        elif as_json:
+            _print("documents", islice(rows, limit), DOCUMENT_FIELDS, as_json)
+        else:
+            _print_documents(rows, limit or TABLE_ROWS)
+
+
+def _print_documents(rows: Iterator[dict[str, Any]], limit: int) -> None:
+    shown = list(islice(rows, limit))
+    print_table(shown, list(DOCUMENT_FIELDS)[:6], sys.stdout)
+    if next(rows, None) is not None:
+        print(f"These are the first {len(shown):,}; there are more: add filters or --limit, or write them with --csv.")
