@@ -27,6 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "core.load_file": {"core"},
     "core.imports": {"core", "core.load_file"},
     "core.productions": {"core", "core.load_file"},
+    "core.checks": {"core", "core.load_file", "core.productions"},
     "core.contracts": {"core", "core.load_file", "core.imports", "core.productions"},
     "shell.settings": {"core"},
     "shell.deadline": set(),
@@ -44,6 +45,7 @@ ALLOWED: dict[str, set[str]] = {
     "shell.taggings_ops": {"shell.tables"} | _UTILS,
     "shell.exhibits": {"shell.custodian_ops", "shell.taggings_ops", "shell.tables", "core.contracts"} | _UTILS,
     "shell.imports": {"core.imports", "core.load_file", "shell.prefetch"} | _DOMAIN,
+    "shell.imports.checks": {"core", "core.checks"},
     "shell.imports.chunks": {
         *("shell.imports", "shell.custodian_ops", "shell.taggings_ops", "core.imports", "core.load_file"),
         *_DOMAIN,
