@@ -1,4 +1,4 @@
-"""The codes of failed files, rejected rows and warnings.
+"""The codes of failed files, rejected rows, warnings and findings of a check.
 
 Guaranteed: a code is never renamed or removed; users' scripts depend on it. docs/load-files.md explains each code and
 what to do about it, and a test keeps that page complete.
@@ -64,3 +64,25 @@ class WarningCode(StrEnum):
     REPEATED_HEADER = "REPEATED_HEADER"
     BYTE_ORDER_MARK = "BYTE_ORDER_MARK"
     DIFFERS_FROM_CHECK = "DIFFERS_FROM_CHECK"
+
+
+class CheckCode(StrEnum):
+    """What the check of a whole file finds. Each is a warning: the rows can be imported as they are."""
+
+    BATES_UNPARSED = "BATES_UNPARSED"
+    BATES_PREFIX = "BATES_PREFIX"
+    BATES_REVERSED = "BATES_REVERSED"
+    BATES_WIDTH = "BATES_WIDTH"
+    BATES_GAP = "BATES_GAP"
+    BATES_OVERLAP = "BATES_OVERLAP"
+    BATES_OVERLAP_CASE = "BATES_OVERLAP_CASE"
+    BATES_PAGES = "BATES_PAGES"
+    PARENT_MISSING = "PARENT_MISSING"
+    PARENT_CYCLE = "PARENT_CYCLE"
+    FAMILY_GAP = "FAMILY_GAP"
+    FAMILY_RANGE = "FAMILY_RANGE"
+    NATIVE_DUPLICATE = "NATIVE_DUPLICATE"
+    NAME_SIMILAR = "NAME_SIMILAR"
+    ID_SIMILAR = "ID_SIMILAR"
+    DATE_FUTURE = "DATE_FUTURE"
+    DATE_BEFORE_1970 = "DATE_BEFORE_1970"

@@ -9,8 +9,9 @@ from enum import StrEnum
 
 from core.codes import FileFailure, Rejection
 
-# The end of a check numbers its findings of a line from here, and again from its double after a retry.
-END_FINDINGS_FROM = 1_000_000
+# Chunks number the findings of a line from 0 and stay below; an attempt to end a check numbers its findings from a
+# multiple of it.
+FINDINGS_PER_ATTEMPT = 10**12
 
 
 class Severity(StrEnum):

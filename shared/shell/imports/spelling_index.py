@@ -33,6 +33,10 @@ _UNSETTLED = """
       HAVING COUNT(*) > 1 OR MAX(spelling <> stored) OR (MAX(created_by) = ? AND MIN(first_line) <> MAX(stored_line))
     ) USING (kind, id) ORDER BY kind, id
 """
+# SQLite takes the other columns from the row that has the minimum ("bare columns", SQLite manual, SELECT).
+_KEPT = """
+    SELECT kind, id, CASE WHEN id < 0 THEN spelling ELSE stored END, MIN(first_line) FROM spellings GROUP BY kind, id
+"""
 _ADD_MERGED = "INSERT INTO merged VALUES (?, ?, ?, ?, ?)"
 _MERGED = "SELECT line, kind, spelling, kept, column_name FROM merged ORDER BY line, kind, spelling"
 
@@ -68,6 +72,15 @@ class SpellingIndex:
     def count_new_names(self) -> dict[str, int]:
         """Return how many names that were added with a negative id there are, by kind."""
         return dict(self._database.execute("SELECT kind, COUNT(DISTINCT id) FROM spellings WHERE id < 0 GROUP BY kind"))
+
+    def list_kept(self) -> Iterator[tuple[str, int, str, int]]:
+        """Yield each name: kind, id, the spelling that is kept, and the lowest line that has the name."""
+        yield from self._database.execute(_KEPT)
+
+    def has_name(self, kind: str, name_id: int) -> bool:
+        """Return whether a spelling of the name was added."""
+        found = self._database.execute("SELECT 1 FROM spellings WHERE kind = ? AND id = ? LIMIT 1", (kind, name_id))
+        return found.fetchone() is not None
 
     def add_merged(self, kind: str, merged: Sequence[MergedName]) -> None:
         """Add spellings that were not kept."""

@@ -23,6 +23,12 @@ class ImportChecks(Base):
     generation: Mapped[int] = mapped_column(
         Integer, server_default="0", comment="The generation of the import in which the check was finished"
     )
+    attempt: Mapped[int] = mapped_column(
+        Integer, server_default="0", comment="Attempts to end the check that have begun"
+    )
+    finished_attempt: Mapped[int] = mapped_column(
+        Integer, server_default="0", comment="The attempt that ended it, whose findings count; 0 before"
+    )
     exhibits_before: Mapped[int] = mapped_column(
         BigInteger, server_default="0", comment="Exhibits of the case when the check began"
     )
@@ -55,7 +61,8 @@ class ImportChecks(Base):
 class ImportCheckFindings(Base):
     """A finding of a check: why a row would be rejected, a value that would be changed, or what to look at.
 
-    Chunks number the findings of a line from 0, the end of the check from a million times the generation.
+    Chunks number the findings of a line from 0. Those of the end of the check are numbered by its attempt, and count if
+    that attempt ended it.
     """
 
     __tablename__ = "import_check_findings"

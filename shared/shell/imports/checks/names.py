@@ -22,6 +22,7 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 NAMES_PER_STATEMENT = 5_000
 SPELLINGS_PER_BATCH = 1_000
+STORED_PER_PAGE = 20_000
 _HASH_DIGITS = 15
 
 
@@ -39,6 +40,33 @@ def resolve_merged(index: SpellingIndex, import_record: Imports) -> None:
         for kind in NAME_KINDS:
             of_kind = [occurrence for occurrence in batch if occurrence.kind == kind.table]
             index.add_merged(kind.table, resolve_names(of_kind, import_record.id)[1])
+
+
+def list_names(index: SpellingIndex, import_record: Imports) -> Iterator[tuple[str, str, int]]:
+    """Yield the names that the case would have: kind, name, lowest line of the file; 0 if only the case has it."""
+    for kind, _, name, line in index.list_kept():
+        yield kind, name, line
+    for each in NAME_KINDS:
+        for name_id, name in _list_stored(each, import_record.case_id):
+            if not index.has_name(each.table, name_id):
+                yield each.table, name, 0
+
+
+def _list_stored(kind: NameKind, case_id: int) -> Iterator[tuple[int, str]]:
+    after = 0
+    while page := _read_stored(kind, case_id, after):
+        yield from page
+        after = page[-1][0]
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _read_stored(kind: NameKind, case_id: int, after: int) -> list[tuple[int, str]]:
+    statement = text(
+        f"SELECT id, name FROM {kind.table} WHERE case_id = :case_id AND id > :after ORDER BY id LIMIT :most"  # noqa: S608
+    )
+    with session() as reading:
+        rows = reading.execute(statement, {"case_id": case_id, "after": after, "most": STORED_PER_PAGE})
+        return [(row.id, row.name) for row in rows]
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

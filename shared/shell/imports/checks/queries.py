@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from core.caller import Caller
 from core.contracts.checks import Finding, FindingPage
-from core.imports.check_summary import END_FINDINGS_FROM, judge_severity
+from core.imports.check_summary import FINDINGS_PER_ATTEMPT, judge_severity
 from core.pagination import decode_cursor, paginate
 from shell.db.session import session
 from shell.imports.queries import require_import
@@ -22,7 +22,8 @@ _PAGE = (
     "SELECT f.code, f.line_no, f.seq, f.row_count, f.column_name, f.message, f.control_number "
     "FROM import_check_findings AS f JOIN import_checks AS c ON c.import_id = f.import_id "
     "WHERE f.import_id = :import_id AND c.finished_at IS NOT NULL "
-    "AND (f.seq < :end_from OR f.seq BETWEEN :end_from * c.generation AND :end_from * (c.generation + 1) - 1) "
+    "AND (f.seq < :per_attempt OR f.seq BETWEEN :per_attempt * c.finished_attempt "
+    "AND :per_attempt * (c.finished_attempt + 1) - 1) "
     "AND {place} ORDER BY f.code, f.line_no, f.seq LIMIT :most"
 )
 _AFTER = "f.line_no >= :line_no AND (f.line_no > :line_no OR f.seq > :seq)"
@@ -40,7 +41,7 @@ def list_findings(caller: Caller, import_id: int, code: str | None, limit: int, 
     place = dict(zip(("code", "line_no", "seq"), (code or start[0], *start[1:]), strict=True))
     with session() as reading:
         require_import(reading, caller, import_id)
-        values = {"import_id": import_id, "end_from": END_FINDINGS_FROM, "most": limit + 1, **place}
+        values = {"import_id": import_id, "per_attempt": FINDINGS_PER_ATTEMPT, "most": limit + 1, **place}
         rows = reading.execute(_OF_CODE if code else _OF_ALL, values).all()
     page, following = paginate(rows, limit, lambda row: (row.code, row.line_no, row.seq))
     return FindingPage(items=[_build_finding(row) for row in page], next=following)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from core.imports.check_summary import END_FINDINGS_FROM, judge_severity
+from core.imports.check_summary import FINDINGS_PER_ATTEMPT, judge_severity
 from core.imports.report_files import build_findings_key
 from shell.aws.s3 import write_stream
 from shell.db.session import session
@@ -24,7 +24,7 @@ HEADER = ("code", "severity", "line", "column", "message", "id", "rows")
 PAGE = 5_000
 _PAGE = text(
     "SELECT code, line_no, seq, row_count, column_name, message, control_number FROM import_check_findings "
-    "WHERE import_id = :import_id AND (seq < :end_from OR seq BETWEEN :first_seq AND :last_seq) "
+    "WHERE import_id = :import_id AND (seq < :per_attempt OR seq BETWEEN :first_seq AND :last_seq) "
     "AND code >= :code AND (code > :code OR (line_no >= :line_no AND (line_no > :line_no OR seq > :seq))) "
     "ORDER BY code, line_no, seq LIMIT :page"
 )
@@ -36,23 +36,24 @@ _MARK_WRITTEN = text(
 def write_check_report(message: dict[str, Any]) -> None:
     """Write the file of the check that a message says is finished; do nothing if a retry made the message obsolete."""
     import_id, generation = int(message["importId"]), int(message["generation"])
-    bucket = _find_bucket(import_id, generation)
-    if bucket is None:
+    found = _find_check(import_id, generation)
+    if found is None:
         return
+    bucket, attempt = found
     key = build_findings_key(import_id, generation)
-    write_stream(bucket, key, format_csv(HEADER, _list_findings(import_id, generation)), "text/csv; charset=utf-8")
+    write_stream(bucket, key, format_csv(HEADER, _list_findings(import_id, attempt)), "text/csv; charset=utf-8")
     _mark_written(import_id, generation)
     logger.info("findings written", extra={"import_id": import_id, "generation": generation})
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _find_bucket(import_id: int, generation: int) -> str | None:
-    """Return the bucket of the import if that generation's check is finished and its file is not written, else None."""
+def _find_check(import_id: int, generation: int) -> tuple[str, int] | None:
+    """Return the import's bucket and the attempt that ended its check; None if the file is written, or obsolete."""
     with session() as reading:
         check, import_record = reading.get(ImportChecks, import_id), reading.get(Imports, import_id)
         if check is None or import_record is None or check.report_written or check.generation != generation:
             return None
-        return import_record.bucket
+        return import_record.bucket, check.finished_attempt
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -61,11 +62,11 @@ def _mark_written(import_id: int, generation: int) -> None:
         transaction.execute(_MARK_WRITTEN, {"import_id": import_id, "generation": generation})
 
 
-def _list_findings(import_id: int, generation: int) -> Iterator[Sequence[Any]]:
+def _list_findings(import_id: int, attempt: int) -> Iterator[Sequence[Any]]:
     place: dict[str, Any] = {"code": "", "line_no": 0, "seq": -1}
-    first = END_FINDINGS_FROM * generation
-    fixed = {"import_id": import_id, "end_from": END_FINDINGS_FROM, "first_seq": first, "page": PAGE}
-    while rows := _read_page({**fixed, "last_seq": first + END_FINDINGS_FROM - 1, **place}):
+    first = FINDINGS_PER_ATTEMPT * attempt
+    fixed = {"import_id": import_id, "per_attempt": FINDINGS_PER_ATTEMPT, "first_seq": first, "page": PAGE}
+    while rows := _read_page({**fixed, "last_seq": first + FINDINGS_PER_ATTEMPT - 1, **place}):
         for row in rows:
             where = (row.code, judge_severity(row.code).value, row.line_no, row.column_name)
             yield (*where, row.message, row.control_number, row.row_count)

@@ -7,23 +7,33 @@ Not guaranteed: that the case stays as it was when the chunk was checked, and th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
+from core.checks.dates import FIRST_YEAR, check_date
+from core.checks.fact_columns import FactColumns
+from core.checks.facts import RowFacts
+from core.checks.facts import pack_facts as pack_rows
+from core.checks.findings import Finding
 from core.errors import ImportNotRunningError
 from core.imports.chunk_facts import ChunkFacts, pack_facts
+from core.load_file.layout import Layout
 from core.load_file.rows import RowError, ValueChange
 from core.statuses import ChunkStatus
 from shell.db.session import session
 from shell.imports.check_results import FindingRow, build_finding, write_facts, write_findings
 from shell.imports.chunks.chunk_input import ChunkInput
-from shell.imports.chunks.coercion import StorableRow
+from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.imports.chunks.comparison import CaseComparison
 from shell.imports.chunks.results import RowResults, list_occurrences
 from shell.imports.chunks.writer import WriteResult, find_result, lock_chunk
 from shell.imports.completion import ChunkOutcome, Counts, complete_chunk
 from shell.utils.db_helpers import retry_on_db_conflict
+
+_PARENT, _DATE = map(COLUMNS.index, ("parent_control_number", "document_date"))
+_USUAL_FROM = str(FIRST_YEAR)
 
 
 @retry_on_db_conflict(resolve=find_result)
@@ -39,9 +49,9 @@ def check_chunk(chunk_input: ChunkInput) -> WriteResult:
             if status != ChunkStatus.PENDING:
                 return WriteResult(status)
             results = compare_with_case(transaction, chunk_input)
-            findings = list(_build_findings(chunk.import_id, results))
+            findings = list(_build_findings(chunk.import_id, chunk_input.layout, results))
             write_findings(transaction, findings)
-            facts = ChunkFacts(list_occurrences(results), b"")
+            facts = ChunkFacts(list_occurrences(results), pack_rows(_list_facts(chunk_input, results)))
             write_facts(transaction, chunk.import_id, chunk.chunk_no, pack_facts(facts))
             outcome = ChunkOutcome(ChunkStatus.DONE, _count(results))
             complete_chunk(transaction, chunk_input.import_record, chunk.chunk_no, outcome)
@@ -60,16 +70,39 @@ def compare_with_case(transaction: Session, chunk_input: ChunkInput) -> RowResul
     return results
 
 
-def _build_findings(import_id: int, results: RowResults) -> Iterator[FindingRow]:
+def _list_facts(chunk_input: ChunkInput, results: RowResults) -> Iterator[RowFacts]:
+    """Yield what the checks of the whole file need of the rows that would be in the case."""
+    columns = FactColumns.find(chunk_input.layout)
+    for row in results.list_accepted():
+        number = str(row.control_number)
+        yield columns.read_cells(row.source.line_no, number, row.values[_PARENT], row.source.cells or ())
+
+
+def _build_findings(import_id: int, layout: Layout, results: RowResults) -> Iterator[FindingRow]:
     for row, errors in results.rejected:
         for seq, error in enumerate(errors):
             yield _build_finding(import_id, row, seq, error)
     for row in results.list_accepted():
         for seq, change in enumerate(row.changes):
             yield _build_finding(import_id, row, seq, change)
+    for row, finding in _check_dates(layout, results.list_accepted()):
+        yield _build_finding(import_id, row, 0, finding)
 
 
-def _build_finding(import_id: int, row: StorableRow, seq: int, found: RowError | ValueChange) -> FindingRow:
+def _check_dates(layout: Layout, rows: Sequence[StorableRow]) -> Iterator[tuple[StorableRow, Finding]]:
+    """Yield the rows whose date is before 1970 or in the future."""
+    columns, now = layout.find_columns("document_date"), datetime.now(UTC).replace(tzinfo=None)
+    for row in rows if columns else ():
+        text = row.values[_DATE]
+        # As texts, dates are in order too; few are worth being parsed.
+        if text is not None and not _USUAL_FROM <= text <= str(now):
+            date, name = datetime.fromisoformat(text), layout.names[columns[0]]
+            finding = check_date(date, now, row.source.line_no, name, str(row.control_number))
+            if finding:
+                yield row, finding
+
+
+def _build_finding(import_id: int, row: StorableRow, seq: int, found: RowError | ValueChange | Finding) -> FindingRow:
     return build_finding(
         import_id,
         found.code.value,

@@ -154,9 +154,9 @@ def _compare_with_case(
     numbers = [*columnar.numbers, *(str(row.control_number) for row in others if not row.errors)]
     with session() as reading:
         held = find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
-        is_new_needed = loaded.import_record.status == ImportStatus.RUNNING
-        needs_values = partial(_needs_values, held, is_new_needed=is_new_needed)
-        with_values = any(map(needs_values, columnar.numbers, columnar.hashes))
+        # The end of a check needs dates and parents.
+        is_check = loaded.import_record.status == ImportStatus.CHECKING
+        with_values = is_check or any(map(partial(_is_new_or_differs, held), columnar.numbers, columnar.hashes))
         rows = [*columnar.build_rows(with_values=with_values), *others]
         if others:
             rows.sort(key=lambda row: row.source.line_no)
@@ -165,9 +165,8 @@ def _compare_with_case(
     return chunk_input
 
 
-def _needs_values(held: Mapping[str, StoredExhibit], number: str, row_hash: bytes, *, is_new_needed: bool) -> bool:
-    """Return whether the row is inserted or its differences are explained; a check inserts nothing."""
-    return held[number].row_hash != row_hash if number in held else is_new_needed
+def _is_new_or_differs(held: Mapping[str, StoredExhibit], number: str, row_hash: bytes) -> bool:
+    return number not in held or held[number].row_hash != row_hash
 
 
 def _reject_too_large(chunk: ImportChunks, original_line: int | None) -> Row:

@@ -14,6 +14,9 @@ TABLES = (
       import_id BIGINT NOT NULL COMMENT 'The import, imports.id',
       generation INT NOT NULL DEFAULT 0
         COMMENT 'The generation of the import in which the check was finished',
+      attempt INT NOT NULL DEFAULT 0 COMMENT 'Attempts to end the check that have begun',
+      finished_attempt INT NOT NULL DEFAULT 0
+        COMMENT 'The attempt that ended it, whose findings count; 0 before',
       exhibits_before BIGINT NOT NULL DEFAULT 0 COMMENT 'Exhibits of the case when the check began',
       last_exhibit_before BIGINT NOT NULL DEFAULT 0
         COMMENT 'The highest exhibits.id of the case when the check began',

@@ -1,0 +1,100 @@
+"""What the checks of a whole file need of each row, and its form as bytes.
+
+Guaranteed: `unpack_facts` returns the rows that `pack_facts` was given, whatever Unicode text they hold, and the same
+rows give the same bytes. Bytes that are damaged or of an unknown version are refused, never read as other rows.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from core.errors import UnavailableError
+
+VERSION = b"facts 1\n"
+# Ends of cells and of columns in packed facts, and of fields and lines in files to be sorted.
+CELL_END, COLUMN_END, LINE_END = "\x1f", "\x1e", "\n"
+_ESCAPES = {"\x01": "\x01a", LINE_END: "\x01b", CELL_END: "\x01c", COLUMN_END: "\x01d"}
+_SPECIAL = re.compile(r"[\x01\n\x1e\x1f]")
+_ESCAPED = re.compile(r"\x01[abcd]")
+_ORIGINALS = {escape: character for character, escape in _ESCAPES.items()}
+
+
+class RowFacts(NamedTuple):
+    """The facts of a row that the import would accept; a blank text stands for a value that the row lacks.
+
+    `line` is the first physical line of the record. `parent_control_number` is blank for a row that names itself.
+    `native_hash` is lower-case hexadecimal: MD5, SHA-1 or SHA-256. `page_count` is positive, or None.
+    """
+
+    line: int
+    control_number: str
+    bates_begin: str = ""
+    bates_end: str = ""
+    parent_control_number: str = ""
+    native_hash: str = ""
+    page_count: int | None = None
+    family_begin: str = ""
+    family_end: str = ""
+
+
+def pack_facts(rows: Iterable[RowFacts]) -> bytes:
+    """Return the rows as bytes for `unpack_facts`: a version line and the compressed columns."""
+    columns = [list(map(_write_cell, column)) for column in zip(*rows, strict=True)]
+    text = COLUMN_END.join(map(CELL_END.join, columns))
+    return VERSION + gzip.compress(text.encode("utf-8", "surrogatepass"), 6, mtime=0)
+
+
+def _write_cell(value: str | int | None) -> str:
+    return "" if value is None else escape(value) if isinstance(value, str) else str(value)
+
+
+def unpack_facts(packed: bytes) -> list[RowFacts]:
+    """Return the rows that were packed.
+
+    Raises UnavailableError if the bytes are damaged, or of a version that this program does not know: another one does.
+    """
+    if not packed.startswith(VERSION):
+        raise UnavailableError("The facts of a chunk have an unknown version. Finish the deployment, or check again.")
+    try:
+        text = gzip.decompress(packed[len(VERSION) :]).decode("utf-8", "surrogatepass")
+        columns = [column.split(CELL_END) for column in text.split(COLUMN_END)] if text else []
+        return _build_rows(columns, escaped="\x01" in text)
+    except (OSError, EOFError, ValueError, zlib.error) as exc:
+        raise UnavailableError("The facts of a chunk are damaged. Check the file again.") from exc
+
+
+def _build_rows(columns: list[list[str]], *, escaped: bool) -> list[RowFacts]:
+    if not columns:
+        return []
+    if len(columns) != len(RowFacts._fields):
+        raise ValueError(f"{len(columns)} columns instead of {len(RowFacts._fields)}")
+    if escaped:
+        columns = [list(map(unescape, column)) for column in columns]
+    lines, pages = map(int, columns[0]), [int(cell) if cell else None for cell in columns[6]]
+    return list(map(RowFacts, lines, *columns[1:6], pages, *columns[7:]))
+
+
+def has_special(texts: Iterable[str]) -> bool:
+    """Return whether a text has a character that `escape` replaces."""
+    return _SPECIAL.search("".join(texts)) is not None
+
+
+def escape(text: str) -> str:
+    """Return the text without line breaks and separators; equal texts alone have equal results."""
+    return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], text) if _SPECIAL.search(text) else text
+
+
+def unescape(text: str) -> str:
+    """Return the text that was escaped."""
+    return _ESCAPED.sub(lambda found: _ORIGINALS[found[0]], text) if "\x01" in text else text
+
+
+def escape_rows(rows: Sequence[RowFacts]) -> Sequence[RowFacts]:
+    """Return the rows with their texts escaped, for a file to be sorted."""
+    if not has_special(text for row in rows for text in row if isinstance(text, str)):
+        return rows
+    return [RowFacts._make(escape(cell) if isinstance(cell, str) else cell for cell in row) for row in rows]
