@@ -18,5 +18,5 @@ a million gaps are a million findings. Control numbers are unique in the facts: 
 out. Names and dates have functions of their own: `shell.imports.checks.similar_names`, `core.checks.dates`.
 
 The findings of a kind come together, in no order that means anything. A row takes about DISK_BYTES_PER_ROW bytes of
-disk in `folder`, besides those of the case.
+disk in `folder`, an exhibit of the case half of that: 2 GB are enough for 6 million rows.
 """
