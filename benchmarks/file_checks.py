@@ -33,7 +33,7 @@ cycles of parents, equal natives and similar ids. The facts of the rows are pack
 pack them, and come in a shuffled order. Every row has Bates numbers, a page count and a hash; three of four have a
 parent and all a family range; each fault is planted once in a thousand rows. Every run is a new process. seconds
 includes unpacking, sorting and reading all findings; peak_mb is the peak memory of the process above that of the
-imported modules, disk_mb what the reduction wrote besides the parents' 16 bytes a row."""
+imported modules, disk_mb the size of the temporary files."""
 
 
 def build_rows(first: int, rows: int) -> list[RowFacts]:

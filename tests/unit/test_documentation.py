@@ -10,7 +10,7 @@ import pytest
 from botocore import xform_name
 from botocore.session import get_session
 
-from core.codes import FileFailure, Rejection, WarningCode
+from core.codes import CheckCode, FileFailure, Rejection, WarningCode
 from core.contracts import problems
 from core.contracts.problems import ProblemKind
 from core.load_file.field_mapping import FIELDS
@@ -55,7 +55,7 @@ def test_every_target_of_the_readme_is_in_the_makefile() -> None:
     assert [target for target in targets if not re.search(rf"^{target}:", makefile, flags=re.MULTILINE)] == []
 
 
-@pytest.mark.parametrize("code", [*FileFailure, *Rejection, *WarningCode])
+@pytest.mark.parametrize("code", [*FileFailure, *Rejection, *WarningCode, *CheckCode])
 def test_every_code_is_explained(code: str) -> None:
     assert f"`{code}`" in LOAD_FILES
 

@@ -39,15 +39,17 @@ def read_range(begin: str, end: str) -> tuple[BatesRange | None, tuple[CheckCode
     Of numbers that are the wrong way round the range is that of the right one; if the two are not of one series, or
     the end is not a number, the range is the begin number alone. None: the begin is not a number.
     """
+    regular = _read_regular(begin, end)
+    if regular is not None:
+        return regular, ()
     first = _split_number(begin)
     if first is None:
         return None, (CheckCode.BATES_UNPARSED,)
     prefix, digits, suffix = first
     number, width = int(digits), len(digits)
-    alone = BatesRange(suffix, prefix, number, number, width)
     if not end or end == begin:
-        return alone, ()
-    last = _split_number(end)
+        return BatesRange(suffix, prefix, number, number, width), ()
+    alone, last = BatesRange(suffix, prefix, number, number, width), _split_number(end)
     if last is None:
         return alone, (CheckCode.BATES_UNPARSED,)
     if (last[0], last[2]) != (prefix, suffix):
@@ -57,6 +59,21 @@ def read_range(begin: str, end: str) -> tuple[BatesRange | None, tuple[CheckCode
     if other < number:
         return BatesRange(suffix, prefix, other, number, width), (*codes, CheckCode.BATES_REVERSED)
     return BatesRange(suffix, prefix, number, other, width), codes
+
+
+def _read_regular(begin: str, end: str) -> BatesRange | None:
+    """Return the range of two numbers that have nothing after their digits and nothing wrong; None for all others.
+
+    The fast path of `read_range`, which returns the same for them; a test compares the two with a reference.
+    """
+    prefix = begin.rstrip(DIGITS)
+    start = len(prefix)
+    if len(end) != len(begin) or not start < len(begin) <= MAX_CHARACTERS or not end.startswith(prefix):
+        return None
+    digits, last = begin[start:], end[start:]
+    if last < digits or not last.isdecimal() or not last.isascii():
+        return None
+    return BatesRange("", prefix, int(digits), int(last), len(digits))
 
 
 def _split_number(text: str) -> tuple[str, str, str] | None:

@@ -22,9 +22,9 @@ CASE, DOCUMENT, FAMILY_MEMBER = "0", "1", "2"
 class BatesEntry(NamedTuple):
     """A range of a series, in the order of the fields.
 
-    `line` is 0 in the case. A FAMILY_MEMBER is only a part of its family: a row whose control number, not its Bates
-    number, is in the series of its family's range. The family is that of first to last number, None for both if the row
-    states none in this series.
+    `line` is 0 in the case; `control_number` is blank if it equals the first number. A FAMILY_MEMBER is only a part of
+    its family: a row whose control number, not its Bates number, is in the series of its family's range. The family is
+    that of first to last number, None for both if the row states none in this series.
     """
 
     suffix: str
@@ -37,6 +37,11 @@ class BatesEntry(NamedTuple):
     control_number: str
     family_first: int | None = None
     family_last: int | None = None
+
+    @property
+    def document(self) -> str:
+        """The control number."""
+        return self.control_number or self.describe(self.first)
 
     def describe(self, number: int) -> str:
         """Return a number of the series, with the digits of this entry."""
@@ -168,7 +173,7 @@ class BatesSweep:
 
     def _describe_case(self, entry: BatesEntry, other: BatesEntry) -> Finding:
         message = (
-            f"Line {entry.line}: {_describe_range(entry)} has numbers of document {other.control_number} of the case,"
+            f"Line {entry.line}: {_describe_range(entry)} has numbers of document {other.document} of the case,"
             f" which has {_describe_range(other)}. Find out which of the two is wrong."
         )
         return self._warn(CheckCode.BATES_OVERLAP_CASE, entry, message)
@@ -190,7 +195,7 @@ class BatesSweep:
         return self._warn(CheckCode.BATES_WIDTH, entry, message)
 
     def _warn(self, code: CheckCode, entry: BatesEntry, message: str) -> Finding:
-        return warn(code, entry.line, self._names.bates_begin, message, entry.control_number)
+        return warn(code, entry.line, self._names.bates_begin, message, entry.document)
 
 
 def _describe_range(entry: BatesEntry) -> str:

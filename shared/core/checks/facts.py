@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from core.errors import UnavailableError
@@ -52,8 +52,8 @@ def _write_cell(value: str | int | None) -> str:
     return "" if value is None else escape(value) if isinstance(value, str) else str(value)
 
 
-def unpack_facts(packed: bytes) -> list[RowFacts]:
-    """Return the rows that were packed.
+def unpack_facts(packed: bytes, *, escaped: bool = False) -> list[RowFacts]:
+    """Return the rows that were packed, with their texts as in the file or as `escape` returns them.
 
     Raises UnavailableError if the bytes are damaged, or of a version that this program does not know: another one does.
     """
@@ -62,25 +62,20 @@ def unpack_facts(packed: bytes) -> list[RowFacts]:
     try:
         text = gzip.decompress(packed[len(VERSION) :]).decode("utf-8", "surrogatepass")
         columns = [column.split(CELL_END) for column in text.split(COLUMN_END)] if text else []
-        return _build_rows(columns, escaped="\x01" in text)
+        return _build_rows(columns, restores=not escaped and "\x01" in text)
     except (OSError, EOFError, ValueError, zlib.error) as exc:
         raise UnavailableError("The facts of a chunk are damaged. Check the file again.") from exc
 
 
-def _build_rows(columns: list[list[str]], *, escaped: bool) -> list[RowFacts]:
+def _build_rows(columns: list[list[str]], *, restores: bool) -> list[RowFacts]:
     if not columns:
         return []
     if len(columns) != len(RowFacts._fields):
         raise ValueError(f"{len(columns)} columns instead of {len(RowFacts._fields)}")
-    if escaped:
+    if restores:
         columns = [list(map(unescape, column)) for column in columns]
     lines, pages = map(int, columns[0]), [int(cell) if cell else None for cell in columns[6]]
     return list(map(RowFacts, lines, *columns[1:6], pages, *columns[7:]))
-
-
-def has_special(texts: Iterable[str]) -> bool:
-    """Return whether a text has a character that `escape` replaces."""
-    return _SPECIAL.search("".join(texts)) is not None
 
 
 def escape(text: str) -> str:
@@ -91,10 +86,3 @@ def escape(text: str) -> str:
 def unescape(text: str) -> str:
     """Return the text that was escaped."""
     return _ESCAPED.sub(lambda found: _ORIGINALS[found[0]], text) if "\x01" in text else text
-
-
-def escape_rows(rows: Sequence[RowFacts]) -> Sequence[RowFacts]:
-    """Return the rows with their texts escaped, for a file to be sorted."""
-    if not has_special(text for row in rows for text in row if isinstance(text, str)):
-        return rows
-    return [RowFacts._make(escape(cell) if isinstance(cell, str) else cell for cell in row) for row in rows]

@@ -32,22 +32,25 @@ class FamilyTiles:
         # From the first family that is left out to the end of the series, all families that begin are.
         self._full = False
 
-    def add(self, entry: BatesEntry) -> Iterator[Finding]:
-        """Add a member; entries of a series come in order of their first numbers."""
+    def add(self, entry: BatesEntry) -> list[Finding]:
+        """Add a member, and return what is missing before it; entries of a series come in order of first numbers."""
         first, start, end = entry[2], entry[8], entry[9]
+        found: list[Finding] = []
         while self._ends and self._ends[0][0] < first:
-            yield from self._close()
+            found += self._close()
         if start is None or end is None or first > end or entry[3] < start:
-            return
+            return found
         family = (start, end)
         if family not in self._open and not self._begin(family):
             self._postpone(entry)
-            return
+            return found
         highest = self._open[family]
         if first > (start if highest is None else highest[3] + 1):
-            yield self._describe(entry, highest, start if highest is None else highest[3] + 1, first - 1, entry)
+            missing = start if highest is None else highest[3] + 1
+            found.append(self._describe(entry, highest, missing, first - 1, entry))
         if highest is None or entry[3] > highest[3]:
             self._open[family] = entry
+        return found
 
     def _begin(self, family: Family) -> bool:
         self._full = self._full or len(self._open) >= self._max_open
@@ -56,11 +59,12 @@ class FamilyTiles:
             heappush(self._ends, (family[1], family[0]))
         return not self._full
 
-    def _close(self) -> Iterator[Finding]:
+    def _close(self) -> list[Finding]:
         end, start = heappop(self._ends)
         highest = self._open.pop((start, end))
-        if highest is not None and highest[3] < end:
-            yield self._describe(highest, highest, highest[3] + 1, end, None)
+        if highest is None or highest[3] >= end:
+            return []
+        return [self._describe(highest, highest, highest[3] + 1, end, None)]
 
     def end_series(self) -> Iterator[Finding]:
         """Yield what is missing at the ends of the families of a series."""
@@ -80,4 +84,4 @@ class FamilyTiles:
             f"Line {at.line}: {last - first + 1} missing in the family range {family}: {numbers}, {beside}."
             " No row of the family has these numbers; look for a document that is missing or states another family."
         )
-        return warn(CheckCode.FAMILY_GAP, at.line, self._names.family_begin, message, at.control_number)
+        return warn(CheckCode.FAMILY_GAP, at.line, self._names.family_begin, message, at.document)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.checks.bates import BatesRange, format_number
+from core.checks.bates import BatesRange
 from core.checks.bates_sweep import BatesEntry
 from core.checks.facts import CELL_END
 from shell.imports.file_checks.external_sort import ExternalSort
@@ -49,12 +49,10 @@ def parse_member(text: str) -> BatesEntry:
 def parse_entry(text: str) -> BatesEntry:
     """Return the entry of a line."""
     suffix, prefix, first, last, line, kind, width, own, *family = text.split(CELL_END)
-    number, digits = int(first[1:]), int(width)
-    return BatesEntry(
-        *(suffix, prefix, number, int(last[1:]), int(line), kind, digits),
-        own or format_number(prefix, number, digits, suffix),
-        *map(int, family),
-    )
+    if not family:
+        return BatesEntry(suffix, prefix, int(first[1:]), int(last[1:]), int(line), kind, int(width), own)
+    numbers = (suffix, prefix, int(first[1:]), int(last[1:]), int(line), kind, int(width), own, *map(int, family))
+    return BatesEntry._make(numbers)
 
 
 def read_entries(lines: ExternalSort) -> Iterator[BatesEntry]:

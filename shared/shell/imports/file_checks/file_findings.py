@@ -52,7 +52,7 @@ def _find_all(
     limits: Limits,
 ) -> Iterator[Finding]:
     for packed in chunks:
-        yield from rows.add(unpack_facts(packed))
+        yield from rows.add(unpack_facts(packed, escaped=True))
     remaining = iter(case_rows)
     while batch := list(islice(remaining, CASE_ROWS)):
         rows.ids.add(format_case_rows(batch))

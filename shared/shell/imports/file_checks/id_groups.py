@@ -5,7 +5,7 @@ A document that both the file and the case have is compared as the file has it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import chain
 from typing import NamedTuple
@@ -61,48 +61,50 @@ class IdGroups:
         for text in chain.from_iterable(self._rows.ids.read()):
             folded, number, kind, rest = text.split(CELL_END, 3)
             if number != self._number or folded != before:
-                self._end_id()
-                self._number = number
+                if self._range:
+                    self._keep_range()
+                self._number, self._row, self._range = number, 0, ""
             if folded != before:
-                yield from self._end_similar()
-                before = folded
+                if self._similar_count > 1:
+                    yield self._describe_similar()
+                before, self._similar, self._similar_count = folded, [], 0
             if kind == IN_FILE:
-                position, self._rest = rest.split(CELL_END, 1)
-                self._row = int(position)
-                self._add_similar()
+                self._set_row(rest)
             elif kind == AS_PARENT:
                 yield from self._add_child(rest)
             else:
                 self._range = rest
-        self._end_id()
-        yield from chain(self._end_similar(), self._resolve())
+        yield from self._end()
+
+    def _end(self) -> Iterator[Finding]:
+        if self._range:
+            self._keep_range()
+        if self._similar_count > 1:
+            yield self._describe_similar()
+        yield from self._resolve()
         self._flush_case()
 
-    def _end_id(self) -> None:
-        if self._range and not self._row:
-            begin, end = self._range.split(CELL_END)
-            numbers = read_range(begin, end)[0] if begin else None
-            if numbers:
-                self._case_lines.append(format_entry(numbers, 0, CASE, self._number, "", None))
-                if len(self._case_lines) >= LOOKUP_IDS:
-                    self._flush_case()
-        self._row, self._rest, self._range = 0, "", ""
+    def _keep_range(self) -> None:
+        """Keep the numbers of a document that the file does not have."""
+        begin, end = self._range.split(CELL_END)
+        numbers = read_range(begin, end)[0] if begin and not self._row else None
+        if numbers:
+            self._case_lines.append(format_entry(numbers, 0, CASE, self._number, "", None))
+        if len(self._case_lines) >= LOOKUP_IDS:
+            self._flush_case()
 
     def _flush_case(self) -> None:
         self.has_case_ranges = self.has_case_ranges or bool(self._case_lines)
         self._rows.bates.add(self._case_lines)
         self._case_lines = []
 
-    def _add_similar(self) -> None:
+    def _set_row(self, rest: str) -> None:
+        position, self._rest = rest.split(CELL_END, 1)
+        self._row = int(position)
         self._similar.append(self._row)
         self._similar_count += 1
         if len(self._similar) > 50 * MAX_LISTED:
             self._similar = nsmallest(MAX_LISTED, self._similar, key=self._index.line)
-
-    def _end_similar(self) -> Iterator[Finding]:
-        if self._similar_count > 1:
-            yield self._describe_similar()
-        self._similar, self._similar_count = [], 0
 
     def _describe_similar(self) -> Finding:
         rows = nsmallest(MAX_LISTED, self._similar, key=self._index.line)
@@ -115,23 +117,24 @@ class IdGroups:
         first, column = rows[0], self._names.control_number
         return warn(CheckCode.ID_SIMILAR, self._index.line(first), column, message, self._index.control_number(first))
 
-    def _add_child(self, rest: str) -> Iterator[Finding]:
+    def _add_child(self, rest: str) -> Iterable[Finding]:
         position, own = rest.split(CELL_END, 1)
         child = int(position)
         if self._row:
             self._index.parents[child] = self._row
-            if own.split(CELL_END, 2)[2] != self._rest.split(CELL_END, 2)[2]:
-                yield from self._compare_families(child, own)
-        elif not self._range:
+            # What both state of their family is the end of both lines.
+            stated = self._rest.split(CELL_END, 2)[2]
+            return () if own.split(CELL_END, 2)[2] == stated else self._compare_families(child, own)
+        if not self._range:
             self._unresolved.append((self._number, child))
             if len(self._unresolved) >= self._max_unresolved:
-                yield from self._resolve()
+                return self._resolve()
+        return ()
 
-    def _compare_families(self, child: int, own: str) -> Iterator[Finding]:
+    def _compare_families(self, child: int, own: str) -> Iterable[Finding]:
         rows = (self._build_family_row(child, own), self._build_family_row(self._row, self._rest))
         found = compare_with_parent(*rows, self._names)
-        if found:
-            yield found
+        return (found,) if found else ()
 
     def _build_family_row(self, row: int, rest: str) -> FamilyRow:
         begin, end, family_begin, family_end = rest.split(CELL_END)

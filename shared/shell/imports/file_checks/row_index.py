@@ -1,20 +1,21 @@
 """The line, the control number and the parent of every row, by the position in which the row was read.
 
-Guaranteed: memory does not grow with the number of rows: the values are in files, which are mapped.
+Guaranteed: memory does not grow with the number of rows: the values are in files. Those of the parents, 16 bytes a row,
+are mapped, so that the system can write them back when memory is short.
 """
 
 from __future__ import annotations
 
 import mmap
+import os
+import struct
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
-_BYTES = 8
-# Of a row without a parent in the file.
-NO_PARENT = 0
+_NUMBER = struct.Struct("q")
 
 
 class RowIndex:
@@ -38,40 +39,37 @@ class RowIndex:
         self.rows, self._bytes = self.rows + len(lines), ends[-1]
 
     def freeze(self) -> None:
-        """Map the files; no row can be added any more. All rows are without a parent."""
+        """End adding. No row has a parent yet."""
         for file in self._files.values():
             file.flush()
-        self._numbers = self._map(self._files["numbers"])
-        self._lines, self._ends = (memoryview(self._map(self._files[name])).cast("q") for name in ("lines", "ends"))
-        self.parents = self._create("parents")
-        self._views += [self._lines, self._ends]
+        self.parents = self._map("parents")
 
-    def _create(self, name: str) -> memoryview:
+    def _map(self, name: str) -> memoryview:
+        """Return a number for each row, 0 at first, in a file."""
         self._files[name] = file = (self._folder / name).open("w+b")
-        file.truncate(_BYTES * (self.rows + 1))
-        view = memoryview(self._map(file)).cast("q")
-        self._views.append(view)
-        return view
-
-    def _map(self, file: BinaryIO) -> mmap.mmap:
-        if not file.seek(0, 2):
-            # An empty file cannot be mapped.
-            file.truncate(_BYTES)
+        file.truncate(_NUMBER.size * (self.rows + 1))
         self._maps.append(mmap.mmap(file.fileno(), 0))
-        return self._maps[-1]
+        self._views.append(memoryview(self._maps[-1]).cast("q"))
+        return self._views[-1]
+
+    def _read(self, name: str, start: int, size: int) -> bytes:
+        return os.pread(self._files[name].fileno(), size, start)
+
+    def _read_number(self, name: str, row: int) -> int:
+        return int(_NUMBER.unpack(self._read(name, _NUMBER.size * (row - 1), _NUMBER.size))[0])
 
     def line(self, row: int) -> int:
         """Return the line of a row."""
-        return int(self._lines[row - 1])
+        return self._read_number("lines", row)
 
     def control_number(self, row: int) -> str:
         """Return the control number of a row."""
-        start = self._ends[row - 2] if row > 1 else 0
-        return self._numbers[start : self._ends[row - 1]].decode("utf-8", "surrogatepass")
+        start = self._read_number("ends", row - 1) if row > 1 else 0
+        return self._read("numbers", start, self._read_number("ends", row) - start).decode("utf-8", "surrogatepass")
 
     def find_cycles(self) -> Iterator[int]:
         """Yield one row of each cycle of parents."""
-        parents, seen = self.parents, self._create("seen")
+        parents, seen = self.parents, self._map("seen")
         for start in range(1, self.rows + 1):
             row = start
             while parents[row] and not seen[row]:
@@ -91,7 +89,7 @@ class RowIndex:
     @property
     def spilled_bytes(self) -> int:
         """The bytes on disk, without those of the parents."""
-        return self._bytes + 2 * _BYTES * self.rows
+        return self._bytes + 2 * _NUMBER.size * self.rows
 
     def close(self) -> None:
         """Close and delete the files."""

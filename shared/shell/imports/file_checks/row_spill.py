@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from core.checks.bates import BatesRange, describe_numbers, describe_pages, describe_statement, read_range
 from core.checks.bates_sweep import DOCUMENT, FAMILY_MEMBER
-from core.checks.facts import CELL_END, RowFacts, escape_rows
+from core.checks.facts import CELL_END, RowFacts
 from core.checks.families import describe_outside, find_position, is_outside, read_statement
 from core.checks.findings import FactNames, Finding
 from core.checks.limits import Limits
@@ -35,48 +35,50 @@ class SpilledRows:
         self.suffixes: dict[str, int] | None = {}
         self.has_ends = False
 
-    def add(self, rows: Sequence[RowFacts]) -> Iterator[Finding]:
-        """Add rows, and yield what is wrong within each of them."""
-        rows, first = escape_rows(rows), self.index.rows + 1
+    def add(self, rows: Sequence[RowFacts]) -> list[Finding]:
+        """Add rows, whose texts are escaped, and return what is wrong within each of them."""
+        first, found = self.index.rows + 1, list[Finding]()
         self.index.add([row[0] for row in rows], [row[1] for row in rows])
         self.ids.add(_format_ids(rows, first))
         self.natives.add(_format_natives(rows, first))
-        entries: list[str] = []
-        for row in rows:
-            if row[2] or row[3] or row[7]:
-                yield from self._add_numbers(row, entries)
-        self.bates.add(entries)
+        self.bates.add(
+            [entry for row in rows if row[2] or row[3] or row[7] for entry in self._format_bates(row, found)]
+        )
+        return found
 
-    def _add_numbers(self, row: RowFacts, entries: list[str]) -> Iterator[Finding]:
+    def _format_bates(self, row: RowFacts, found: list[Finding]) -> list[str]:
+        """Return the lines of a row by its numbers, and append what is wrong with them to `found`."""
         line, control_number, begin, end, _, _, pages, family_begin, family_end = row
         numbers, codes = read_range(begin, end) if begin or end else (None, ())
         if codes:
-            yield from describe_numbers(row, codes, self._names)
+            found += describe_numbers(row, codes, self._names)
         elif pages is not None and end and numbers and pages != numbers[3] - numbers[2] + 1:
-            yield describe_pages(row, numbers, self._names)
-        family: BatesRange | None = None
-        if family_begin:
-            family, faults = read_statement(family_begin, family_end)
-            if faults:
-                yield from describe_statement(row, faults, self._names)
-            if family and (numbers is None or not numbers.is_in(family)):
-                yield from self._compare_family(row, numbers, family, entries)
+            found.append(describe_pages(row, numbers, self._names))
+        family, faults = read_statement(family_begin, family_end) if family_begin else (None, ())
+        if faults:
+            found += describe_statement(row, faults, self._names)
+        lines: list[str] = []
+        if family and (numbers is None or not numbers.is_in(family)):
+            lines = self._compare_family(row, numbers, family, found)
         if numbers is not None:
             self._count_suffix(numbers[0])
-            self.has_ends = self.has_ends or bool(end)
-            own = family if family and family[:2] == numbers[:2] else None
-            entries.append(format_entry(numbers, line, DOCUMENT, control_number, "" if codes else begin, own))
+            if end:
+                self.has_ends = True
+            own = family if family and family[1] == numbers[1] and family[0] == numbers[0] else None
+            lines.append(format_entry(numbers, line, DOCUMENT, control_number, "" if codes else begin, own))
+        return lines
 
     def _compare_family(
-        self, row: RowFacts, numbers: BatesRange | None, family: BatesRange, entries: list[str]
-    ) -> Iterator[Finding]:
-        """Compare a row whose Bates numbers are not in its family range."""
+        self, row: RowFacts, numbers: BatesRange | None, family: BatesRange, found: list[Finding]
+    ) -> list[str]:
+        """Compare a row whose Bates numbers are not in its family range; return its line if its id stands for them."""
         position = find_position(numbers, row.control_number, family)
-        if position is not None and position is not numbers:
-            entries.append(format_entry(position, row.line, FAMILY_MEMBER, row.control_number, "", family))
         if is_outside(position, family):
             stated = (row.family_begin, row.family_end)
-            yield describe_outside(row.line, row.control_number, stated, self._names)
+            found.append(describe_outside(row.line, row.control_number, stated, self._names))
+        if position is None or position is numbers:
+            return []
+        return [format_entry(position, row.line, FAMILY_MEMBER, row.control_number, "", family)]
 
     def _count_suffix(self, suffix: str) -> None:
         if self.suffixes is not None:
