@@ -77,7 +77,14 @@ ALLOWED: dict[str, set[str]] = {
         *("local.errors", "core.errors", "core.caller", "core.contracts", "core.imports.report_files"),
         *("shell.exhibits", "shell.imports", "shell.db", "shell.settings"),
     },
+    "local.printable": set(),
+    # A preview reads the local file as the functions read an upload.
+    "local.preview": {
+        *("core.errors", "core.imports.preview", "core.imports.findings", "core.load_file.dialect", "local.printable"),
+        *("core.load_file.options", "shell.db.column_limits", "shell.imports.chunks.preview_rows"),
+    },
     "local.cli": {
+        *("local.preview", "local.printable"),
         *("local.catalog", "local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
         *(
             "core.errors",

@@ -29,6 +29,8 @@ _EPILOG = f"""\
 examples:
   exhibit-ingest import production.dat --case "Smith v. Jones"
       import one load file; importing it again adds nothing
+  exhibit-ingest preview production.dat
+      show how an import would read the file, without a server
   exhibit-ingest import vol1.dat vol2.dat --case acme --workers 4 --json
       import several files in the given order; print the result as one JSON object
   exhibit-ingest check production.dat --case acme
@@ -94,6 +96,14 @@ findings.csv in a folder in .local/reports/, whose name begins with the number o
 
 exit status: 0 every row would be imported or is unchanged; 3 rows would be rejected; 1 a file cannot be imported;
 2 wrong usage"""
+
+_PREVIEW = """\
+Shows how an import would read a load file: encoding, delimiter and so on with the reason and how sure it is, the field
+of every column with samples and their stored values, and the first rows. Reads at most the first 8 MB (16 MB if no line
+ends before), starts no server and changes nothing. What the rest of the file can change is named."""
+
+_PREVIEW_EPILOG = """\
+exit status: 0 the file can be read; 1 it cannot be imported, with the code of the import; 2 wrong usage"""
 
 _SERVE = """\
 Serves the HTTP API on 127.0.0.1 until Ctrl-C. Starts a database, Redis, S3, SQS, SNS and the functions.
@@ -173,6 +183,9 @@ def build_parser() -> argparse.ArgumentParser:
         commands, "documents", "list or export documents of a case", lists.DOCUMENTS, lists.DOCUMENTS_EPILOG
     )
     lists.add_documents_arguments(documents)
+    preview = _add(commands, "preview", "show how an import would read a load file", _PREVIEW, _PREVIEW_EPILOG)
+    preview.add_argument("file", type=Path, metavar="FILE", help="load file")
+    _add_reading_arguments(preview)
     _add(commands, "database-url", "print the URL of the database; start the private server if needed", _DATABASE_URL)
     _add_serve_arguments(_add(commands, "serve", "serve the HTTP API until Ctrl-C", _SERVE, _SERVE_EPILOG))
     _add_token_arguments(
@@ -224,6 +237,10 @@ def _add_import_arguments(parser: argparse.ArgumentParser, *, is_check: bool = F
     )
     parser.add_argument("--tenant", default="local", metavar="T", help="tenant that owns the case (default: local)")
     _add_workers(parser)
+    _add_reading_arguments(parser)
+
+
+def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mapping", type=Path, metavar="FILE", help="JSON file that maps columns to fields; see below")
     parser.add_argument(
         "--encoding", metavar="E", help="utf-8, utf-16-le, utf-16-be or cp1252 (default: detected from the file)"

@@ -54,15 +54,20 @@ def check_case_exists(names: Collection[str], case: str) -> None:
 
 def check_load_file(file: Path, tenant: str, case: str) -> None:
     """Raise UsageError for a file that cannot be read, or not be uploaded under these names."""
+    check_readable(file)
+    if error := name_error("file", file.name):
+        raise UsageError(f"the name of the file {_quote(file)} {error}; rename the file")
+    _check_key(file, tenant, case)
+
+
+def check_readable(file: Path) -> None:
+    """Raise UsageError for a path that is not a file that can be read."""
     if not file.exists():
         raise UsageError(f"{_quote(file)} does not exist; check the path")
     if not file.is_file():
         raise UsageError(f"{_quote(file)} is not a file; give the path of a load file")
     if not os.access(file, os.R_OK):
         raise UsageError(f"{_quote(file)} cannot be read; check its permissions")
-    if error := name_error("file", file.name):
-        raise UsageError(f"the name of the file {_quote(file)} {error}; rename the file")
-    _check_key(file, tenant, case)
 
 
 def _check_key(file: Path, tenant: str, case: str) -> None:

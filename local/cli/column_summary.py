@@ -7,6 +7,7 @@ from pathlib import Path
 
 from core.imports.column_report import ColumnKind, ColumnReading
 from core.load_file.field_mapping import MappingReason
+from local.printable import shorten_printable
 
 _MAX_MAPPED, _MAX_UNMAPPED, _NAME_CHARACTERS = 20, 5, 40
 _NOUNS = {
@@ -47,6 +48,4 @@ def _list_first(texts: Sequence[str], most: int) -> str:
 
 
 def _shorten(name: str) -> str:
-    # The other party wrote the file: its names must not control the terminal.
-    whole = "".join(character if character.isprintable() else "\ufffd" for character in " ".join(name.split()))
-    return whole if len(whole) <= _NAME_CHARACTERS else f"{whole[: _NAME_CHARACTERS - 1]}…"
+    return shorten_printable(name, _NAME_CHARACTERS)

@@ -14,10 +14,10 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from local.cli.arguments import DEFAULT_WORKERS, build_parser
-from local.cli.checks import check_load_file, check_name
+from local.cli.checks import check_load_file, check_name, check_readable
 from local.cli.exit_codes import DONE, FAILED, WRONG_USAGE
 from local.cli.signals import Interrupted, interrupt_on_signals
 from local.errors import LocalError, UsageError
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None, workspace: Workspace | None = N
     atexit.register(gc.freeze)
     try:
         with interrupt_on_signals():
-            return _run(options, workspace or _open_workspace())
+            return _run(options, workspace)
     except UsageError as exc:
         return _report_usage(exc, f"For help: exhibit-ingest {options.command} --help", given)
     except LocalError as exc:
@@ -62,7 +62,10 @@ def main(arguments: Sequence[str] | None = None, workspace: Workspace | None = N
 
 def _report_usage(error: UsageError, advice: str, given: Sequence[str]) -> int:
     """Print what is wrong with the command line, and return the exit code."""
-    if "--json" in given:
+    if "--json" in given and given[0] == "preview":
+        failure = {"code": None, "message": str(error)}
+        print(json.dumps({"preview": None, "error": failure}, ensure_ascii=False, indent=2))
+    elif "--json" in given:
         member = {"check": "checks", "cases": "cases", "documents": "documents"}.get(given[0], "imports")
         print(json.dumps({member: [], "error": str(error)}, ensure_ascii=False, indent=2))
     else:
@@ -89,7 +92,10 @@ def _report_interruption(command: str, interruption: Interrupted) -> int:
     return 128 + number
 
 
-def _run(options: argparse.Namespace, workspace: Workspace) -> int:
+def _run(options: argparse.Namespace, given: Workspace | None) -> int:
+    if options.command == "preview":
+        return _preview(options)
+    workspace = given or _open_workspace()
     if options.command in ("import", "check"):
         request = _build_request(options)
         from local.cli.import_files import import_files
@@ -120,21 +126,30 @@ def _run(options: argparse.Namespace, workspace: Workspace) -> int:
             return reset(workspace, confirmed=options.yes)
 
 
+def _preview(options: argparse.Namespace) -> int:
+    check_readable(options.file)
+    from local.preview.preview_file import preview_file
+
+    return DONE if preview_file(options.file, _read_import_options(options), as_json=options.json) else FAILED
+
+
+def _read_import_options(options: argparse.Namespace) -> dict[str, Any]:
+    from local.cli.import_options import import_options
+
+    return import_options(
+        options.mapping, encoding=options.encoding, delimiter=options.delimiter, qualifier=options.qualifier
+    )
+
+
 def _build_request(options: argparse.Namespace) -> ImportRequest:
     for name in ("case", "tenant"):
         check_name(name, getattr(options, name))
     for file in options.files:
         check_load_file(file, options.tenant, options.case)
     from local.cli.import_files import ImportRequest
-    from local.cli.import_options import import_options
 
     is_check = options.command == "check"
-    document = import_options(
-        options.mapping,
-        encoding=options.encoding,
-        delimiter=options.delimiter,
-        qualifier=options.qualifier,
-    )
+    document = _read_import_options(options)
     return ImportRequest(
         files=options.files,
         tenant=options.tenant,

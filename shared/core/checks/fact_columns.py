@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from core.checks.facts import RowFacts
 from core.checks.findings import FactNames
-from core.load_file.field_mapping import get_id_field, normalise_name
+from core.load_file.field_mapping import get_id_field
 from core.load_file.grammar import ASCII_WHITESPACE
+from core.load_file.header_names import normalise_name
 from core.load_file.layout import Layout
 from core.productions.bates import PAGE_COUNTS
 

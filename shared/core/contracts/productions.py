@@ -7,7 +7,8 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from core.contracts.common import Name, NextCursor, RequestModel, ResponseModel, RowId, TagName, UtcTimestamp
-from core.load_file.field_mapping import find_field, normalise_name
+from core.load_file.field_mapping import find_field
+from core.load_file.header_names import normalise_name
 from core.productions.bates import MAX_DIGITS, MAX_PREFIX, PREFIX, Numbering
 from core.productions.volume import HEADER
 from core.saga import SagaStepStatus

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from enum import StrEnum
+from typing import NamedTuple
 
 from core.load_file import encoding as enc
 from core.load_file.grammar import Grammar, LineCursor, Record
@@ -16,22 +18,48 @@ _SEPARATOR_LINE = re.compile('"?sep=([^\\w"\r\n\0 \ud800-\udfff])"?', re.IGNOREC
 DELIMITERS = (DC4, "\t", "|", ";", ",")
 
 
+class Sign(StrEnum):
+    """What shows how a file is written."""
+
+    GIVEN = "given"
+    BYTE_ORDER_MARK = "byte_order_mark"
+    SEPARATOR_LINE = "separator_line"
+    THORNS = "thorns"
+    FIRST_LINES = "first_lines"
+    CHARACTERS = "characters"
+
+
+class Signs(NamedTuple):
+    """What shows the encoding (CHARACTERS: that of all characters), the delimiter and the qualifier of a file."""
+
+    encoding: Sign
+    delimiter: Sign
+    qualifier: Sign
+
+
 def detect_delimiter_and_qualifier(lines: list[str], options: ImportOptions) -> tuple[str, str | None]:
     """Return the delimiter and the qualifier (None: no qualifier) of the lines, given without their line ends."""
+    return explain_delimiter_and_qualifier(lines, options)[:2]
+
+
+def explain_delimiter_and_qualifier(lines: list[str], options: ImportOptions) -> tuple[str, str | None, Sign, Sign]:
+    """Return the delimiter and the qualifier (None: no qualifier), and what shows each of them."""
     separator = find_separator(lines[0]) if lines else None
     lines = lines[1:] if separator else lines
     thorns = is_shown([line.startswith(THORN) or DC4 + THORN in line for line in lines])
     if options.delimiter is not None:
-        delimiter = options.delimiter
+        delimiter, sign = options.delimiter, Sign.GIVEN
     elif separator:
-        delimiter = separator
+        delimiter, sign = separator, Sign.SEPARATOR_LINE
     elif thorns or any(DC4 in line for line in lines[:1]):
-        delimiter = _find_delimiter_between_thorns(lines)
+        delimiter, sign = _find_delimiter_between_thorns(lines), Sign.THORNS
     else:
-        delimiter = _find_most_consistent_delimiter(lines)
+        delimiter, sign = _find_most_consistent_delimiter(lines), Sign.FIRST_LINES
     if options.qualifier is not None:
-        return delimiter, None if options.qualifier == NO_CHARACTER else options.qualifier
-    return delimiter, THORN if thorns or delimiter == DC4 else _find_qualifier(delimiter, lines)
+        return delimiter, None if options.qualifier == NO_CHARACTER else options.qualifier, sign, Sign.GIVEN
+    if thorns or delimiter == DC4:
+        return delimiter, THORN, sign, Sign.THORNS
+    return delimiter, _find_qualifier(delimiter, lines), sign, Sign.FIRST_LINES
 
 
 def find_separator(line: str) -> str | None:

@@ -8,21 +8,23 @@ the uploader override detection.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.load_file import encoding as enc
-from core.load_file.delimiters import THORN, detect_delimiter_and_qualifier, find_separator, is_shown
+from core.load_file.delimiters import THORN, Sign, Signs, explain_delimiter_and_qualifier, find_separator, is_shown
 from core.load_file.field_mapping import MappingReason, explain_columns, get_id_field, name_columns
 from core.load_file.file_signatures import EMPTY_FILE, refuse_foreign_formats
-from core.load_file.grammar import Grammar, LineCursor, Record
+from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, LineCursor, Record
 from core.load_file.line_ends import SAMPLE_BYTES, SAMPLE_LINES, detect_cr_ends, take_sample_lines
 from core.load_file.options import MAX_COLUMNS, NO_CHARACTER, ImportOptions
 from core.load_file.record_reader import read_records
 
 REGISTERED = "\u00ae"
+HEAD_BYTES = 8_000_000
 MAX_NAME_CHARACTERS, MAX_HEADER_CHARACTERS = 1_000, 1_000_000
 CLOSE_THE_QUALIFIER = "Close or double the qualifier and upload the file again."
 
@@ -33,6 +35,7 @@ class Dialect:
 
     `encoding` is None while it is undecided; `view` is the encoding used to find records until then. `cr_ends`: lines
     end at CR too. `newline` is the character that represents a line break inside a cell (None: no character does).
+    `signs` says what shows all this, and does not count when dialects are compared.
     """
 
     encoding: str | None
@@ -42,6 +45,7 @@ class Dialect:
     qualifier: str | None
     newline: str | None
     cr_ends: bool = False
+    signs: Signs | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,17 @@ class Opening:
     def id_column(self) -> int:
         """The index of the id column."""
         return self.fields.index(get_id_field(self.fields))
+
+
+def read_head(blocks: Iterator[bytes], size: int) -> bytes:
+    """Return the first bytes of a file of this size, from which `read_opening` decides.
+
+    The blocks but the last have HEAD_BYTES bytes; another one is read only while no line has ended, up to 16 MB.
+    """
+    head = next(blocks, b"")
+    while len(head) < min(size, MAX_RECORD_BYTES) and b"\n" not in head:
+        head += next(blocks, b"")
+    return head
 
 
 def read_opening(head: bytes, options: ImportOptions, *, whole: bool) -> Opening:
@@ -121,7 +136,7 @@ def _build_opening(first: Record, lines: enc.Lines, before: int, dialect: Dialec
     )
     body_line = first.first + first.lines if options.header else before
     body_start = dialect.mark_bytes + sum(lines.sizes[:body_line])
-    columns = explain_columns(names, options.columns)
+    columns = explain_columns(names, options.columns, options.profile)
     fields, reasons = tuple(column.field for column in columns), tuple(column.why for column in columns)
     return Opening(dialect, grammar, names, fields, body_start, body_line + 1, reasons=reasons)
 
@@ -173,6 +188,7 @@ def _read_first_record(lines: enc.Lines, dialect: Dialect, cells: int | None, wh
 def _detect_dialect(head: bytes, options: ImportOptions, whole: bool) -> Dialect:
     marked, mark_bytes = enc.detect_byte_order_mark(head)
     encoding = options.encoding or marked
+    shown = Sign.GIVEN if options.encoding else Sign.BYTE_ORDER_MARK if marked else Sign.CHARACTERS
     if encoding != marked and marked != enc.UTF_8:
         mark_bytes = 0
     sample = head[mark_bytes : mark_bytes + SAMPLE_BYTES]
@@ -180,17 +196,19 @@ def _detect_dialect(head: bytes, options: ImportOptions, whole: bool) -> Dialect
         refuse_utf8()
     if encoding is None:
         encoding = _detect_thorn_encoding(sample)
+        shown = Sign.THORNS if encoding else Sign.CHARACTERS
     view = encoding or enc.BYTEWISE
     cr_ends = detect_cr_ends(sample, view, options)
     lines = take_sample_lines(sample, view, cr_ends)
-    delimiter, qualifier = detect_delimiter_and_qualifier(lines, options)
+    delimiter, qualifier, *signs = explain_delimiter_and_qualifier(lines, options)
     if encoding is None and not f"{delimiter}{qualifier or ''}".isascii():
         encoding = _guess_encoding(head if whole else head[: enc.find_last_line_end(head, enc.UTF_8)])
     if delimiter == qualifier:
         _refuse_equal_qualifier(delimiter, options)
         qualifier = None
     newline = _choose_newline_mark(delimiter, qualifier, options)
-    return Dialect(encoding, encoding or enc.BYTEWISE, mark_bytes, delimiter, qualifier, newline, cr_ends)
+    view, found = encoding or enc.BYTEWISE, Signs(shown, *signs)
+    return Dialect(encoding, view, mark_bytes, delimiter, qualifier, newline, cr_ends, found)
 
 
 def refuse_utf8() -> NoReturn:

@@ -17,14 +17,20 @@ from typing import NamedTuple, NoReturn
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
-from core.load_file.header_names import PRODUCTION_FIELDS, SYNONYMS, compile_fallback_id, compile_patterns
+from core.load_file.given_columns import MULTI_COLUMN_FIELDS, ProfileUse, apply_mapping, apply_profile, list_names
+from core.load_file.header_names import (
+    PRODUCTION_FIELDS,
+    SYNONYMS,
+    compile_fallback_id,
+    compile_patterns,
+    normalise_name,
+)
 
 # The fields that option `columns` accepts; `family_begin` is excluded because it only serves to find parents.
 FIELDS = frozenset(SYNONYMS.keys() - {"family_begin"} | {"property"})
-MULTI_COLUMN_FIELDS = frozenset({"custodians", "tags"})
 # The last column of an error file, and its field: not one of FIELDS, because its cells are not values of an exhibit.
 LINE_COLUMN, ORIGINAL_LINE = "ExhibitIngestLine", "original_line"
-MAX_LISTED_NAMES, MAX_RECOGNISED_CHARACTERS = 20, 100
+MAX_RECOGNISED_CHARACTERS = 100
 _PATH_FIELDS = frozenset({"file_name", "native_path", "text_path"})
 _PATH_NAME = re.compile(r"(?:path|link|(?<!pro)file|folder)s?$")
 # With the number that `name_columns` gives a repeated name.
@@ -35,6 +41,7 @@ class MappingReason(StrEnum):
     """Why a column feeds its field, or is kept as a property."""
 
     GIVEN = "given"
+    PROFILE = "profile"
     SYNONYM = "synonym"
     PATTERN = "pattern"
     PROPERTY = "property"
@@ -56,11 +63,6 @@ class ColumnMapping:
 def get_id_field(fields: Sequence[str | None]) -> str:
     """Return the field that holds the id: the control number, else the begin Bates number."""
     return "control_number" if "control_number" in fields else "bates_begin"
-
-
-def normalise_name(name: str) -> str:
-    """Return the form of a header name in which names are compared: case-folded letters and digits alone."""
-    return "".join(character for character in name.casefold() if character.isalnum())
 
 
 def is_line_column(name: str) -> bool:
@@ -92,15 +94,20 @@ def map_columns(names: Sequence[str], mapping: Mapping[str, str]) -> tuple[str |
     return tuple(column.field for column in explain_columns(names, mapping))
 
 
-def explain_columns(names: Sequence[str], mapping: Mapping[str, str]) -> tuple[ColumnMapping, ...]:
+def explain_columns(
+    names: Sequence[str], mapping: Mapping[str, str], profile: ProfileUse | None = None
+) -> tuple[ColumnMapping, ...]:
     """Return the field that each column feeds, and why, in file order.
 
-    `mapping` assigns fields to columns by name or number (from 1), and overrides recognition by name. The last column
-    of an error file, recognised by its name, has the field ORIGINAL_LINE.
+    `mapping` assigns fields to columns by name or number (from 1), and overrides `profile`, which overrides recognition
+    by name. The last column of an error file, recognised by its name, has the field ORIGINAL_LINE.
     Raises FileRefusedError: BAD_OPTIONS if the mapping names an unknown column or maps a field twice, or does not name
-    a column of that name before the last one; NO_ID_COLUMN if no column can be the id.
+    a column of that name before the last one; PROFILE_MISMATCH if the file lacks columns of the profile; NO_ID_COLUMN
+    if no column can be the id.
     """
-    given = _apply_mapping(names, mapping)
+    own = apply_mapping(names, mapping)
+    by_profile = apply_profile(names, profile, own) if profile else [None] * len(names)
+    given = [field or other for field, other in zip(own, by_profile, strict=True)]
     fields = list(given)
     lines = [index for index, name in enumerate(names) if given[index] is None and is_line_column(name)]
     if lines and lines[0] < len(names) - 1:
@@ -108,7 +115,8 @@ def explain_columns(names: Sequence[str], mapping: Mapping[str, str]) -> tuple[C
     if lines:
         fields[-1] = ORIGINAL_LINE
     _recognise_fields(names, fields)
-    columns = tuple(map(_explain_column, names, given, fields))
+    reasons = [MappingReason.GIVEN if field else MappingReason.PROFILE for field in own]
+    columns = tuple(map(_explain_column, names, given, reasons, fields))
     if not {"control_number", "bates_begin"} & {column.field for column in columns}:
         raise FileRefusedError(FileFailure.NO_ID_COLUMN, _describe_missing_id(names))
     return columns
@@ -123,11 +131,11 @@ def _refuse_line_column(names: Sequence[str], index: int) -> NoReturn:
     raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}. {advice}; {given}.")
 
 
-def _explain_column(name: str, given: str | None, field: str | None) -> ColumnMapping:
+def _explain_column(name: str, given: str | None, reason: MappingReason, field: str | None) -> ColumnMapping:
     found = _find_meaning(name)
     meaning = found.field if found else None
     if given:
-        return ColumnMapping(name, None if given == "property" else given, MappingReason.GIVEN, meaning)
+        return ColumnMapping(name, None if given == "property" else given, reason, meaning)
     if field == ORIGINAL_LINE:
         return ColumnMapping(name, field, MappingReason.SYNONYM, field)
     why = MappingReason.PROPERTY if field is None else found.why if found else MappingReason.PATTERN
@@ -177,23 +185,6 @@ def _match_pattern(name: str) -> _Meaning | None:
     return next((_Meaning(field, len(SYNONYMS[field]) + rank, MappingReason.PATTERN) for field, rank in matches), None)
 
 
-def _apply_mapping(names: Sequence[str], mapping: Mapping[str, str]) -> list[str | None]:
-    fields: list[str | None] = [None] * len(names)
-    by_name = {normalise_name(name): index for index, name in reversed(list(enumerate(names)))}
-    for column, field in mapping.items():
-        index = names.index(column) if column in names else by_name.get(normalise_name(column))
-        if index is None and column.isascii() and column.isdigit() and 1 <= int(column) <= len(names):
-            index = int(column) - 1
-        if index is None:
-            message = f"Option 'columns' names column {column!r}, which the file does not have. Use one of its columns"
-            raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}, by name or number: {_list_names(names)}.")
-        if field in fields and field not in MULTI_COLUMN_FIELDS and field != "property":
-            message = f"Option 'columns' maps more than one column to {field}. Map one column to it."
-            raise FileRefusedError(FileFailure.BAD_OPTIONS, message)
-        fields[index] = field
-    return fields
-
-
 def _recognise_fields(names: Sequence[str], fields: list[str | None]) -> None:
     meanings = [_find_meaning(name) for name in names]
     for field in SYNONYMS:
@@ -224,10 +215,5 @@ def _describe_missing_id(names: Sequence[str]) -> str:
     return (
         "No column is recognised as the id (control number, document id or begin Bates). "
         'Name it in the options: {"columns": {"<name or number>": "control_number"}}. '
-        f'If the file has no header line, add "header": false. The columns are: {_list_names(names)}.'
+        f'If the file has no header line, add "header": false. The columns are: {list_names(names)}.'
     )
-
-
-def _list_names(names: Sequence[str]) -> str:
-    more = "" if len(names) <= MAX_LISTED_NAMES else f" and {len(names) - MAX_LISTED_NAMES} more"
-    return ", ".join(name[:40] for name in names[:MAX_LISTED_NAMES]) + more

@@ -80,3 +80,9 @@ def _refuse_binary(text: bytes) -> None:
         raise FileRefusedError(
             FileFailure.BINARY_FILE, "The file is binary. Upload a delimited load file (DAT or CSV)."
         )
+
+
+def build_unread_rest(rest: int) -> FileRefusedError:
+    """Return the error for a file that has bytes after its header and no row."""
+    message = f"No row was read from the {rest} bytes after the header"
+    return FileRefusedError(FileFailure.NO_ROWS, f"{message}. Export the file again with its rows.")

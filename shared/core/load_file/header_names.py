@@ -124,3 +124,8 @@ def compile_patterns() -> dict[str, tuple[re.Pattern[str], ...]]:
 def compile_fallback_id() -> re.Pattern[str]:
     """Return the pattern of names that may be an id."""
     return re.compile(_FALLBACK_IDS.format(**_WORDS))
+
+
+def normalise_name(name: str) -> str:
+    """Return the form of a header name in which names are compared: case-folded letters and digits alone."""
+    return "".join(character for character in name.casefold() if character.isalnum())

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from core.load_file.given_columns import compute_header_fingerprint
 from core.load_file.grammar import Grammar
 
 
@@ -47,6 +48,10 @@ class Layout:
         for name in ("names", "fields", "reasons"):
             values[name] = tuple(values.get(name, ()))
         return cls(**values)
+
+    def fingerprint_header(self) -> str | None:
+        """Return the hash by which a profile is suggested for a file, in hexadecimal; None for one without a header."""
+        return compute_header_fingerprint(self.names, self.grammar.delimiter) if self.has_header else None
 
     def find_columns(self, field: str) -> list[int]:
         """Return the indexes of the columns that feed a field, in file order."""

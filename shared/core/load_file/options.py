@@ -15,6 +15,7 @@ from core.errors import FileRefusedError
 from core.load_file import encoding
 from core.load_file.encoding import has_surrogates
 from core.load_file.field_mapping import FIELDS
+from core.load_file.given_columns import ProfileUse
 
 NO_CHARACTER = ""
 MAX_COLUMNS = 10_000
@@ -55,6 +56,7 @@ class ImportOptions:
     columns: Mapping[str, str] = field(default_factory=dict)
     date_order: str | None = None
     dry_run: bool = False
+    profile: ProfileUse | None = None
 
 
 def parse_options(document: object) -> ImportOptions:
@@ -81,6 +83,7 @@ def parse_options(document: object) -> ImportOptions:
         columns=_parse_columns(document.get("columns", {})),
         date_order=_parse_date_order(_parse_text(document, "date_order")),
         dry_run=_parse_flag(document, "dry_run", default=False),
+        profile=_parse_profile(document.get("profile")),
     )
 
 
@@ -161,3 +164,18 @@ def _parse_date_order(order: str | None) -> str | None:
             f"Option 'date_order' is {order!r}. It must be {orders}; dates with the year first need no order."
         )
     return order
+
+
+def _parse_profile(profile: object) -> ProfileUse | None:
+    """Return the profile whose options are part of this document already, except for its columns."""
+    if profile is None:
+        return None
+    if not isinstance(profile, Mapping) or set(profile) != {"name", "version", "columns"}:
+        raise _refuse("Option 'profile' must be an object of name, version and columns, as the command writes it.")
+    version = profile["version"]
+    if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < 2**31:
+        raise _refuse("Option 'profile' must have a version that is a number from 1.")
+    name = _parse_text(profile, "name")
+    if name is None:
+        raise _refuse("Option 'profile' must have a name.")
+    return ProfileUse(name, version, _parse_columns(profile["columns"]))

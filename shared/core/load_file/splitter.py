@@ -87,6 +87,10 @@ class Splitter:
         yield from self._add_records(self._stream.feed(b"", at_end=True))
         yield from self._close()
 
+    def list_open_chunk(self) -> Iterator[Chunk]:
+        """Yield the chunk that is being filled, if it has rows: all complete records of a file that is not read on."""
+        yield from self._close()
+
     def export_state(self) -> SplitState | None:
         """Return the state between two calls, for `resume`; None inside of the header or of a record over 16 MB."""
         position = self._stream.export_position() if len(self._header) == self.opening.body_start else None
@@ -138,14 +142,15 @@ class Splitter:
         """The order of day and month that the dates show; None if no date needs an order."""
         return detect_date_order(self._dates)
 
-    def build_layout(self, date_order: str | None) -> Layout:
+    def build_layout(self, date_order: str | None, *, whole: bool = True) -> Layout:
         """Return the layout of the whole file, after `finish`; `date_order` overrides the order that the dates show.
 
-        Raises FileRefusedError (BAD_OPTIONS) if the encoding is given as cp1252 and the file is UTF-8.
+        Unless `whole`, it is that of the bytes fed. Raises FileRefusedError (BAD_OPTIONS) if the encoding is given as
+        cp1252 and the whole file is UTF-8.
         """
         opening, detected = self.opening, self.date_order
         encoding = opening.dialect.encoding or self.evidence.choose_encoding()
-        if encoding == CP1252 and self.evidence.is_utf8:
+        if whole and encoding == CP1252 and self.evidence.is_utf8:
             refuse_utf8()
         return Layout(
             encoding=encoding,

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from core.errors import InvalidInputError, SequenceExhaustedError
-from core.load_file.field_mapping import normalise_name
+from core.load_file.header_names import normalise_name
 
 PREFIX = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z_-])?$"
 MAX_PREFIX, MAX_DIGITS = 64, 12

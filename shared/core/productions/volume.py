@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from core.errors import InvalidInputError
-from core.load_file.field_mapping import normalise_name
+from core.load_file.header_names import normalise_name
 
 PREFIX, SOURCE_PREFIX = "productions", "files"
 BOM, DELIMITER, QUALIFIER, NEWLINE_MARK, LINE_END = "\ufeff", "\x14", "\u00fe", "\u00ae", "\r\n"

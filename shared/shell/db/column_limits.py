@@ -9,13 +9,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from sqlalchemy import text
-
-from shell.db.session import engine
-
 Limits = Mapping[str, "ColumnLimit"]
 
-_COLUMNS = text(
+_COLUMNS = (
     "SELECT COLUMN_NAME AS name, DATA_TYPE AS type, CHARACTER_MAXIMUM_LENGTH AS characters, "
     "CHARACTER_OCTET_LENGTH AS bytes, CHARACTER_SET_NAME AS charset, COLLATION_NAME AS collation "
     "FROM information_schema.COLUMNS "
@@ -40,8 +36,13 @@ class ColumnLimit(NamedTuple):
 @lru_cache(maxsize=64)
 def column_limits(table: str) -> Limits:
     """Return the limits of a table's text columns, by column name."""
+    # Imported here: a preview, which has no database, coerces values to given limits.
+    from sqlalchemy import text
+
+    from shell.db.session import engine
+
     with engine().connect() as connection:
-        rows = connection.execute(_COLUMNS, {"table": table}).all()
+        rows = connection.execute(text(_COLUMNS), {"table": table}).all()
     return {row.name: _limit(row.type, row.characters, row.bytes, row.charset, row.collation) for row in rows}
 
 

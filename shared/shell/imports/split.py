@@ -15,9 +15,9 @@ from types import TracebackType
 from core.codes import FileFailure, WarningCode
 from core.errors import FileRefusedError
 from core.load_file.dates import DateOrder
-from core.load_file.dialect import Opening, read_opening
+from core.load_file.dialect import Opening, read_head, read_opening
 from core.load_file.encoding import CP1252
-from core.load_file.grammar import MAX_RECORD_BYTES
+from core.load_file.file_signatures import build_unread_rest
 from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions
 from core.load_file.split_state import Chunk, LineCount, SplitState
@@ -114,10 +114,7 @@ def split_file(source: ObjectVersion, options: ImportOptions, checkpoints: Check
     imported, SplitPausedError if it must be split further in another invocation.
     """
     size = source.get_size()
-    if size > settings().max_file_bytes:
-        limit = settings().max_file_bytes
-        message = f"The file has {size} bytes; the maximum is {limit}. Split it into smaller files."
-        raise FileRefusedError(FileFailure.FILE_TOO_LARGE, message)
+    refuse_large_file(size)
     split = Split(size)
     try:
         _run_pass(split, source, options, checkpoints or Checkpoints())
@@ -127,9 +124,17 @@ def split_file(source: ObjectVersion, options: ImportOptions, checkpoints: Check
     return split
 
 
+def refuse_large_file(size: int) -> None:
+    """Raise FileRefusedError (FILE_TOO_LARGE) for a file over MAX_FILE_BYTES."""
+    limit = settings().max_file_bytes
+    if size > limit:
+        message = f"The file has {size} bytes; the maximum is {limit}. Split it into smaller files."
+        raise FileRefusedError(FileFailure.FILE_TOO_LARGE, message)
+
+
 def _run_pass(split: Split, source: ObjectVersion, options: ImportOptions, checkpoints: Checkpoints) -> None:
     blocks = source.read_blocks(split.size)
-    head = _read_head(blocks, split.size)
+    head = read_head(blocks, split.size)
     opening = read_opening(head, options, whole=len(head) == split.size)
     splitter = Splitter(opening, settings().chunk_rows)
     state = checkpoints.load(opening)
@@ -140,13 +145,6 @@ def _run_pass(split: Split, source: ObjectVersion, options: ImportOptions, check
     if not checkpoints.is_file_read:
         _feed(split, splitter, _cut_blocks(head, blocks), checkpoints)
     _take_findings(split, splitter, options)
-
-
-def _read_head(blocks: Iterator[bytes], size: int) -> bytes:
-    head = next(blocks, b"")
-    while len(head) < min(size, MAX_RECORD_BYTES) and b"\n" not in head:
-        head += next(blocks, b"")
-    return head
 
 
 def _take_findings(split: Split, splitter: Splitter, options: ImportOptions) -> None:
@@ -176,8 +174,7 @@ def _take_ids(split: Split, splitter: Splitter) -> None:
 def _refuse_unread_rest(split: Split) -> None:
     rest = split.size - split.layout.body_start
     if rest and not split.rows_seen:
-        message = f"No row was read from the {rest} bytes after the header"
-        raise FileRefusedError(FileFailure.NO_ROWS, f"{message}. Export the file again with its rows.")
+        raise build_unread_rest(rest)
 
 
 def _cut_blocks(head: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:

@@ -9,13 +9,14 @@ functions for keys: a key that does not fit is rejected, never changed.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
-
-from sqlalchemy.orm import DeclarativeBase
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.codes import WarningCode
 from shell.db.column_limits import ColumnLimit, column_limits
 from shell.observability import logger
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import DeclarativeBase
 
 _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from core.errors import FileRefusedError
 from core.imports.column_report import describe_columns
-from core.load_file.field_mapping import explain_columns, map_columns, name_columns, normalise_name
+from core.load_file.field_mapping import explain_columns, map_columns, name_columns
 from core.load_file.grammar import Grammar
-from core.load_file.header_names import SYNONYMS
+from core.load_file.header_names import SYNONYMS, normalise_name
 from core.load_file.layout import Layout
 from samples.columns import _ID_NAMES, _NAMES, IdStyle, Role
 

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.codes import Rejection
 from core.load_file.chunk_reader import SourceRecord
@@ -19,10 +19,12 @@ from core.load_file.field_mapping import get_id_field
 from core.load_file.layout import Layout
 from core.load_file.rows import KEYS, TEXTS, Name, Row, RowError, ValueChange
 from shell.db.column_limits import Limits, column_limits
-from shell.tables.name_kinds import CUSTODIANS, NAME_KINDS, NameKind
 from shell.utils.data_sanitizer import coerce_text
 from shell.utils.document_properties import coerce_properties
 from shell.utils.key_validation import key_error
+
+if TYPE_CHECKING:
+    from shell.tables.name_kinds import NameKind
 
 # The columns of `exhibits` that an import sets. Versions start at the column's default, 1.
 COLUMNS = (
@@ -30,6 +32,8 @@ COLUMNS = (
     *("title", "file_name", "native_path", "text_path", "document_date", "document_properties"),
     *("row_hash", "import_id", "line_no", "line_count"),
 )
+# The tables of names; the models, and with them SQLAlchemy, are not imported for a preview.
+NAME_TABLES = ("custodians", "tags")
 
 
 def has_line_break(text: str) -> bool:
@@ -55,7 +59,7 @@ class StorableRow(NamedTuple):
 
     def get_names(self, kind: NameKind) -> Sequence[Name]:
         """Return the row's custodians or tags."""
-        return self.custodians if kind is CUSTODIANS else self.tags
+        return self.custodians if kind.table == "custodians" else self.tags
 
 
 @dataclass
@@ -69,9 +73,7 @@ class RowCoercer:
     case_id: int
     import_id: int
     exhibits: Limits = field(default_factory=lambda: column_limits("exhibits"))
-    names: Mapping[str, Limits] = field(
-        default_factory=lambda: {kind.table: column_limits(kind.table) for kind in NAME_KINDS}
-    )
+    names: Mapping[str, Limits] = field(default_factory=lambda: {table: column_limits(table) for table in NAME_TABLES})
 
     def coerce(self, row: Row) -> StorableRow:
         """Return the row as it is stored; adds to the row's errors and changes."""

@@ -12,7 +12,8 @@ from typing import Any
 from core.load_file.chunk_reader import SourceRecord
 from core.load_file.dates import is_zero_date, parse_date
 from core.load_file.encoding import REPLACEMENT
-from core.load_file.field_mapping import MULTI_COLUMN_FIELDS, ORIGINAL_LINE, get_id_field, is_path_column
+from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
+from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_file.original_lines import is_line_cell

@@ -1,0 +1,26 @@
+"""The capacity of the columns that load files fill, in a new database; a test compares it with one."""
+
+from __future__ import annotations
+
+from shell.db.column_limits import ColumnLimit, Limits
+
+_CHARSET = "utf8mb3"
+_KEY = ColumnLimit(255, None, _CHARSET, f"{_CHARSET}_bin")
+_NAME = ColumnLimit(255, None, _CHARSET, f"{_CHARSET}_unicode_520_ci")
+_TAG = _NAME._replace(characters=500)
+_TEXT = _NAME._replace(characters=1024)
+_PROPERTIES = _NAME._replace(characters=None, bytes=65_535)
+_TABLES: dict[str, Limits] = {
+    "exhibits": {
+        **dict.fromkeys(("control_number", "bates_begin", "bates_end", "parent_control_number"), _KEY),
+        **dict.fromkeys(("title", "file_name", "native_path", "text_path"), _TEXT),
+        "document_properties": _PROPERTIES,
+    },
+    "custodians": {"name": _NAME},
+    "tags": {"name": _TAG},
+}
+
+
+def declared_limits(table: str) -> Limits:
+    """Return the limits of a table's text columns, as `shell.db.column_limits` reads them from a new database."""
+    return _TABLES[table]

@@ -1,0 +1,165 @@
+"""Say how a file is written, why, and how sure that is, from what the import's own detection found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from enum import StrEnum
+
+from core.load_file.dates import DateOrder
+from core.load_file.delimiters import THORN, Sign, Signs
+from core.load_file.dialect import Opening
+from core.load_file.encoding import CP1252, Utf8Evidence
+from core.load_file.field_mapping import MappingReason
+from core.load_file.layout import Layout
+from core.load_file.options import ImportOptions
+from core.load_file.splitter import Splitter
+
+
+class Certainty(StrEnum):
+    """How sure a finding is: an option gives it, the file states it, the file suggests it, or nothing speaks for it."""
+
+    GIVEN = "given"
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    GUESS = "guess"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is used, why, and how sure it is; `may_change`: the bytes that were not read can change it.
+
+    `value` is None if the file has no such character, or no dates.
+    """
+
+    value: str | bool | None
+    why: str
+    certainty: Certainty
+    may_change: bool = False
+
+
+@dataclass(frozen=True)
+class Detection:
+    """How a file is written."""
+
+    encoding: Finding
+    delimiter: Finding
+    qualifier: Finding
+    newline: Finding
+    header: Finding
+    date_order: Finding
+
+    def list_changeable(self) -> list[str]:
+        """Return the names of the findings that the rest of the file can change."""
+        return list(self._find_changeable())
+
+    def _find_changeable(self) -> Iterator[str]:
+        for each in fields(self):
+            if getattr(self, each.name).may_change:
+                yield each.name
+
+
+_GIVEN = "The option says so."
+
+
+def detect(opening: Opening, options: ImportOptions, layout: Layout, splitter: Splitter, *, whole: bool) -> Detection:
+    """Return what the import would use, from its opening, its layout and the evidence of its splitter.
+
+    `whole`: the splitter has read the whole file.
+    """
+    signs = opening.dialect.signs or Signs(Sign.CHARACTERS, Sign.FIRST_LINES, Sign.FIRST_LINES)
+    return Detection(
+        encoding=_explain_encoding(opening, layout.encoding, signs.encoding, splitter.evidence, whole=whole),
+        delimiter=_explain_delimiter(layout, signs.delimiter),
+        qualifier=_explain_qualifier(layout, signs.qualifier),
+        newline=_explain_newline(layout, options),
+        header=_explain_header(layout),
+        date_order=_explain_date_order(layout, options, splitter.date_order, whole=whole),
+    )
+
+
+def _explain_encoding(opening: Opening, encoding: str, sign: Sign, found: Utf8Evidence, *, whole: bool) -> Finding:
+    match sign:
+        case Sign.GIVEN:
+            return Finding(encoding, _GIVEN, Certainty.GIVEN)
+        case Sign.BYTE_ORDER_MARK:
+            return Finding(encoding, "The file begins with a byte order mark.", Certainty.CERTAIN)
+        case Sign.THORNS:
+            return Finding(encoding, "The thorns (þ) are written in it.", Certainty.CERTAIN)
+    if opening.dialect.encoding is not None:
+        return Finding(encoding, "Most characters of the first bytes fit it.", Certainty.LIKELY)
+    may_change = not whole
+    if not found.valid and not found.invalid:
+        certainty = Certainty.CERTAIN if whole else Certainty.GUESS
+        return Finding(encoding, "All characters are ASCII, the same in UTF-8.", certainty, may_change)
+    if found.is_utf8:
+        certainty = Certainty.CERTAIN if whole else Certainty.LIKELY
+        return Finding(encoding, "All characters beyond ASCII are valid UTF-8.", certainty, may_change)
+    counts = f"{found.invalid:,} bytes are not UTF-8, {found.valid:,} characters are"
+    certainty = Certainty.GUESS if found.valid else Certainty.LIKELY
+    why = f"{counts}." if encoding != CP1252 else f"{counts}: Western European (Windows) is assumed."
+    return Finding(encoding, why, certainty, may_change)
+
+
+def _explain_delimiter(layout: Layout, sign: Sign) -> Finding:
+    delimiter = layout.grammar.delimiter
+    match sign:
+        case Sign.GIVEN:
+            return Finding(delimiter, _GIVEN, Certainty.GIVEN)
+        case Sign.SEPARATOR_LINE:
+            return Finding(delimiter, "The line sep= names it.", Certainty.CERTAIN)
+        case Sign.THORNS:
+            return Finding(delimiter, "Cells are enclosed in þ, or 0x14 is between them.", Certainty.CERTAIN)
+    if len(layout.names) == 1:
+        return Finding(delimiter, "No delimiter splits the first line: the file has one column.", Certainty.GUESS)
+    return Finding(delimiter, "It splits most of the first lines into as many cells as the first.", Certainty.LIKELY)
+
+
+def _explain_qualifier(layout: Layout, sign: Sign) -> Finding:
+    qualifier = layout.grammar.qualifier
+    match sign:
+        case Sign.GIVEN:
+            return Finding(qualifier, _GIVEN, Certainty.GIVEN)
+        case Sign.THORNS:
+            return Finding(qualifier, "The cells of the first lines are enclosed in it.", Certainty.CERTAIN)
+    if qualifier is None:
+        return Finding(None, "The first lines show none.", Certainty.LIKELY)
+    if layout.grammar.quoted_start:
+        return Finding(qualifier, "Cells of the first lines are enclosed in it.", Certainty.LIKELY)
+    return Finding(qualifier, "It is the usual one; a cell that begins with it is enclosed in it.", Certainty.LIKELY)
+
+
+def _explain_newline(layout: Layout, options: ImportOptions) -> Finding:
+    if options.newline is not None:
+        return Finding(layout.newline, _GIVEN, Certainty.GIVEN)
+    if layout.newline is not None:
+        return Finding(layout.newline, "It is the usual one in a file whose qualifier is þ.", Certainty.LIKELY)
+    why = "® is the delimiter." if layout.grammar.qualifier == THORN else "The qualifier is not þ."
+    return Finding(None, why, Certainty.LIKELY)
+
+
+def _explain_header(layout: Layout) -> Finding:
+    if not layout.has_header:
+        return Finding(False, _GIVEN, Certainty.GIVEN)
+    known = sum(why in (MappingReason.SYNONYM, MappingReason.PATTERN) for why in layout.reasons)
+    why = f"The first line is the header unless option header is false; {known} of its names are known."
+    return Finding(True, why, Certainty.LIKELY if known else Certainty.GUESS)
+
+
+def _explain_date_order(layout: Layout, options: ImportOptions, found: DateOrder | None, *, whole: bool) -> Finding:
+    if options.date_order is not None:
+        return Finding(layout.date_order, _GIVEN, Certainty.GIVEN)
+    if not layout.find_columns("document_date"):
+        return Finding(None, "No column is a date.", Certainty.CERTAIN)
+    certain = Certainty.CERTAIN if whole else Certainty.LIKELY
+    match found:
+        case None:
+            return Finding(layout.date_order, "No date needs an order.", certain, not whole)
+        case DateOrder.MONTH_FIRST:
+            # A date that contradicts the others does not change it.
+            return Finding("MDY", "A date has a second number over 12.", Certainty.CERTAIN)
+        case DateOrder.DAY_FIRST:
+            return Finding("DMY", "A date has a first number over 12, and none a second one.", certain, not whole)
+        case DateOrder.MIXED:
+            return Finding("MDY", "Dates contradict each other; month first is assumed.", Certainty.GUESS)
+    return Finding("MDY", "No date shows the order; month first is assumed.", Certainty.GUESS, not whole)

@@ -1,0 +1,90 @@
+"""Assign fields to columns as the uploader says: with the option `columns`, or with a mapping profile.
+
+Guaranteed: the option overrides the profile, column by column and field by field; a profile applies as a whole or not
+at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from core.codes import FileFailure
+from core.errors import FileRefusedError
+from core.load_file.header_names import normalise_name
+
+MULTI_COLUMN_FIELDS = frozenset({"custodians", "tags"})
+MAX_LISTED_NAMES = 20
+
+
+@dataclass(frozen=True)
+class ProfileUse:
+    """The copy of a mapping profile that an import uses: its name and version, and the fields of its columns."""
+
+    name: str
+    version: int
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+def compute_header_fingerprint(names: Sequence[str], delimiter: str) -> str:
+    """Return the SHA-256 of the delimiter and of the normalised names in their order, in hexadecimal."""
+    return hashlib.sha256(json.dumps([delimiter, *map(normalise_name, names)]).encode()).hexdigest()
+
+
+def apply_mapping(names: Sequence[str], mapping: Mapping[str, str]) -> list[str | None]:
+    """Return the field that the option `columns` gives to each column, None where it names none.
+
+    Raises FileRefusedError (BAD_OPTIONS) if it names an unknown column or maps a field twice.
+    """
+    fields: list[str | None] = [None] * len(names)
+    for column, index in _find_columns(names, mapping).items():
+        field = mapping[column]
+        if index is None:
+            message = f"Option 'columns' names column {column!r}, which the file does not have. Use one of its columns"
+            raise FileRefusedError(FileFailure.BAD_OPTIONS, f"{message}, by name or number: {list_names(names)}.")
+        if field in fields and field not in MULTI_COLUMN_FIELDS and field != "property":
+            message = f"Option 'columns' maps more than one column to {field}. Map one column to it."
+            raise FileRefusedError(FileFailure.BAD_OPTIONS, message)
+        fields[index] = field
+    return fields
+
+
+def apply_profile(names: Sequence[str], profile: ProfileUse, given: Sequence[str | None]) -> list[str | None]:
+    """Return the field that the profile gives to each column, None where it names none or the column has a `given` one.
+
+    A column whose field was given to another one is a property. Raises FileRefusedError: PROFILE_MISMATCH with the
+    columns that the file lacks, BAD_OPTIONS if the profile maps a field twice.
+    """
+    missing = [column for column, index in _find_columns(names, profile.columns).items() if index is None]
+    if missing:
+        message = f"Profile {profile.name!r} (version {profile.version}) has columns that the file lacks"
+        advice = "Import the file without the profile, or change the profile"
+        columns = f"The columns of the file are: {list_names(names)}"
+        raise FileRefusedError(FileFailure.PROFILE_MISMATCH, f"{message}: {list_names(missing)}. {advice}. {columns}.")
+    taken = set(given) - MULTI_COLUMN_FIELDS - {None}
+    mapped = apply_mapping(names, profile.columns)
+    return [
+        None if other else "property" if field in taken else field for field, other in zip(mapped, given, strict=True)
+    ]
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Return the first names for a message, and how many more there are."""
+    more = "" if len(names) <= MAX_LISTED_NAMES else f" and {len(names) - MAX_LISTED_NAMES} more"
+    return ", ".join(name[:40] for name in names[:MAX_LISTED_NAMES]) + more
+
+
+def _find_columns(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, int | None]:
+    """Return the index of each column that is named or numbered from 1; None for one that the file does not have."""
+    by_name = {normalise_name(name): index for index, name in reversed(list(enumerate(names)))}
+    exact = {name: index for index, name in enumerate(names)}
+    return {column: _find_column(column, exact, by_name) for column in columns}
+
+
+def _find_column(column: str, exact: Mapping[str, int], by_name: Mapping[str, int]) -> int | None:
+    index = exact.get(column, by_name.get(normalise_name(column)))
+    if index is None and column.isascii() and column.isdigit() and 1 <= int(column) <= len(exact):
+        return int(column) - 1
+    return index

@@ -1,0 +1,48 @@
+"""Convert the rows of a preview as a chunk converts them, to values by field and by column.
+
+Guaranteed: the values are those of `RowCoercer`. No module that opens a database is imported, so that the command can
+preview a file without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from core.imports.preview import Convert, ConvertedRow
+from core.load_file.layout import Layout
+from core.load_file.rows import KEYS, TEXTS, Name, Row
+from shell.db.column_limits import Limits
+from shell.imports.chunks.coercion import COLUMNS, NAME_TABLES, RowCoercer
+from shell.utils.document_properties import parse_properties
+
+_FIELDS = (*KEYS, *TEXTS, "document_date")
+
+
+def make_converter(limits: Callable[[str], Limits]) -> Callable[[Layout], Convert]:
+    """Return what `build_preview` needs; `limits` returns the limits of a table's columns."""
+
+    def make_convert(layout: Layout) -> Convert:
+        names = {table: limits(table) for table in NAME_TABLES}
+        coercer = RowCoercer(layout, case_id=0, import_id=0, exhibits=limits("exhibits"), names=names)
+        return lambda row: _convert(coercer, row)
+
+    return make_convert
+
+
+def _convert(coercer: RowCoercer, row: Row) -> ConvertedRow:
+    stored = coercer.coerce(row)
+    if stored.errors:
+        return ConvertedRow(codes=[(error.column, error.code.value) for error in stored.errors])
+    columns: Mapping[str, str | None] = dict(zip(COLUMNS, stored.values, strict=True))
+    document = columns["document_properties"]
+    values = {"control_number": stored.control_number, **{name: columns[name] for name in _FIELDS[1:]}}
+    codes = [(change.column, change.code.value) for change in stored.changes]
+    names = _group_names([*stored.custodians, *stored.tags])
+    return ConvertedRow(values, names, parse_properties(document) if document else {}, codes)
+
+
+def _group_names(names: list[Name]) -> dict[str, list[str]]:
+    by_column: dict[str, list[str]] = {}
+    for name in names:
+        by_column.setdefault(name.column, []).append(name.name)
+    return by_column
