@@ -22,7 +22,7 @@ SUBJECTS = {
     "Documents": ("cases", "exhibits", "custodians", "custodian_exhibits", "tags", "taggings"),
     "Imports": (
         *("imports", "import_splits", "import_chunks", "import_duplicates", "import_rejections", "import_warnings"),
-        "import_name_occurrences",
+        *("import_name_occurrences", "import_profiles"),
     ),
     "Productions": (
         *("productions", "production_steps", "production_documents", "bates_sequences", "insert_destinations"),

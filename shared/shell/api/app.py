@@ -21,7 +21,9 @@ from core.contracts.queries import (
     ImportQuery,
     PageQuery,
     PeriodQuery,
+    PreviewQuery,
     ProductionQuery,
+    ProfileQuery,
 )
 from core.errors import ExhibitIngestError
 from core.http_headers import MAX_KEY_CHARACTERS
@@ -64,6 +66,8 @@ Batch = Annotated[list[T], Body(min_length=1, max_length=MAX_BATCH)]
 Page = Annotated[PageQuery, Query()]
 ImportFilter = Annotated[ImportQuery, Query()]
 ExhibitFilter = Annotated[ExhibitQuery, Query()]
+ProfileFilter = Annotated[ProfileQuery, Query()]
+PreviewOptions = Annotated[PreviewQuery, Query()]
 CaseFilter = Annotated[CaseQuery, Query()]
 DeviceFilter = Annotated[DeviceQuery, Query()]
 ProductionFilter = Annotated[ProductionQuery, Query()]
