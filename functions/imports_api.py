@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.contracts import import_rows as rows
 from core.contracts import imports as schemas
 from shell.api import app as api
 from shell.api.mutations import WRITES_EVENTS, ResponseOptions, run_idempotent
@@ -35,14 +36,14 @@ def get_import(import_id: api.Id, request: api.Request) -> schemas.ImportDetails
     return queries.get_import(request.caller, import_id)
 
 
-@app.get("/imports/<import_id>/rejections", **api.for_viewers(200, schemas.RejectionPage, 404))
-def list_rejections(import_id: api.Id, request: api.Request, page: api.Page) -> schemas.RejectionPage:
+@app.get("/imports/<import_id>/rejections", **api.for_viewers(200, rows.RejectionPage, 404))
+def list_rejections(import_id: api.Id, request: api.Request, page: api.Page) -> rows.RejectionPage:
     """List the rows that were not imported, with line and reason, in the order of the file."""
     return queries.list_rejections(request.caller, import_id, **page.model_dump())
 
 
-@app.get("/imports/<import_id>/warnings", **api.for_viewers(200, schemas.WarningPage, 404))
-def list_warnings(import_id: api.Id, request: api.Request, page: api.Page) -> schemas.WarningPage:
+@app.get("/imports/<import_id>/warnings", **api.for_viewers(200, rows.WarningPage, 404))
+def list_warnings(import_id: api.Id, request: api.Request, page: api.Page) -> rows.WarningPage:
     """List the changes to values of imported rows, in the order of the file."""
     return queries.list_warnings(request.caller, import_id, **page.model_dump())
 

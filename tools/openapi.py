@@ -23,12 +23,16 @@ import custody_api
 import exhibits_api
 import imports_api
 import productions_api
+import profiles_api
 from core.http_headers import ETAGS_PATTERN, KEY_PATTERN
 from shell.api.problems import MERGE_PATCH, SCHEME
 from shell.api.resolver import Operation
 
 DOCUMENT = Path(__file__).parent.parent / "openapi.json"
-APPS = (imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app, productions_api.app)
+APPS = (
+    *(imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app, productions_api.app),
+    profiles_api.app,
+)
 TITLE = "exhibit-ingest"
 _DESCRIPTION = (
     "Import litigation load files, follow the result of every row, produce exhibits under Bates numbers, and record "

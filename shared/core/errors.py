@@ -3,7 +3,7 @@
     ExhibitIngestError
     ├── InvalidInputError           the input is invalid: reject it (HTTP 400), never retry
     │   ├── UploadRefusedError      an uploaded object whose key does not identify an import
-    │   ├── FileRefusedError        a load file that cannot be imported at all; carries a code
+    │   ├── FileRefusedError        a load file that cannot be imported at all (HTTP 422); carries a code
     │   ├── ForbiddenError          a token that does not name a tenant and a user (HTTP 403)
     │   │   └── RoleMissingError    a token without the role that the route requires (HTTP 403); carries the role
     │   ├── NotFoundError           an object that the caller's tenant does not have (HTTP 404)
@@ -19,6 +19,7 @@
     │   ├── BusyError               the same operation is in progress: retry later (HTTP 409, Retry-After)
     │   └── FinalConflictError      a conflict that a retry does not resolve
     │       ├── StaleVersionError   the client sent an older version (HTTP 412); carries the current one
+    │       ├── NameTakenError      another object of the tenant has the name (HTTP 409)
     │       ├── OverlapError        custody periods overlap (HTTP 409); carries every conflict
     │       ├── SequenceExhaustedError  a prefix has fewer Bates numbers left than requested (HTTP 409)
     │       ├── CancelledError      a production was cancelled: none of its steps may continue
@@ -194,6 +195,10 @@ class StaleVersionError(FinalConflictError):
     def __init__(self, current_version: int) -> None:
         super().__init__()
         self.current_version = current_version
+
+
+class NameTakenError(FinalConflictError):
+    """Another object has this name; use another name, or change that object."""
 
 
 class OverlapError(FinalConflictError):

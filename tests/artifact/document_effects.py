@@ -29,6 +29,13 @@ def custodians_api(sender: Sender) -> None:
     assert sender.world.query("SELECT case_id, name FROM custodians") == [(case, "Evidence room 2")]
 
 
+def profiles_api(sender: Sender) -> None:
+    """The profile is the tenant's."""
+    assert sender.send("profiles_api")["statusCode"] == 201
+    found = sender.world.query("SELECT tenant_id, name, version FROM import_profiles")
+    assert found == [("acme", "Smith productions", 1)]
+
+
 def custody_api(sender: Sender) -> None:
     """Both devices were held for an evening and a night."""
     assert sender.send("custody_api")["statusCode"] == 201

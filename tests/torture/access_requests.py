@@ -10,7 +10,15 @@ from typing import Any
 
 from tests.torture.access_document import places
 from tests.torture.access_sites import Asked
-from tests.torture.access_tenants import SHARED_CASE, SHARED_DEVICE, SHARED_HOLDER, SHARED_PREFIX, SHARED_TAG, Tenant
+from tests.torture.access_tenants import (
+    SHARED_CASE,
+    SHARED_DEVICE,
+    SHARED_HOLDER,
+    SHARED_PREFIX,
+    SHARED_PROFILE,
+    SHARED_TAG,
+    Tenant,
+)
 
 OPTIONS = {
     "body:options.encoding": "utf-8",
@@ -23,12 +31,24 @@ OPTIONS = {
     "body:options.columns": {"Doc": "control_number"},
     "body:options.dateOrder": "DMY",
 }
+PREVIEW = {
+    "encoding": "utf-8",
+    "delimiter": "comma",
+    "qualifier": "quote",
+    "newline": "none",
+    "header": "false",
+    "cells": 4,
+    "columns": '{"1": "control_number"}',
+    "lineEnds": "lf",
+    "dateOrder": "DMY",
+}
 OF_EXHIBITS = ("batesBegin", "batesEnd", "parentControlNumber", "title", "fileName", "nativePath", "textPath")
 
 
 def requests_of(tenant: Tenant) -> list[Asked]:
     """All of them, each as a tenant would send it for the first time."""
-    found = [*_cases(tenant), *_imports(tenant), *_exhibits(tenant), *_custody(tenant), *_productions(tenant)]
+    of_imports = [*_cases(tenant), *_imports(tenant), *_profiles(tenant)]
+    found = [*of_imports, *_exhibits(tenant), *_custody(tenant), *_productions(tenant)]
     return [_keyed(tenant, each) for each in found]
 
 
@@ -71,6 +91,8 @@ def _imports(tenant: Tenant) -> Iterator[Asked]:
         {"body:case": tenant.case, "body:fileName": f"{tenant.mark}.csv", "body:size": 83, **OPTIONS},
     )
     yield _asked("POST /imports", case=SHARED_CASE, fileName="production.dat")
+    for profile in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
+        yield _asked("POST /imports", case=tenant.case, fileName="production.dat", profile=profile)
     yield from _page(tenant, "GET /imports")
     for case in (SHARED_CASE, tenant.case):
         yield from _page(tenant, "GET /imports", case=case, status="completed_with_rejections")
@@ -79,6 +101,25 @@ def _imports(tenant: Tenant) -> Iterator[Asked]:
         yield from _page(tenant, f"GET /imports/{{importId}}/{what}", importId=tenant.ids["loaded"])
     for what, state in (("cancel", "awaiting"), ("retry", "cancelled")):
         yield Asked(f"POST /imports/{{importId}}/{what}", {"path:importId": tenant.ids[state]})
+
+
+def _profiles(tenant: Tenant) -> Iterator[Asked]:
+    preview = Asked("GET /imports/{importId}/preview", {"path:importId": tenant.ids["loaded"]})
+    yield preview
+    yield preview.with_values({f"query:{name}": value for name, value in PREVIEW.items()})
+    for name in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
+        yield preview.with_values({"query:profile": name})
+    made = {"body:importId": tenant.ids["loaded"], "body:headerFingerprint": tenant.ids["fingerprint"]}
+    yield Asked("POST /profiles", {"body:name": f"{tenant.mark} new", **made})
+    yield Asked("POST /profiles", {"body:name": f"{tenant.mark} new", **OPTIONS})
+    for narrowed in ({}, {"name": SHARED_PROFILE}, {"headerFingerprint": tenant.ids["fingerprint"]}):
+        yield from _page(tenant, "GET /profiles", **narrowed)
+    one = {"path:profileId": tenant.ids["profile"]}
+    yield Asked("GET /profiles/{profileId}", one)
+    own = {**one, "header:If-Match": '"1"'}
+    for content in (made, OPTIONS):
+        yield Asked("PUT /profiles/{profileId}", {**own, "body:name": f"Profile of {tenant.mark}", **content})
+    yield Asked("DELETE /profiles/{profileId}", own)
 
 
 def _exhibits(tenant: Tenant) -> Iterator[Asked]:

@@ -18,7 +18,7 @@ from tests.torture.access_document import places
 from tests.torture.access_sites import Asked, Said, ask, put
 
 SHARED_CASE, SHARED_DEVICE, SHARED_PREFIX, SHARED_VOLUME = "Smith v. Jones", 100, "SMITH", "VOL001"
-SHARED_TAG, SHARED_HOLDER = "Hot", "Ada"
+SHARED_TAG, SHARED_HOLDER, SHARED_PROFILE = "Hot", "Ada", "Standard"
 
 
 @dataclass
@@ -86,6 +86,7 @@ def settle(world: World, tenant: Tenant) -> Tenant:
     tenant.ids["awaiting"] = _announce(tenant, tenant.case)[0]
     tenant.ids["cancelled"] = _cancelled(world, tenant)
     _hold(tenant)
+    _keep_profiles(tenant)
     _put_into_states(world, tenant)
     for route, values in lists_of(tenant).items():
         tenant.cursors[route] = done(tenant, route, {"query:limit": 1, **values})["next"]
@@ -101,6 +102,7 @@ def lists_of(tenant: Tenant) -> dict[str, dict[str, Any]]:
     return {
         "GET /cases": {"query:prefix": tenant.mark},
         "GET /imports": {},
+        "GET /profiles": {},
         "GET /imports/{importId}/rejections": loaded,
         "GET /imports/{importId}/warnings": loaded,
         "GET /exhibits": of_case,
@@ -154,6 +156,13 @@ def _produce(tenant: Tenant, case: str, numbering: Mapping[str, Any]) -> int:
     made = done(tenant, "POST /productions", {f"body:{name}": value for name, value in said.items()})
     execute(made["id"])
     return int(made["id"])
+
+
+def _keep_profiles(tenant: Tenant) -> None:
+    """A profile of a name that the other tenant has too, and one of its own; both for the header of the load file."""
+    for name in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
+        made = done(tenant, "POST /profiles", {"body:name": name, "body:importId": tenant.ids["loaded"]})
+        tenant.ids["profile"], tenant.ids["fingerprint"] = made["id"], made["headerFingerprint"]
 
 
 def _hold(tenant: Tenant) -> None:

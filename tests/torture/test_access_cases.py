@@ -27,9 +27,10 @@ from tests.torture.access_sites import Asked, Said, through
 from tests.torture.access_tenants import SHARED_CASE
 from tools.openapi import DOCUMENT
 
-CUSTODY = ("/custody-periods", "/custody-transfers", "/custody-changes")
 LISTS = {"GET /imports": "query:case", "GET /productions": "query:case", "GET /cases": "query:prefix"}
 PLACES = ("query:case", "query:prefix", "body:case")
+WHOLE_TENANT = ("/custody-periods", "/custody-transfers", "/custody-changes", "/profiles")
+PROFILES = {"body:profile", "query:profile"}
 STRANGER = "stranger"
 Expected = list[tuple[Asked, Said]]
 _PATHS = json.loads(DOCUMENT.read_text(encoding="utf-8"))["paths"]
@@ -98,12 +99,12 @@ def test_who_is_limited_to_no_case_of_the_tenant_finds_nothing(matrix: Matrix, l
         assert str(said.status) in RESPONSES[asked.route]
 
 
-def test_custody_belongs_to_no_case_and_is_closed(matrix: Matrix) -> None:
+def test_custody_and_profiles_belong_to_no_case_and_are_closed(matrix: Matrix) -> None:
     for asked in requests_of(matrix.ours):
         said, _ = said_to(matrix, asked, [SHARED_CASE, matrix.ours.case, *matrix.ours.new_cases], matrix.ours.name)
-        is_custody = asked.route.partition(" ")[2].startswith(CUSTODY)
-        assert (said.status == 403) == is_custody, (asked, said)
-        assert said.status < 300 or is_custody
+        is_closed = asked.route.partition(" ")[2].startswith(WHOLE_TENANT) or not PROFILES.isdisjoint(asked.values)
+        assert (said.status == 403) == is_closed, (asked, said)
+        assert said.status < 300 or is_closed
 
 
 def test_a_key_of_another_case_replays_nothing(matrix: Matrix) -> None:

@@ -20,7 +20,7 @@ from tests.torture.access_requests import requests_of
 from tests.torture.access_sites import Asked, Said, through
 from tools.openapi import DOCUMENT
 
-METHODS = ("get", "post", "patch", "delete")
+METHODS = ("get", "post", "put", "patch", "delete")
 # Everything else that writes is for editors, and reading is for viewers.
 ADMINS = {"DELETE /custody-periods/{periodId}", "POST /productions/{productionId}/cancel"}
 # Roles as identity providers name them: none of the roles, each of them, several, and others beside them.

@@ -40,6 +40,7 @@ LOADS: dict[str, set[str]] = {
     "migrate_database": {"alembic"},
     "produce": {"aws_durable_execution_sdk_python", "shell.sns"},
     "productions_api": API | SLOTS,
+    "profiles_api": API | SLOTS | SPLITTING | {"core.load_file.rows"},
     "publish_outbox": {"shell.sns"},
     "purge_expired": {"shell.sns"},
     "resume_productions": set(),

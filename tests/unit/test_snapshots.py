@@ -15,7 +15,10 @@ import pytest
 
 from tests.unit.template.conftest import ROOT
 
-API = ["custodians_api", "custody_api", "exhibits_api", "import_checks_api", "imports_api", "productions_api"]
+API = [
+    *("custodians_api", "custody_api", "exhibits_api", "import_checks_api", "imports_api", "productions_api"),
+    "profiles_api",
+]
 DRAWN = ("random", "secrets", "uuid")
 OPENED, CLIENT = "kept = __import__('socket').socket()", "__import__('shell.aws.clients').aws.clients.sqs()"
 SEEDED = "kept = __import__('random').Random(7)"

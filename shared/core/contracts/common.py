@@ -96,6 +96,11 @@ class Problem(ResponseModel):
     conflicts: list[CustodyConflict] | None = Field(
         default=None, description="The overlapping periods; only with `overlap`."
     )
+    failure_code: str | None = Field(
+        default=None,
+        description="The code with which an import of the file would fail, see docs/load-files.md; only with "
+        "`file-refused`.",
+    )
     required_role: Role | None = Field(
         default=None, description="The role that the request requires; only with `role-required`."
     )

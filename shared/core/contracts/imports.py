@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from core.contracts.checks import CheckResult
-from core.contracts.common import FileName, NextCursor, RequestModel, ResponseModel
+from core.contracts.common import FileName, Name, NextCursor, RequestModel, ResponseModel
 from core.imports.column_report import ColumnKind
 from core.load_file.field_mapping import MappingReason
 from core.load_file.options import MAX_COLUMNS
@@ -66,6 +66,10 @@ class Options(RequestModel):
         """Return the options as an options file contains them, without missing ones."""
         return self.model_dump(by_alias=False, exclude_none=True)
 
+    def as_given(self) -> dict[str, Any]:
+        """Return the options that the request names, as an options file contains them."""
+        return self.model_dump(by_alias=False, exclude_none=True, exclude_unset=True)
+
 
 class NewImport(RequestModel):
     """A load file to upload and import."""
@@ -87,6 +91,11 @@ class NewImport(RequestModel):
         default=False,
         description="Check the file and import nothing; `POST /imports/{id}/run` then imports it. "
         "The case is created if it does not exist.",
+    )
+    profile: Name | None = Field(
+        default=None,
+        description="The name of a mapping profile, which the import copies. `options` override it member by member, "
+        "`columns` column by column.",
     )
     # Without validation, which would build the validator when this module is imported.
     options: Options = Options.model_construct()
@@ -149,6 +158,13 @@ class ImportUpload(ResponseModel):
     upload: UploadUrls
 
 
+class ProfileUse(ResponseModel):
+    """A version of a mapping profile."""
+
+    name: str
+    version: int
+
+
 class ImportState(ResponseModel):
     """The status and the progress of an import.
 
@@ -162,6 +178,7 @@ class ImportState(ResponseModel):
     case_id: int
     file_name: str
     user_id: str = Field(description="The user who created the import.")
+    profile: ProfileUse | None = Field(description="The mapping profile of which the import uses a copy.")
     size: int = Field(description="The size of the uploaded file; before the upload, the announced size or 0.")
     sha256: str | None = Field(description="The SHA-256 hash of the file in hexadecimal; null until it is split.")
     failure_code: str | None = Field(description="The reason why the whole file was not imported.")
@@ -212,7 +229,8 @@ class ImportColumn(ResponseModel):
     name: str = Field(description="The name in the header, or `Column` and its number; cut at 255 characters.")
     field: str | None = Field(description="The field that the column feeds; null: it is kept as a property.")
     why: MappingReason = Field(
-        description="given: by option `columns`; synonym: a known name; pattern: a name of known words; property: "
+        description="given: by option `columns`; profile: by the mapping profile; synonym: a known name; "
+        "pattern: a name of known words; property: "
         "its name is not that of a field, or another column has the field."
     )
     looks_like: ColumnKind | None = Field(
@@ -227,6 +245,9 @@ class ImportDetails(ImportState):
         description=f"The first {MAX_LISTED_COLUMNS} columns in file order; null until the file is split, "
         "or if an earlier version split it."
     )
+    suggested_profiles: list[ProfileUse] = Field(
+        description="The profiles for files with this delimiter and header, newest first; none was applied for that."
+    )
     reports: ReportUrls | None = Field(description="null until the report files are written.")
     check: CheckResult | None = Field(description="null unless the file was checked; it stays when the import is run.")
 
@@ -235,52 +256,4 @@ class ImportPage(ResponseModel):
     """A page of imports, newest first."""
 
     items: list[ImportState]
-    next: NextCursor
-
-
-class RejectedRow(ResponseModel):
-    """A row that was not imported, and the reason."""
-
-    line: int = Field(description="The row's first line in the file, from 1.")
-    rows: int = Field(description="1, or the number of rows of a chunk that failed in every attempt.")
-    column: str | None
-    code: str = Field(description="The reason; the rejection codes are in docs/load-files.md.")
-    message: str
-    control_number: str | None
-    byte_start: int = Field(description="The offset of the row's bytes in the uploaded file.")
-    byte_length: int
-    original_line: int | None = Field(
-        description="The row's line in the original file; null if the imported file is not an error file, or has none "
-        "for the row."
-    )
-
-
-class RejectionPage(ResponseModel):
-    """A page of rejected rows, in the order of the file."""
-
-    items: list[RejectedRow]
-    next: NextCursor
-
-
-class ChangedValue(ResponseModel):
-    """A value of an imported row that was changed to be stored, or a decision about the whole file."""
-
-    line: int = Field(description="The row's first line in the file, from 1; 0: the whole file.")
-    column: str | None
-    code: str = Field(description="The reason; the warning codes are in docs/load-files.md.")
-    message: str
-    control_number: str | None
-    original: str | None = Field(
-        description="The original value in Base64. null if it is longer than 1 KB: read it from the bytes of the row."
-    )
-    original_bytes: int | None = Field(description="The length of the original value.")
-    stored_bytes: int | None = Field(description="The length of the stored value.")
-    byte_start: int | None = Field(description="The offset of the row's bytes in the uploaded file.")
-    byte_length: int | None
-
-
-class WarningPage(ResponseModel):
-    """A page of warnings, in the order of the file."""
-
-    items: list[ChangedValue]
     next: NextCursor

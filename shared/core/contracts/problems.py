@@ -29,6 +29,7 @@ FALLBACK = ProblemKind("internal-error", 500, "The request failed because of an 
 
 _KINDS: dict[type[Exception], ProblemKind] = {
     errors.InvalidInputError: INVALID,
+    errors.FileRefusedError: ProblemKind("file-refused", 422, "The load file cannot be imported."),
     errors.ForbiddenError: ProblemKind("forbidden", 403, "The token does not allow this request."),
     errors.RoleMissingError: ProblemKind("role-required", 403, "The token does not have the role that is required."),
     errors.NotFoundError: ProblemKind("not-found", 404, "The object was not found."),
@@ -37,6 +38,7 @@ _KINDS: dict[type[Exception], ProblemKind] = {
     errors.FilterTooBroadError: ProblemKind("filter-too-broad", 422, "The filter reads too many documents."),
     errors.PreconditionMissingError: ProblemKind("precondition-missing", 428, "If-Match is missing."),
     errors.BusyError: ProblemKind("in-progress", 409, "An identical request is in progress."),
+    errors.NameTakenError: ProblemKind("name-taken", 409, "Another object has this name."),
     errors.OverlapError: ProblemKind("overlap", 409, "Custody periods overlap."),
     errors.SequenceExhaustedError: ProblemKind("sequence-exhausted", 409, "Too few Bates numbers are left."),
     errors.AlreadyExistsError: ProblemKind("already-exists", 409, "An object with this name exists already."),

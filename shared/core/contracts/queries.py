@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema, model_validator
 
 from core.bates_numbers import parse_bates_number
 from core.contracts.common import MAX_ID, MAX_PAGE, ApiModel
+from core.load_file.options import MAX_COLUMNS
 from core.statuses import ImportStatus
 from core.timestamps import FIRST_YEAR, LAST_YEAR, parse_timestamp
 
@@ -101,6 +102,38 @@ class CasesQuery(PageQuery):
         min_length=1,
         max_length=255,
         description="Only cases whose name begins with this text, compared character by character.",
+    )
+
+
+class ProfileQuery(PageQuery):
+    """The filters of the list of mapping profiles."""
+
+    name: str | None = Field(default=None, min_length=1, max_length=255, description="Only the profile with this name.")
+    header_fingerprint: str | None = Field(
+        default=None, pattern="^[0-9a-f]{64}$", description="Only profiles for files with this delimiter and header."
+    )
+
+
+class PreviewQuery(ApiModel):
+    """The options of a preview, instead of those of the import."""
+
+    encoding: str | None = Field(default=None, max_length=32)
+    delimiter: str | None = Field(default=None, min_length=1, max_length=16)
+    qualifier: str | None = Field(default=None, min_length=1, max_length=16)
+    newline: str | None = Field(default=None, min_length=1, max_length=16)
+    header: Literal["true", "false"] | None = None
+    cells: Annotated[int | None, BeforeValidator(_require_digits)] = Field(default=None, ge=1, le=MAX_COLUMNS)
+    line_ends: Literal["cr", "lf"] | None = None
+    date_order: Literal["DMY", "MDY"] | None = None
+    columns: str | None = Field(
+        default=None, max_length=8_000, description="The option `columns`, a JSON object as text."
+    )
+    profile: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=255,
+        description="The name of a mapping profile: the file is read as if it had been announced with this profile and "
+        "these options alone.",
     )
 
 

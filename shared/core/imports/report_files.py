@@ -85,11 +85,12 @@ def build_reload_options(layout: Layout) -> dict[str, Any]:
         "header": layout.has_header,
         **({} if layout.has_header else {"cells": layout.grammar.cells}),
         "date_order": layout.date_order,
-        "columns": _map_explicitly(layout),
+        "columns": map_explicitly(layout),
     }
 
 
-def _map_explicitly(layout: Layout) -> dict[str, str]:
+def map_explicitly(layout: Layout) -> dict[str, str]:
+    """Return the option `columns` that gives every column its field, by name or, without a header, by number."""
     # By name if there are names: a column named "3" need not be the third one.
     keys = layout.names if layout.has_header else [str(number) for number in range(1, len(layout.names) + 1)]
     mapping = {key: field for key, field in zip(keys, layout.fields, strict=True) if field in FIELDS and field}

@@ -23,7 +23,9 @@ from core.contracts.queries import (
     ImportQuery,
     PageQuery,
     PeriodQuery,
+    PreviewQuery,
     ProductionQuery,
+    ProfileQuery,
 )
 from core.errors import ExhibitIngestError
 from core.http_headers import MAX_KEY_CHARACTERS
@@ -67,6 +69,8 @@ Page = Annotated[PageQuery, Query()]
 ImportFilter = Annotated[ImportQuery, Query()]
 FindingFilter = Annotated[FindingQuery, Query()]
 ExhibitFilter = Annotated[ExhibitQuery, Query()]
+ProfileFilter = Annotated[ProfileQuery, Query()]
+PreviewOptions = Annotated[PreviewQuery, Query()]
 CaseFilter = Annotated[CaseQuery, Query()]
 CasesFilter = Annotated[CasesQuery, Query()]
 DeviceFilter = Annotated[DeviceQuery, Query()]

@@ -19,7 +19,7 @@ from pydantic.alias_generators import to_camel
 from core.contracts.common import CustodyConflict, FieldProblem, Problem
 from core.contracts.problems import FALLBACK, INVALID, PROBLEM_URN, ProblemKind, get_problem_kind
 from core.custody import PeriodConflict, to_open_end
-from core.errors import ExhibitIngestError, OverlapError, RoleMissingError, StaleVersionError
+from core.errors import ExhibitIngestError, FileRefusedError, OverlapError, RoleMissingError, StaleVersionError
 from core.roles import Role
 from shell.observability import emit_counts, log_failure
 
@@ -43,10 +43,10 @@ def declare(
     In OpenAPI 3.1, the names beside a bearer token are the roles that it must have.
     """
     success: OpenAPIResponse = {"description": HTTPStatus(status).phrase, "content": {JSON: {"model": model}}}
-    if etag:
-        success["headers"] = {"ETag": {"description": "The version, for If-Match.", "schema": {"type": "string"}}}
-    if location:
-        success["headers"] = {"Location": {"description": "The path of the new object.", "schema": {"type": "string"}}}
+    texts = {"ETag": "The version, for If-Match."} if etag else {}
+    texts |= {"Location": "The path of the new object."} if location else {}
+    if texts:
+        success["headers"] = {name: {"description": each, "schema": {"type": "string"}} for name, each in texts.items()}
     responses = {status: success}
     for code in sorted({400, 403, 415, 500, 503, *problems}):
         responses[code] = {"description": HTTPStatus(code).phrase, "content": {PROBLEM: {"model": Problem}}}
@@ -63,6 +63,7 @@ def build_problem(
     current_version: int | None = None,
     conflicts: list[CustodyConflict] | None = None,
     required_role: str | None = None,
+    failure_code: str | None = None,
     retry_after_s: int | None = None,
 ) -> Response[str]:
     """Return a response with a problem document. A response of 500 is counted: it rolls back a deployment that runs."""
@@ -77,6 +78,7 @@ def build_problem(
         errors=errors,
         current_version=current_version,
         conflicts=conflicts,
+        failure_code=failure_code,
         required_role=None if required_role is None else Role(required_role),
     )
     headers: Mapping[str, Any] = {} if retry_after is None else {"Retry-After": str(retry_after)}
@@ -99,6 +101,7 @@ def handle_application_error(error: ExhibitIngestError) -> Response[str]:
         current_version=current,
         conflicts=conflicts,
         required_role=role,
+        failure_code=str(error.code) if isinstance(error, FileRefusedError) else None,
         retry_after_s=getattr(error, "retry_after_s", None),
     )
 

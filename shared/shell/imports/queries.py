@@ -15,17 +15,15 @@ from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
+from core.contracts.import_rows import ChangedValue, RejectedRow, RejectionPage, WarningPage
 from core.contracts.imports import (
     MAX_LISTED_COLUMNS,
-    ChangedValue,
     ImportColumn,
     ImportDetails,
     ImportPage,
     ImportState,
-    RejectedRow,
-    RejectionPage,
+    ProfileUse,
     ReportUrls,
-    WarningPage,
 )
 from core.errors import NotFoundError
 from core.imports.column_report import describe_columns
@@ -38,13 +36,15 @@ from shell.aws.presigned_urls import presign_get
 from shell.db.session import session
 from shell.exhibits.cases import NO_SUCH_CASE, WALL, WALL_CASES, require_case, wall_values
 from shell.imports.check_queries import describe_check
+from shell.imports.profiles import suggest_profiles
 from shell.settings import settings
 from shell.tables.import_checks import ImportChecks
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
 _COLUMNS = (
-    "i.id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.size, i.sha256, i.failure_code, "
+    "i.id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.profile_name, "
+    "i.profile_version, i.size, i.sha256, i.failure_code, "
     "i.failure_message, i.rows_seen, i.imported, i.unchanged, i.updated, i.rejected, i.warnings, i.chunk_count, "
     "i.generation, i.reports_generation, i.started_at, i.finished_at, "
     "TIMESTAMPDIFF(MICROSECOND, i.started_at, NOW(6)) / 1000000 AS seconds"
@@ -110,21 +110,27 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
 
     Raises NotFoundError if the tenant has no import with this id, StorageUnavailableError if no URL can be signed.
     """
-    state, layout, check = _load_import(caller, import_id)
+    state, layout, suggested, check = _load_import(caller, import_id)
     columns = _build_columns(layout)
-    reports = _report_urls(state, has_columns=columns is not None)
-    return ImportDetails(**dict(state), columns=columns, reports=reports, check=describe_check(check))
+    urls = _report_urls(state, has_columns=columns is not None)
+    checked = describe_check(check)
+    return ImportDetails(**dict(state), columns=columns, suggested_profiles=suggested, reports=urls, check=checked)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _load_import(caller: Caller, import_id: int) -> tuple[ImportState, str | None, ImportChecks | None]:
+def _load_import(
+    caller: Caller, import_id: int
+) -> tuple[ImportState, Layout | None, list[ProfileUse], ImportChecks | None]:
     with session() as reading:
-        return *_read_import(reading, caller, import_id), reading.get(ImportChecks, import_id)
+        state, stored = _read_import(reading, caller, import_id)
+        layout = Layout.from_json(stored) if stored else None
+        fingerprint = layout.fingerprint_header() if layout else None
+        return state, layout, suggest_profiles(reading, caller, fingerprint), reading.get(ImportChecks, import_id)
 
 
-def _build_columns(layout: str | None) -> list[ImportColumn] | None:
+def _build_columns(layout: Layout | None) -> list[ImportColumn] | None:
     """Return the first columns; None if the file is not split, or was split by a version that kept no reasons."""
-    described = describe_columns(Layout.from_json(layout), MAX_LISTED_COLUMNS) if layout else []
+    described = describe_columns(layout, MAX_LISTED_COLUMNS) if layout else []
     return [
         # Long names of many columns would exceed the size of a response.
         ImportColumn(name=column.name[:255], field=column.field, why=column.why, looks_like=column.looks_like)
@@ -217,6 +223,7 @@ def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
         case_id=row.case_id,
         file_name=row.file_name,
         user_id=row.user_id,
+        profile=row.profile_name and ProfileUse(name=row.profile_name, version=row.profile_version),
         size=row.size,
         sha256=None if row.sha256 is None else bytes(row.sha256).hex(),
         failure_code=row.failure_code,

@@ -12,21 +12,21 @@ That only saves work: the import's row decides which worker registers the chunks
 
 from __future__ import annotations
 
-import json
 from typing import Any
 from urllib.parse import unquote_plus
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError, SplitPausedError, UploadRefusedError
 from core.events import upload_refused
-from core.imports.uploads import MAX_KEY_BYTES, Upload, build_options_key, find_tenant, parse_upload
+from core.imports.uploads import Upload, find_tenant, parse_upload
 from core.load_file.options import ImportOptions, parse_options
 from core.statuses import ImportPhase, ImportStatus
-from shell.aws.s3 import ObjectVersion, read_first_bytes
+from shell.aws.s3 import ObjectVersion
 from shell.aws.sqs import send_messages
 from shell.db.column_limits import column_limits
 from shell.db.session import session
 from shell.imports.chunk_registration import build_request, fail_import, register_chunks, send_pending_work
+from shell.imports.given_options import read_given_options, record_profile
 from shell.imports.split import split_file
 from shell.imports.split_checkpoints import SplitCheckpoints
 from shell.imports.upload_matching import get_import_id, get_or_create_import, load_current_import, split_lock
@@ -37,7 +37,6 @@ from shell.tables.imports import Imports
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.key_validation import key_error
 
-MAX_OPTIONS_BYTES = 1_000_000
 # The timeout of the function.
 SPLITTING_S = 900
 
@@ -122,21 +121,12 @@ def _split_and_register(import_record: Imports) -> None:
 
 
 def _read_options(import_record: Imports) -> ImportOptions:
-    """Return the options of the announcement, else those of the options object, else the defaults."""
-    if import_record.options is not None:
-        return parse_options(json.loads(import_record.options))
-    key = build_options_key(import_record.object_key)
-    # S3 rejects a request for a longer key.
-    may_exist = len(key.encode()) <= MAX_KEY_BYTES
-    raw = read_first_bytes(import_record.bucket, key, MAX_OPTIONS_BYTES) if may_exist else None
-    if raw is None:
-        return ImportOptions()
-    try:
-        return parse_options(json.loads(raw))
-    except (ValueError, RecursionError) as exc:
-        raise FileRefusedError(
-            FileFailure.BAD_OPTIONS, f"{key} is not JSON: {exc}. Upload it again as a JSON object."
-        ) from exc
+    """Return the options of the import, and record their profile if that is not done."""
+    document = read_given_options(import_record.options, import_record.bucket, import_record.object_key)
+    options = parse_options(document)
+    if options.profile is not None and import_record.profile_name is None:
+        record_profile(import_record.id, options.profile)
+    return options
 
 
 def _choose_user_id(import_record: Imports, options: ImportOptions) -> str:

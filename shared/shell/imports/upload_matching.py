@@ -44,8 +44,8 @@ def get_or_create_import(upload: Upload) -> int:
             return _create_import(transaction, upload, {"case_id": case_id, "user_id": settings().default_user_id})
         if bytes(announced.upload_key) == upload.upload_key or _bind_upload(transaction, announced.id, upload):
             return announced.id
-        inherited = {"case_id": announced.case_id, "user_id": announced.user_id, "options": announced.options}
-        inherited["phase"] = announced.phase
+        names = ("case_id", "user_id", "options", "phase", "profile_name", "profile_version")
+        inherited = {name: getattr(announced, name) for name in names}
         if announced.status == ImportStatus.CANCELLED:
             inherited |= {"status": ImportStatus.CANCELLED.value, "finished_at": func.now(6)}
         return _create_import(transaction, upload, inherited)

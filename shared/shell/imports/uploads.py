@@ -24,7 +24,9 @@ from core.contracts.imports import (
     UploadUrls,
 )
 from core.errors import FileRefusedError, InvalidInputError
+from core.imports.profile_options import merge_profile
 from core.imports.uploads import build_object_key, build_placeholder_key, split_parts
+from core.load_file.given_columns import ProfileUse
 from core.load_file.options import parse_options
 from core.statuses import ImportPhase, ImportStatus
 from shell.aws.presigned_urls import (
@@ -35,6 +37,7 @@ from shell.aws.presigned_urls import (
     presign_put,
 )
 from shell.exhibits.cases import get_or_create_case, require_case
+from shell.imports.profiles import find_profile
 from shell.settings import settings
 from shell.tables.imports import Imports
 
@@ -51,11 +54,11 @@ def create_import(
 
     Begins the multipart upload before it locks a row. After a rollback, the bucket's lifecycle rule for incomplete
     uploads deletes it.
-    Raises NotFoundError for a case that the caller is not limited to, InvalidInputError for invalid options,
-    StorageUnavailableError if S3 fails.
+    Raises NotFoundError for a case that the caller is not limited to, and for a profile that the tenant does not have;
+    InvalidInputError for invalid options, StorageUnavailableError if S3 fails.
     """
     require_case(caller, body.case)
-    options = _check_options(body)
+    options, profile = _check_options(transaction, caller, body)
     upload_id = secrets.token_urlsafe(24)
     bucket, key = settings().bucket, build_object_key(caller.tenant_id, body.case, upload_id, body.file_name)
     in_parts = body.size is not None and body.size >= multipart_from
@@ -72,6 +75,8 @@ def create_import(
         user_id=caller.user_id,
         upload_id=upload_id,
         options=options,
+        profile_name=profile and profile.name,
+        profile_version=profile and profile.version,
         status=ImportStatus.AWAITING_UPLOAD.value,
         phase=(ImportPhase.CHECK if body.dry_run else ImportPhase.IMPORT).value,
     )
@@ -91,13 +96,17 @@ def create_import(
     )
 
 
-def _check_options(body: NewImport) -> str:
+def _check_options(transaction: Session, caller: Caller, body: NewImport) -> tuple[str, ProfileUse | None]:
+    """Return the options as JSON, with the copy of the profile that the request names, and that profile."""
     document = body.options.as_document()
+    if body.profile is not None:
+        profile = find_profile(transaction, caller, body.profile)
+        document = merge_profile(profile.name, profile.version, json.loads(profile.options), body.options.as_given())
     try:
-        parse_options(document)
+        options = parse_options(document)
     except FileRefusedError as refused:
         raise InvalidInputError(f"options: {refused}") from refused
-    return json.dumps(document, ensure_ascii=False)
+    return json.dumps(document, ensure_ascii=False), options.profile
 
 
 def sign_upload(pending: PendingUpload) -> ImportUpload:

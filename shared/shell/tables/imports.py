@@ -53,6 +53,12 @@ class Imports(Base):
     options: Mapped[str | None] = mapped_column(
         MEDIUMTEXT, comment="The options of an announced import, as JSON; NULL for a file put into the bucket directly"
     )
+    profile_name: Mapped[str | None] = mapped_column(
+        String(255), comment="The mapping profile that the import uses a copy of; NULL for none"
+    )
+    profile_version: Mapped[int | None] = mapped_column(
+        Integer, comment="The version of the profile that was copied; NULL without a profile"
+    )
     status: Mapped[str] = mapped_column(
         String(32),
         comment="awaiting_upload, splitting, checking, checked, running or an end, such as completed or failed",

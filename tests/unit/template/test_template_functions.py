@@ -18,7 +18,8 @@ from tools.check_template import transform
 NOT_OURS = "POWERTOOLS_"
 NEVER_DEPLOYED = {"DATABASE_URL"}
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{2,}")
-API = {f"{name}ApiFunction" for name in ("Imports", "ImportChecks", "Exhibits", "Custodians", "Custody", "Productions")}
+SERVED = ("Imports", "ImportChecks", "Profiles", "Exhibits", "Custodians", "Custody", "Productions")
+API = {f"{name}ApiFunction" for name in SERVED}
 
 
 def variables_read_by_settings() -> set[str]:

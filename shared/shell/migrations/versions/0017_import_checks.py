@@ -6,7 +6,7 @@ from alembic import op
 from sqlalchemy import inspect
 
 revision = "0017"
-down_revision = "0013"
+down_revision = "0016"
 
 TABLES = (
     """
