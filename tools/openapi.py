@@ -21,6 +21,7 @@ from pydantic.alias_generators import to_camel
 import custodians_api
 import custody_api
 import exhibits_api
+import import_checks_api
 import imports_api
 import productions_api
 import profiles_api
@@ -31,7 +32,7 @@ from shell.api.resolver import Operation
 DOCUMENT = Path(__file__).parent.parent / "openapi.json"
 APPS = (
     *(imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app, productions_api.app),
-    profiles_api.app,
+    *(import_checks_api.app, profiles_api.app),
 )
 TITLE = "exhibit-ingest"
 _DESCRIPTION = (

@@ -88,7 +88,13 @@ def _cases(tenant: Tenant) -> Iterator[Asked]:
 def _imports(tenant: Tenant) -> Iterator[Asked]:
     yield Asked(
         "POST /imports",
-        {"body:case": tenant.case, "body:fileName": f"{tenant.mark}.csv", "body:size": 83, **OPTIONS},
+        {
+            "body:case": tenant.case,
+            "body:fileName": f"{tenant.mark}.csv",
+            "body:size": 83,
+            "body:dryRun": True,
+            **OPTIONS,
+        },
     )
     yield _asked("POST /imports", case=SHARED_CASE, fileName="production.dat")
     for profile in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
@@ -99,6 +105,10 @@ def _imports(tenant: Tenant) -> Iterator[Asked]:
     yield Asked("GET /imports/{importId}", {"path:importId": tenant.ids["loaded"]})
     for what in ("rejections", "warnings"):
         yield from _page(tenant, f"GET /imports/{{importId}}/{what}", importId=tenant.ids["loaded"])
+    yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"])
+    yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"], code="MISSING_ID")
+    run = {"body:acceptRejections": True, "body:acknowledgeWarnings": True, "body:requireUnchanged": True}
+    yield Asked("POST /imports/{importId}/run", {"path:importId": tenant.ids["checked"], **run})
     for what, state in (("cancel", "awaiting"), ("retry", "cancelled")):
         yield Asked(f"POST /imports/{{importId}}/{what}", {"path:importId": tenant.ids[state]})
 

@@ -85,6 +85,7 @@ def settle(world: World, tenant: Tenant) -> Tenant:
     done(tenant, "POST /cases", {"body:name": tenant.new_cases[0]})
     tenant.ids["awaiting"] = _announce(tenant, tenant.case)[0]
     tenant.ids["cancelled"] = _cancelled(world, tenant)
+    tenant.ids["checked"] = _checked(world, tenant)
     _hold(tenant)
     _keep_profiles(tenant)
     _put_into_states(world, tenant)
@@ -105,6 +106,7 @@ def lists_of(tenant: Tenant) -> dict[str, dict[str, Any]]:
         "GET /profiles": {},
         "GET /imports/{importId}/rejections": loaded,
         "GET /imports/{importId}/warnings": loaded,
+        "GET /imports/{importId}/findings": {"path:importId": tenant.ids["checked"]},
         "GET /exhibits": of_case,
         "GET /custodians": of_case,
         "GET /custody-periods": of_device,
@@ -122,9 +124,9 @@ def done(tenant: Tenant, route: str, values: Mapping[str, Any], *, in_list: bool
     return said.json
 
 
-def _announce(tenant: Tenant, case: str, name: str = "awaited") -> tuple[int, str]:
+def _announce(tenant: Tenant, case: str, name: str = "awaited", **more: Any) -> tuple[int, str]:
     file_name = f"{tenant.mark} {name}.csv"
-    made = done(tenant, "POST /imports", {"body:case": case, "body:fileName": file_name})
+    made = done(tenant, "POST /imports", {"body:case": case, "body:fileName": file_name, **more})
     return made["id"], f"imports/{tenant.name}/{case}/{made['uploadId']}/{file_name}"
 
 
@@ -148,6 +150,12 @@ def _cancelled(world: World, tenant: Tenant) -> int:
     import_id, key = _announce(tenant, tenant.case, "cancelled")
     done(tenant, "POST /imports/{importId}/cancel", {"path:importId": import_id})
     put(world, key, load_file(tenant))
+    return import_id
+
+
+def _checked(world: World, tenant: Tenant) -> int:
+    import_id, key = _announce(tenant, tenant.case, "checked", **{"body:dryRun": True})
+    put(world, key, load_file(tenant).replace(b"letter", b"other letter"))
     return import_id
 
 
