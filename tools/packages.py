@@ -66,13 +66,15 @@ ALLOWED: dict[str, set[str]] = {
     "local.gateway": {"local.services"} | _RESOURCES,
     "local.stack": {"local.gateway", "local.event_sources", "local.lambda_runtime", "local.services"} | _RESOURCES,
     "local.printable": set(),
+    "local.profiles": {"core.imports.profile_options", "local.errors"},
     # A preview reads the local file as the functions read an upload.
     "local.preview": {
         *("core.errors", "core.imports.preview", "core.imports.findings", "core.load_file.dialect", "local.printable"),
         *("core.load_file.options", "shell.db.column_limits", "shell.imports.chunks.preview_rows"),
     },
     "local.cli": {
-        *("local.preview", "local.printable", "local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
+        *("local.preview", "local.printable", "local.profiles"),
+        *("local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
         *("core.errors", "core.caller", "core.roles", "core.imports.uploads", "core.imports.column_report", "samples"),
         *("core.load_file.options", "core.load_file.field_mapping", "core.load_file.layout"),
     }

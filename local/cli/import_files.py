@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """The arguments of `import`; `workers` is None where the number was not given."""
+    """The arguments of `import`; `workers` is None where the number was not given.
+
+    `profile` is the mapping profile to use, `save_profile` the one to save; `options` override the former.
+    """
 
     files: Sequence[Path]
     tenant: str
@@ -33,6 +36,8 @@ class ImportRequest:
     options: dict[str, Any]
     workers: int | None
     json: bool
+    profile: str | None = None
+    save_profile: str | None = None
 
 
 def import_files(workspace: Workspace, request: ImportRequest) -> int:
