@@ -78,13 +78,14 @@ ALLOWED: dict[str, set[str]] = {
         *("shell.exhibits", "shell.imports", "shell.db", "shell.settings"),
     },
     "local.printable": set(),
+    "local.profiles": {"core.imports.profile_options", "local.errors"},
     # A preview reads the local file as the functions read an upload.
     "local.preview": {
         *("core.errors", "core.imports.preview", "core.imports.findings", "core.load_file.dialect", "local.printable"),
         *("core.load_file.options", "shell.db.column_limits", "shell.imports.chunks.preview_rows"),
     },
     "local.cli": {
-        *("local.preview", "local.printable"),
+        *("local.preview", "local.printable", "local.profiles"),
         *("local.catalog", "local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
         *(
             "core.errors",

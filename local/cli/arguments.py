@@ -100,7 +100,8 @@ exit status: 0 every row would be imported or is unchanged; 3 rows would be reje
 _PREVIEW = """\
 Shows how an import would read a load file: encoding, delimiter and so on with the reason and how sure it is, the field
 of every column with samples and their stored values, and the first rows. Reads at most the first 8 MB (16 MB if no line
-ends before), starts no server and changes nothing. What the rest of the file can change is named."""
+ends before) and changes nothing. No server is started, except for --profile, which is in the database. What the rest of
+the file can change is named."""
 
 _PREVIEW_EPILOG = """\
 exit status: 0 the file can be read; 1 it cannot be imported, with the code of the import; 2 wrong usage"""
@@ -185,6 +186,7 @@ def build_parser() -> argparse.ArgumentParser:
     lists.add_documents_arguments(documents)
     preview = _add(commands, "preview", "show how an import would read a load file", _PREVIEW, _PREVIEW_EPILOG)
     preview.add_argument("file", type=Path, metavar="FILE", help="load file")
+    preview.add_argument("--tenant", default="local", metavar="T", help="tenant that has the profile (default: local)")
     _add_reading_arguments(preview)
     _add(commands, "database-url", "print the URL of the database; start the private server if needed", _DATABASE_URL)
     _add_serve_arguments(_add(commands, "serve", "serve the HTTP API until Ctrl-C", _SERVE, _SERVE_EPILOG))
@@ -237,11 +239,19 @@ def _add_import_arguments(parser: argparse.ArgumentParser, *, is_check: bool = F
     )
     parser.add_argument("--tenant", default="local", metavar="T", help="tenant that owns the case (default: local)")
     _add_workers(parser)
+    parser.add_argument(
+        "--save-profile",
+        metavar="NAME",
+        help="save how the first file is read, its options and columns, as a mapping profile or its next version",
+    )
     _add_reading_arguments(parser)
 
 
 def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mapping", type=Path, metavar="FILE", help="JSON file that maps columns to fields; see below")
+    parser.add_argument(
+        "--profile", metavar="NAME", help="mapping profile to read the file with; the other options override it"
+    )
     parser.add_argument(
         "--encoding", metavar="E", help="utf-8, utf-16-le, utf-16-be or cp1252 (default: detected from the file)"
     )

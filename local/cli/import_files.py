@@ -28,6 +28,7 @@ class ImportRequest:
     """The arguments of `import`, or of `check`; `workers` is None where the number was not given.
 
     With `create_case`, a case that does not exist is created although the tenant has cases with similar names.
+    `profile` is the mapping profile to use, `save_profile` the one to save; `options` override the former.
     """
 
     files: Sequence[Path]
@@ -38,6 +39,8 @@ class ImportRequest:
     json: bool
     is_check: bool = False
     create_case: bool = False
+    profile: str | None = None
+    save_profile: str | None = None
 
 
 def import_files(workspace: Workspace, request: ImportRequest) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -27,9 +27,10 @@ from local.cli.import_status import CodeCounts, ImportProgress, ImportProgressRe
 from local.cli.progress import ProgressDisplay
 from local.cli.report_download import Reports
 from local.cli.signals import Interrupted
-from local.cli.summary import ImportResult
+from local.cli.summary import ImportResult, SavedProfile
 from local.cli.upload_and_wait import build_upload_key, upload_load_file, wait_for_import
 from local.errors import DiskFullError, ImportRefusedError, ImportStalledError, LocalError, UsageError
+from local.profiles import apply_profile, save_profile
 from local.services.disk_space import check_disk_space, temporary_folder
 from local.services.mysql_connection import describe_error, describe_place
 from local.stack import LocalStack
@@ -92,9 +93,24 @@ class _Session:
                 self.display.warn(_describe_abandoned(upload, state, reports))
             if not self.request.create_case:
                 check_case_exists(states.list_case_names(self.request.tenant), self.request.case)
+            if self.request.profile:
+                options = apply_profile(stack, self.request.tenant, self.request.profile, self.request.options)
+                self.request = replace(self.request, options=options)
             for file in self.request.files:
                 self.current = _Import(stack, states, self.request, file, self.display)
-                self.results.append(self.current.run())
+                self.results.append(self._save_profile(stack, self.current.run()))
+
+    def _save_profile(self, stack: Stack, result: ImportResult) -> ImportResult:
+        """Save how the first file that is imported was read, if that is requested; return the result with it."""
+        name = self.request.save_profile
+        if name is None or result.failed or result.state is None or any(each.saved_profile for each in self.results):
+            return result
+        try:
+            version = save_profile(stack, self.request.tenant, name, result.state.id, self.request.options)
+        except LocalError as exc:
+            self.display.warn(str(exc))
+            return result
+        return replace(result, saved_profile=SavedProfile(name, version))
 
     def fail(self, error: str, reconnect: Callable[[], Stack] | None = None) -> None:
         """Add the result of the file that was being imported, and the error for each file that is left."""

@@ -22,7 +22,8 @@ _FAILED = ("failed", "cancelled")
 
 _FIND = (
     "SELECT id, status, failure_code, failure_message, rows_seen, imported, unchanged, updated, rejected, warnings,"
-    " custodians_created, tags_created, encoding, delimiter, qualifier, generation, reports_generation"
+    " custodians_created, tags_created, encoding, delimiter, qualifier, generation, reports_generation,"
+    " profile_name, profile_version"
     " FROM imports WHERE bucket = %s AND object_key = %s ORDER BY id DESC LIMIT 1"
 )
 _REFUSAL = (
@@ -90,6 +91,8 @@ class ImportProgress:
     new_custodians: int | None = None
     new_tags: int | None = None
     findings: str | None = None
+    profile_name: str | None = None
+    profile_version: int | None = None
 
     @property
     def failed(self) -> bool:

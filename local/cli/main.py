@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import contextlib
 import errno
 import gc
 import json
@@ -94,7 +95,7 @@ def _report_interruption(command: str, interruption: Interrupted) -> int:
 
 def _run(options: argparse.Namespace, given: Workspace | None) -> int:
     if options.command == "preview":
-        return _preview(options)
+        return _preview(options, given)
     workspace = given or _open_workspace()
     if options.command in ("import", "check"):
         request = _build_request(options)
@@ -126,11 +127,23 @@ def _run(options: argparse.Namespace, given: Workspace | None) -> int:
             return reset(workspace, confirmed=options.yes)
 
 
-def _preview(options: argparse.Namespace) -> int:
+def _preview(options: argparse.Namespace, given: Workspace | None) -> int:
     check_readable(options.file)
+    document = _read_import_options(options)
+    if options.profile is not None:
+        check_name("tenant", options.tenant)
+        document = _apply_profile(given or _open_workspace(), options, document)
     from local.preview.preview_file import preview_file
 
-    return DONE if preview_file(options.file, _read_import_options(options), as_json=options.json) else FAILED
+    return DONE if preview_file(options.file, document, as_json=options.json) else FAILED
+
+
+def _apply_profile(workspace: Workspace, options: argparse.Namespace, document: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with those of the profile, which is in the database: a stack is started if none runs."""
+    from local.profiles import apply_profile
+
+    with contextlib.closing(workspace.connect(1)) as stack, stack:
+        return apply_profile(stack, options.tenant, options.profile, document)
 
 
 def _read_import_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -159,6 +172,8 @@ def _build_request(options: argparse.Namespace) -> ImportRequest:
         json=options.json,
         is_check=is_check,
         create_case=options.create_case,
+        profile=options.profile,
+        save_profile=options.save_profile,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from rich import box
 from rich.console import Console
@@ -36,6 +36,13 @@ _TABLE_COUNTS = ("rows_seen", "imported", "unchanged", "rejected", "warnings")
 _WIDTH_WITHOUT_TERMINAL = 140
 
 
+class SavedProfile(NamedTuple):
+    """The mapping profile that an import was saved as."""
+
+    name: str
+    version: int
+
+
 @dataclass(frozen=True)
 class ImportResult:
     """The result of one file, in seconds from upload to completion; `state` is None where its import did not start."""
@@ -47,6 +54,7 @@ class ImportResult:
     reports: Reports = field(default_factory=Reports)
     codes: CodeCounts = field(default_factory=CodeCounts)
     columns: Sequence[ColumnReading] = ()
+    saved_profile: SavedProfile | None = None
 
     @property
     def status(self) -> str:
@@ -75,6 +83,8 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
         "error": result.error,
         **{name: getattr(state, name) if state else 0 for name in _COUNTS},
         **{name: getattr(state, name) if state else None for name in ("encoding", "delimiter", "qualifier")},
+        "profile": _build_profile(state),
+        "saved_profile": result.saved_profile._asdict() if result.saved_profile else None,
         "rejected_by_code": dict(result.codes.rejected),
         "warnings_by_code": dict(result.codes.warnings),
         "columns": [asdict(column) for column in result.columns],
@@ -90,6 +100,12 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
             )
         },
     }
+
+
+def _build_profile(state: ImportProgress | None) -> dict[str, Any] | None:
+    if state is None or state.profile_name is None:
+        return None
+    return {"name": state.profile_name, "version": state.profile_version}
 
 
 def print_table(results: Sequence[ImportResult], case: str, tenant: str, output: TextIO) -> None:
@@ -115,6 +131,8 @@ def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]
     if result.error:
         yield f"error: {result.error}"
     yield from list_columns(result.columns, reports.columns)
+    if result.saved_profile:
+        yield f"saved as profile {result.saved_profile.name!r}, version {result.saved_profile.version}"
     if result.state and result.state.rejected and reports.rejected_rows:
         if result.codes.rejected:
             yield f"rejected: {_list_counts(result.codes.rejected)}"

@@ -10,6 +10,7 @@ results. Chunked requests are rejected with 411.
 from __future__ import annotations
 
 import errno
+import json
 import socket
 import threading
 import uuid
@@ -126,10 +127,16 @@ class ApiGateway:
             return build_gateway_response(HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
-def build_own_request(token: str, method: str, path: str) -> HttpRequest:
-    """Return a request of this program, without a body, under an idempotency key of its own."""
+def build_own_request(
+    token: str, method: str, path: str, body: object = None, if_match: str | None = None
+) -> HttpRequest:
+    """Return a request of this program, under an idempotency key of its own; a body is sent as JSON."""
     headers = [("authorization", f"Bearer {token}"), ("idempotency-key", str(uuid.uuid4())), ("host", "127.0.0.1")]
-    return HttpRequest(method, path, "", headers, b"", "127.0.0.1")
+    headers += [("content-type", "application/json")] if body is not None else []
+    headers += [("if-match", if_match)] if if_match is not None else []
+    place, _, query = path.partition("?")
+    raw = b"" if body is None else json.dumps(body).encode()
+    return HttpRequest(method, place, query, headers, raw, "127.0.0.1")
 
 
 def check_port_is_free(port: int) -> None:

@@ -161,10 +161,18 @@ class LocalStack:
 
     def call_api(self, tenant: str, user: str, method: str, path: str) -> int:
         """Send a request to the API, as this user, and return the status code; the API need not be served."""
+        return self.request_api(tenant, user, method, path)[0]
+
+    def request_api(
+        self, tenant: str, user: str, method: str, path: str, body: object = None, if_match: str | None = None
+    ) -> tuple[int, bytes]:
+        """Send a request to the API, as this user, and return status code and body; the API need not be served."""
         from local.gateway.server import ApiGateway, build_own_request
 
         gateway = self._api or ApiGateway(self.template.routes, self._functions.invoke_for_api, self.tokens)
-        return gateway.handle(build_own_request(self.tokens.issue(tenant, user), method, path)).status
+        token = self.tokens.issue(tenant, user)
+        response = gateway.handle(build_own_request(token, method, path, body, if_match))
+        return response.status, response.body
 
     def is_idle(self) -> bool:
         """Return whether no message waits, no work is in progress and every execution has ended."""

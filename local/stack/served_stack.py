@@ -115,11 +115,22 @@ class ServedStack:
 
         Raises LocalError if the API does not answer.
         """
-        request = build_own_request(Tokens.load(self.state_dir, self._template).issue(tenant, user), method, path)
+        return self.request_api(tenant, user, method, path)[0]
+
+    def request_api(
+        self, tenant: str, user: str, method: str, path: str, body: object = None, if_match: str | None = None
+    ) -> tuple[int, bytes]:
+        """Send a request to the API, as this user, and return status code and body.
+
+        Raises LocalError if the API does not answer.
+        """
+        token = Tokens.load(self.state_dir, self._template).issue(tenant, user)
+        request = build_own_request(token, method, path, body, if_match)
         connection = HTTPConnection(self.address.api.removeprefix("http://"), timeout=_API_SECONDS)
         try:
-            connection.request(method, path, headers=dict(request.headers))
-            return connection.getresponse().status
+            connection.request(method, path, request.body or None, dict(request.headers))
+            response = connection.getresponse()
+            return response.status, response.read()
         except (OSError, HTTPException) as exc:
             raise LocalError(f"the API at {self.address.api} does not answer: {exc}") from exc
         finally:

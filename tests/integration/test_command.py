@@ -106,3 +106,37 @@ def test_an_upload_that_the_functions_refuse_ends_with_their_reason(
     code, printed = run(workspace, capsys, str(file), "--tenant", "t" * 65)
     assert code == 1
     assert printed["imports"][0]["error"].startswith("the tenant in the object's key has 65 characters")
+
+
+def test_a_profile_that_is_saved_reads_the_next_file_in_the_same_way(
+    workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, next_one, lacking = (tmp_path / f"{name}.csv" for name in ("first", "next", "lacking"))
+    first.write_bytes(b"Doc,Subject,Written by\r\nA-1,Plan,Ada\r\n")
+    next_one.write_bytes(b"Doc,Subject,Written by\r\nA-2,Memo,Grace\r\n")
+    lacking.write_bytes(b"Doc,Topic,Written by\r\nA-3,Memo,Grace\r\n")
+    mapping = tmp_path / "mapping.json"
+    mapping.write_text('{"columns": {"Doc": "control_number", "2": "title", "Written by": "custodians"}}')
+    code, printed = run(workspace, capsys, str(first), "--mapping", str(mapping), "--save-profile", "acme")
+    entry = printed["imports"][0]
+    assert (code, entry["profile"], entry["saved_profile"]) == (0, None, {"name": "acme", "version": 1})
+
+    code, printed = run(workspace, capsys, str(next_one), str(lacking), "--profile", "acme", "--save-profile", "acme")
+    followed, refused = printed["imports"]
+    assert (code, followed["profile"]) == (1, {"name": "acme", "version": 1})
+    assert followed["saved_profile"] == {"name": "acme", "version": 2}
+    fields = [[column["field"] for column in each["columns"]] for each in (entry, followed)]
+    assert fields == [["control_number", "title", "custodians"]] * 2
+    assert [column["why"] for column in followed["columns"]] == ["profile"] * 3
+    assert refused["error"].startswith("PROFILE_MISMATCH: Profile 'acme' (version 1) has columns that the file lacks")
+    assert (refused["saved_profile"], refused["rows_seen"]) == (None, 0)
+
+    assert main(["preview", str(next_one), "--profile", "acme", "--json"], workspace) == 0
+    previewed = json.loads(capsys.readouterr().out)["preview"]
+    assert [(column["field"], column["why"]) for column in previewed["columns"]] == [
+        ("control_number", "profile"),
+        ("title", "profile"),
+        ("custodians", "profile"),
+    ]
+    code, printed = run(workspace, capsys, str(first), "--profile", "nosuch")
+    assert (code, "has no profile 'nosuch'" in printed["imports"][0]["error"]) == (1, True)

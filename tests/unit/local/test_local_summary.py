@@ -55,6 +55,8 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
         "encoding": "utf-8",
         "delimiter": "\x14",
         "qualifier": "þ",
+        "profile": None,
+        "saved_profile": None,
         "rejected_by_code": {"MISSING_ID": 1},
         "warnings_by_code": {},
         "columns": [
