@@ -24,7 +24,7 @@ from tests.support.caches import forget_caches, forget_redis
 from tests.support.emptying import empty_tables
 from tests.support.redis_server import private_redis
 from tests.support.servers import RUN, SERVER
-from tests.support.world import World
+from tests.support.world import World, empty_queues
 
 # Before any test imports them, in whichever folder.
 pytest.register_assert_rewrite("tests.support.checks", "tests.support.rebuild")
@@ -161,5 +161,5 @@ def world(migrated: dict[str, str]) -> World:
     """A world whose tables and queues are empty."""
     made = World(migrated["BUCKET"], migrated)
     empty_tables(made.engine)
-    made.chunk_messages()
+    empty_queues()
     return made

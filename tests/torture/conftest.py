@@ -13,7 +13,7 @@ from sqlalchemy import make_url
 
 from tests.support.database import until
 from tests.support.emptying import empty_tables, restart_ids
-from tests.support.world import World, request_messages
+from tests.support.world import World, empty_queues
 from tests.torture.access_matrix import Matrix
 from tests.torture.plain_clients import Connect
 from tests.torture.tortured_database import TorturedDatabase
@@ -79,6 +79,5 @@ def matrix(migrated: dict[str, str]) -> Iterator[Matrix]:
     yield Matrix.settled(world)
     empty_tables(world.engine)
     restart_ids(world.engine)
-    request_messages()
-    world.chunk_messages()
+    empty_queues()
     world.engine.dispose()
