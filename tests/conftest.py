@@ -43,6 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Start this worker's database server; raises UsageError with one line of advice where there is none."""
     if not needs_database(config):
         return
+    # If a file of authorities is set, the driver reads it in 26 ms for each of 1,400 connections; no test needs it.
+    os.environ["SSL_CERT_FILE"] = os.devnull
     worker: str | None = getattr(config, "workerinput", {}).get("workerid")
     try:
         if worker is None:
