@@ -15,20 +15,20 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from cfnlint.schema.manager import ProviderSchemaManager
-
 from local.template.conditions import apply_conditions
 from local.template.intrinsics import get_referenced_id
 from local.template.reader import PSEUDO_PARAMETERS
 
-_SCHEMAS = ProviderSchemaManager()
 _PLACEHOLDER = re.compile(r"\$\{([^}!]*)\}")
 
 
 @cache
 def create_only(kind: str) -> frozenset[str]:
     """The properties of a type whose change replaces the resource; the first step of each path."""
-    schema = _SCHEMAS.get_resource_schema("us-east-1", kind).schema
+    # Importing it takes a second of every worker that collects these tests.
+    from cfnlint.schema.manager import ProviderSchemaManager
+
+    schema = ProviderSchemaManager().get_resource_schema("us-east-1", kind).schema
     paths = [*schema.get("createOnlyProperties", []), *schema.get("conditionalCreateOnlyProperties", [])]
     return frozenset(path.split("/")[2] for path in paths)
 
