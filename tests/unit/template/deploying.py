@@ -7,7 +7,6 @@ under conditions counts as one. Physical ids and attributes are made up; they ar
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 import re
@@ -39,7 +38,7 @@ class Deployment:
     def __init__(self, transformed: Mapping[str, Any], **parameters: str) -> None:
         defaults = {name: str(each.get("Default", "none")) for name, each in transformed["Parameters"].items()}
         self._values = {**defaults, **PSEUDO_PARAMETERS, **parameters}
-        self.resources = apply_conditions(copy.deepcopy(dict(transformed)), self._values)["Resources"]
+        self.resources = apply_conditions(transformed, self._values)["Resources"]
         self._ids: dict[str, str] = {}
 
     def physical_id(self, name: str) -> str:
