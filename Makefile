@@ -107,7 +107,8 @@ smoke: $(DEV)
 openapi: $(DEV)
 	@.venv/bin/python -m tools.openapi
 
-PYTEST = RACE_COUNTS='$(RACE_COUNTS)' .venv/bin/python -m pytest -q -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
+# Without compiled files every worker, and every process of a test, compiles what it imports.
+PYTEST = RACE_COUNTS='$(RACE_COUNTS)' PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -q -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 test: database $(DEV)
 	@echo 'Running the quick tests of $(TESTS).'

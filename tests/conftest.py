@@ -24,7 +24,7 @@ from tests.support.caches import forget_caches, forget_redis
 from tests.support.emptying import empty_tables
 from tests.support.redis_server import private_redis
 from tests.support.servers import RUN, SERVER
-from tests.support.world import World
+from tests.support.world import World, empty_queues
 
 # Before any test imports them, in whichever folder.
 pytest.register_assert_rewrite("tests.support.checks", "tests.support.rebuild")
@@ -43,6 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Start this worker's database server; raises UsageError with one line of advice where there is none."""
     if not needs_database(config):
         return
+    # If a file of authorities is set, the driver reads it in 26 ms for each of 1,400 connections; no test needs it.
+    os.environ["SSL_CERT_FILE"] = os.devnull
     worker: str | None = getattr(config, "workerinput", {}).get("workerid")
     try:
         if worker is None:
@@ -161,5 +163,5 @@ def world(migrated: dict[str, str]) -> World:
     """A world whose tables and queues are empty."""
     made = World(migrated["BUCKET"], migrated)
     empty_tables(made.engine)
-    made.chunk_messages()
+    empty_queues()
     return made

@@ -32,6 +32,9 @@ class Sources:
             for root in roots
             for path in root.rglob("*.py")
         }
+        # Handlers share most of what they name.
+        self._known_by: dict[Named, list[Named]] = {}
+        self._called_by: dict[Named, set[str]] = {}
 
     def calls_from(self, module: str) -> set[str]:
         """Every call, as in s3.get_object, that something in the module can get to."""
@@ -41,7 +44,7 @@ class Sources:
             if at not in reached:
                 reached.add(at)
                 waiting += self._named_by(at)
-        return {call for at in reached for node in self._tops[at] for call in calls_in(node)}
+        return {call for at in reached for call in self._called_in(at)}
 
     def every_call(self) -> set[str]:
         """Every call that is written anywhere."""
@@ -65,7 +68,17 @@ class Sources:
         """By module: what its names stand for, as in shell.aws.clients.s3; also those that functions import."""
         return {module: dict(_imports(tree)) for module, tree in self._trees.items()}
 
-    def _named_by(self, at: Named) -> Iterator[Named]:
+    def _called_in(self, at: Named) -> set[str]:
+        if at not in self._called_by:
+            self._called_by[at] = {call for node in self._tops[at] for call in calls_in(node)}
+        return self._called_by[at]
+
+    def _named_by(self, at: Named) -> list[Named]:
+        if at not in self._known_by:
+            self._known_by[at] = list(self._names_in(at))
+        return self._known_by[at]
+
+    def _names_in(self, at: Named) -> Iterator[Named]:
         imported = self._imported[at.module]
         for statement in self._tops[at]:
             for node in ast.walk(statement):

@@ -6,11 +6,13 @@ RUN, because two runs on one given server must not meet.
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pymysql
 from moto.server import ThreadedMotoServer
@@ -19,7 +21,9 @@ from sqlalchemy.exc import OperationalError
 
 from local.errors import DatabaseServerError
 from local.services.moto_patches import check_presigned_requests
+from local.services.moto_shortcuts import shorten_moto
 from local.services.mysql import PrivateServer, temporary_server
+from tests.support.direct_aws import direct_requests
 
 SERVER = "TEST_DATABASE_SERVER"
 RUN = "TEST_RUN_ID"
@@ -127,12 +131,21 @@ def user_of_our_own(server_url: str, name: str) -> Iterator[URL]:
 
 @contextmanager
 def aws() -> Iterator[str]:
-    """The address of a moto server, which looks at the signatures of presigned requests."""
+    """The address of a moto server, which looks at the signatures of presigned requests.
+
+    Requests of this process to it are calls of its application.
+    """
     check_presigned_requests()
+    shorten_moto()
+    # A line for each request, which pytest formats and keeps though nobody reads it.
+    logging.getLogger("werkzeug").setLevel(logging.WARNING)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     try:
         host, port = server.get_host_and_port()
-        yield f"http://{host}:{port}"
+        address = f"http://{host}:{port}"
+        application: Any = server._server
+        with direct_requests(application.app, address):
+            yield address
     finally:
         server.stop()

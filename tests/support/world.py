@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 import boto3
+from moto.sqs.models import sqs_backends
 from sqlalchemy import Engine, text
 
 import complete_import
@@ -27,6 +28,8 @@ from tests.support.dump import Dump, logical_dump
 
 Handler = Callable[[dict[str, Any], Any], Any]
 Message = dict[str, Any]
+ACCOUNT = "123456789012"
+RECEIVED_AT_MOST = 10
 
 
 class Context:
@@ -71,11 +74,27 @@ def call(handler: Handler, *bodies: Mapping[str, Any]) -> bool:
 def taken_from(url: str) -> list[Message]:
     """Take all messages from a queue."""
     messages: list[Message] = []
-    while received := clients.sqs().receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
-        for message in received:
-            messages.append(json.loads(message["Body"]))
-            clients.sqs().delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+    received: list[Any] = [None] * RECEIVED_AT_MOST
+    # moto hands out all that are visible, up to the limit.
+    while len(received) == RECEIVED_AT_MOST:
+        answer = clients.sqs().receive_message(QueueUrl=url, MaxNumberOfMessages=RECEIVED_AT_MOST)
+        received = answer.get("Messages", [])
+        messages += [json.loads(message["Body"]) for message in received]
+        if received:
+            handles = [message["ReceiptHandle"] for message in received]
+            clients.sqs().delete_message_batch(
+                QueueUrl=url, Entries=[{"Id": str(n), "ReceiptHandle": each} for n, each in enumerate(handles)]
+            )
     return messages
+
+
+def empty_queues() -> None:
+    """Delete all messages of all queues, without requests: moto is in this process."""
+    for backend in sqs_backends[ACCOUNT].values():
+        for name, queue in backend.queues.items():
+            # moto refuses a second purge within a minute, as SQS does.
+            queue.last_purged_at = None
+            backend.purge_queue(name)
 
 
 def request_messages() -> list[Message]:

@@ -1,6 +1,6 @@
 """Whatever a client sends, the API answers; and what it refuses has changed nothing.
 
-`tests/integration/api/test_api_document.py` asks by the document; here requests that succeed (`test_access_tenants.py`)
+`tests/integration/api/test_api_answers.py` asks by the document; here requests that succeed (`test_access_tenants.py`)
 are damaged past what a schema can say, and the database is compared after each.
 """
 

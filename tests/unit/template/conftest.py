@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -95,7 +94,7 @@ def transformed() -> dict[str, Any]:
 def deployed_with(transformed: dict[str, Any], parameters: Mapping[str, str]) -> Deployed:
     """What is made where those parameters are given and the others are left alone."""
     defaults = {name: each.get("Default", ANSWERS.get(name)) for name, each in transformed["Parameters"].items()}
-    left = apply_conditions(copy.deepcopy(transformed), {**defaults, **PSEUDO_PARAMETERS, **parameters})
+    left = apply_conditions(transformed, {**defaults, **PSEUDO_PARAMETERS, **parameters})
     return Deployed(left["Resources"], left["Outputs"])
 
 

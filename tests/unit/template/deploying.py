@@ -7,7 +7,6 @@ under conditions counts as one. Physical ids and attributes are made up; they ar
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 import re
@@ -15,20 +14,20 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from cfnlint.schema.manager import ProviderSchemaManager
-
 from local.template.conditions import apply_conditions
 from local.template.intrinsics import get_referenced_id
 from local.template.reader import PSEUDO_PARAMETERS
 
-_SCHEMAS = ProviderSchemaManager()
 _PLACEHOLDER = re.compile(r"\$\{([^}!]*)\}")
 
 
 @cache
 def create_only(kind: str) -> frozenset[str]:
     """The properties of a type whose change replaces the resource; the first step of each path."""
-    schema = _SCHEMAS.get_resource_schema("us-east-1", kind).schema
+    # Importing it takes a second of every worker that collects these tests.
+    from cfnlint.schema.manager import ProviderSchemaManager
+
+    schema = ProviderSchemaManager().get_resource_schema("us-east-1", kind).schema
     paths = [*schema.get("createOnlyProperties", []), *schema.get("conditionalCreateOnlyProperties", [])]
     return frozenset(path.split("/")[2] for path in paths)
 
@@ -39,7 +38,7 @@ class Deployment:
     def __init__(self, transformed: Mapping[str, Any], **parameters: str) -> None:
         defaults = {name: str(each.get("Default", "none")) for name, each in transformed["Parameters"].items()}
         self._values = {**defaults, **PSEUDO_PARAMETERS, **parameters}
-        self.resources = apply_conditions(copy.deepcopy(dict(transformed)), self._values)["Resources"]
+        self.resources = apply_conditions(transformed, self._values)["Resources"]
         self._ids: dict[str, str] = {}
 
     def physical_id(self, name: str) -> str:
