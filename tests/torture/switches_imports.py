@@ -10,12 +10,12 @@ from sqlalchemy import text
 
 from tests.torture.switching import OR_NO_END, Switch, instead, reword, swap, there
 
-_IF_RUNNING = " AND status = 'running'"
+_IF_ACTIVE = " AND status = :status"
 
 
 def _chunk_row() -> None:
     swap("shell.imports.chunks.importer:_load", lambda load: lambda *place: _with_chunk(load(*place)))
-    instead("shell.imports.chunks.writer:_lock_chunk", lambda *_: "pending")
+    instead("shell.imports.chunks.writer:lock_chunk", lambda *_: "pending")
     instead("shell.imports.chunks.writer:_WAIT_FOR_CHUNK", text("SELECT 'pending'"))
 
 
@@ -47,7 +47,7 @@ def _chunk_countdown() -> None:
 
         return locked
 
-    swap("shell.imports.chunks.writer:_lock_chunk", reading_first)
+    swap("shell.imports.chunks.writer:lock_chunk", reading_first)
     swap("shell.imports.chunks.failed_chunks:_lock_chunk", reading_first)
     reword("shell.imports.completion:_COUNT_DOWN", "= chunks_left - 1", "= @left - 1")
 
@@ -79,7 +79,7 @@ def _completion_check() -> None:
 
 def _cancel_check() -> None:
     swap("shell.imports.chunks.importer:_load", lambda load: lambda *place: _with_import(load(*place)))
-    reword("shell.imports.completion:_COUNT_DOWN", _IF_RUNNING, "")
+    reword("shell.imports.completion:_COUNT_DOWN", _IF_ACTIVE, "")
 
 
 def _with_import(found: Any) -> Any:

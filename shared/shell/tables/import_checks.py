@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Boolean, Integer, String
+from sqlalchemy import BigInteger, Integer, SmallInteger, String
 from sqlalchemy.dialects.mysql import MEDIUMBLOB, MEDIUMTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -50,8 +50,8 @@ class ImportChecks(Base):
     findings: Mapped[str | None] = mapped_column(
         MEDIUMTEXT, comment="Code, severity, count, first line and message of each code, as JSON; NULL until finished"
     )
-    report_written: Mapped[bool] = mapped_column(
-        Boolean, server_default="0", comment="Whether the CSV file of the findings is written"
+    report_written: Mapped[int] = mapped_column(
+        SmallInteger, server_default="0", comment="1 once the CSV file of the findings is written"
     )
     finished_at: Mapped[datetime | None] = mapped_column(
         Timestamp, comment="When the check was finished (UTC); NULL before"

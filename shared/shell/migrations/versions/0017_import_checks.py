@@ -28,7 +28,7 @@ TABLES = (
       new_tags BIGINT NOT NULL DEFAULT 0 COMMENT 'Tags that the import would create',
       findings MEDIUMTEXT
         COMMENT 'Code, severity, count, first line and message of each code, as JSON; NULL until finished',
-      report_written TINYINT(1) NOT NULL DEFAULT 0 COMMENT 'Whether the CSV file of the findings is written',
+      report_written SMALLINT NOT NULL DEFAULT 0 COMMENT '1 once the CSV file of the findings is written',
       finished_at DATETIME(6) COMMENT 'When the check was finished (UTC); NULL before',
       PRIMARY KEY (import_id)
     ) COMMENT 'The check of a load file: the state of the case when it began, and what an import would do.'
