@@ -135,6 +135,7 @@ def _build_request(options: argparse.Namespace) -> ImportRequest:
             encoding=options.encoding,
             delimiter=options.delimiter,
             qualifier=options.qualifier,
+            time_zone=options.time_zone,
         ),
         workers=options.workers,
         json=options.json,

@@ -153,7 +153,8 @@ def _compare_with_case(
     numbers = [*columnar.numbers, *(str(row.control_number) for row in others if not row.errors)]
     with session() as reading:
         held = find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
-        with_values = any(map(partial(_is_new_or_differs, held), columnar.numbers, columnar.hashes))
+        hashes = (columnar.hashes, columnar.earlier_hashes)
+        with_values = any(map(partial(_is_new_or_differs, held), columnar.numbers, *hashes))
         rows = [*columnar.build_rows(with_values=with_values), *others]
         if others:
             rows.sort(key=lambda row: row.source.line_no)
@@ -162,8 +163,8 @@ def _compare_with_case(
     return chunk_input
 
 
-def _is_new_or_differs(held: Mapping[str, StoredExhibit], number: str, row_hash: bytes) -> bool:
-    return number not in held or held[number].row_hash != row_hash
+def _is_new_or_differs(held: Mapping[str, StoredExhibit], number: str, *hashes: bytes) -> bool:
+    return number not in held or held[number].row_hash not in hashes
 
 
 def _reject_too_large(chunk: ImportChunks, original_line: int | None) -> Row:

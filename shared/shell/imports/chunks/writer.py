@@ -161,7 +161,7 @@ class ChunkWriter:
                 raise ConflictError(_CHANGED_MEANWHILE)
             if (exhibit.import_id, exhibit.line_no) == (self.import_record.id, row.source.line_no):
                 results.inserted.append((row, exhibit.id))
-            elif exhibit.row_hash == row.row_hash:
+            elif row.is_equal(exhibit.row_hash):
                 equal.append((row, exhibit.id))
             else:
                 differing.append((row, exhibit.id))
