@@ -59,10 +59,12 @@ examples:
 The mapping file assigns columns to fields, by header name or by number from 1. Columns that it does not name are
 recognized by their header:
   {"columns": {"Doc ID": "control_number", "Author": "custodians"}}
-It can also hold any other import option (header, date_order, newline, line_ends, cells; see docs/load-files.md):
+It can also hold any other import option (header, date_order, time_zone, newline, line_ends, cells; see
+docs/load-files.md):
   {"header": false, "date_order": "DMY", "columns": {"1": "control_number", "2": "title"}}
-fields: control_number bates_begin bates_end parent_control_number title file_name document_date native_path
-        text_path custodians tags property
+fields: control_number bates_begin bates_end parent_control_number title file_name native_path text_path custodians
+        tags property document_date date_sent date_received date_created date_modified
+        document_time time_sent time_received time_created time_modified
 
 Rejected rows are written to a folder in .local/reports/, whose name begins with the number of the import, in the file's
 own format, with the reasons in report.csv. Fix the rejected rows and import that file with the command that is printed.
@@ -264,6 +266,11 @@ def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         "--qualifier",
         metavar="Q",
         help="a character, its decimal code, or thorn, quote, none ... (default: detected from the file)",
+    )
+    parser.add_argument(
+        "--time-zone",
+        metavar="Z",
+        help="IANA time zone, such as America/New_York, of times without an offset (default: kept as written)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object, also for an error")
 

@@ -150,7 +150,11 @@ def _read_import_options(options: argparse.Namespace) -> dict[str, Any]:
     from local.cli.import_options import import_options
 
     return import_options(
-        options.mapping, encoding=options.encoding, delimiter=options.delimiter, qualifier=options.qualifier
+        options.mapping,
+        encoding=options.encoding,
+        delimiter=options.delimiter,
+        qualifier=options.qualifier,
+        time_zone=options.time_zone,
     )
 
 

@@ -51,6 +51,9 @@ class WarningCode(StrEnum):
     """A change to a value of an imported row, or a decision about the whole file (line 0)."""
 
     INVALID_DATE = "INVALID_DATE"
+    INVALID_TIME = "INVALID_TIME"
+    AMBIGUOUS_TIME = "AMBIGUOUS_TIME"
+    NONEXISTENT_TIME = "NONEXISTENT_TIME"
     VALUE_TRUNCATED = "VALUE_TRUNCATED"
     CHARACTERS_REMOVED = "CHARACTERS_REMOVED"
     PROPERTY_DROPPED = "PROPERTY_DROPPED"

@@ -135,7 +135,7 @@ def run_pass(data: bytes, options: ImportOptions, manner: Manner, kind: type[Spl
     blocks = (data[at : at + manner.block_bytes] for at in range(0, len(data), manner.block_bytes))
     chunks = [chunk for block in blocks for chunk in splitter.feed(block)]
     chunks += splitter.finish()
-    layout = splitter.build_layout(options.date_order)
+    layout = splitter.build_layout(options)
     stored = layout.to_json().encode()
     demand(Layout.from_json(stored.decode()) == layout, "the layout is not what was stored of it")
     return Pass(data, manner, opening, splitter, chunks, layout)

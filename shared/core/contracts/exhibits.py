@@ -71,7 +71,22 @@ class Exhibit(ResponseModel):
     parent_control_number: str | None = Field(description="The parent document of an attachment.")
     title: str | None
     file_name: str | None
-    document_date: DocumentDate | None = Field(description="The date in the load file, without a time zone.")
+    document_date: DocumentDate | None = Field(
+        description="The date of the document; `datePrecision` says whether it is a day, and whether its time is UTC."
+    )
+    document_date_source: str | None = Field(
+        description="The field that the document date was taken from, such as date_sent; null if it is a date of its "
+        "own, or was stored by an earlier version."
+    )
+    date_sent: DocumentDate | None
+    date_received: DocumentDate | None
+    date_created: DocumentDate | None
+    date_modified: DocumentDate | None
+    date_precision: dict[str, str] = Field(
+        description="How precise a date is, by field in snake_case: `day`, `time` as written in an unknown zone, or "
+        "`utc_time`. Dates that an earlier version stored are missing.",
+        examples=[{"document_date": "day"}],
+    )
     native_path: str | None
     text_path: str | None
     properties: dict[str, str | None] = Field(description="The other columns of the load file.")
@@ -116,6 +131,10 @@ class ExhibitChange(RequestModel):
     title: Text | None = None
     file_name: Text | None = None
     document_date: DocumentDateInput | None = None
+    date_sent: DocumentDateInput | None = None
+    date_received: DocumentDateInput | None = None
+    date_created: DocumentDateInput | None = None
+    date_modified: DocumentDateInput | None = None
     native_path: Text | None = None
     text_path: Text | None = None
 

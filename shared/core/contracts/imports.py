@@ -21,6 +21,8 @@ MAX_OPTION_COLUMNS = 1_000
 MAX_LISTED_COLUMNS = 1_000
 
 
+DateOrderName = Literal["DMY", "MDY"]
+DateField = Literal["document_date", "date_sent", "date_received", "date_created", "date_modified"]
 ColumnName = Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
@@ -58,8 +60,17 @@ class Options(RequestModel):
         description="The field of a column, by column name or by number from 1, such as control_number or custodians.",
         examples=[{"Doc ID": "control_number", "Author": "custodians"}],
     )
-    date_order: Literal["DMY", "MDY"] | None = Field(
-        default=None, description="Whether the day or the month comes first in dates such as 03/04/2019."
+    date_order: DateOrderName | dict[DateField, DateOrderName] | None = Field(
+        default=None,
+        description="Whether the day or the month comes first in dates such as 03/04/2019: of all dates, or by field.",
+        examples=["DMY", {"date_sent": "DMY"}],
+    )
+    time_zone: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=64,
+        description="The IANA time zone of times without an offset. Without it they are stored as written.",
+        examples=["America/New_York"],
     )
 
     def as_document(self) -> dict[str, Any]:
@@ -236,6 +247,12 @@ class ImportColumn(ResponseModel):
     looks_like: ColumnKind | None = Field(
         description="What a column that is not mapped probably holds, judged by its name."
     )
+    date_order: str | None = Field(description="DMY or MDY for a column of dates, else null.")
+    time_zone: str | None = Field(
+        description="The zone of times without an offset in a column of dates; null if they are stored as written."
+    )
+    time_zone_version: str | None = Field(description="The version of the IANA database that had the zone.")
+    time_column: str | None = Field(description="The column whose times complete the days of a column of dates.")
 
 
 class ImportDetails(ImportState):

@@ -7,8 +7,9 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from core.contracts.common import Name, NextCursor, RequestModel, ResponseModel, RowId, TagName, UtcTimestamp
+from core.exhibit_dates import DATE_FIELDS
 from core.load_file.field_mapping import find_field
-from core.load_file.header_names import normalise_name
+from core.load_file.header_names import TIME_FIELDS, normalise_name
 from core.productions.bates import MAX_DIGITS, MAX_PREFIX, PREFIX, Numbering
 from core.productions.volume import HEADER
 from core.saga import SagaStepStatus
@@ -21,7 +22,7 @@ _RESERVED = frozenset(map(normalise_name, HEADER))
 
 def _require_property(name: str) -> str:
     field = find_field(name)
-    if field not in (None, "document_date"):
+    if field not in (None, *DATE_FIELDS, *TIME_FIELDS.values()):
         # As an id, it would replace the Bates number.
         raise ValueError(f"a reader would map a column of this name to {field}; omit it")
     if normalise_name(name) in _RESERVED:

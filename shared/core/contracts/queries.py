@@ -125,6 +125,7 @@ class PreviewQuery(ApiModel):
     cells: Annotated[int | None, BeforeValidator(_require_digits)] = Field(default=None, ge=1, le=MAX_COLUMNS)
     line_ends: Literal["cr", "lf"] | None = None
     date_order: Literal["DMY", "MDY"] | None = None
+    time_zone: str | None = Field(default=None, min_length=1, max_length=64)
     columns: str | None = Field(
         default=None, max_length=8_000, description="The option `columns`, a JSON object as text."
     )

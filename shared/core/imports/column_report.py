@@ -6,12 +6,14 @@ Guaranteed: every column is listed, in file order; what a column looks like is j
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
+from typing import Any
 
+from core.exhibit_dates import DATE_FIELDS
 from core.load_file.field_mapping import MappingReason, find_field
-from core.load_file.layout import Layout
+from core.load_file.layout import DateColumn, Layout
 
 
 class ColumnKind(StrEnum):
@@ -27,17 +29,22 @@ class ColumnReading:
     """How a column is read.
 
     `field` is None if the column is kept as a property. Only then `looks_like` may be set, unless the options say that
-    the column is a property.
+    the column is a property. A column of dates has the order of day and month, the zone of times without an offset
+    (None: they are stored as written), with the version of the database of zones, and the column of its times.
     """
 
     name: str
     field: str | None
     why: MappingReason
     looks_like: ColumnKind | None
+    date_order: str | None = None
+    time_zone: str | None = None
+    time_zone_version: str | None = None
+    time_column: str | None = None
 
 
 _FIELD_KINDS = {
-    "document_date": ColumnKind.DATE,
+    **dict.fromkeys(DATE_FIELDS, ColumnKind.DATE),
     "custodians": ColumnKind.PERSON,
     **dict.fromkeys(("control_number", "bates_begin", "bates_end", "parent_control_number"), ColumnKind.ID),
 }
@@ -60,8 +67,21 @@ def describe_columns(layout: Layout, at_most: int | None = None) -> list[ColumnR
     """
     if not set(layout.reasons) <= set(MappingReason):
         return []
-    columns = islice(zip(layout.names, layout.fields, layout.reasons, strict=False), at_most)
-    return [_describe_column(name, field, MappingReason(why)) for name, field, why in columns]
+    dates = {column.index: _describe_date(layout, column) for column in layout.date_columns}
+    columns = islice(enumerate(zip(layout.names, layout.fields, layout.reasons, strict=False)), at_most)
+    return [
+        replace(_describe_column(name, field, MappingReason(why)), **dates.get(index, {}))
+        for index, (name, field, why) in columns
+    ]
+
+
+def _describe_date(layout: Layout, column: DateColumn) -> dict[str, Any]:
+    return {
+        "date_order": column.order,
+        "time_zone": column.zone,
+        "time_zone_version": column.zone and layout.time_zone_version,
+        "time_column": None if column.time is None else layout.names[column.time],
+    }
 
 
 def _describe_column(name: str, field: str | None, why: MappingReason) -> ColumnReading:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
@@ -11,7 +11,7 @@ from core.load_file.delimiters import THORN, Sign, Signs
 from core.load_file.dialect import Opening
 from core.load_file.encoding import CP1252, Utf8Evidence
 from core.load_file.field_mapping import MappingReason
-from core.load_file.layout import Layout
+from core.load_file.layout import DateColumn, Layout
 from core.load_file.options import ImportOptions
 from core.load_file.splitter import Splitter
 
@@ -74,7 +74,7 @@ def detect(opening: Opening, options: ImportOptions, layout: Layout, splitter: S
         qualifier=_explain_qualifier(layout, signs.qualifier),
         newline=_explain_newline(layout, options),
         header=_explain_header(layout),
-        date_order=_explain_date_order(layout, options, splitter.date_order, whole=whole),
+        date_order=_explain_date_orders(layout, options, splitter.date_orders, whole=whole),
     )
 
 
@@ -146,15 +146,37 @@ def _explain_header(layout: Layout) -> Finding:
     return Finding(True, why, Certainty.LIKELY if known else Certainty.GUESS)
 
 
-def _explain_date_order(layout: Layout, options: ImportOptions, found: DateOrder | None, *, whole: bool) -> Finding:
-    if options.date_order is not None:
+def _explain_date_orders(
+    layout: Layout, options: ImportOptions, found: Mapping[str, DateOrder | None], *, whole: bool
+) -> Finding:
+    """Return the finding of the main order, as sure as the least sure column; `why` names orders that differ."""
+    if isinstance(options.date_order, str):
         return Finding(layout.date_order, _GIVEN, Certainty.GIVEN)
-    if not layout.find_columns("document_date"):
+    if not layout.date_columns:
         return Finding(None, "No column is a date.", Certainty.CERTAIN)
+    columns = layout.date_columns
+    findings = [_explain_date_order(each, options, found.get(each.field), whole=whole) for each in columns]
+    main = max((each for each in findings if each.value == layout.date_order), key=_rank, default=findings[0])
+    others = [
+        f"{layout.names[column.index]} is {each.value}. {each.why}"
+        for column, each in zip(columns, findings, strict=True)
+        if each.value != main.value
+    ]
+    certainty = max(findings, key=_rank).certainty
+    return Finding(main.value, " ".join([main.why, *others]), certainty, any(each.may_change for each in findings))
+
+
+def _rank(finding: Finding) -> int:
+    return list(Certainty).index(finding.certainty)
+
+
+def _explain_date_order(column: DateColumn, options: ImportOptions, found: DateOrder | None, *, whole: bool) -> Finding:
+    if options.get_date_order(column.field):
+        return Finding(column.order, _GIVEN, Certainty.GIVEN)
     certain = Certainty.CERTAIN if whole else Certainty.LIKELY
     match found:
         case None:
-            return Finding(layout.date_order, "No date needs an order.", certain, not whole)
+            return Finding(column.order, "No date needs an order.", certain, not whole)
         case DateOrder.MONTH_FIRST:
             # A date that contradicts the others does not change it.
             return Finding("MDY", "A date has a second number over 12.", Certainty.CERTAIN)

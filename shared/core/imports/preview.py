@@ -116,7 +116,7 @@ def build_preview(head: bytes, size: int, options: ImportOptions, make_convert: 
     opening = read_opening(head, options, whole=whole)
     splitter = Splitter(opening, COUNTED_ROWS)
     chunks = _split(splitter, head, whole=whole)
-    layout = splitter.build_layout(options.date_order, whole=whole)
+    layout = splitter.build_layout(options, whole=whole)
     if whole and size > layout.body_start and not splitter.rows_seen:
         raise build_unread_rest(size - layout.body_start)
     table = _Table(layout, list(islice(_read_records(head, chunks, layout), COUNTED_ROWS)), make_convert(layout))

@@ -84,9 +84,16 @@ def build_reload_options(layout: Layout) -> dict[str, Any]:
         "line_ends": CR if layout.grammar.cr_ends else LF,
         "header": layout.has_header,
         **({} if layout.has_header else {"cells": layout.grammar.cells}),
-        "date_order": layout.date_order,
+        "date_order": _choose_date_order(layout),
+        **({"time_zone": layout.time_zone} if layout.time_zone else {}),
         "columns": map_explicitly(layout),
     }
+
+
+def _choose_date_order(layout: Layout) -> str | dict[str, str]:
+    if not layout.date_orders:
+        return layout.date_order
+    return {column.field: column.order for column in layout.date_columns}
 
 
 def map_explicitly(layout: Layout) -> dict[str, str]:

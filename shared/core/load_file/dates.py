@@ -3,8 +3,8 @@
 Guaranteed: a string is read as a date only if it denotes exactly one. A two-digit year, an impossible day and a date
 before the year 1000 (the first that MySQL can store) give no date. Eight digits are year, month and day, else a date
 with the year last. A single cell does not show whether 5/6/2001 or 05062001 is May or June: `detect_date_order` decides
-the order for the whole column. A date without an offset is kept unchanged, as if
-it were UTC.
+the order for the whole column. `parse_date` keeps a date without an offset unchanged, as if it were UTC;
+`core.load_file.date_columns` applies time zones.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from enum import Enum
+from typing import NamedTuple
 
 from core.timestamps import FIRST_YEAR
 
@@ -121,8 +122,27 @@ def is_zero_date(text: str) -> bool:
     return _ZERO.fullmatch(text) is not None
 
 
+class WrittenDate(NamedTuple):
+    """A date as a cell writes it; midnight if it `has_time` not. `offset` is None if the cell states no offset.
+
+    `local` minus the offset is a date that MySQL can store.
+    """
+
+    local: datetime
+    has_time: bool = False
+    offset: timedelta | None = None
+
+
 def parse_date(text: str, order: str) -> datetime | None:
     """Return the date in UTC, without a time zone; None if the text is not a date. `order` is DMY or MDY."""
+    found = read_date(text, order)
+    if found is None or not found.offset:
+        return found and found.local
+    return found.local - found.offset
+
+
+def read_date(text: str, order: str) -> WrittenDate | None:
+    """Return the date as it is written; None if the text is not a date. `order` is DMY or MDY."""
     text = text.strip()
     numbers = _NUMBERS.fullmatch(text)
     if numbers:
@@ -130,10 +150,16 @@ def parse_date(text: str, order: str) -> datetime | None:
     return match_date_patterns(text, order)
 
 
-def match_date_patterns(text: str, order: str) -> datetime | None:
-    """Return what `parse_date` returns, without its fast path; the text has no white space around it."""
+def read_time(text: str) -> WrittenDate | None:
+    """Return the time of day that the text is, as that of any date; None if it is not a time."""
+    return match_date_patterns(f"2000-01-01 {text.strip()}", "MDY") if text.strip() else None
+
+
+def match_date_patterns(text: str, order: str) -> WrittenDate | None:
+    """Return what `read_date` returns, without its fast path; the text has no white space around it."""
     if _DIGITS.fullmatch(text):
-        return _parse_year_first(text) or _parse_year_last(text, order)
+        day = _parse_year_first(text) or _parse_year_last(text, order)
+        return WrittenDate(day) if day else None
     for form in _FORMS:
         found = form.fullmatch(text)
         if found:
@@ -141,7 +167,7 @@ def match_date_patterns(text: str, order: str) -> datetime | None:
     return None
 
 
-def _parse_numbers(found: re.Match[str], order: str) -> datetime | None:
+def _parse_numbers(found: re.Match[str], order: str) -> WrittenDate | None:
     first, second, year, hour, minute, seconds, half = found.groups()
     month, day = (second, first) if order == "DMY" else (first, second)
     hour_of_day = _convert_hour(int(hour or 0), half)
@@ -150,7 +176,7 @@ def _parse_numbers(found: re.Match[str], order: str) -> datetime | None:
         parsed = datetime(int(year), int(month), int(day), *time)
     except ValueError:
         return None
-    return parsed if parsed.year >= FIRST_YEAR else None
+    return WrittenDate(parsed, hour is not None) if parsed.year >= FIRST_YEAR else None
 
 
 def _parse_year_first(text: str) -> datetime | None:
@@ -163,10 +189,10 @@ def _parse_year_last(text: str, order: str) -> datetime | None:
     return _build_date(year, month, day) if year in _YEARS_OF_DIGITS else None
 
 
-def _parse_parts(parts: dict[str, str | None], order: str) -> datetime | None:
+def _parse_parts(parts: dict[str, str | None], order: str) -> WrittenDate | None:
     day = _parse_day(parts, order)
     if day is None or parts["hour"] is None:
-        return day
+        return WrittenDate(day) if day else None
     hour = _convert_hour(int(parts["hour"]), parts["half"])
     if hour is None:
         return None
@@ -175,10 +201,11 @@ def _parse_parts(parts: dict[str, str | None], order: str) -> datetime | None:
         local = day.replace(
             hour=hour, minute=int(parts["minute"] or 0), second=int(parts["second"] or 0), microsecond=int(fraction)
         )
-        parsed = local - _parse_offset(parts["zone"])
+        offset = _parse_offset(parts["zone"])
+        parsed = local - (offset or timedelta())
     except (ValueError, OverflowError):
         return None
-    return parsed if parsed.year >= FIRST_YEAR else None
+    return WrittenDate(local, True, offset) if parsed.year >= FIRST_YEAR else None
 
 
 def _parse_day(parts: dict[str, str | None], order: str) -> datetime | None:
@@ -208,9 +235,9 @@ def _convert_hour(hour: int, half: str | None) -> int | None:
     return hour % 12 + (12 if half.lower().startswith("p") else 0)
 
 
-def _parse_offset(zone: str | None) -> timedelta:
+def _parse_offset(zone: str | None) -> timedelta | None:
     if zone is None or zone[0] not in "+-":
-        return timedelta()
+        return None if zone is None else timedelta()
     digits = zone[1:].replace(":", "")
     offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
     return -offset if zone[0] == "-" else offset

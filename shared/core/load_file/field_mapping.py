@@ -17,10 +17,13 @@ from typing import NamedTuple, NoReturn
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
+from core.exhibit_dates import DATE_FIELDS, EVENT_DATES
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS, ProfileUse, apply_mapping, apply_profile, list_names
 from core.load_file.header_names import (
+    LAST_DATE_RANK,
     PRODUCTION_FIELDS,
     SYNONYMS,
+    TIME_FIELDS,
     compile_fallback_id,
     compile_patterns,
     normalise_name,
@@ -115,6 +118,7 @@ def explain_columns(
     if lines:
         fields[-1] = ORIGINAL_LINE
     _recognise_fields(names, fields)
+    _drop_times_without_date(given, fields)
     reasons = [MappingReason.GIVEN if field else MappingReason.PROFILE for field in own]
     columns = tuple(map(_explain_column, names, given, reasons, fields))
     if not {"control_number", "bates_begin"} & {column.field for column in columns}:
@@ -194,6 +198,8 @@ def _recognise_fields(names: Sequence[str], fields: list[str | None]) -> None:
         if field == "control_number" and any(map(_is_known_bates, meanings)):
             # A name that only resembles a control number must not take the id from a known begin Bates number.
             ranks = [(rank, index) for rank, index in ranks if rank < len(SYNONYMS[field])]
+        if field == "document_date" and any(map(_is_event_date, meanings, fields)):
+            ranks = [(rank, index) for rank, index in ranks if rank < LAST_DATE_RANK]
         free = [index for _, index in sorted(ranks) if fields[index] is None]
         for index in free if field in MULTI_COLUMN_FIELDS else free[:1]:
             fields[index] = field
@@ -203,8 +209,38 @@ def _recognise_fields(names: Sequence[str], fields: list[str | None]) -> None:
             fields[index] = "control_number"
 
 
+def _drop_times_without_date(given: Sequence[str | None], fields: list[str | None]) -> None:
+    """Keep a recognised column of times as a property if the file has no column of their dates."""
+    for date, time in TIME_FIELDS.items():
+        if date not in fields and time not in given and time in fields:
+            fields[fields.index(time)] = None
+
+
+def find_hashed_date(names: Sequence[str], fields: Sequence[str | None], reasons: Sequence[str]) -> int | None:
+    """Return the column that was the document date before there were other dates; None if the file has no date.
+
+    It was the first one by name, whatever its event. The row hashes of exhibits that were stored then cover its date,
+    so that importing their file again finds them unchanged.
+    """
+    chosen = (MappingReason.GIVEN, MappingReason.PROFILE)
+    if "document_date" in fields and reasons[fields.index("document_date")] in chosen:
+        return fields.index("document_date")
+    ranked: list[tuple[bool, bool, int, int, int]] = []
+    for index, name in enumerate(names):
+        found = _find_meaning(name)
+        if found and found.field in DATE_FIELDS and fields[index] in DATE_FIELDS:
+            is_last = (found.field, found.rank) == ("document_date", LAST_DATE_RANK)
+            is_composed = found.rank >= len(SYNONYMS[found.field])
+            ranked.append((is_last, is_composed, DATE_FIELDS.index(found.field), found.rank, index))
+    return min(ranked)[-1] if ranked else None
+
+
 def _is_known_bates(found: _Meaning | None) -> bool:
     return found is not None and found.field == "bates_begin" and found.rank < len(SYNONYMS["bates_begin"])
+
+
+def _is_event_date(found: _Meaning | None, field: str | None) -> bool:
+    return found is not None and found.field in EVENT_DATES and field in (None, *EVENT_DATES)
 
 
 def _may_be_id(name: str) -> bool:

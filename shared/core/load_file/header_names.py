@@ -9,6 +9,13 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from core.exhibit_dates import EVENT_DATES
+
+# The columns that hold the times of dates whose own column may hold the day alone.
+TIME_FIELDS = {
+    "document_date": "document_time",
+    **{date: date.replace("date", "time") for date in EVENT_DATES},
+}
 # In order of preference: the first name in the file wins. Only `custodians` and `tags` may have several columns.
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "control_number": (
@@ -36,11 +43,16 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
     "title": ("title", "documenttitle", "doctitle"),
     "file_name": ("filename", "originalfilename", "origfilename", "documentname"),
-    "document_date": (
-        *("documentdate", "docdate", "date", "datesent", "sentdate", "datetimesent", "datereceived", "receiveddate"),
-        *("datecreated", "createddate", "creationdate", "datelastmodified", "lastmodifieddate", "datemodified"),
-        "modifieddate",
-    ),
+    "document_date": ("documentdate", "docdate", "date"),
+    "date_sent": ("datesent", "sentdate", "datetimesent"),
+    "date_received": ("datereceived", "receiveddate"),
+    "date_created": ("datecreated", "createddate", "creationdate"),
+    "date_modified": ("datelastmodified", "lastmodifieddate", "datemodified", "modifieddate"),
+    "document_time": ("documenttime", "doctime", "time"),
+    "time_sent": ("timesent", "senttime"),
+    "time_received": ("timereceived", "receivedtime"),
+    "time_created": ("timecreated", "createdtime", "creationtime"),
+    "time_modified": ("timelastmodified", "lastmodifiedtime", "timemodified", "modifiedtime"),
     "native_path": ("nativepath", "nativelink", "nativefile", "nativefilepath", "filepath", "doclink", "itempath"),
     "text_path": ("textpath", "textlink", "textfile", "textfilepath", "extractedtextpath", "ocrpath"),
     "custodians": (
@@ -67,12 +79,12 @@ _RANGE = (
     r"{kind}{{1,2}}(?:{number}|id|range)?{short}{number}?|(?:bates|control){edge}{number}?",
 )
 _DATE = r"(?:e?mail|file|{doc})?(?:{date}{event}|{event}(?:on)?{date})(?:utc|gmt)?"
-_EVENTS = (
-    "sent",
-    "(?:received|rcvd|recd)",
-    "(?:created?|creation|crtd)",
-    "(?:last)?(?:mod(?:ified|ification)?|saved|svd)",
-)
+_EVENTS = {
+    "sent": "sent",
+    "received": "(?:received|rcvd|recd)",
+    "created": "(?:created?|creation|crtd)",
+    "modified": "(?:last)?(?:mod(?:ified|ification)?|saved|svd)",
+}
 _FORMS: dict[str, tuple[str, ...]] = {
     "control_number": (r"(?:{doc})?(?:control|ctrl|cntrl|ctl)(?:{number}|id)", "dcn"),
     "bates_begin": (
@@ -89,11 +101,11 @@ _FORMS: dict[str, tuple[str, ...]] = {
     ),
     "title": (),
     "file_name": (r"(?:orig(?:inal)?|native|source)filename|docname|originalname",),
-    "document_date": (
-        r"(?:master|primary|item|e?mail|{doc})?{date}",
-        *(_DATE.replace("{event}", event) for event in _EVENTS),
-        r"(?:beg(?:in)?|start)date",
-    ),
+    # The last one is the beginning of an appointment: see LAST_DATE_RANK.
+    "document_date": (r"(?:master|primary|item|e?mail|{doc})?{date}", r"(?:beg(?:in)?|start)date"),
+    **{f"date_{name}": (_DATE.replace("{event}", event),) for name, event in _EVENTS.items()},
+    "document_time": (r"(?:master|primary|item|e?mail|{doc})?time",),
+    **{f"time_{name}": (_DATE.replace("{date}", "time").replace("{event}", event),) for name, event in _EVENTS.items()},
     "native_path": (r"{prod}natives?(?:file)?(?:path|link|location)", r"(?:{doc}|file|item)link"),
     "text_path": (
         r"{prod}(?:extracted|full|ocr|{doc})?text(?:file)?(?:path|link|location)|ocr(?:file)?(?:path|link)|textprecedence",
@@ -104,6 +116,8 @@ _FORMS: dict[str, tuple[str, ...]] = {
     ),
     "tags": (r"(?:review|{doc}|all|user)?tags?(?:names?|list|paths?)?", r"issue(?:codes?|names?)"),
 }
+# A column with this rank is the document date only in a file without any other date.
+LAST_DATE_RANK = len(SYNONYMS["document_date"]) + 1
 # The id in some files and something else in others: used if no other column can be the id.
 _FALLBACK_IDS = (
     r"(?:{doc}|exhibit|ex|rec(?:ord)?|item|unique(?:{doc})?|evidence|image)(?:id|identifier|key|{number})"

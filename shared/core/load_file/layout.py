@@ -5,10 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
+from core.exhibit_dates import DATE_FIELDS
 from core.load_file.given_columns import compute_header_fingerprint
 from core.load_file.grammar import Grammar
+from core.load_file.header_names import TIME_FIELDS, normalise_name
+
+
+@dataclass(frozen=True)
+class DateColumn:
+    """A column of dates: its index, the order of day and month, and the index of the column that holds their times.
+
+    `zone` is the IANA name of the zone of times without an offset; None if it is not known.
+    """
+
+    field: str
+    index: int
+    order: str
+    zone: str | None = None
+    time: int | None = None
 
 
 @dataclass(frozen=True)
@@ -19,7 +36,10 @@ class Layout:
     reason is a MappingReason; there are none if the file was split by a version that did not keep them. They do not
     count when layouts are compared.
     `newline` is the character that represents a line break inside a cell (None: no character does).
-    `date_order` is DMY or MDY. `body_start` is the byte and `body_line` the physical line where the records begin.
+    `date_order` is DMY or MDY; `date_orders` has the order of the dates in a field where it is not that one.
+    `time_zone` is the IANA name of the zone of times without an offset, `time_zone_version` that of the database that
+    has it. `hashed_date` is the index of the column that was the document date before there were other dates.
+    `body_start` is the byte and `body_line` the physical line where the records begin.
     `has_header`: the records come after a header; otherwise a line that names the delimiter may be before them.
     """
 
@@ -33,6 +53,10 @@ class Layout:
     body_line: int
     has_header: bool = True
     reasons: tuple[str, ...] = field(default=(), compare=False)
+    date_orders: Mapping[str, str] = field(default_factory=dict)
+    time_zone: str | None = None
+    time_zone_version: str | None = None
+    hashed_date: int | None = None
 
     def to_json(self) -> str:
         """Return the layout as JSON text for `from_json`."""
@@ -52,6 +76,35 @@ class Layout:
     def fingerprint_header(self) -> str | None:
         """Return the hash by which a profile is suggested for a file, in hexadecimal; None for one without a header."""
         return compute_header_fingerprint(self.names, self.grammar.delimiter) if self.has_header else None
+
+    def get_date_order(self, field: str) -> str:
+        """Return DMY or MDY for the dates of a field."""
+        return self.date_orders.get(field, self.date_order)
+
+    @cached_property
+    def date_columns(self) -> tuple[DateColumn, ...]:
+        """The columns of dates, in the order of DATE_FIELDS."""
+        return tuple(self._describe_date(date, self.fields.index(date)) for date in DATE_FIELDS if date in self.fields)
+
+    def _describe_date(self, date: str, index: int) -> DateColumn:
+        time = next(iter(self.find_columns(TIME_FIELDS[date])), None)
+        names = [self.names[each] for each in (index, time) if each is not None]
+        # "Sent Date (UTC)" states its zone.
+        zone = "UTC" if any(normalise_name(name).endswith(("utc", "gmt")) for name in names) else self.time_zone
+        return DateColumn(date, index, self.get_date_order(date), zone, time)
+
+    @cached_property
+    def first_date(self) -> int | None:
+        """The index of the column that was the document date before there were other dates."""
+        if self.hashed_date is None and "document_date" in self.fields:
+            return self.fields.index("document_date")
+        return self.hashed_date
+
+    @cached_property
+    def was_hashed_otherwise(self) -> bool:
+        """Whether versions with one date computed other row hashes for this file; they had no time zones."""
+        has_more = any(column.field != "document_date" or column.time is not None for column in self.date_columns)
+        return has_more and self.time_zone is None
 
     def find_columns(self, field: str) -> list[int]:
         """Return the indexes of the columns that feed a field, in file order."""

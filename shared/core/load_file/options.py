@@ -12,10 +12,12 @@ from typing import Any
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
+from core.exhibit_dates import DATE_FIELDS
 from core.load_file import encoding
 from core.load_file.encoding import has_surrogates
 from core.load_file.field_mapping import FIELDS
 from core.load_file.given_columns import ProfileUse
+from core.time_zones import list_zones, suggest_zones
 
 NO_CHARACTER = ""
 MAX_COLUMNS = 10_000
@@ -42,7 +44,8 @@ class ImportOptions:
 
     `qualifier` and `newline` are NO_CHARACTER if the uploader states that the file does not use one. `cells` is the
     number of cells of a row in a file without a header. `line_ends` is CR if CR ends lines, as LF and CRLF do, and LF
-    if only these do. With `dry_run` the file is checked and not imported.
+    if only these do. `date_order` is an order for all dates, or the orders by field. `time_zone` is an IANA name. With
+    `dry_run` the file is checked and not imported.
     """
 
     user_id: str | None = None
@@ -54,9 +57,15 @@ class ImportOptions:
     cells: int | None = None
     line_ends: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
-    date_order: str | None = None
+    date_order: str | Mapping[str, str] | None = None
+    # Not in the repr, with which checkpoints of earlier versions compare: a split does not depend on it.
+    time_zone: str | None = field(default=None, repr=False)
     dry_run: bool = False
     profile: ProfileUse | None = None
+
+    def get_date_order(self, date: str) -> str | None:
+        """Return the order of the dates of a field; None if it is not given."""
+        return self.date_order.get(date) if isinstance(self.date_order, Mapping) else self.date_order
 
 
 def parse_options(document: object) -> ImportOptions:
@@ -81,7 +90,8 @@ def parse_options(document: object) -> ImportOptions:
         cells=_parse_cells(document.get("cells"), header),
         line_ends=_parse_line_ends(_parse_text(document, "line_ends")),
         columns=_parse_columns(document.get("columns", {})),
-        date_order=_parse_date_order(_parse_text(document, "date_order")),
+        date_order=_parse_date_orders(document),
+        time_zone=_parse_time_zone(_parse_text(document, "time_zone")),
         dry_run=_parse_flag(document, "dry_run", default=False),
         profile=_parse_profile(document.get("profile")),
     )
@@ -157,6 +167,17 @@ def _parse_line_ends(line_ends: str | None) -> str | None:
     return line_ends
 
 
+def _parse_date_orders(document: Mapping[str, Any]) -> str | Mapping[str, str] | None:
+    given = document.get("date_order")
+    if not isinstance(given, Mapping):
+        return _parse_date_order(_parse_text(document, "date_order"))
+    unknown = next((str(date)[:100] for date in given if date not in DATE_FIELDS), None)
+    if unknown is not None:
+        raise _refuse(f"Option 'date_order' names {unknown!r}. The fields of dates are {', '.join(DATE_FIELDS)}.")
+    orders = {str(date): _parse_date_order(_parse_text(given, date)) for date in given}
+    return {date: order for date, order in orders.items() if order}
+
+
 def _parse_date_order(order: str | None) -> str | None:
     if order is not None and order not in DATE_ORDERS:
         orders = " or ".join(DATE_ORDERS)
@@ -179,3 +200,11 @@ def _parse_profile(profile: object) -> ProfileUse | None:
     if name is None:
         raise _refuse("Option 'profile' must have a name.")
     return ProfileUse(name, version, _parse_columns(profile["columns"]))
+
+
+def _parse_time_zone(name: str | None) -> str | None:
+    if name is not None and name not in list_zones():
+        similar = suggest_zones(name)
+        advice = f"Similar zones are {', '.join(similar)}." if similar else "Use a name such as America/New_York."
+        raise _refuse(f"Option 'time_zone' is {name!r}, which is not an IANA time zone. {advice}")
+    return name

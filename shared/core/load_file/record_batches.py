@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import csv
 from bisect import bisect_right
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.load_file.encoding import Lines
 from core.load_file.grammar import Grammar
@@ -22,17 +24,24 @@ if TYPE_CHECKING:
 
 
 class RecordBatch(NamedTuple):
-    """The boundaries of the records of a batch, and the cells of two columns.
+    """The boundaries of the records of a batch, and the cells of the id column and of the date columns.
 
     Record n consists of the lines [bounds[n], bounds[n + 1]), counted from the first line of the batch. The other lists
-    have one element per record with the expected number of cells: its first line and its cells in the two columns.
-    To keep all cells would take many times the memory of their text and twice the time; so would an object per record.
+    have one element per record with the expected number of cells: its first line, its id, and its date, or the tuple of
+    its dates if there are several columns. To keep all cells would take many times the memory of their text and twice
+    the time; so would an object per record.
     """
 
     bounds: list[int]
     first_lines: list[int]
     ids: list[str]
-    dates: list[str]
+    dates: list[Any]
+
+    def list_dates(self, columns: int) -> Sequence[Sequence[str]]:
+        """Return the cells of each of the date columns."""
+        if columns == 1:
+            return [self.dates]
+        return list(zip(*self.dates, strict=True)) or [()] * columns
 
 
 class LocatedBatch(NamedTuple):
@@ -71,13 +80,14 @@ class LocatedBatch(NamedTuple):
 
 
 def read_batch(
-    lines: Lines, grammar: Grammar, columns: tuple[int, int], repeated: RepeatedHeader | None = None
+    lines: Lines, grammar: Grammar, columns: tuple[int, ...], repeated: RepeatedHeader | None = None
 ) -> RecordBatch:
     """Return the records before the first blank line, damaged quoting or unfinished record; possibly none.
 
-    `columns` are the indexes of the id column and the date column. The batch ends before a record that is a line of a
-    `repeated` header, or has the id of one. Lines with a CR that is not followed by LF give an empty batch, because the
-    csv module takes such a CR for the end of a record; so do lines that begin with a byte order mark.
+    `columns` are the indexes of the id column and of one or more date columns. The batch ends before a record
+    that is a line of a `repeated` header, or has the id of one. Lines with a CR that is not followed by LF give an
+    empty batch, because the csv module takes such a CR for the end of a record; so do lines that begin with a byte
+    order mark.
     """
     batch = RecordBatch([0], [], [], [])
     if not lines.bare_cr and not lines.mark:
@@ -96,16 +106,17 @@ def _cut_before(batch: RecordBatch, number: int) -> RecordBatch:
 
 
 def _read(
-    batch: RecordBatch, reader: Reader, grammar: Grammar, columns: tuple[int, int], repeated: RepeatedHeader | None
+    batch: RecordBatch, reader: Reader, grammar: Grammar, columns: tuple[int, ...], repeated: RepeatedHeader | None
 ) -> None:
-    (bounds, first_lines, ids, dates), (id_column, date_column), first = batch, columns, 0
+    (bounds, first_lines, ids, dates), (id_column, *date_columns), first = batch, columns, 0
+    get_dates = itemgetter(*date_columns)
     expected, has_expected_cells = grammar.cells, grammar.has_expected_cells if grammar.spare_cell else None
     for cells in reader:
         end = reader.line_num
         if has_expected_cells(cells) if has_expected_cells else len(cells) == expected:
             first_lines.append(first)
             ids.append(cells[id_column])
-            dates.append(cells[date_column])
+            dates.append(get_dates(cells))
         elif not cells or grammar.spans_neighbours(cells, end - first) or (repeated and repeated.matches(cells)):
             return
         bounds.append(end)

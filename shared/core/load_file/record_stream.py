@@ -88,7 +88,7 @@ def _compile_blank_lines(view: str, cr_ends: bool) -> re.Pattern[bytes]:
 class RecordStream:
     """The records of a file's body, fed from its first byte on in blocks of any size.
 
-    Sound records are returned in batches with the cells of `columns`, the id column and the date column; all other
+    Sound records are returned in batches with the cells of `columns`, the id column and the date columns; all other
     records are returned one by one, and so are those of a `repeated` header. Without `batches`, all of them are.
     """
 
@@ -98,7 +98,7 @@ class RecordStream:
         view: str,
         body_start: int,
         body_line: int,
-        columns: tuple[int, int],
+        columns: tuple[int, ...],
         max_record_bytes: int = MAX_RECORD_BYTES,
         repeated: RepeatedHeader | None = None,
         *,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from core.codes import Rejection, WarningCode
 from core.load_file.chunk_reader import SourceRecord
-from core.load_file.dates import is_zero_date, parse_date
+from core.load_file.date_columns import NO_DATES, RowDates, read_dates
 from core.load_file.encoding import REPLACEMENT, describe_undecoded_bytes, has_surrogates
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
 from core.load_file.grammar import ASCII_WHITESPACE
@@ -67,12 +67,17 @@ class Row:
     source: SourceRecord
     control_number: str | None = None
     values: dict[str, str] = field(default_factory=dict)
-    document_date: datetime | None = None
+    dates: RowDates = NO_DATES
     properties: dict[str, str] = field(default_factory=dict)
     custodians: list[Name] = field(default_factory=list)
     tags: list[Name] = field(default_factory=list)
     errors: list[RowError] = field(default_factory=list)
     changes: list[ValueChange] = field(default_factory=list)
+
+    @property
+    def document_date(self) -> datetime | None:
+        """The date of the document."""
+        return self.dates.values[0]
 
 
 def parse_row(record: SourceRecord, layout: Layout) -> Row:
@@ -91,8 +96,9 @@ def parse_row(record: SourceRecord, layout: Layout) -> Row:
     row.errors += _find_undecodable_cells(cells, layout)
     for index, (name, text) in enumerate(zip(layout.names, cells, strict=False)):
         if text and layout.fields[index] != ORIGINAL_LINE:
-            _parse_cell(row, layout, layout.fields[index], name, text)
+            _parse_cell(row, layout, index, name, text)
             _note_lost_characters(row, name, text)
+    _parse_dates(row, layout, cells)
     _set_control_number(row, layout)
     _set_parent_from_family(row, layout)
     return row
@@ -131,7 +137,8 @@ def _find_undecodable_cells(cells: list[str], layout: Layout) -> Iterator[RowErr
             yield RowError(Rejection.UNDECODABLE_BYTES, name, f"{message}. {advice}")
 
 
-def _parse_cell(row: Row, layout: Layout, field_name: str | None, name: str, text: str) -> None:
+def _parse_cell(row: Row, layout: Layout, index: int, name: str, text: str) -> None:
+    field_name = layout.fields[index]
     if field_name in KEYS:
         trimmed = text.strip(ASCII_WHITESPACE)
         if trimmed:
@@ -142,9 +149,8 @@ def _parse_cell(row: Row, layout: Layout, field_name: str | None, name: str, tex
         row.properties[name] = text
         names = row.custodians if field_name == "custodians" else row.tags
         _parse_names(row, names, name, separate_values(text, layout.newline))
-    elif field_name == "document_date":
+    elif index == layout.first_date:
         row.properties[name] = text
-        _parse_document_date(row, layout, name, text)
     else:
         text = _restore_newlines(row, layout, field_name, name, text)
         target, key = (row.values, str(field_name)) if field_name in TEXTS else (row.properties, name)
@@ -183,12 +189,10 @@ def split_names(text: str, column: str, existing: Iterable[Name]) -> list[Name]:
     return names
 
 
-def _parse_document_date(row: Row, layout: Layout, name: str, text: str) -> None:
-    stripped = text.strip()
-    row.document_date = parse_date(stripped, layout.date_order)
-    if row.document_date is None and stripped and not is_zero_date(stripped):
-        message = f"Not a date (read as {layout.date_order}). The date is left empty; the text is kept as a property."
-        row.changes.append(ValueChange(WarningCode.INVALID_DATE, name, message, text))
+def _parse_dates(row: Row, layout: Layout, cells: list[str]) -> None:
+    row.dates = read_dates(layout, cells)
+    for code, message, index in row.dates.problems:
+        row.changes.append(ValueChange(code, layout.names[index], message, cells[index]))
 
 
 def _restore_newlines(row: Row, layout: Layout, field_name: str | None, name: str, text: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from core.load_file.dates import DATE_PREFIX_CHARACTERS, DateOrder, detect_date_order
 from core.load_file.encoding import Utf8Evidence
 
 LISTED_LINES = 10
+MAX_DATE_PREFIXES = 50_000
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,33 @@ class LineCount:
         return ", ".join(f"line {line}" for line in self.lines) + (f" and {more} more" if more else "")
 
 
+class DatePrefixes:
+    """The distinct beginnings of the dates of each field, up to MAX_DATE_PREFIXES: enough to detect their orders."""
+
+    def __init__(self, fields: Iterable[str]) -> None:
+        self._known: dict[str, set[str]] = {date: set() for date in fields}
+
+    def add(self, columns: Iterable[Sequence[str]]) -> None:
+        """Keep the beginnings of the cells of each column, in the order of the fields."""
+        for known, cells in zip(self._known.values(), columns, strict=True):
+            if len(known) < MAX_DATE_PREFIXES:
+                prefixes = dict.fromkeys([cell.lstrip()[:DATE_PREFIX_CHARACTERS] for cell in cells])
+                new = [prefix for prefix in prefixes if prefix not in known]
+                known.update(new[: MAX_DATE_PREFIXES - len(known)])
+
+    def detect_orders(self) -> dict[str, DateOrder | None]:
+        """Return the order that the dates of each field show."""
+        return {date: detect_date_order(known) for date, known in self._known.items()}
+
+    def export(self) -> list[list[str]]:
+        """Return the beginnings, a list for each field, for `resume`."""
+        return [sorted(known) for known in self._known.values()]
+
+    def resume(self, exported: Iterable[Iterable[str]]) -> None:
+        """Go on where `export` was called for the same fields."""
+        self._known = {date: set(known) for date, known in zip(self._known, exported, strict=False)}
+
+
 @dataclass(frozen=True)
 class StreamPosition:
     """Where a record stream is: at byte `byte` and physical line `line` begins what belongs to no record yet."""
@@ -67,7 +97,8 @@ class StreamPosition:
 class SplitState:
     """The state of a pass after the bytes [0, bytes_read); the bytes of the open chunk are not in it.
 
-    `sha256` is the state of the file's digest in hexadecimal, None where it cannot be exported.
+    `date_prefixes` has a list for each date column. `sha256` is the state of the file's digest in hexadecimal, None
+    where it cannot be exported.
     """
 
     bytes_read: int
@@ -75,7 +106,7 @@ class SplitState:
     open_chunk: OpenChunk
     chunk_count: int
     rows_seen: int
-    date_prefixes: list[str]
+    date_prefixes: list[list[str]]
     evidence: Utf8Evidence
     repeated_headers: LineCount
     byte_order_marks: LineCount
@@ -87,7 +118,7 @@ class SplitState:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> SplitState:
-        """Return the state that `to_dict` returned, in the same version of this code."""
+        """Return the state that `to_dict` returned, in this version or one that read a single date column."""
         kinds = {
             "position": StreamPosition,
             "open_chunk": OpenChunk,
@@ -95,4 +126,6 @@ class SplitState:
             "repeated_headers": LineCount,
             "byte_order_marks": LineCount,
         }
+        if any(isinstance(each, str) for each in values["date_prefixes"]) or not values["date_prefixes"]:
+            values = values | {"date_prefixes": [values["date_prefixes"]]}
         return cls(**{name: kinds[name](**value) if name in kinds else value for name, value in values.items()})

@@ -13,21 +13,24 @@ from dataclasses import replace
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
+from core.exhibit_dates import DATE_FIELDS
 from core.load_file import encoding as enc
-from core.load_file.dates import DATE_PREFIX_CHARACTERS, DateOrder, detect_date_order
+from core.load_file.dates import DateOrder
 from core.load_file.dialect import Opening, refuse_utf8
 from core.load_file.encoding import CP1252, Utf8Evidence
+from core.load_file.field_mapping import find_hashed_date
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
+from core.load_file.options import ImportOptions
 from core.load_file.original_lines import find_first_line, has_line_column, is_line_cell
 from core.load_file.record_batches import LocatedBatch, RecordBatch
 from core.load_file.record_stream import LocatedRecord, RecordStream
 from core.load_file.repeated_header import RepeatedHeader
 from core.load_file.resumable_sha256 import ResumableSha256
-from core.load_file.split_state import Chunk, LineCount, OpenChunk, SplitState
+from core.load_file.split_state import Chunk, DatePrefixes, LineCount, OpenChunk, SplitState
+from core.time_zones import get_database_version
 
 MAX_CHUNK_BYTES = 4_000_000
-MAX_DATE_PREFIXES = 50_000
 # Each one begins a chunk; the chunks of a file are kept in memory.
 MAX_REPEATED_HEADERS = 10_000
 
@@ -54,9 +57,9 @@ class Splitter:
         self.chunk_count = 0
         self.ids: list[tuple[str, int]] = []
         self._id_column = opening.id_column
-        self._date_column = opening.fields.index("document_date") if "document_date" in opening.fields else None
+        self._date_columns = {date: opening.fields.index(date) for date in DATE_FIELDS if date in opening.fields}
         # Without a date column, a batch has the ids twice and its dates are not read.
-        columns = (self._id_column, self._id_column if self._date_column is None else self._date_column)
+        columns = (self._id_column, *(self._date_columns.values() or [self._id_column]))
         view = opening.dialect.view
         self._repeated = RepeatedHeader(opening.grammar, opening.header, self._id_column)
         place = (opening.body_start, opening.body_line)
@@ -70,7 +73,7 @@ class Splitter:
         self._header = b""
         self.bytes_read = 0
         self._digest = ResumableSha256()
-        self._dates: set[str] = set()
+        self._dates = DatePrefixes(self._date_columns)
         self._open = self._start_chunk(opening.body_start, opening.body_line)
 
     def feed(self, block: bytes) -> Iterator[Chunk]:
@@ -103,7 +106,7 @@ class Splitter:
             replace(self._open, tiles=[]),
             self.chunk_count,
             self.rows_seen,
-            sorted(self._dates),
+            self._dates.export(),
             self.evidence,
             self.repeated_headers,
             self.byte_order_marks,
@@ -124,7 +127,7 @@ class Splitter:
         self._stream.resume(state.position, read(state.position.byte, state.bytes_read), state.evidence)
         self._open = replace(state.open_chunk, tiles=[read(state.open_chunk.byte_start, state.open_chunk.byte_end)])
         self.chunk_count, self.rows_seen = state.chunk_count, state.rows_seen
-        self._dates = set(state.date_prefixes)
+        self._dates.resume(state.date_prefixes)
         self.repeated_headers, self.byte_order_marks = state.repeated_headers, state.byte_order_marks
 
     @property
@@ -138,32 +141,47 @@ class Splitter:
         return self._stream.evidence
 
     @property
-    def date_order(self) -> DateOrder | None:
-        """The order of day and month that the dates show; None if no date needs an order."""
-        return detect_date_order(self._dates)
+    def date_orders(self) -> dict[str, DateOrder | None]:
+        """The order of day and month that the dates of each field show; None if no date needs an order."""
+        return self._dates.detect_orders()
 
-    def build_layout(self, date_order: str | None, *, whole: bool = True) -> Layout:
-        """Return the layout of the whole file, after `finish`; `date_order` overrides the order that the dates show.
+    def build_layout(self, options: ImportOptions, *, whole: bool = True) -> Layout:
+        """Return the layout of the whole file, after `finish`; the options override what the dates show.
 
         Unless `whole`, it is that of the bytes fed. Raises FileRefusedError (BAD_OPTIONS) if the encoding is given as
         cp1252 and the whole file is UTF-8.
         """
-        opening, detected = self.opening, self.date_order
+        opening = self.opening
         encoding = opening.dialect.encoding or self.evidence.choose_encoding()
         if whole and encoding == CP1252 and self.evidence.is_utf8:
             refuse_utf8()
+        orders = self._choose_orders(options)
+        hashed = find_hashed_date(opening.names, opening.fields, opening.reasons)
+        # Where versions that know one order take it: the order of what was the document date.
+        main = opening.fields[hashed] if hashed is not None else None
+        order = orders.get(str(main)) or options.get_date_order("document_date") or "MDY"
         return Layout(
             encoding=encoding,
             grammar=opening.grammar,
             newline=opening.dialect.newline,
             names=opening.names,
             fields=opening.fields,
-            date_order=date_order or (detected.order if detected else "MDY"),
+            date_order=order,
             body_start=opening.body_start,
             body_line=opening.body_line,
             reasons=opening.reasons,
             has_header=opening.header is not None,
+            date_orders={date: own for date, own in orders.items() if own != order},
+            time_zone=options.time_zone,
+            time_zone_version=get_database_version() if options.time_zone else None,
+            hashed_date=hashed,
         )
+
+    def _choose_orders(self, options: ImportOptions) -> dict[str, str]:
+        return {
+            date: options.get_date_order(date) or (shown.order if shown else "MDY")
+            for date, shown in self.date_orders.items()
+        }
 
     def _strip_header(self, block: bytes) -> bytes:
         """Return the bytes of the block after the header; the header counts as evidence for the encoding."""
@@ -250,22 +268,19 @@ class Splitter:
         return is_line_cell(cells[grammar.cells - 1]) and find_first_line(texts[:-1], grammar) is None
 
     def _note_cells(self, cells: list[str], line: int) -> None:
-        """Keep the id of a record and the beginning of its date."""
+        """Keep the id of a record and the beginnings of its dates."""
         control_number = cells[self._id_column].strip(ASCII_WHITESPACE)
         if control_number:
             self.ids.append((control_number, line))
-        if self._date_column is not None and len(self._dates) < MAX_DATE_PREFIXES:
-            self._dates.add(cells[self._date_column].lstrip()[:DATE_PREFIX_CHARACTERS])
+        self._dates.add([(cells[column],) for column in self._date_columns.values()])
 
     def _note_batch(self, batch: RecordBatch, line: int) -> None:
         """Keep what `_note_cells` keeps of each record, column by column."""
         keys = [cell.strip(ASCII_WHITESPACE) for cell in batch.ids]
         ids = zip(keys, [line + first for first in batch.first_lines], strict=True)
         self.ids += ids if all(keys) else [each for each in ids if each[0]]
-        if self._date_column is not None and len(self._dates) < MAX_DATE_PREFIXES:
-            prefixes = dict.fromkeys([cell.lstrip()[:DATE_PREFIX_CHARACTERS] for cell in batch.dates])
-            new = [prefix for prefix in prefixes if prefix not in self._dates]
-            self._dates.update(new[: MAX_DATE_PREFIXES - len(self._dates)])
+        if self._date_columns:
+            self._dates.add(batch.list_dates(len(self._date_columns)))
 
     def _close(self) -> Iterator[Chunk]:
         if self._open.row_count:

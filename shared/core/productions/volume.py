@@ -10,11 +10,12 @@ each document.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 
 from core.errors import InvalidInputError
+from core.load_file.field_mapping import find_field
 from core.load_file.header_names import normalise_name
 
 PREFIX, SOURCE_PREFIX = "productions", "files"
@@ -24,6 +25,13 @@ HEADER = (
     *("Begin Bates", "End Bates", "Begin Attach", "End Attach", "Parent Bates", "Custodian", "Title", "File Name"),
     *("Document Date", "Native Link", "Text Link"),
 )
+# The columns of other dates, which a volume has if one of its documents has the date.
+DATE_COLUMNS = {
+    "date_sent": "Date Sent",
+    "date_received": "Date Received",
+    "date_created": "Date Created",
+    "date_modified": "Date Modified",
+}
 MAX_KEY_BYTES, MAX_DOCUMENTS = 1_024, 100_000
 _IMAGE_COLUMNS = ("tiffpath", "pdfpath", "imagepath", "imagefile", "imagefilepath", "imagelink")
 _EXTENSION = re.compile(r"\.([A-Za-z0-9]{1,10})$")
@@ -91,6 +99,15 @@ def get_property_values(properties: Mapping[str, str | None], names: Sequence[st
     for name, value in properties.items():
         similar.setdefault(_normalise(name) or name, value)
     return [(properties[name] if name in properties else similar.get(_normalise(name))) or "" for name in names]
+
+
+def choose_date_columns(dates: Container[str], names: Iterable[str]) -> dict[str, str]:
+    """Return the columns of the `dates` that the documents have, by field.
+
+    A date for which a reader would take one of the requested columns has none.
+    """
+    meant = {find_field(name) for name in names}
+    return {date: column for date, column in DATE_COLUMNS.items() if date in dates and date not in meant}
 
 
 def format_link(volume: str, path: str) -> str:

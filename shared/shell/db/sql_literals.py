@@ -45,6 +45,8 @@ def execute_literal(connection: Connection, statement: str, redacted: str) -> Cu
 def _write_column(values: Sequence[Any]) -> list[Part]:
     """Return the parts of which the values' literals consist."""
     kinds = set(map(type, values))
+    if kinds == {NoneType}:
+        return ["NULL"]
     if kinds <= {str, NoneType}:
         return _write_texts(values)
     if kinds == {int}:

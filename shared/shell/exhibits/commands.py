@@ -24,6 +24,7 @@ from core.contracts.exhibits import (
     TaggingsRemoved,
 )
 from core.errors import InvalidInputError, StaleVersionError
+from core.exhibit_dates import DATE_FIELDS, Precision, change_precisions
 from shell.custodian_ops import create_custodian_exhibits, lock_named_custodians
 from shell.db.column_limits import column_limits
 from shell.exhibits.cases import build_wall
@@ -53,11 +54,21 @@ def patch_exhibit(
     _validate_texts(change)
     for field in change.model_fields_set:
         setattr(exhibit, field, getattr(change, field))
+    _set_precisions(exhibit, change)
     exhibit.row_hash = None
     # Without a net change there would be no UPDATE, and the version would not be compared.
     flag_modified(exhibit, "row_hash")
     transaction.flush()
     return describe_exhibit(transaction, exhibit, case)
+
+
+def _set_precisions(exhibit: Exhibits, change: ExhibitChange) -> None:
+    """Record that the dates of the request are times without a zone, and that they come from no column."""
+    dates = [date for date in DATE_FIELDS if date in change.model_fields_set]
+    precisions = {date: Precision.NONE if getattr(change, date) is None else Precision.TIME for date in dates}
+    exhibit.date_precision = change_precisions(exhibit.date_precision, precisions)
+    if "document_date" in dates:
+        exhibit.document_date_source = None
 
 
 def add_custodians(transaction: Session, caller: Caller, exhibit_id: int, names: Sequence[str]) -> ExhibitCustodians:

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from core.caller import Caller
 from core.contracts import exhibits as schemas
 from core.contracts.queries import ExhibitQuery
+from core.exhibit_dates import describe_precisions
 from core.pagination import paginate
 from shell.db.session import session
 from shell.exhibits.cases import build_wall, get_case_id
@@ -31,7 +32,9 @@ from shell.utils.key_validation import decode_start_key
 
 SUMMARY_FIELDS = tuple(schemas.ExhibitSummary.model_fields)
 # Fields that are columns of the row; the others are looked up or converted.
-ROW_FIELDS = tuple(name for name in schemas.Exhibit.model_fields if name in Exhibits.__table__.columns)
+ROW_FIELDS = tuple(
+    name for name in schemas.Exhibit.model_fields if name in Exhibits.__table__.columns and name != "date_precision"
+)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -76,6 +79,7 @@ def describe_exhibit(reading: Session, exhibit: Exhibits, case: str) -> schemas.
         **{name: getattr(exhibit, name) for name in ROW_FIELDS},
         case=case,
         line=exhibit.line_no,
+        date_precision=describe_precisions(exhibit.date_precision),
         properties=parse_properties(exhibit.document_properties) if exhibit.document_properties else {},
         custodians=[each.name for each in list_exhibit_custodians(reading, exhibit.id)],
         tags=_list_tags(reading, exhibit.id),

@@ -18,6 +18,7 @@ from core.codes import FileFailure
 from core.errors import ImportBusyError
 from core.events import import_failed, import_started
 from core.load_file.encoding import replace_surrogates
+from core.load_file.layout import Layout
 from core.statuses import ACTIVE_STATUSES, ChunkStatus, ImportPhase, ImportStatus
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
@@ -90,7 +91,7 @@ def register_chunks(
             "encoding": layout.encoding,
             "delimiter": layout.grammar.delimiter,
             "qualifier": layout.grammar.qualifier,
-            "date_orders": json.dumps({"document_date": layout.date_order}),
+            "date_orders": json.dumps(_list_date_orders(layout)),
             "layout": layout.to_json(),
             "rows_seen": split.rows_seen,
             "size": split.size,
@@ -116,6 +117,11 @@ def register_chunks(
             started = import_started(import_id, import_record.tenant_id, split.rows_seen, split.chunk_count)
             append_events(transaction, [started])
     return True
+
+
+def _list_date_orders(layout: Layout) -> dict[str, str]:
+    """Return the order of day and month by field; that of the document date also if no column is one."""
+    return {"document_date": layout.date_order} | {column.field: column.order for column in layout.date_columns}
 
 
 def insert_chunks(transaction: Session, import_id: int, chunks: Sequence[Chunk]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC
 from typing import Any
 
@@ -133,9 +134,13 @@ def _build_columns(layout: Layout | None) -> list[ImportColumn] | None:
     described = describe_columns(layout, MAX_LISTED_COLUMNS) if layout else []
     return [
         # Long names of many columns would exceed the size of a response.
-        ImportColumn(name=column.name[:255], field=column.field, why=column.why, looks_like=column.looks_like)
+        ImportColumn(**asdict(replace(column, name=column.name[:255], time_column=_cut(column.time_column))))
         for column in described
     ] or None
+
+
+def _cut(name: str | None) -> str | None:
+    return name and name[:255]
 
 
 def _report_urls(state: ImportState, *, has_columns: bool) -> ReportUrls | None:

@@ -30,7 +30,10 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 PAGE = 5_000
 REPORT_HEADER = ("line", "column", "code", "message", "id", "rows", "original_line")
 WARNINGS_HEADER = ("line", "column", "code", "message", "id", "original", "original_bytes", "stored_bytes")
-COLUMNS_HEADER = ("number", "column", "field", "why", "looks_like")
+COLUMNS_HEADER = (
+    *("number", "column", "field", "why", "looks_like"),
+    *("date_order", "time_zone", "time_zone_version", "time_column"),
+)
 
 _REJECTIONS = text(
     "SELECT line_no, seq, column_name, code, message, control_number, row_count, byte_start, byte_len, "
@@ -131,7 +134,8 @@ def _list_warnings(import_id: int) -> Iterator[Sequence[Any]]:
 
 def _list_columns(layout: Layout) -> Iterator[Sequence[Any]]:
     for number, column in enumerate(describe_columns(layout), start=1):
-        yield number, column.name, column.field or "property", column.why.value, column.looks_like
+        mapping = (number, column.name, column.field or "property", column.why.value, column.looks_like)
+        yield (*mapping, column.date_order, column.time_zone, column.time_zone_version, column.time_column)
 
 
 def format_csv(header: Sequence[str], lines: Iterator[Sequence[Any]]) -> Iterator[bytes]:

@@ -59,7 +59,7 @@ class Split:
         self.rows_seen = 0
         self.sha256 = b""
         self.layout: Layout
-        self.date_order: DateOrder | None = None
+        self.date_orders: dict[str, DateOrder | None] = {}
         self.repeated_headers = self.byte_order_marks = LineCount()
         self.first_utf8_line = 0
         self._folder = tempfile.TemporaryDirectory(prefix="split-")
@@ -81,19 +81,22 @@ class Split:
         if self.rows_seen == 0:
             yield WarningCode.NO_ROWS, None, "the file has a header and no rows"
         yield from self._list_joins()
-        columns = self.layout.find_columns("document_date")
-        column = self.layout.names[columns[0]] if columns else None
-        if self.date_order is DateOrder.AMBIGUOUS:
-            message = "no date shows whether day or month comes first; dates are read month first"
-            yield WarningCode.AMBIGUOUS_DATE_ORDER, column, message
-        if self.date_order is DateOrder.MIXED:
-            message = (
-                "the dates show different orders of day, month and year; those with the year last are read month first"
-            )
-            yield WarningCode.MIXED_DATE_ORDER, column, message
+        yield from self._list_date_orders()
         if self.layout.encoding == CP1252 and self.first_utf8_line:
             message = "the file is read as cp1252, but some of its characters are valid UTF-8"
             yield WarningCode.MIXED_ENCODING, None, f"{message}, the first of them in line {self.first_utf8_line}"
+
+    def _list_date_orders(self) -> Iterator[FileWarning]:
+        """Yield the warnings about columns of dates of which the dates do not show one order."""
+        for column in self.layout.date_columns:
+            name, shown = self.layout.names[column.index], self.date_orders.get(column.field)
+            if shown is DateOrder.AMBIGUOUS:
+                message = "no date shows whether day or month comes first; dates are read month first"
+                yield WarningCode.AMBIGUOUS_DATE_ORDER, name, message
+            if shown is DateOrder.MIXED:
+                message = "the dates show different orders of day, month and year"
+                message += "; those with the year last are read month first"
+                yield WarningCode.MIXED_DATE_ORDER, name, message
 
     def _list_joins(self) -> Iterator[FileWarning]:
         """Yield the warnings about a file that was put together from several ones."""
@@ -150,9 +153,10 @@ def _run_pass(split: Split, source: ObjectVersion, options: ImportOptions, check
 def _take_findings(split: Split, splitter: Splitter, options: ImportOptions) -> None:
     split.chunk_count, split.rows_seen, split.sha256 = splitter.chunk_count, splitter.rows_seen, splitter.sha256
     split.repeated_headers, split.byte_order_marks = splitter.repeated_headers, splitter.byte_order_marks
-    split.layout = splitter.build_layout(options.date_order)
+    split.layout = splitter.build_layout(options)
     _refuse_unread_rest(split)
-    split.date_order = None if options.date_order else splitter.date_order
+    shown = splitter.date_orders.items()
+    split.date_orders = {date: order for date, order in shown if not options.get_date_order(date)}
     split.first_utf8_line = splitter.evidence.first_line
 
 

@@ -47,6 +47,17 @@ class Exhibits(Base):
         Text,
         comment="Other columns of the load file, and the text of dates, custodians and tags, as JSON by column name",
     )
+    date_sent: Mapped[datetime | None] = mapped_column(Timestamp, comment="When it was sent, like document_date")
+    date_received: Mapped[datetime | None] = mapped_column(Timestamp, comment="When it was received")
+    date_created: Mapped[datetime | None] = mapped_column(Timestamp, comment="When the file was created")
+    date_modified: Mapped[datetime | None] = mapped_column(Timestamp, comment="When the file was last modified")
+    document_date_source: Mapped[str | None] = mapped_column(
+        String(13), comment="The column that document_date was taken from; NULL if it is a date of its own"
+    )
+    date_precision: Mapped[str | None] = mapped_column(
+        String(5),
+        comment="The precision of each date, a letter for each: document, sent, received, created, modified",
+    )
     row_hash: Mapped[bytes | None] = mapped_column(
         BINARY(32), comment="SHA-256 of the imported values; NULL once a client has changed the exhibit"
     )

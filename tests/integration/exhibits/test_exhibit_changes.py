@@ -53,6 +53,21 @@ def test_fields_are_changed_emptied_or_left(cases: Cases) -> None:
     assert told == get_exhibit(CALLER, exhibit)
 
 
+def test_a_date_of_a_client_is_a_time_of_no_known_zone(cases: Cases) -> None:
+    sent = datetime(2020, 2, 1)
+    exhibit = cases.exhibit(
+        "A-1", document_date=sent, date_sent=sent, document_date_source="date_sent", date_precision="DD---"
+    )
+    told = get_exhibit(CALLER, exhibit)
+    assert (told.date_sent, told.document_date_source) == (sent, "date_sent")
+    assert told.date_precision == {"document_date": "day", "date_sent": "day"}
+    told = patched(exhibit, 1, documentDate="2020-02-29T23:59:59", dateSent=None, dateModified="2021-01-01T00:00:00")
+    assert (told.document_date, told.document_date_source) == (datetime(2020, 2, 29, 23, 59, 59), None)
+    assert (told.date_sent, told.date_modified) == (None, datetime(2021, 1, 1))
+    assert told.date_precision == {"document_date": "time", "date_modified": "time"}
+    assert told == get_exhibit(CALLER, exhibit)
+
+
 def test_the_first_and_last_timestamps_that_can_be_stored_are(cases: Cases) -> None:
     exhibit = cases.exhibit("A-1")
     for version, date in enumerate(("1000-01-01T00:00:00", "9999-12-31T23:59:59.999999"), start=1):

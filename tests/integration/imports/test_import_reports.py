@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 
+from core.time_zones import get_database_version
 from samples.dialects import COMMA, CONCORDANCE, TAB, Dialect
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
@@ -100,14 +101,19 @@ def test_the_report_lists_every_reason_in_the_order_of_the_lines_and_is_the_same
 
 def test_a_report_says_how_every_column_was_read(world: World) -> None:
     import_id = world.run(
-        b"DOCID,Date Sent,Date Received,=Author,Ref\nA-1,2020-01-02,,Li,7\n", columns={"Ref": "title"}
+        b"DOCID,Date Sent,Sort Date,=Author,Ref,Time Sent\nA-1,2020-01-02,,Li,7,\n",
+        columns={"Ref": "title"},
+        time_zone="America/New_York",
     )
+    dates = ("MDY", "America/New_York", get_database_version(), "Time Sent")
+    nothing = ("",) * 4
     assert [tuple(row.values()) for row in table(world.report(import_id)["columns.csv"])] == [
-        ("1", "DOCID", "control_number", "synonym", ""),
-        ("2", "Date Sent", "document_date", "synonym", ""),
-        ("3", "Date Received", "property", "property", "date"),
-        ("4", "'=Author", "property", "property", "person"),
-        ("5", "Ref", "title", "given", ""),
+        ("1", "DOCID", "control_number", "synonym", "", *nothing),
+        ("2", "Date Sent", "date_sent", "synonym", "", *dates),
+        ("3", "Sort Date", "property", "property", "date", *nothing),
+        ("4", "'=Author", "property", "property", "person", *nothing),
+        ("5", "Ref", "title", "given", "", *nothing),
+        ("6", "Time Sent", "time_sent", "synonym", "", *nothing),
     ]
 
 

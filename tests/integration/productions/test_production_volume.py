@@ -57,6 +57,20 @@ def test_the_dat_says_what_the_exhibits_say(world: World) -> None:
     }
 
 
+def test_dates_are_written_as_precise_as_they_are(world: World) -> None:
+    moment, day = datetime(2001, 2, 1, 12, 30), datetime(2001, 2, 2)
+    dates: dict[str, Any] = {"document_date": moment, "date_sent": moment, "date_received": day, "date_modified": day}
+    exhibit(world, "A", **dates, date_precision="UTD-D", properties={"Last Modified Date": "2/2/2001"})
+    exhibit(world, "B", document_date=day, date_precision="D----")
+    first, second = dat_of(world, written(properties=["Last Modified Date"]))
+    assert [name for name in first if "Date" in name] == [
+        *("Document Date", "Date Sent", "Date Received", "Last Modified Date")
+    ]
+    assert (first["Document Date"], first["Date Sent"]) == ("2001-02-01T12:30:00Z", "2001-02-01T12:30:00")
+    assert (first["Date Received"], first["Last Modified Date"]) == ("2001-02-02", "2/2/2001")
+    assert (second["Document Date"], second["Date Sent"], second["Date Received"]) == ("2001-02-02", "", "")
+
+
 def test_tags_are_never_handed_over(world: World) -> None:
     made = exhibit(world, "A", title="t", properties={"Tags": "Privileged", "Issues": "Privileged", "From": "ada"})
     world.query("INSERT INTO tags (case_id, name) SELECT id, 'Privileged' FROM cases")

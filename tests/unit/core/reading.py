@@ -75,7 +75,7 @@ def read_file(
     given = parse_options(options or {})
     opening = read_opening(data, given, whole=True)
     splitter, chunks = feed_all(lambda: Splitter(opening, chunk_rows), data, blocks_between(data, cuts), stops)
-    return Reading(data, opening, splitter.build_layout(given.date_order), chunks, splitter)
+    return Reading(data, opening, splitter.build_layout(given), chunks, splitter)
 
 
 def feed_all(

@@ -17,6 +17,7 @@ from core.load_file.dates import (
     is_zero_date,
     match_date_patterns,
     parse_date,
+    read_date,
 )
 from tests.unit.core.reading import read_file
 
@@ -182,7 +183,7 @@ WRITTEN = st.tuples(SMALL, MARKS, SMALL, MARKS, YEARS, st.just("") | CLOCKS.map(
 
 @given(WRITTEN, st.sampled_from(["MDY", "DMY"]))
 def test_a_date_in_numbers_is_what_the_forms_make_of_it(text: str, order: str) -> None:
-    assert parse_date(text, order) == match_date_patterns(text, order)
+    assert read_date(text, order) == match_date_patterns(text, order)
 
 
 def test_so_is_every_day_every_time_and_every_date_above() -> None:
@@ -191,4 +192,4 @@ def test_so_is_every_day_every_time_and_every_date_above() -> None:
     times += [f"1/2/2024 1:{minute:02}:{minute:02}" for minute in range(62)]
     for text in (*days, *times, *(text for text, _, _ in DATES), *NO_DATES):
         for order in ("MDY", "DMY"):
-            assert parse_date(text, order) == match_date_patterns(text.strip(), order), text
+            assert read_date(text, order) == match_date_patterns(text.strip(), order), text

@@ -49,7 +49,7 @@ def test_documented_names_are_recognised(field: str, condition: str, names: str)
 @pytest.mark.parametrize(
     ("kind", "names"),
     [
-        ("date", "Date Received; DATERCVD; Sort Date; EndDate; Sent; DATESVD; Relevance_Date; Timestamp"),
+        ("date", "Doc Date; Item Date; Sort Date; EndDate; Sent; Start Date; Relevance_Date; Timestamp"),
         ("person", "Author; From; Email To; CC; Last Modified By; Custodian Email; Recipients"),
         ("id", "Message ID; DOC#; Other Bates; Attachment IDs; ATTCHIDS; Record No.; Doc ID"),
         (
@@ -116,7 +116,14 @@ CASES: list[tuple[list[str], dict[str, str], tuple[str | None, ...]]] = [
     (["Exhibit #", "ID", "Parent ID"], {}, ("control_number", None, "parent_control_number")),
     # For Logikcull, the first attachment is not the first document of the family.
     (["DOCID", "Begin Attach", "Begin Family"], {}, ("control_number", None, "family_begin")),
-    (["DOCID", "Start Date", "Date Created"], {}, ("control_number", None, "document_date")),
+    (["DOCID", "Start Date", "Date Created"], {}, ("control_number", None, "date_created")),
+    (["DOCID", "Start Date", "Date Created"], {"3": "property"}, ("control_number", "document_date", None)),
+    (["DOCID", "Item Date", "DATESENT"], {}, ("control_number", "document_date", "date_sent")),
+    (["DOCID", "DATESENT"], {"2": "document_date"}, ("control_number", "document_date")),
+    # A column of times is one beside its dates only, unless it is given.
+    (["DOCID", "DATESENT", "Sent Time", "Time Received"], {}, ("control_number", "date_sent", "time_sent", None)),
+    (["DOCID", "Time Sent"], {"2": "time_sent"}, ("control_number", "time_sent")),
+    (["DOCID", "Date", "Time", "Begin Time"], {}, ("control_number", "document_date", "document_time", None)),
     # Several columns feed custodians and tags; of another field's, those that were passed over are properties.
     (["DOCID", "Item ID", "Title", "Doc Title"], {}, ("control_number", None, "title", None)),
     (["DOCID", "Custodian", "All Custodians", "Tags"], {}, ("control_number", "custodians", "custodians", "tags")),

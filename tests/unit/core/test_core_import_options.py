@@ -34,6 +34,8 @@ GOOD: list[tuple[dict[str, Any], ImportOptions]] = [
     ({"line_ends": "cr", "cells": None}, ImportOptions(line_ends="cr")),
     ({"columns": {"1": "title", "Note": "property"}}, ImportOptions(columns={"1": "title", "Note": "property"})),
     ({"date_order": "DMY"}, ImportOptions(date_order="DMY")),
+    ({"date_order": {"date_sent": "DMY", "date_created": None}}, ImportOptions(date_order={"date_sent": "DMY"})),
+    ({"time_zone": "Europe/Berlin"}, ImportOptions(time_zone="Europe/Berlin")),
 ]
 BAD_DELIMITERS = ("", ",,", "none", "\n", "13", "0x14", "256", "\0", " ", "\ud800", 44, "53")
 BAD_FIELDS = ("subject", "ignore", None, "family_begin", ["title"])
@@ -46,7 +48,10 @@ BAD: list[tuple[object, str]] = [
     *(({"header": False, "cells": value}, "'cells'") for value in (0, -1, 10_001, 1.0, "3", True)),
     *(({"cells": 3}, "'cells'"), ({"header": True, "cells": 3}, "only with")),
     *(({"line_ends": value}, "'line_ends'") for value in ("CR", "crlf", "\r", 13)),
-    *(({"date_order": value}, "'date_order'") for value in ("dmy", 1)),
+    *(({"date_order": value}, "'date_order'") for value in ("dmy", 1, {"date_sent": "dmy"})),
+    *(({"date_order": {value: "DMY"}}, "fields of dates") for value in ("title", "date_sold", 1)),
+    *(({"time_zone": value}, "America/New_York") for value in ("new york", "America/new_york", "??", "../New_York")),
+    *(({"time_zone": value}, "'time_zone'") for value in ("EDT", "Factory", "", 5, "posixrules", "/etc/localtime")),
     *(({"user_id": value}, "'user_id'") for value in ("x" * 256, 7)),
     *(({"delimeter": ","}, "'delimeter'"), ({"qualifier": "''"}, "'qualifier'"), ({"newline": "\\n"}, "'newline'")),
     *(({"encoding": "utf-7"}, "utf-8"), ({"encoding": ["utf-8"]}, "'encoding'")),

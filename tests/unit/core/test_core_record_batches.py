@@ -12,11 +12,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import core.load_file.record_stream as record_stream
-import core.load_file.splitter as splitting
 from core.load_file import encoding as enc
+from core.load_file import split_state
 from core.load_file.dialect import read_opening
 from core.load_file.grammar import SURPLUS_CELLS, Grammar, LineCursor
-from core.load_file.options import parse_options
+from core.load_file.options import ImportOptions, parse_options
 from core.load_file.record_batches import LocatedBatch, RecordBatch, read_batch
 from core.load_file.record_reader import read_records
 from core.load_file.record_stream import RecordStream
@@ -66,7 +66,12 @@ def outcome(data: bytes, options: dict[str, Any] | None, cuts: range, limits: tu
     chunks = [chunk for block in blocks_between(data, cuts) for chunk in splitter.feed(block)]
     chunks += splitter.finish()
     found = {"chunks": chunks, "ids": splitter.ids, "rows": splitter.rows_seen, "sha256": splitter.sha256}
-    return {**found, "layout": splitter.build_layout(None), "order": splitter.date_order, "dates": splitter._dates}
+    return {
+        **found,
+        "layout": splitter.build_layout(ImportOptions()),
+        "order": splitter.date_orders,
+        "dates": splitter._dates.export(),
+    }
 
 
 def assert_same(data: bytes, options: dict[str, Any] | None, step: int, limits: tuple[int, int, int]) -> None:
@@ -94,7 +99,7 @@ def test_generated_files_come_to_the_same(generated: Any, step: int, limits: tup
 
 @pytest.mark.parametrize("known", [3, 5, 7, 100])
 def test_dates_are_kept_up_to_the_same_one(known: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(splitting, "MAX_DATE_PREFIXES", known)
+    monkeypatch.setattr(split_state, "MAX_DATE_PREFIXES", known)
     data = CONTROL + b"".join(b"%d,a,%d/2/2020\n" % (row, row * 7 % 12) for row in range(60))
     assert_same(data, {}, 100, (1_000, 16_000_000, 4_000_000))
 

@@ -17,6 +17,7 @@ from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.dialect import Dialect, Opening
 from core.load_file.encoding import BYTEWISE, get_byte_order_mark
 from core.load_file.grammar import Grammar
+from core.load_file.options import ImportOptions
 from core.load_file.split_state import Chunk
 from core.load_file.splitter import Splitter
 from tests.unit.core.reading import blocks_between, every, feed_all
@@ -50,7 +51,7 @@ class Split:
 
     def records(self, chunk: Chunk) -> list[SourceRecord]:
         """The records of a chunk that is read on its own."""
-        layout = replace(self.splitter.build_layout(None), encoding=self.view)
+        layout = replace(self.splitter.build_layout(ImportOptions()), encoding=self.view)
         raw = self.raw[chunk.byte_start : chunk.byte_end]
         return list(read_chunk(raw, layout, chunk.first_line, chunk.byte_start))
 

@@ -22,7 +22,7 @@ PIECES = st.lists(st.binary(max_size=200), max_size=6)
 def findings(splitter: Splitter) -> tuple[Any, ...]:
     """What a pass found beside its chunks."""
     counts = (splitter.repeated_headers, splitter.byte_order_marks, splitter.rows_seen, splitter.bytes_read)
-    return (*counts, splitter.sha256, splitter.ids, splitter.evidence, splitter.date_order)
+    return (*counts, splitter.sha256, splitter.ids, splitter.evidence, splitter.date_orders)
 
 
 @pytest.mark.parametrize("limit", LIMITS)

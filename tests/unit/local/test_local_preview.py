@@ -41,7 +41,7 @@ def test_a_preview_is_printed_as_json(tmp_path: Path, capsys: pytest.CaptureFixt
     assert (found["provisional"], found["bytes_read"], found["rows_read"]) == (False, len(HEADER + ROW % 1) * 2 - 42, 2)
     assert found["detection"]["date_order"]["value"] == "DMY"
     dates = found["columns"][2]
-    assert (dates["field"], dates["why"], dates["distinct"]) == ("document_date", "synonym", 1)
+    assert (dates["field"], dates["why"], dates["distinct"]) == ("date_sent", "synonym", 1)
     assert dates["samples"] == [{"text": "13/02/2019", "value": "2019-02-13 00:00:00", "code": None}]
 
 
@@ -79,7 +79,7 @@ def test_the_tables_show_findings_columns_and_rows(tmp_path: Path, capsys: pytes
     file = write(tmp_path, b"\xef\xbb\xbf" + HEADER + rows + b",\x7fno id,,\r\n")
     assert main(["preview", file]) == 0
     printed = capsys.readouterr().out
-    for part in ("all of them read; 51 rows", "DMY", "comma (,)", "document_date", "A-0000019", "Columns (4)"):
+    for part in ("all of them read; 51 rows", "DMY", "comma (,)", "date_sent", "A-0000019", "Columns (4)"):
         assert part in printed
     assert "\x7f" not in printed
     assert "A-0000020" not in printed

@@ -32,6 +32,8 @@ FIELDS = (
 BY_BATES = (None, *FIELDS[1:])
 WITH_PARENTS = (*FIELDS[:8], "parent_control_number", None)
 NUMBERED = (*FIELDS[:9], "original_line")
+EVENTS = ("control_number", "date_sent", "time_sent", *FIELDS[3:6], "date_received", *FIELDS[7:])
+WITH_OWN = ("control_number", "document_time", "date_modified", *FIELDS[3:])
 
 
 def coercer(layout: Layout, charset: str = "utf8mb3", characters: int = 12, room: int = 2_000) -> RowCoercer:
@@ -82,6 +84,7 @@ SPECIAL = st.sampled_from(
         *("", " ", "<nil>", "a®b", "®", "'", '"', "\\", "\\'", "\t", "a\nb", "\x00", "\x1f", "\x7f", "\x85", "\u2028"),
         *("\ufeff", "\U0001f600", "\udc80", "\ud800", "x" * 13, "00/00/0000", "5/6/2001", "31/31/2001", " 5/6/2001 "),
         *("A; B", "A;A", ";", "a;A ;b", "; ".join("ab"), "x" * 13 + ";y", "Id 1", " Id 1", "2001-02-03T04:05:06Z"),
+        *("14:30", "1:30", "11/1/2020 1:30", "3/8/2020 2:30", "11/1/2020", "3/8/2020 0:00", "1/1/1000 0:30", "now"),
         *("L7", "New", "07", "Id 1\t", ";" * MAX_NAMES, "A®B;A", "®" * MAX_NAMES, "x" * 7 + "®" + "y" * 7),
     ]
 )
@@ -95,7 +98,7 @@ COLUMNS = frozenset((*KEYS, *TEXTS, "document_properties", "custodians", "tags")
 @pytest.mark.parametrize("newline", ["®", None, "n"])
 @given(
     rows=ROWS,
-    fields=st.sampled_from([FIELDS, BY_BATES, WITH_PARENTS, (None, *WITH_PARENTS[1:]), NUMBERED]),
+    fields=st.sampled_from([FIELDS, BY_BATES, WITH_PARENTS, (None, *WITH_PARENTS[1:]), NUMBERED, EVENTS, WITH_OWN]),
     lines=st.sampled_from([1, 2]),
     wide=st.sampled_from([COLUMNS, frozenset[str]()]) | st.frozensets(st.sampled_from(sorted(COLUMNS))),
 )
@@ -106,6 +109,43 @@ def test_any_cells_come_out_alike_whichever_columns_were_widened(
     exhibits = {name: (widened if name in wide else narrow).exhibits[name] for name in narrow.exhibits}
     names = {name: (widened if name in wide else narrow).names[name] for name in narrow.names}
     assert_alike(records(rows, lines), replace(narrow, exhibits=exhibits, names=names))
+
+
+MOMENTS = st.sampled_from(
+    [
+        *("", " ", "0", "1/2/2003", "11/1/2020", "3/8/2020 0:00", "3/8/2020 2:30", "11/1/2020 1:30", "1/1/1000 0:30"),
+        *("14:30", "1:30", "1:30 Z", "now", "2001-02-03T04:05:06Z", "12/31/9999 23:00", "31/1/2020", "1/2/2003®"),
+    ]
+)
+DATED_ROWS = st.lists(st.tuples(*[MOMENTS] * 4), min_size=1, max_size=8)
+
+
+@given(
+    moments=DATED_ROWS,
+    fields=st.sampled_from([EVENTS, WITH_OWN]),
+    zone=st.sampled_from([None, "America/New_York"]),
+    hashed=st.sampled_from([None, 1, 2, 6]),
+    orders=st.sampled_from([{}, {"date_received": "DMY"}]),
+)
+def test_any_dates_and_times_come_out_alike(
+    moments: list[tuple[str, ...]],
+    fields: Sequence[str | None],
+    zone: str | None,
+    hashed: int | None,
+    orders: dict[str, str],
+) -> None:
+    rows = [
+        (f"Id {line}", first, second, "", "", "", third, "", fourth, "")
+        for line, (first, second, third, fourth) in enumerate(moments)
+    ]
+    of_file = replace(layout(fields), time_zone=zone, hashed_date=hashed, date_orders=orders)
+    assert_alike(records(rows), coercer(of_file))
+
+
+def test_rows_with_dates_and_times_are_plain_unless_they_have_a_warning() -> None:
+    cells = [("5/6/2020", "14:30"), ("5/6/2020", ""), ("", ""), ("11/1/2020", "1:30"), ("5/6/2020", "now")]
+    rows = [(f"Id {line}", date, time, *[""] * 7) for line, (date, time) in enumerate(cells)]
+    assert assert_alike(records(rows), coercer(replace(layout(EVENTS), time_zone="America/New_York"))) == 3
 
 
 @pytest.mark.parametrize("fields", [FIELDS, BY_BATES])

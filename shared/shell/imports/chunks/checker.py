@@ -18,6 +18,7 @@ from core.checks.facts import RowFacts
 from core.checks.facts import pack_facts as pack_rows
 from core.checks.findings import Finding
 from core.errors import ImportNotRunningError
+from core.exhibit_dates import DATE_FIELDS
 from core.imports.chunk_facts import ChunkFacts, pack_facts
 from core.load_file.layout import Layout
 from core.load_file.rows import RowError, ValueChange
@@ -32,7 +33,8 @@ from shell.imports.chunks.writer import WriteResult, find_result, lock_chunk
 from shell.imports.completion import ChunkOutcome, Counts, complete_chunk
 from shell.utils.db_helpers import retry_on_db_conflict
 
-_PARENT, _DATE = map(COLUMNS.index, ("parent_control_number", "document_date"))
+_PARENT = COLUMNS.index("parent_control_number")
+_DATES = {date: COLUMNS.index(date) for date in DATE_FIELDS}
 _USUAL_FROM = str(FIRST_YEAR)
 
 
@@ -82,21 +84,26 @@ def _build_findings(import_id: int, layout: Layout, results: RowResults) -> Iter
     for row, errors in results.rejected:
         for seq, error in enumerate(errors):
             yield _build_finding(import_id, row, seq, error)
-    for row in results.list_accepted():
+    accepted = results.list_accepted()
+    for row in accepted:
         for seq, change in enumerate(row.changes):
             yield _build_finding(import_id, row, seq, change)
-    for row, finding in _check_dates(layout, results.list_accepted()):
-        yield _build_finding(import_id, row, 0, finding)
+    now = datetime.now(UTC).replace(tzinfo=None)
+    for seq, column in enumerate(layout.date_columns):
+        name, index = layout.names[column.index], _DATES[column.field]
+        for row, finding in _check_dates(name, index, now, accepted):
+            yield _build_finding(import_id, row, seq, finding)
 
 
-def _check_dates(layout: Layout, rows: Sequence[StorableRow]) -> Iterator[tuple[StorableRow, Finding]]:
-    """Yield the rows whose date is before 1970 or in the future."""
-    columns, now = layout.find_columns("document_date"), datetime.now(UTC).replace(tzinfo=None)
-    for row in rows if columns else ():
-        text = row.values[_DATE]
+def _check_dates(
+    name: str, index: int, now: datetime, rows: Sequence[StorableRow]
+) -> Iterator[tuple[StorableRow, Finding]]:
+    """Yield the rows whose date in a column is before 1970 or in the future; `index` is its place in COLUMNS."""
+    for row in rows:
+        text = row.values[index]
         # As texts, dates are in order too; few are worth being parsed.
         if text is not None and not _USUAL_FROM <= text <= str(now):
-            date, name = datetime.fromisoformat(text), layout.names[columns[0]]
+            date = datetime.fromisoformat(text)
             finding = check_date(date, now, row.source.line_no, name, str(row.control_number))
             if finding:
                 yield row, finding

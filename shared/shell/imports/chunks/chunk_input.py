@@ -87,7 +87,7 @@ class ChunkInput:
         lines: dict[str, int] = {}
         for row in self.valid:
             stored = self.held.get(str(row.control_number))
-            if stored is None or stored.row_hash == row.row_hash:
+            if stored is None or row.is_equal(stored.row_hash):
                 for name in row.get_names(kind):
                     lines.setdefault(name.name, row.source.line_no)
         return lines

@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.codes import Rejection
+from core.exhibit_dates import EVENT_DATES
 from core.load_file.chunk_reader import SourceRecord
+from core.load_file.date_columns import RowDates
 from core.load_file.field_mapping import get_id_field
 from core.load_file.layout import Layout
 from core.load_file.rows import KEYS, TEXTS, Name, Row, RowError, ValueChange
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 COLUMNS = (
     *("case_id", "control_number", "bates_begin", "bates_end", "parent_control_number"),
     *("title", "file_name", "native_path", "text_path", "document_date", "document_properties"),
+    *(*EVENT_DATES, "document_date_source", "date_precision"),
     *("row_hash", "import_id", "line_no", "line_count"),
 )
 # The tables of names; the models, and with them SQLAlchemy, are not imported for a preview.
@@ -41,9 +44,25 @@ def has_line_break(text: str) -> bool:
     return "\n" in text or "\r" in text
 
 
+def has_event_dates(layout: Layout) -> bool:
+    """Return whether a column of the file is a date other than the document date."""
+    return any(column.field in EVENT_DATES for column in layout.date_columns)
+
+
+def format_dates(dates: RowDates) -> tuple[str | None, ...]:
+    """Return the dates as they are stored, in the order of DATE_FIELDS."""
+    return tuple(None if date is None else str(date) for date in dates.values)
+
+
+def _hash(content: list[Any]) -> bytes:
+    return hashlib.sha256(json.dumps(content, default=str).encode()).digest()
+
+
 class StorableRow(NamedTuple):
     """A row in the form in which the database stores it.
 
+    `row_hash` covers the file's values, before truncation, and not the order of the columns. `earlier_hash` is what
+    versions that knew the document date alone computed of the same cells; empty if that is the same or they could not.
     `values` are in the order of COLUMNS. They are empty for a rejected row, and where the case already holds all the
     rows that were converted together with the same values.
     """
@@ -56,6 +75,11 @@ class StorableRow(NamedTuple):
     changes: Sequence[ValueChange] = ()
     row_hash: bytes = b""
     values: tuple[Any, ...] = ()
+    earlier_hash: bytes = b""
+
+    def is_equal(self, stored: bytes | None) -> bool:
+        """Return whether a stored row hash says that the exhibit has this row's values."""
+        return bool(stored) and stored in (self.row_hash, self.earlier_hash)
 
     def get_names(self, kind: NameKind) -> Sequence[Name]:
         """Return the row's custodians or tags."""
@@ -84,13 +108,24 @@ class RowCoercer:
             return StorableRow(row.source, row.control_number, errors=row.errors)
         texts = [self._coerce_text(row, field_name) for field_name in TEXTS]
         keys = [row.values.get(key) for key in KEYS[1:]]
-        date = None if row.document_date is None else str(row.document_date)
-        content = [row.control_number, *keys, *texts, date, self._coerce_properties(row)]
-        # The hash covers the file's values, before truncation, and is independent of the order of the columns.
-        hashed = [row.control_number, sorted(row.values.items()), row.document_date, sorted(row.properties.items())]
-        digest = hashlib.sha256(json.dumps(hashed, default=str).encode()).digest()
-        values = (self.case_id, *content, digest, self.import_id, row.source.line_no, row.source.line_count)
-        return StorableRow(row.source, row.control_number, row.custodians, row.tags, (), row.changes, digest, values)
+        document_date, *dates = format_dates(row.dates)
+        content = [row.control_number, *keys, *texts, document_date, self._coerce_properties(row)]
+        digest, earlier = self._compute_hashes(row, document_date, dates)
+        details = (*dates, row.dates.source, row.dates.precisions)
+        place = (self.import_id, row.source.line_no, row.source.line_count)
+        values = (self.case_id, *content, *details, digest, *place)
+        names = (row.custodians, row.tags)
+        return StorableRow(row.source, row.control_number, *names, (), row.changes, digest, values, earlier)
+
+    def _compute_hashes(self, row: Row, date: str | None, dates: Sequence[str | None]) -> tuple[bytes, bytes]:
+        """Return the row hash and the earlier one; other dates than the document date are hashed if there are any."""
+        before = [row.control_number, sorted(row.values.items())]
+        after = [sorted(row.properties.items())]
+        has_more = has_event_dates(self.layout)
+        digest = _hash([*before, date, *after, *([dates] if has_more else [])])
+        if not self.layout.was_hashed_otherwise:
+            return digest, b""
+        return digest, _hash([*before, row.dates.hashed, *after])
 
     def _check_keys(self, row: Row) -> None:
         values = {"control_number": row.control_number, **row.values}

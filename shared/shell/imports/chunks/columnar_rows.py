@@ -24,8 +24,6 @@ from shell.imports.chunks.coercion import RowCoercer, StorableRow
 from shell.imports.chunks.regular_records import Column, RegularRecords
 from shell.utils.document_properties import format_document
 
-# Fields whose cells are kept in the properties as written.
-_VERBATIM = frozenset({*MULTI_COLUMN_FIELDS, "document_date"})
 _NO_PROPERTIES = frozenset({*KEYS, *TEXTS, ORIGINAL_LINE})
 
 
@@ -43,34 +41,39 @@ def columnar_rows(
 
 
 class ColumnarRows:
-    """Regular records as columns; `numbers` are their control numbers, `hashes` their row hashes."""
+    """Regular records as columns.
+
+    `numbers` are their control numbers, `hashes` their row hashes, `earlier_hashes` those of `StorableRow`.
+    """
 
     def __init__(self, regular: RegularRecords) -> None:
         self._records, self._coercer, self._layout = regular.records, regular.coercer, regular.layout
         self._columns = regular.columns
         self._keys = {field: column for field, _, column in self._fields() if field in KEYS}
         self._texts = {field: self._with_newlines(column) for field, _, column in self._fields() if field in TEXTS}
-        dates = next((column for field, _, column in self._fields() if field == "document_date"), ())
-        self._dates = [regular.dates[cell] for cell in dates]
+        self._dates = regular.dates
         self._properties = [
-            (name, column if field in _VERBATIM or is_path_column(name, field) else self._with_newlines(column))
-            for field, name, column in self._fields()
+            (name, column if self._is_verbatim(index, field, name) else self._with_newlines(column))
+            for index, (field, name, column) in enumerate(self._fields())
             if field not in _NO_PROPERTIES
         ]
         self.numbers = self._keys.get(get_id_field(self._layout.fields), ())
         self._resolve_family()
-        self.hashes = self._compute_hashes()
+        self.hashes, self.earlier_hashes = self._compute_hashes()
 
     def build_rows(self, *, with_values: bool) -> Iterator[StorableRow]:
         """Yield the rows in the order of the records, without `values` if they are not needed."""
         return map(
             StorableRow,
             *(self._records, self.numbers, self._names("custodians"), self._names("tags"), repeat(()), repeat(())),
-            *(self.hashes, self._values() if with_values else repeat(())),
+            *(self.hashes, self._values() if with_values else repeat(()), self.earlier_hashes),
         )
 
     def _fields(self) -> Iterator[tuple[str | None, str, Column]]:
         return zip(self._layout.fields, self._layout.names, self._columns, strict=False)
+
+    def _is_verbatim(self, index: int, field: str | None, name: str) -> bool:
+        return field in MULTI_COLUMN_FIELDS or index == self._layout.first_date or is_path_column(name, field)
 
     def _with_newlines(self, column: Column) -> Column:
         mark = self._layout.newline
@@ -100,13 +103,19 @@ class ColumnarRows:
         names = {cells: _split_row_names(titles, cells, mark) for cells in set(rows)}
         return [names[cells] for cells in rows]
 
-    def _compute_hashes(self) -> list[bytes]:
+    def _compute_hashes(self) -> tuple[list[bytes], Iterable[bytes]]:
         """Return the SHA-256 digests that `RowCoercer.coerce` computes, from JSON that is encoded by column."""
         others = {field: column for field, column in (self._keys | self._texts).items() if field != "control_number"}
-        parts: list[Part] = _encode_cells("[", self.numbers, ", [", encode_basestring_ascii)
-        parts += [self._join_pairs(sorted(others.items())), "], "]
-        parts += [[f'"{date}"' if date else "null" for date in self._dates] or "null", ", ["]
-        parts += [self._join_pairs(sorted(self._properties, key=itemgetter(0))), "]]"]
+        before: list[Part] = _encode_cells("[", self.numbers, ", [", encode_basestring_ascii)
+        before += [self._join_pairs(sorted(others.items())), "], "]
+        after: list[Part] = [", [", self._join_pairs(sorted(self._properties, key=itemgetter(0))), "]"]
+        dates = self._dates
+        hashes = self._hash_rows([*before, dates.document_json, *after, *dates.others_json, "]"])
+        if not self._layout.was_hashed_otherwise:
+            return hashes, repeat(b"")
+        return hashes, self._hash_rows([*before, dates.hashed_json, *after, "]"])
+
+    def _hash_rows(self, parts: Sequence[Part]) -> list[bytes]:
         return [hashlib.sha256(text.encode()).digest() for text in join_rows(parts, len(self._records))]
 
     def _join_pairs(self, columns: Iterable[tuple[str, Column]]) -> list[str]:
@@ -127,7 +136,7 @@ class ColumnarRows:
         texts = [self._or_none(self._texts.get(text)) for text in TEXTS]
         return zip(
             *(repeat(self._coercer.case_id), self.numbers, *keys, *texts),
-            *(self._dates or repeat(None), self._stored_properties(), self.hashes),
+            *(self._dates.document, self._stored_properties(), *self._dates.details, self.hashes),
             *(repeat(self._coercer.import_id), [record.line_no for record in self._records]),
             [record.line_count for record in self._records],
             strict=False,

@@ -42,7 +42,7 @@ class CaseComparison:
                 raise ConflictError(CHANGED_MEANWHILE)
             if (exhibit.import_id, exhibit.line_no) == (self._input.import_record.id, row.source.line_no):
                 self._results.inserted.append((row, exhibit.id))
-            elif exhibit.row_hash == row.row_hash:
+            elif row.is_equal(exhibit.row_hash):
                 equal.append((row, exhibit.id))
             else:
                 differing.append((row, exhibit.id))

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
+from core.exhibit_dates import EVENT_DATES
 from core.imports.conflicts import Differences, Origin, describe_conflict
 from core.load_file.layout import Layout
 from core.load_file.rows import KEYS, TEXTS, RowError
@@ -64,7 +65,9 @@ def _read_origin(stored: Mapping[Any, Any]) -> Origin:
 
 def _find_differences(layout: Layout, ours: Mapping[str, Any], theirs: Mapping[Any, Any]) -> Differences:
     """Return the texts that differ by column, in the order of the file; columns that it does not have come last."""
-    pairs = {_name_column(layout, field): (_text(ours[field]), _text(theirs[field])) for field in _FIELDS}
+    # Exhibits that an earlier version stored do not have the other dates; their texts are compared as properties.
+    fields = _FIELDS if theirs["date_precision"] is None else (*_FIELDS, *EVENT_DATES)
+    pairs = {_name_column(layout, field): (_text(ours[field]), _text(theirs[field])) for field in fields}
     here, there = _parse(ours["document_properties"]), _parse(theirs["document_properties"])
     differing = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     for name in sorted(here.keys() | there.keys()):

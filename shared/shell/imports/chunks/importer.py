@@ -156,7 +156,8 @@ def _compare_with_case(
         held = find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
         # The end of a check needs dates and parents.
         is_check = loaded.import_record.status == ImportStatus.CHECKING
-        with_values = is_check or any(map(partial(_is_new_or_differs, held), columnar.numbers, columnar.hashes))
+        hashes = (columnar.hashes, columnar.earlier_hashes)
+        with_values = is_check or any(map(partial(_is_new_or_differs, held), columnar.numbers, *hashes))
         rows = [*columnar.build_rows(with_values=with_values), *others]
         if others:
             rows.sort(key=lambda row: row.source.line_no)
@@ -165,8 +166,8 @@ def _compare_with_case(
     return chunk_input
 
 
-def _is_new_or_differs(held: Mapping[str, StoredExhibit], number: str, row_hash: bytes) -> bool:
-    return number not in held or held[number].row_hash != row_hash
+def _is_new_or_differs(held: Mapping[str, StoredExhibit], number: str, *hashes: bytes) -> bool:
+    return number not in held or held[number].row_hash not in hashes
 
 
 def _reject_too_large(chunk: ImportChunks, original_line: int | None) -> Row:

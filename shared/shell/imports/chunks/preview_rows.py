@@ -6,16 +6,18 @@ preview a file without one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 
+from core.exhibit_dates import DATE_FIELDS
 from core.imports.preview import Convert, ConvertedRow
+from core.load_file.header_names import TIME_FIELDS
 from core.load_file.layout import Layout
 from core.load_file.rows import KEYS, TEXTS, Name, Row
 from shell.db.column_limits import Limits
 from shell.imports.chunks.coercion import COLUMNS, NAME_TABLES, RowCoercer
 from shell.utils.document_properties import parse_properties
 
-_FIELDS = (*KEYS, *TEXTS, "document_date")
+_FIELDS = (*KEYS, *TEXTS, *DATE_FIELDS)
 
 
 def make_converter(limits: Callable[[str], Limits]) -> Callable[[Layout], Convert]:
@@ -37,8 +39,21 @@ def _convert(coercer: RowCoercer, row: Row) -> ConvertedRow:
     document = columns["document_properties"]
     values = {"control_number": stored.control_number, **{name: columns[name] for name in _FIELDS[1:]}}
     codes = [(change.column, change.code.value) for change in stored.changes]
+    values |= _list_times(coercer.layout, columns, {column for column, _ in codes})
     names = _group_names([*stored.custodians, *stored.tags])
     return ConvertedRow(values, names, parse_properties(document) if document else {}, codes)
+
+
+def _list_times(
+    layout: Layout, columns: Mapping[str, str | None], changed: Container[str | None]
+) -> dict[str, str | None]:
+    """Return the dates of the columns of times, by their fields, without those whose time could not be read."""
+    with_times = [column for column in layout.date_columns if column.time is not None]
+    return {
+        TIME_FIELDS[each.field]: columns[each.field]
+        for each in with_times
+        if layout.names[each.time or 0] not in changed
+    }
 
 
 def _group_names(names: list[Name]) -> dict[str, list[str]]:

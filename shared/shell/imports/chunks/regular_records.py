@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from core.load_file.chunk_reader import SourceRecord
-from core.load_file.dates import is_zero_date, parse_date
 from core.load_file.encoding import REPLACEMENT
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS
@@ -19,6 +18,7 @@ from core.load_file.layout import Layout
 from core.load_file.original_lines import is_line_cell
 from core.load_file.rows import KEYS, MAX_NAMES, MULTI_VALUE_SEPARATOR, TEXTS, separate_values
 from shell.imports.chunks.coercion import RowCoercer, has_line_break
+from shell.imports.chunks.date_values import DateValues, Known
 from shell.utils.document_properties import NIL, TEXT_COLUMN_BYTES
 
 Column = Sequence[str]
@@ -30,12 +30,11 @@ _GROWTH, _ENCLOSING_BYTES = 7, 10
 class RegularRecords:
     """The records without errors and changes, in file order, to which no exception of a rule applies.
 
-    `columns` are their cells by column, `dates` the stored texts of the date column's cells.
+    `columns` are their cells by column, `dates` their dates.
     """
 
     def __init__(self, records: Sequence[SourceRecord], coercer: RowCoercer) -> None:
         self.coercer, self.layout = coercer, coercer.layout
-        self.dates: dict[str, str | None] = {}
         limits = [*coercer.exhibits.values(), *(columns["name"] for columns in coercer.names.values())]
         self._stores_four_bytes = all(limit.takes_four_bytes for limit in limits)
         storable_header = self._is_storable("".join(self.layout.names))
@@ -43,10 +42,13 @@ class RegularRecords:
         well_formed = [record for record in records if record.cells is not None and fits(record.cells)]
         self.records = well_formed if storable_header else []
         self.columns = transpose(self.records, self.layout)
+        known: dict[str, Known] = {}
+        self.dates = DateValues(self.layout, self.columns, known)
         irregular = set(self._find_irregular())
         if irregular:
             self.records = [record for index, record in enumerate(self.records) if index not in irregular]
             self.columns = transpose(self.records, self.layout)
+            self.dates = DateValues(self.layout, self.columns, known)
 
     def _find_irregular(self) -> Iterator[int]:
         names = self.layout.names
@@ -54,6 +56,7 @@ class RegularRecords:
         most = (room - _GROWTH * len("".join(names).encode())) // _GROWTH - _ENCLOSING_BYTES * len(names)
         yield from _indexes(self.records, lambda record: record.byte_len > most)
         yield from self._find_blank_parents()
+        yield from self.dates.problems
         for name, field, column in zip(names, self.layout.fields, self.columns, strict=False):
             text = "".join(column)
             yield from self._find_irregular_text(column, text)
@@ -106,8 +109,6 @@ class RegularRecords:
             yield from _indexes(column, lambda cell: not cell or has_line_break(cell))
         if field in MULTI_COLUMN_FIELDS and _longest(column) > self._most_characters(str(field)):
             yield from _indexes_of(column, {cell for cell in set(column) if self._has_irregular_name(str(field), cell)})
-        if field == "document_date":
-            yield from _indexes_of(column, self._parse_dates(column))
         if field == "family_begin":
             yield from self._find_too_long(column, "parent_control_number")
         if field == ORIGINAL_LINE:
@@ -119,14 +120,6 @@ class RegularRecords:
         most = limit.characters if limit.characters is not None else (limit.bytes or 0) // 4
         if _longest(column) > most:
             yield from _indexes(column, lambda cell: len(cell) > most)
-
-    def _parse_dates(self, column: Column) -> set[str]:
-        """Parse the date column; return its cells that are neither a date, nor blank, nor a zero date."""
-        order = self.layout.date_order
-        dates = {cell: parse_date(cell, order) for cell in set(column)}
-        self.dates = {cell: None if date is None else str(date) for cell, date in dates.items()}
-        undated = {cell: cell.strip() for cell, date in dates.items() if date is None}
-        return {cell for cell, text in undated.items() if text and not is_zero_date(text)}
 
     def _has_irregular_name(self, field: str, cell: str) -> bool:
         cell = separate_values(cell, self.layout.newline)

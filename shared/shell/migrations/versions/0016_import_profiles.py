@@ -6,7 +6,7 @@ from alembic import op
 from sqlalchemy import inspect
 
 revision = "0016"
-down_revision = "0013"
+down_revision = "0015"
 
 CREATE_TABLE = """
     CREATE TABLE IF NOT EXISTS import_profiles (

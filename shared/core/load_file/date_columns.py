@@ -1,0 +1,147 @@
+"""Read the dates of a row: from the cells of its date columns, and of the columns that hold their times.
+
+Guaranteed: a date without a time is never shifted, whatever the time zone. A time is in UTC if it has an offset, or if
+the zone of its column is known; otherwise it is as written. `DATE_FIELDS` is the order of dates and precisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, time, timedelta
+from typing import NamedTuple
+
+from core.codes import WarningCode
+from core.exhibit_dates import DATE_FIELDS, Precision
+from core.load_file.dates import WrittenDate, is_zero_date, parse_date, read_date, read_time
+from core.load_file.layout import DateColumn, Layout
+from core.time_zones import load_zone
+from core.timestamps import FIRST_YEAR
+
+_MIDNIGHT = time()
+
+
+class DateProblem(NamedTuple):
+    """A warning about a date, and the index of the column at fault."""
+
+    code: WarningCode
+    message: str
+    column: int
+
+
+class Moment(NamedTuple):
+    """What a date column says of one document."""
+
+    value: datetime | None = None
+    precision: Precision = Precision.NONE
+    problem: DateProblem | None = None
+
+
+class RowDates(NamedTuple):
+    """The dates of a row, in the order of DATE_FIELDS, without a time zone.
+
+    `source` is the field that the document date comes from; None if there is none, or a column of its own.
+    `precisions` has a letter of `Precision` for each date; None if there is no date.
+    `hashed` is the document date that versions with one date stored.
+    """
+
+    values: tuple[datetime | None, ...] = (None,) * len(DATE_FIELDS)
+    source: str | None = None
+    precisions: str | None = None
+    hashed: datetime | None = None
+    problems: tuple[DateProblem, ...] = ()
+
+
+NO_DATES = RowDates()
+
+
+def read_dates(layout: Layout, cells: Sequence[str] | Mapping[int, str]) -> RowDates:
+    """Return the dates of a row with the expected number of cells, by the indexes of the columns."""
+    if not layout.date_columns:
+        return NO_DATES
+    moments = {
+        column.field: read_moment(column, cells[column.index], "" if column.time is None else cells[column.time])
+        for column in layout.date_columns
+    }
+    source = "document_date"
+    if source not in moments:
+        source = next((field for field, moment in moments.items() if moment.value), source)
+        moments["document_date"] = moments.get(source, Moment())._replace(problem=None)
+    ordered = [moments.get(field, Moment()) for field in DATE_FIELDS]
+    precisions = "".join(moment.precision for moment in ordered)
+    return RowDates(
+        tuple(moment.value for moment in ordered),
+        None if source == "document_date" else source,
+        precisions if any(moment.value for moment in ordered) else None,
+        _read_hashed(layout, cells),
+        tuple(moment.problem for moment in ordered if moment.problem),
+    )
+
+
+def _read_hashed(layout: Layout, cells: Sequence[str] | Mapping[int, str]) -> datetime | None:
+    if not layout.was_hashed_otherwise:
+        return None
+    columns = (column for column in layout.date_columns if column.index == layout.first_date)
+    return next((parse_date(cells[column.index], column.order) for column in columns), None)
+
+
+def read_moment(column: DateColumn, text: str, time_text: str) -> Moment:
+    """Return the date in a cell, with the time in the companion cell if the date cell has none.
+
+    A midnight without an offset is not a time if the companion cell has one: many programs write it for a day.
+    """
+    found = read_date(text, column.order)
+    if found is None:
+        stripped = text.strip()
+        return Moment() if not stripped or is_zero_date(stripped) else _refuse_date(column)
+    if time_text.strip() and column.time is not None and not _has_own_time(found):
+        written = read_time(time_text)
+        if written is None:
+            message = "Not a time. The date is stored without it; the text is kept as a property."
+            precision = Precision.TIME if found.has_time else Precision.DAY
+            return Moment(found.local, precision, DateProblem(WarningCode.INVALID_TIME, message, column.time))
+        found = WrittenDate(datetime.combine(found.local, written.local.time()), True, written.offset)
+    return _convert(column, found)
+
+
+def _has_own_time(found: WrittenDate) -> bool:
+    return found.has_time and (found.offset is not None or found.local.time() != _MIDNIGHT)
+
+
+def _convert(column: DateColumn, found: WrittenDate) -> Moment:
+    if not found.has_time:
+        return Moment(found.local, Precision.DAY)
+    if found.offset is not None:
+        return _shift(column, found.local, found.offset)
+    if column.zone is None:
+        return Moment(found.local, Precision.TIME)
+    return _convert_local(column, column.zone, found.local)
+
+
+def _convert_local(column: DateColumn, zone: str, local: datetime) -> Moment:
+    """Return the time of a zone in UTC, as PEP 495 says for fold=0.
+
+    The first of two where clocks were set back; moved on by the gap where they were set forward.
+    """
+    found = load_zone(zone)
+    offset, later = (found.utcoffset(local.replace(fold=fold)) or timedelta() for fold in (0, 1))
+    moment, problem = _shift(column, local, offset), None
+    if offset > later:
+        message = f"Clocks in {zone} showed this time twice when they were set back; the first one is stored."
+        problem = DateProblem(WarningCode.AMBIGUOUS_TIME, message, column.index)
+    elif offset < later:
+        message = f"Clocks in {zone} did not show this time: they were set forward. It is stored moved on by the gap."
+        problem = DateProblem(WarningCode.NONEXISTENT_TIME, message, column.index)
+    return moment._replace(problem=problem) if problem and moment.value else moment
+
+
+def _shift(column: DateColumn, local: datetime, offset: timedelta) -> Moment:
+    try:
+        value = local - offset
+    except OverflowError:
+        return _refuse_date(column)
+    return Moment(value, Precision.UTC_TIME) if value.year >= FIRST_YEAR else _refuse_date(column)
+
+
+def _refuse_date(column: DateColumn) -> Moment:
+    message = f"Not a date (read as {column.order}). The date is left empty; the text is kept as a property."
+    return Moment(problem=DateProblem(WarningCode.INVALID_DATE, message, column.index))
