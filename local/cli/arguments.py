@@ -267,11 +267,8 @@ def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="Q",
         help="a character, its decimal code, or thorn, quote, none ... (default: detected from the file)",
     )
-    parser.add_argument(
-        "--time-zone",
-        metavar="Z",
-        help="IANA time zone, such as America/New_York, of times without an offset (default: kept as written)",
-    )
+    zone = "IANA time zone, such as America/New_York, of times without an offset (default: kept as written)"
+    parser.add_argument("--time-zone", metavar="Z", help=zone)
     parser.add_argument("--json", action="store_true", help="print one JSON object, also for an error")
 
 

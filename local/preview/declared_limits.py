@@ -15,6 +15,8 @@ _TABLES: dict[str, Limits] = {
         **dict.fromkeys(("control_number", "bates_begin", "bates_end", "parent_control_number"), _KEY),
         **dict.fromkeys(("title", "file_name", "native_path", "text_path"), _TEXT),
         "document_properties": _PROPERTIES,
+        "document_date_source": _NAME._replace(characters=13),
+        "date_precision": _NAME._replace(characters=5),
     },
     "custodians": {"name": _NAME},
     "tags": {"name": _TAG},

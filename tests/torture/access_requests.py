@@ -30,6 +30,7 @@ OPTIONS = {
     "body:options.lineEnds": "lf",
     "body:options.columns": {"Doc": "control_number"},
     "body:options.dateOrder": "DMY",
+    "body:options.timeZone": "Europe/Berlin",
 }
 PREVIEW = {
     "encoding": "utf-8",
@@ -41,7 +42,9 @@ PREVIEW = {
     "columns": '{"1": "control_number"}',
     "lineEnds": "lf",
     "dateOrder": "DMY",
+    "timeZone": "Europe/Berlin",
 }
+DATES = [f"body:{name}" for name in ("documentDate", "dateSent", "dateReceived", "dateCreated", "dateModified")]
 OF_EXHIBITS = ("batesBegin", "batesEnd", "parentControlNumber", "title", "fileName", "nativePath", "textPath")
 
 
@@ -148,7 +151,7 @@ def _exhibits(tenant: Tenant) -> Iterator[Asked]:
         yield _asked("POST /custodians", case=case, name=f"{mark} Room")
     one = {"path:exhibitId": exhibits[0]}
     yield Asked("GET /exhibits/{exhibitId}", one)
-    texts = {f"body:{name}": f"{mark} {name}" for name in OF_EXHIBITS} | {"body:documentDate": "2019-12-31T23:59:59"}
+    texts = {f"body:{name}": f"{mark} {name}" for name in OF_EXHIBITS} | dict.fromkeys(DATES, "2019-12-31T23:59:59")
     matching = {"header:If-Match": f'"{tenant.ids["versions"][0]}"'}
     yield Asked("PATCH /exhibits/{exhibitId}", {**one, **texts, **matching})
     held_by = {"body:custodians": [f"{mark} Room", SHARED_HOLDER]}
