@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from tests.artifact.sending import Sender, event_of
+from tests.artifact.sending import Sender, event_of, logical_id
 from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.productions import ask, objects_of, put_documents, status_of
 
@@ -34,6 +35,20 @@ def profiles_api(sender: Sender) -> None:
     assert sender.send("profiles_api")["statusCode"] == 201
     found = sender.world.query("SELECT tenant_id, name, version FROM import_profiles")
     assert found == [("acme", "Smith productions", 1)]
+    # The second file comes without options.
+    for options in ({"delimiter": "comma"}, {}):
+        import_id = sender.world.run(b"Control Number,Title\r\nA-1,one\r\n", case="Acme", **options)
+        sender.world.query("UPDATE cases SET tenant_id = 'acme'")
+        sender.world.query("UPDATE imports SET tenant_id = 'acme' WHERE id = :i", i=import_id)
+        previewed = sender.stack.invoke(logical_id("profiles_api"), _ask_for_preview(sender, import_id))
+        assert previewed["statusCode"] == 200, previewed
+        assert "A-1" in previewed["body"]
+
+
+def _ask_for_preview(sender: Sender, import_id: int) -> dict[str, Any]:
+    event = sender.event("profiles_api", rawPath=f"/imports/{import_id}/preview", body=None)
+    event["requestContext"]["http"] |= {"method": "GET", "path": event["rawPath"]}
+    return event
 
 
 def custody_api(sender: Sender) -> None:

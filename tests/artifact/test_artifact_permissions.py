@@ -34,13 +34,17 @@ LOAD_FILES = "arn:aws:s3:::exhibit-ingest-local-123456789012-evidence/imports/*"
 # by its version.
 UNSEEN = {
     Grant(function, "s3:GetObject", LOAD_FILES)
-    for function in ("StartImportFunction", "ImportChunkFunction", "WriteImportReportFunction")
+    for function in (
+        *("StartImportFunction", "ImportChunkFunction", "WriteImportReportFunction"),
+        *("ImportChecksApiFunction", "ProfilesApiFunction"),
+    )
 }
 # The local stack's functions are told DATABASE_URL, and look up no secret; the other secret is every function's.
 ADMINISTRATOR = "arn:aws:local:::DatabaseCluster.MasterUserSecret.SecretArn"
 UNSEEN |= {Grant("MigrateDatabaseFunction", "secretsmanager:GetSecretValue", ADMINISTRATOR)}
 # They name a class of which they do not use this method.
 NOT_MADE = {("ImportChunkFunction", "s3.head_object"), ("WriteImportReportFunction", "s3.head_object")}
+NOT_MADE |= {("ImportChecksApiFunction", "s3.get_object")}
 # They give no queue to `sqs_handler`, which then neither postpones a message nor sends it again.
 NOT_MADE |= {
     ("SettleFailedChunkFunction", "sqs.change_message_visibility"),
