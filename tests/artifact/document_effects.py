@@ -36,7 +36,8 @@ def profiles_api(sender: Sender) -> None:
     found = sender.world.query("SELECT tenant_id, name, version FROM import_profiles")
     assert found == [("acme", "Smith productions", 1)]
     # The second file comes without options.
-    for options in ({"delimiter": "comma"}, {}):
+    given: tuple[dict[str, Any], ...] = ({"delimiter": "comma"}, {})
+    for options in given:
         import_id = sender.world.run(b"Control Number,Title\r\nA-1,one\r\n", case="Acme", **options)
         sender.world.query("UPDATE cases SET tenant_id = 'acme'")
         sender.world.query("UPDATE imports SET tenant_id = 'acme' WHERE id = :i", i=import_id)
