@@ -38,8 +38,8 @@ def profiles_api(sender: Sender) -> None:
     # The second file comes without options.
     given: tuple[dict[str, Any], ...] = ({"delimiter": "comma"}, {})
     for options in given:
-        import_id = sender.world.run(b"Control Number,Title\r\nA-1,one\r\n", case="Acme", **options)
-        sender.world.query("UPDATE cases SET tenant_id = 'acme'")
+        import_id = sender.world.run(b"Control Number,Title\r\nA-1,one\r\n", case=f"Acme {len(options)}", **options)
+        sender.world.query("UPDATE cases SET tenant_id = 'acme' WHERE name LIKE 'Acme%'")
         sender.world.query("UPDATE imports SET tenant_id = 'acme' WHERE id = :i", i=import_id)
         previewed = sender.stack.invoke(logical_id("profiles_api"), _ask_for_preview(sender, import_id))
         assert previewed["statusCode"] == 200, previewed
