@@ -24,7 +24,7 @@ from benchmarks.imports.load_file import Shape
 from benchmarks.output import DONE, run_command, run_measurement, table
 from shell.db import bulk_insert, session
 from shell.imports.chunks import importer, writer
-from shell.imports.chunks.writer import ChunkWriter
+from shell.imports.chunks.comparison import CaseComparison
 
 _DESCRIPTION = """\
 Imports a load file as python -m benchmarks.import_rate does, and measures the stages of a chunk: microseconds per row
@@ -49,7 +49,7 @@ STAGES: Sequence[tuple[str, Any, str]] = (
     ("write", importer, "write_chunk"),
     ("  insert exhibits", writer, "insert_exhibits"),
     ("  insert links to custodians and tags", writer, "insert_links"),
-    ("  compare links of unchanged rows", ChunkWriter, "_compare_links"),
+    ("  compare links of unchanged rows", CaseComparison, "_compare_links"),
     ("  rejections, warnings, occurrences", writer, "write_results"),
     ("  complete the chunk", writer, "complete_chunk"),
     ("of which converting values to literals", bulk_insert, "format_row_literals"),
