@@ -9,7 +9,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.direct_aws import Body
+from tests.support.direct_aws import Body, direct_requests
 
 # Of each answer its own.
 OWN = {"date", "server", "connection", "x-amz-request-id", "x-amzn-requestid", "x-amz-id-2", "content-length"}
@@ -29,7 +29,7 @@ CALLS: dict[str, Call] = {
     "copy": lambda s3, _, at: s3.copy_object(
         Bucket=at["BUCKET"], Key="copy", CopySource={"Bucket": at["BUCKET"], "Key": KEY}, MetadataDirective="COPY"
     ),
-    "no bucket": lambda s3, _, at: s3.get_object(Bucket="bucket-of-nobody", Key=KEY),
+    "no bucket": lambda s3, _, at: s3.get_object(Bucket="bucket-that-is-missing", Key=KEY),
     "send": lambda _, sqs, at: sqs.send_message(QueueUrl=at["IMPORT_CHUNKS_QUEUE_URL"], MessageBody="þ®"),
     "no queue": lambda _, sqs, at: sqs.send_message(QueueUrl=at["BUCKET"], MessageBody="x"),
 }
@@ -68,3 +68,19 @@ def test_only_requests_to_the_address_of_the_server_skip_it(ways: list[Way], env
     streams = [s3.get_object(**at)["Body"]._raw_stream for s3, _ in ways]
     assert [isinstance(stream, Body) for stream in streams] == [True, False]
     assert [stream.read() for stream in streams] == [b"content"] * 2
+
+
+def test_a_session_from_before_makes_no_difference() -> None:
+    """Sessions keep the handlers that there were when they were made; the tests of a worker come in any order."""
+
+    def answer_all(_environ: Any, start_response: Any) -> list[bytes]:
+        start_response("200 OK", [("Content-Type", "application/xml")])
+        return [b"<ListAllMyBucketsResult/>"]
+
+    boto3.client("s3", endpoint_url="http://127.0.0.1:9")
+    before = boto3.DEFAULT_SESSION
+    assert before is not None
+    # Nothing listens on the discard port.
+    with direct_requests(answer_all, "http://127.0.0.1:9"):
+        assert boto3.client("s3", endpoint_url="http://127.0.0.1:9").list_buckets()
+    assert boto3.DEFAULT_SESSION is not before

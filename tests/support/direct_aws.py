@@ -1,8 +1,8 @@
 """Requests to the moto server of this process as calls of its application, without sockets and threads.
 
 Half of the processor time of a request to it is connecting, starting a thread, and writing and parsing HTTP. The
-application that answers is the server's own, so answers are the same; other processes, and whoever asks through a
-proxy, use the server. Requests whose bodies are neither bytes nor files do too.
+application that answers is the server's own, so answers are the same; other processes, and clients that use a proxy,
+connect to the server. Requests whose bodies are neither bytes nor files do too.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
 
+import boto3
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse, HeadersDict
 from botocore.handlers import BUILTIN_HANDLERS
 
@@ -44,9 +45,16 @@ def direct_requests(application: Application, address: str) -> Iterator[None]:
     handler = ("before-send", answer)
     BUILTIN_HANDLERS.append(handler)
     try:
+        _forget_session()
         yield
     finally:
         BUILTIN_HANDLERS.remove(handler)
+        _forget_session()
+
+
+def _forget_session() -> None:
+    """Have boto3 make another session: one takes the handlers that there are when it is made, and keeps them."""
+    boto3.DEFAULT_SESSION = None
 
 
 def _content(body: Any) -> bytes | None:

@@ -137,7 +137,7 @@ def aws() -> Iterator[str]:
     """
     check_presigned_requests()
     shorten_moto()
-    # A line for each request, which pytest formats and keeps though nobody reads it.
+    # A line for each request, which pytest would format and keep for nothing.
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
