@@ -12,7 +12,7 @@ from importlib import import_module, resources
 from zoneinfo import ZoneInfo
 
 _MAX_SUGGESTIONS = 3
-# The zone of a machine that nobody has set up.
+# The zone of a machine without a configuration of its own.
 _UNSET = "Factory"
 
 

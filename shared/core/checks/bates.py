@@ -77,7 +77,7 @@ def _read_regular(begin: str, end: str) -> BatesRange | None:
 
 
 def _split_number(text: str) -> tuple[str, str, str] | None:
-    """Return prefix, digits and suffix of a Bates number, None for a text that is none."""
+    """Return prefix, digits and suffix of a Bates number, None for another text."""
     if len(text) > MAX_CHARACTERS:
         return None
     prefix = text.rstrip(DIGITS)
