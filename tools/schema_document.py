@@ -19,7 +19,7 @@ from shell.tables import metadata
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "schema.md"
 SUBJECTS = {
-    "Documents": ("cases", "exhibits", "custodians", "custodian_exhibits", "tags", "taggings"),
+    "Documents": (*("cases", "exhibits", "exhibit_changes", "custodians", "custodian_exhibits", "tags", "taggings"),),
     "Imports": (
         *("imports", "import_splits", "import_chunks", "import_duplicates", "import_rejections", "import_warnings"),
         *("import_name_occurrences", "import_checks", "import_check_findings", "import_check_facts"),

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BINARY, BigInteger, Integer, String, Text, UniqueConstraint
+from sqlalchemy import BINARY, BigInteger, Index, Integer, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shell.tables.base import Base, Timestamp
@@ -15,7 +15,12 @@ class Exhibits(Base):
     """
 
     __tablename__ = "exhibits"
-    __table_args__ = (UniqueConstraint("case_id", "control_number", name="uq_exhibits_control_number"),)
+    __table_args__ = (
+        UniqueConstraint("case_id", "control_number", name="uq_exhibits_control_number"),
+        Index("ix_exhibits_import", "import_id", "line_no"),
+        Index("ix_exhibits_parent", "case_id", "parent_control_number"),
+        Index("ix_exhibits_bates", "case_id", "bates_begin"),
+    )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True, comment="Internal number; do not cite it")
     case_id: Mapped[int] = mapped_column(BigInteger, comment="The case, cases.id")

@@ -28,6 +28,7 @@ EXEMPT = {
     "import_checks": "under a lock of the row of its import",
     "import_check_findings": "append-only; a retry removes those of the chunks that it repeats",
     "import_check_facts": "append-only, until the check has ended",
+    "exhibit_changes": "append-only",
     "custodian_exhibits": "a link: there or not",
     "taggings": "a link: there or not",
     "outbox_events": "claimed under a token, which every later step names",

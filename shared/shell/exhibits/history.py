@@ -1,0 +1,103 @@
+"""Write and read the history of exhibits.
+
+Guaranteed: a writer that holds the locks of its exhibits writes their new versions and one row for each of them in its
+own transaction, so that both or neither exist; a version is written once, by the primary key.
+Not guaranteed: that a writer calls this module. `exhibits.version` is 1 and the number of rows; a difference means that
+one did not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from core.exhibit_history import Action, Changes, Entry, decode_changes, encode_changes
+from shell.db.bulk_insert import insert_new
+from shell.tables.history import ExhibitChanges
+from shell.utils.db_helpers import is_in
+
+_COLUMNS = ("exhibit_id", "version", "action", "user_id", "import_id", "line_no", "undo_no", "changes")
+# Finds every exhibit by its primary key, whatever the number of ids: a scan would wait for locks on other exhibits.
+_RAISE_VERSIONS = text("""
+    UPDATE JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS changed
+    STRAIGHT_JOIN exhibits AS exhibit FORCE INDEX (PRIMARY) ON exhibit.id = changed.id
+    SET exhibit.version = exhibit.version + 1
+""")
+
+
+class Author(NamedTuple):
+    """Who makes a change, and by what: `import_id` for an overlay, with `undo_no` for an undo of that import."""
+
+    action: Action
+    user_id: str
+    import_id: int | None = None
+    undo_no: int | None = None
+
+
+class NewEntry(NamedTuple):
+    """A row to write: the exhibit's version after the change, and for an overlay the line of the file."""
+
+    exhibit_id: int
+    version: int
+    changes: Changes
+    line_no: int | None = None
+
+
+def raise_versions(transaction: Session, exhibit_ids: Sequence[int]) -> None:
+    """Increment the versions of exhibits that the transaction has locked, in one statement."""
+    if exhibit_ids:
+        transaction.execute(_RAISE_VERSIONS, {"ids": json.dumps(exhibit_ids)})
+
+
+def write_entries(transaction: Session, author: Author, entries: Sequence[NewEntry]) -> None:
+    """Insert one row for each entry, in one statement for each megabyte.
+
+    The transaction has locked the exhibits and has written, or will write, the versions. Raises SQLAlchemy's
+    IntegrityError if an exhibit has a row of that version.
+    """
+    action, user_id, import_id, undo_no = author
+    rows = [
+        (
+            each.exhibit_id,
+            each.version,
+            action.value,
+            user_id,
+            import_id,
+            each.line_no,
+            undo_no,
+            encode_changes(changes),
+        )
+        for each in entries
+        for changes in (each.changes,)
+    ]
+    insert_new(transaction, ExhibitChanges.__tablename__, _COLUMNS, rows)
+
+
+def load_entries(reading: Session, exhibit_ids: Sequence[int]) -> dict[int, list[Entry]]:
+    """Return the history of exhibits in the order of versions, by exhibit; empty for an exhibit without changes.
+
+    Whether other transactions add to it meanwhile depends on the caller's locks.
+    """
+    found: dict[int, list[Entry]] = {exhibit_id: [] for exhibit_id in exhibit_ids}
+    if exhibit_ids:
+        statement = select(ExhibitChanges).where(is_in(ExhibitChanges.exhibit_id, exhibit_ids))
+        for row in reading.scalars(statement.order_by(ExhibitChanges.exhibit_id, ExhibitChanges.version)):
+            found[row.exhibit_id].append(build_entry(row))
+    return found
+
+
+def build_entry(row: ExhibitChanges) -> Entry:
+    """Return the row as an entry. Raises ValueError if its changes are damaged."""
+    return Entry(
+        version=row.version,
+        action=Action(row.action),
+        user_id=row.user_id,
+        changes=decode_changes(row.changes),
+        import_id=row.import_id,
+        line_no=row.line_no,
+        undo_no=row.undo_no,
+    )
