@@ -17,6 +17,11 @@ from typing import Any, Final, NamedTuple
 
 from core.exhibit_dates import DATE_FIELDS, NO_PRECISIONS, Precision, change_precisions
 
+# The columns of `exhibits` that a change may set; properties and links have keys of their own.
+RECORDED_COLUMNS = (
+    *("bates_begin", "bates_end", "parent_control_number", "title", "file_name", *DATE_FIELDS),
+    *("native_path", "text_path", "document_date_source", "date_precision", "row_hash"),
+)
 COMPRESSED_FROM_BYTES = 501
 _LEVEL = 1
 
@@ -159,6 +164,13 @@ def restore_columns(fields: Mapping[str, str | None], date_precision: str | None
         changed = {date: Precision(letter or Precision.NONE) for date, letter in letters.items()}
         columns["date_precision"] = change_precisions(date_precision, changed)
     return columns
+
+
+def compare_fields(
+    before: Mapping[str, str | None], after: Mapping[str, str | None], names: Iterable[str]
+) -> dict[Key, Change]:
+    """Return the changes of these fields, also of those that have the same value before and after."""
+    return {Key(Kind.FIELD, name): Change(before[name], after[name]) for name in names}
 
 
 def precision_field(date: str) -> str:

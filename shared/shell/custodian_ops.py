@@ -1,6 +1,7 @@
 """Link custodians of a case to the exhibits they held.
 
-`create_custodian_exhibits` and `insert_or_get_custodian` keep the interface of the published pattern.
+`create_custodian_exhibits` and `insert_or_get_custodian` keep the interface of the published pattern. They neither
+raise the version of an exhibit nor write its history: their callers in `shell.exhibits` do, in the same transaction.
 """
 
 from __future__ import annotations
@@ -57,17 +58,19 @@ def insert_or_get_custodian(session: Session, name: str, import_attributes: Mapp
     return custodian
 
 
-def lock_named_custodians(transaction: Session, case_id: int, names: Iterable[str]) -> list[int]:
-    """Lock the case's custodians with these names and return their ids; insert the missing ones in sorted order.
+def lock_named_custodians(transaction: Session, case_id: int, names: Iterable[str]) -> dict[int, str]:
+    """Lock the case's custodians with these names and return their stored names by id; insert those that are missing.
 
-    Names that are equal under the column's collation are one custodian. Takes at most four statements for any number
-    of names. Raises InvalidInputError for a name that the column cannot store unchanged, and ConflictError, to be
-    retried, if the end of an import removed a custodian between the read and the lock.
+    New ones are inserted in sorted order. Names that are equal under the column's collation are one custodian. Takes at
+    most four statements for any number of names. Raises InvalidInputError for a name that the column cannot store
+    unchanged, and ConflictError, to be retried, if the end of an import removed a custodian between the read and the
+    lock.
     """
     ids = sorted({row.id for row in find_or_add_named(transaction, Custodians, case_id, names).values()})
-    if len(acquire_lock_with_retry(transaction, Custodians, ids, is_list_filter=True)) < len(ids):
+    locked = acquire_lock_with_retry(transaction, Custodians, ids, is_list_filter=True)
+    if len(locked) < len(ids):
         raise ConflictError("a custodian was removed while exhibits were linked to it")
-    return ids
+    return {row.id: row.name for row in locked}
 
 
 def _check_all_exist(table: str, missing: set[int]) -> None:

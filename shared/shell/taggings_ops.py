@@ -1,12 +1,13 @@
 """Link tags of a case to its exhibits.
 
-`create_taggings` and `create_np_taggings` keep the interface of the published pattern.
+`create_taggings` and `create_np_taggings` keep the interface of the published pattern. They neither raise the version
+of an exhibit nor write its history: their callers in `shell.exhibits` do, in the same transaction.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import select, text
@@ -29,7 +30,7 @@ _PAIRS = """
     STRAIGHT_JOIN JSON_TABLE(:tags, '$[*]' COLUMNS (id BIGINT PATH '$')) AS tag
     STRAIGHT_JOIN taggings AS pair FORCE INDEX (PRIMARY) ON pair.exhibit_id = exhibit.id AND pair.tag_id = tag.id
 """
-_COUNT_PAIRS = text(f"SELECT COUNT(*) {_PAIRS}")
+_FIND_PAIRS = text(f"SELECT pair.exhibit_id, pair.tag_id {_PAIRS}")
 _DELETE_PAIRS = text(f"DELETE pair {_PAIRS}")
 
 
@@ -62,8 +63,8 @@ def create_np_taggings(
     insert_ignore_checked(session, "taggings", LINK_COLUMNS, rows, key=2)
 
 
-def lock_named_tags(transaction: Session, case_id: int, names: Sequence[str]) -> list[int]:
-    """Lock the case's tags with these names in shared mode and return their ids, sorted; omit names without a tag.
+def lock_named_tags(transaction: Session, case_id: int, names: Sequence[str]) -> dict[int, str]:
+    """Lock the case's tags with these names in shared mode and return their stored names by id; omit names without one.
 
     None of them can be deleted until the transaction ends. Takes two statements. Raises InvalidInputError for a name
     that the column cannot store unchanged, and ConflictError, to be retried, if the end of an import removed a tag
@@ -71,26 +72,29 @@ def lock_named_tags(transaction: Session, case_id: int, names: Sequence[str]) ->
     """
     for name in names:
         validate_key(name, column_limits("tags")["name"])
-    ids = sorted({row.id for row in find_named(transaction, case_id, {Tags: names})[Tags].values()})
+    tags = {row.id: row.name for row in find_named(transaction, case_id, {Tags: names})[Tags].values()}
     # Shared, like the locks of the foreign key: transactions that tag other exhibits do not wait.
     # A scan, which the optimizer prefers for a small table, would wait for unrelated tags of open transactions. MySQL
     # would scan the primary key too, if the id were the only column.
-    locking = select(Tags.id, Tags.case_id).where(Tags.id.in_(ids)).order_by(Tags.id).with_for_update(read=True)
+    locking = select(Tags.id, Tags.case_id).where(Tags.id.in_(tags)).order_by(Tags.id).with_for_update(read=True)
     locking = force_index(locking, Tags, "PRIMARY")
-    if ids and len(transaction.scalars(locking).all()) < len(ids):
+    if tags and len(transaction.scalars(locking).all()) < len(tags):
         raise ConflictError("a tag was removed while exhibits were tagged with it")
-    return ids
+    return tags
 
 
-def count_taggings(transaction: Session, exhibit_ids: Sequence[int], tag_ids: Sequence[int]) -> int:
-    """Return how many of the pairs exist, in one statement."""
-    return int(transaction.execute(_COUNT_PAIRS, _pair_parameters(exhibit_ids, tag_ids)).scalar_one())
+def find_taggings(transaction: Session, exhibit_ids: Sequence[int], tag_ids: Collection[int]) -> dict[int, list[int]]:
+    """Return the pairs that exist, as the ids of the tags by exhibit, in one statement; omit exhibits without one."""
+    found: dict[int, list[int]] = {}
+    for exhibit_id, tag_id in transaction.execute(_FIND_PAIRS, _pair_parameters(exhibit_ids, tag_ids)):
+        found.setdefault(exhibit_id, []).append(tag_id)
+    return found
 
 
-def delete_taggings(transaction: Session, exhibit_ids: Sequence[int], tag_ids: Sequence[int]) -> int:
+def delete_taggings(transaction: Session, exhibit_ids: Sequence[int], tag_ids: Collection[int]) -> int:
     """Delete the pairs that exist and return how many, in one statement, which locks no other pair."""
     return count_changed_rows(transaction.execute(_DELETE_PAIRS, _pair_parameters(exhibit_ids, tag_ids)))
 
 
-def _pair_parameters(exhibit_ids: Sequence[int], tag_ids: Sequence[int]) -> dict[str, str]:
-    return {"exhibits": json.dumps(exhibit_ids), "tags": json.dumps(tag_ids)}
+def _pair_parameters(exhibit_ids: Sequence[int], tag_ids: Collection[int]) -> dict[str, str]:
+    return {"exhibits": json.dumps(exhibit_ids), "tags": json.dumps(sorted(tag_ids))}

@@ -55,7 +55,8 @@ _JSON_SCHEMA = WithJsonSchema(
 DocumentDateInput = Annotated[datetime, BeforeValidator(_parse), AfterValidator(_require_storable), _JSON_SCHEMA]
 DocumentDate = Annotated[datetime, _JSON_SCHEMA]
 _VERSION = (
-    "Rises with every PATCH, and not with links to custodians and tags; the ETag is this number in double quotes."
+    "Rises by one with every change of the exhibit, its custodians or its tags, and with every request to add "
+    "custodians or tags, even if the exhibit has them; the ETag is this number in double quotes."
 )
 
 

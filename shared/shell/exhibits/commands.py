@@ -1,14 +1,16 @@
 """Change exhibits: their fields, their custodians and their tags.
 
 Guaranteed: a change of fields applies only to the version that the client saw; a value is stored exactly as sent, or
-refused; a change of many exhibits applies to all of them or none. Exhibits are locked first, in the order of their ids,
-so that callers who name the same ones in another order wait for each other and do not deadlock.
+refused; a change of many exhibits applies to all of them or none. Every change of an exhibit increments its version and
+writes a row of its history, in the same transaction. Exhibits are locked first, in the order of their ids, so that
+callers who name the same ones in another order wait for each other and do not deadlock.
 The transaction is the caller's: after a StaleDataError or deadlock, `retry_on_db_conflict` has to retry it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
+from typing import NamedTuple
 
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
@@ -25,18 +27,27 @@ from core.contracts.exhibits import (
 )
 from core.errors import InvalidInputError, StaleVersionError
 from core.exhibit_dates import DATE_FIELDS, Precision, change_precisions
+from core.exhibit_history import Action, Change, Key, Kind, compare_fields, precision_field
 from shell.custodian_ops import create_custodian_exhibits, lock_named_custodians
 from shell.db.column_limits import column_limits
 from shell.exhibits.cases import build_wall
 from shell.exhibits.filters import exhibits_not_found
+from shell.exhibits.history import Author, NewEntry, assert_links, read_fields, record_changes, write_entries
 from shell.exhibits.queries import describe_exhibit, list_exhibit_custodians, load_exhibit
 from shell.tables.cases import Cases
 from shell.tables.custodians_tags import Tags
 from shell.tables.exhibits import Exhibits
-from shell.taggings_ops import count_taggings, create_np_taggings, delete_taggings, lock_named_tags
+from shell.taggings_ops import create_np_taggings, delete_taggings, find_taggings, lock_named_tags
 from shell.utils.db_helpers import force_index, is_in
 from shell.utils.key_validation import key_error
 from shell.utils.named_rows import find_or_add_named
+
+
+class LockedExhibits(NamedTuple):
+    """Exhibits of one case that the transaction has locked, with the versions that it read then."""
+
+    case_id: int
+    versions: dict[int, int]
 
 
 def patch_exhibit(
@@ -45,13 +56,15 @@ def patch_exhibit(
     """Change the fields that the request names, if the exhibit is at one of `versions`; return the changed exhibit.
 
     The UPDATE compares and increments the version even if no value differs, and the next import treats the exhibit as
-    changed. Raises NotFoundError, StaleVersionError with the current version, InvalidInputError for a text that its
-    column cannot store unchanged, and SQLAlchemy's StaleDataError if another transaction changed the exhibit meanwhile.
+    changed. The row of its history names every field of the request. Raises NotFoundError, StaleVersionError with the
+    current version, InvalidInputError for a text that its column cannot store unchanged, and SQLAlchemy's
+    StaleDataError if another transaction changed the exhibit meanwhile.
     """
     exhibit, case = load_exhibit(transaction, caller, exhibit_id)
     if exhibit.version not in versions:
         raise StaleVersionError(exhibit.version)
     _validate_texts(change)
+    before = read_fields(exhibit)
     for field in change.model_fields_set:
         setattr(exhibit, field, getattr(change, field))
     _set_precisions(exhibit, change)
@@ -59,7 +72,19 @@ def patch_exhibit(
     # Without a net change there would be no UPDATE, and the version would not be compared.
     flag_modified(exhibit, "row_hash")
     transaction.flush()
+    changes = compare_fields(before, read_fields(exhibit), _list_set_fields(change))
+    author = Author(Action.EDITED, caller.user_id)
+    write_entries(transaction, author, [NewEntry(exhibit.id, exhibit.version, changes)])
     return describe_exhibit(transaction, exhibit, case)
+
+
+def _list_set_fields(change: ExhibitChange) -> Iterator[str]:
+    """Yield the fields of the request, and those that are set with them."""
+    yield from change.model_fields_set
+    yield from (precision_field(date) for date in DATE_FIELDS if date in change.model_fields_set)
+    if "document_date" in change.model_fields_set:
+        yield "document_date_source"
+    yield "row_hash"
 
 
 def _set_precisions(exhibit: Exhibits, change: ExhibitChange) -> None:
@@ -74,69 +99,87 @@ def _set_precisions(exhibit: Exhibits, change: ExhibitChange) -> None:
 def add_custodians(transaction: Session, caller: Caller, exhibit_id: int, names: Sequence[str]) -> ExhibitCustodians:
     """Link custodians to the exhibit, by name; return all custodians of the exhibit.
 
-    Names that are equal under the column's collation are one custodian. The number of statements does not depend on
-    the number of names. Raises NotFoundError, and InvalidInputError for a name that the column cannot store unchanged.
+    Names that are equal under the column's collation are one custodian. The history names all of them, also those that
+    were linked already. The number of statements does not depend on the number of names. Raises NotFoundError, and
+    InvalidInputError for a name that the column cannot store unchanged.
     """
-    case_id = _lock_exhibits(transaction, caller, [exhibit_id])
-    custodian_ids = lock_named_custodians(transaction, case_id, names)
-    create_custodian_exhibits(transaction, [(exhibit_id, each) for each in custodian_ids], caller.user_id)
+    locked = _lock_exhibits(transaction, caller, [exhibit_id])
+    custodians = lock_named_custodians(transaction, locked.case_id, names)
+    existing = {each.id for each in list_exhibit_custodians(transaction, exhibit_id)}
+    create_custodian_exhibits(transaction, [(exhibit_id, each) for each in custodians], caller.user_id)
+    changes = {exhibit_id: assert_links(Kind.CUSTODIAN, custodians, existing)}
+    record_changes(transaction, Author(Action.CUSTODIANS_ADDED, caller.user_id), locked.versions, changes)
     return ExhibitCustodians(exhibit_id=exhibit_id, custodians=list_exhibit_custodians(transaction, exhibit_id))
 
 
 def add_taggings(transaction: Session, caller: Caller, request: TaggingRequest) -> TaggingsMade:
     """Add every tag to every exhibit; insert missing tags, and leave existing taggings unchanged.
 
-    `created` is exact, because the exhibits are locked. The number of statements is the same for up to 10,000 pairs,
-    and grows by four for every 10,000 more. Raises NotFoundError with up to 20 exhibits that the tenant does not have,
-    and InvalidInputError for exhibits of several cases or a tag that the column cannot store unchanged.
+    The history of every exhibit names all tags, also those that it had. `created` is exact, because the exhibits are
+    locked. The number of statements is the same for up to 10,000 pairs, and grows by four for every 10,000 more, and by
+    one for each megabyte of history. Raises NotFoundError with up to 20 exhibits that the tenant does not have, and
+    InvalidInputError for exhibits of several cases or a tag that the column cannot store unchanged.
     """
     exhibit_ids = sorted(set(request.exhibit_ids))
-    case_id = _lock_exhibits(transaction, caller, exhibit_ids)
+    case_id, versions = _lock_exhibits(transaction, caller, exhibit_ids)
     # Add all tags before they are locked: a tag that another transaction adds and removes meanwhile could be found and
     # then be missing.
     find_or_add_named(transaction, Tags, case_id, request.tags)
-    before = count_taggings(transaction, exhibit_ids, lock_named_tags(transaction, case_id, request.tags))
+    existing = find_taggings(transaction, exhibit_ids, lock_named_tags(transaction, case_id, request.tags))
     create_np_taggings(transaction, request.tags, exhibit_ids, {"case_id": case_id, "user_id": caller.user_id})
-    tag_ids = lock_named_tags(transaction, case_id, request.tags)
-    created = len(exhibit_ids) * len(tag_ids) - before
-    return TaggingsMade(exhibits=len(exhibit_ids), tags=len(tag_ids), created=created)
+    tags = lock_named_tags(transaction, case_id, request.tags)
+    changes = {each: assert_links(Kind.TAG, tags, existing.get(each, ())) for each in exhibit_ids}
+    record_changes(transaction, Author(Action.TAGGED, caller.user_id), versions, changes)
+    created = len(exhibit_ids) * len(tags) - sum(map(len, existing.values()))
+    return TaggingsMade(exhibits=len(exhibit_ids), tags=len(tags), created=created)
 
 
 def remove_taggings(transaction: Session, caller: Caller, request: TaggingRequest) -> TaggingsRemoved:
-    """Remove every tag from every exhibit; ignore tags that the case does not have. Raises as `add_taggings` does."""
+    """Remove every tag from every exhibit; ignore tags that the case does not have. Raises as `add_taggings` does.
+
+    An exhibit that has none of the tags keeps its version and gets no row of history.
+    """
     exhibit_ids = sorted(set(request.exhibit_ids))
-    case_id = _lock_exhibits(transaction, caller, exhibit_ids)
-    tag_ids = lock_named_tags(transaction, case_id, request.tags)
-    return TaggingsRemoved(removed=delete_taggings(transaction, exhibit_ids, tag_ids))
+    case_id, versions = _lock_exhibits(transaction, caller, exhibit_ids)
+    tags = lock_named_tags(transaction, case_id, request.tags)
+    existing = find_taggings(transaction, exhibit_ids, tags)
+    removed = delete_taggings(transaction, exhibit_ids, tags)
+    changes = {
+        exhibit: {Key(Kind.TAG, tags[each]): Change(True, False) for each in tag_ids}
+        for exhibit, tag_ids in existing.items()
+    }
+    record_changes(transaction, Author(Action.UNTAGGED, caller.user_id), versions, changes)
+    return TaggingsRemoved(removed=removed)
 
 
-def _lock_exhibits(transaction: Session, caller: Caller, ids: Sequence[int]) -> int:
-    """Lock the exhibits, whose ids are sorted, and return their case's id.
+def _lock_exhibits(transaction: Session, caller: Caller, ids: Sequence[int]) -> LockedExhibits:
+    """Lock the exhibits, whose ids are sorted, and return their case and versions.
 
     An exhibit never moves to another case, so the first read decides which rows may be locked: none of another tenant.
     """
     own = select(Exhibits.id, Exhibits.case_id).join(Cases, Cases.id == Exhibits.case_id)
     own = own.where(is_in(Exhibits.id, ids), Cases.tenant_id == caller.tenant_id, *build_wall(caller))
     cases = {row.id: row.case_id for row in transaction.execute(own)}
+    versions: dict[int, int] = {}
     if len(cases) == len(ids):
-        locked = set(transaction.scalars(_select_for_update(ids)))
-        cases = {exhibit: case for exhibit, case in cases.items() if exhibit in locked}
+        versions = {row.id: row.version for row in transaction.execute(_select_for_update(ids))}
+        cases = {exhibit: case for exhibit, case in cases.items() if exhibit in versions}
     missing = [exhibit for exhibit in ids if exhibit not in cases]
     if missing:
         raise exhibits_not_found(missing)
     if len(set(cases.values())) > 1:
         raise InvalidInputError("exhibitIds: the exhibits are of several cases; send a request for each case")
-    return int(cases[ids[0]])
+    return LockedExhibits(cases[ids[0]], versions)
 
 
-def _select_for_update(ids: Sequence[int]) -> Select[int, int]:
-    """Return a SELECT that locks in the order of the primary key, and reads only ids: a row may hold 64 KB of text.
+def _select_for_update(ids: Sequence[int]) -> Select[int, int, int]:
+    """Return a SELECT that locks in the order of the primary key, and reads few columns: a row may hold 64 KB of text.
 
-    With the id as its only column MySQL would scan the whole primary key for a list of half of a table, and wait for
-    exhibits that others lock.
+    By itself MySQL would scan the whole primary key for a list of half of a table, and wait for exhibits that others
+    lock.
     """
-    statement = select(Exhibits.id, Exhibits.case_id).where(is_in(Exhibits.id, ids)).order_by(Exhibits.id)
-    return force_index(statement.with_for_update(), Exhibits, "PRIMARY")
+    statement = select(Exhibits.id, Exhibits.case_id, Exhibits.version).where(is_in(Exhibits.id, ids))
+    return force_index(statement.order_by(Exhibits.id).with_for_update(), Exhibits, "PRIMARY")
 
 
 def _validate_texts(change: ExhibitChange) -> None:

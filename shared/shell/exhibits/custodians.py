@@ -1,8 +1,8 @@
 """List a case's custodians, and add one by name.
 
 Guaranteed: data of another tenant is not found; pages follow the unique names, with the same few statements for each
-page; a custodian that was added through the API stays, even if an import saw the name first and then stores no row with
-it.
+page; a custodian that was added through the API stays, even if an import saw the name first and its rows have no link
+to it in the end.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from shell.tables.custodians_tags import Custodians
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import decode_start_key
 
-# The end of an import deletes the custodians that it added and that no exhibit is linked to.
+# The end of an import deletes the custodians that it added and that no exhibit is linked to. Links can go too.
 _DETACH_FROM_IMPORT = text(
     "UPDATE custodians SET import_id = NULL, line_no = NULL, version = version + 1 "
-    "WHERE id = :id AND import_id IS NOT NULL "
-    "AND NOT EXISTS (SELECT 1 FROM custodian_exhibits AS link WHERE link.custodian_id = custodians.id)"
+    "WHERE id = :id AND import_id IS NOT NULL"
 )
 
 

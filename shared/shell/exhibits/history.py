@@ -9,14 +9,26 @@ one did not.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from core.exhibit_history import Action, Changes, Entry, decode_changes, encode_changes
+from core.exhibit_history import (
+    RECORDED_COLUMNS,
+    Action,
+    Change,
+    Changes,
+    Entry,
+    Key,
+    Kind,
+    decode_changes,
+    describe_fields,
+    encode_changes,
+)
 from shell.db.bulk_insert import insert_new
+from shell.tables.exhibits import Exhibits
 from shell.tables.history import ExhibitChanges
 from shell.utils.db_helpers import is_in
 
@@ -45,6 +57,28 @@ class NewEntry(NamedTuple):
     version: int
     changes: Changes
     line_no: int | None = None
+
+
+def read_fields(exhibit: Exhibits) -> dict[str, str | None]:
+    """Return the fields of the exhibit as the history stores them."""
+    return describe_fields({name: getattr(exhibit, name) for name in RECORDED_COLUMNS})
+
+
+def assert_links(kind: Kind, names: Mapping[int, str], existing: Container[int]) -> Changes:
+    """Return the changes of a request that the links exist; `existing` are the ids of those that existed before."""
+    return {Key(kind, name): Change(each in existing, True) for each, name in names.items()}
+
+
+def record_changes(
+    transaction: Session, author: Author, versions: Mapping[int, int], changes: Mapping[int, Changes]
+) -> None:
+    """Increment the version of each exhibit that has changes, and write its row: two statements, up to a megabyte.
+
+    The transaction has locked the exhibits; `versions` are those that it read with the lock.
+    """
+    ordered = sorted(changes)
+    raise_versions(transaction, ordered)
+    write_entries(transaction, author, [NewEntry(each, versions[each] + 1, changes[each]) for each in ordered])
 
 
 def raise_versions(transaction: Session, exhibit_ids: Sequence[int]) -> None:

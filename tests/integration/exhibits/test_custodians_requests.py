@@ -116,7 +116,19 @@ def test_one_who_was_asked_for_stays_when_the_import_that_saw_him_first_ends(cas
     assert (given("LAB"), given("Linked")["id"]) == ({"id": lab, "name": "Lab"}, linked)
     done(delete_unused_names, Imports(id=AN_IMPORT))
     kept = cases.database.query("SELECT id, import_id, line_no FROM custodians ORDER BY id")
-    assert kept == [(lab, None, None), (linked, AN_IMPORT, 3)], "the clerk was asked for by nobody"
+    assert kept == [(lab, None, None), (linked, None, None)], "the clerk was not asked for"
+
+
+def test_one_who_was_asked_for_stays_when_the_links_of_the_import_go(cases: Cases) -> None:
+    asked, unasked = (seen_by_an_import(cases, name) for name in ("Asked", "Unasked"))
+    exhibit = cases.exhibit("A-1")
+    for custodian in (asked, unasked):
+        link = "INSERT INTO custodian_exhibits (exhibit_id, custodian_id, user_id) VALUES (:exhibit, :custodian, 'u')"
+        cases.database.query(link, exhibit=exhibit, custodian=custodian)
+    assert given("Asked")["id"] == asked
+    cases.database.query("DELETE FROM custodian_exhibits")
+    done(delete_unused_names, Imports(id=AN_IMPORT))
+    assert cases.database.query("SELECT name FROM custodians") == [("Asked",)]
 
 
 def test_one_who_is_asked_for_while_that_import_ends_stays(counting: Cases) -> None:

@@ -36,7 +36,7 @@ def test_all_of_an_exhibit_is_told(cases: Cases) -> None:
     exhibit = cases.exhibit("A-1", title="Memo", document_date=moment, document_properties=properties, line_no=7)
     done(add_custodians, CALLER, exhibit, ["bob", "Ann"])
     told = get_exhibit(CALLER, exhibit)
-    assert (told.case, told.control_number, told.title, told.line, told.version) == ("Case", "A-1", "Memo", 7, 1)
+    assert (told.case, told.control_number, told.title, told.line, told.version) == ("Case", "A-1", "Memo", 7, 2)
     assert (told.document_date, told.custodians, told.tags) == (moment, ["Ann", "bob"], [])
     assert told.properties == {"Author": "Åsa 'x' \\ \"y\"", "Pages": "<nil>", "Empty": None}
     assert get_exhibit(CALLER, cases.exhibit("A-2")).properties == {}
