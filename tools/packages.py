@@ -97,7 +97,12 @@ ALLOWED: dict[str, set[str]] = {
             "core.imports.check_summary",
             "samples",
         ),
-        *("core.load_file.options", "core.load_file.field_mapping", "core.load_file.layout"),
+        *(
+            "core.load_file.options",
+            "core.load_file.field_mapping",
+            "core.load_file.layout",
+            "core.load_file.load_mode",
+        ),
     }
     | _RESOURCES,
 }

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
+from core.load_file.load_mode import Blanks, Mode, MultiValues, OverlayKey
 from core.roles import Role
 from local.catalog import arguments as lists
 from local.errors import UsageError
@@ -59,7 +60,7 @@ examples:
 The mapping file assigns columns to fields, by header name or by number from 1. Columns that it does not name are
 recognized by their header:
   {"columns": {"Doc ID": "control_number", "Author": "custodians"}}
-It can also hold any other import option (header, date_order, time_zone, newline, line_ends, cells; see
+It can also hold any other import option (header, date_order, time_zone, newline, line_ends, cells, mode; see
 docs/load-files.md):
   {"header": false, "date_order": "DMY", "columns": {"1": "control_number", "2": "title"}}
 fields: control_number bates_begin bates_end parent_control_number title file_name native_path text_path custodians
@@ -269,7 +270,29 @@ def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     )
     zone = "IANA time zone, such as America/New_York, of times without an offset (default: kept as written)"
     parser.add_argument("--time-zone", metavar="Z", help=zone)
+    _add_overlay_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object, also for an error")
+
+
+def _add_overlay_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--mode",
+        choices=[*Mode],
+        help="append: create documents; overlay: change existing ones; append_overlay: both (default: append)",
+    )
+    parser.add_argument(
+        "--overlay-key",
+        choices=[*OverlayKey],
+        help="the field that names the document of a row in an overlay (default: control_number)",
+    )
+    parser.add_argument(
+        "--blanks", choices=[*Blanks], help="whether a blank cell keeps the value or clears it (default: keep)"
+    )
+    parser.add_argument(
+        "--multi-values",
+        choices=[*MultiValues],
+        help="whether custodians and tags are added to those of the document or replace them (default: merge)",
+    )
 
 
 def _add_workers(parser: argparse.ArgumentParser) -> None:

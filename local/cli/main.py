@@ -155,6 +155,10 @@ def _read_import_options(options: argparse.Namespace) -> dict[str, Any]:
         delimiter=options.delimiter,
         qualifier=options.qualifier,
         time_zone=options.time_zone,
+        mode=options.mode,
+        overlay_key=options.overlay_key,
+        blanks=options.blanks,
+        multi_values=options.multi_values,
     )
 
 

@@ -72,6 +72,25 @@ class Options(RequestModel):
         description="The IANA time zone of times without an offset. Without it they are stored as written.",
         examples=["America/New_York"],
     )
+    mode: Literal["append", "overlay", "append_overlay"] | None = Field(
+        default=None,
+        description="append (default): a row whose exhibit exists with other values is rejected; overlay: a row changes "
+        "its exhibit, and is rejected if there is none; append_overlay: it changes its exhibit or creates one.",
+    )
+    overlay_key: Literal["control_number", "bates_begin"] | None = Field(
+        default=None,
+        description="The field that names the exhibit of a row; control_number by default, bates_begin only for "
+        "overlay. With bates_begin no column may be mapped to control_number.",
+    )
+    blanks: Literal["keep", "clear"] | None = Field(
+        default=None,
+        description="For an overlay: whether a blank cell keeps the stored value (default) or clears it.",
+    )
+    multi_values: Literal["merge", "replace"] | None = Field(
+        default=None,
+        description="For an overlay: whether the custodians and tags of a row are added to those of its exhibit "
+        "(default) or replace them.",
+    )
 
     def as_document(self) -> dict[str, Any]:
         """Return the options as an options file contains them, without missing ones."""
@@ -198,7 +217,7 @@ class ImportState(ResponseModel):
     rows_processed: int
     imported: int = Field(description="The rows that created an exhibit.")
     unchanged: int = Field(description="The rows whose exhibit existed with the same values.")
-    updated: int = Field(description="The rows that changed an existing exhibit. Always 0: such rows are rejected.")
+    updated: int = Field(description="The rows that changed an existing exhibit; 0 unless the mode is an overlay.")
     rejected: int = Field(description="The rows that were not imported.")
     warnings: int = Field(description="The changes that were made to values of imported rows.")
     chunks: int = Field(description="The chunks into which the file was split.")

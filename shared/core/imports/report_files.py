@@ -86,6 +86,7 @@ def build_reload_options(layout: Layout) -> dict[str, Any]:
         **({} if layout.has_header else {"cells": layout.grammar.cells}),
         "date_order": _choose_date_order(layout),
         **({"time_zone": layout.time_zone} if layout.time_zone else {}),
+        **layout.load_mode.as_options(),
         "columns": map_explicitly(layout),
     }
 

@@ -20,6 +20,7 @@ from core.load_file.field_mapping import MappingReason, explain_columns, get_id_
 from core.load_file.file_signatures import EMPTY_FILE, refuse_foreign_formats
 from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, LineCursor, Record
 from core.load_file.line_ends import SAMPLE_BYTES, SAMPLE_LINES, detect_cr_ends, take_sample_lines
+from core.load_file.load_mode import check_overlay_key
 from core.load_file.options import MAX_COLUMNS, NO_CHARACTER, ImportOptions
 from core.load_file.record_reader import read_records
 
@@ -138,6 +139,7 @@ def _build_opening(first: Record, lines: enc.Lines, before: int, dialect: Dialec
     body_start = dialect.mark_bytes + sum(lines.sizes[:body_line])
     columns = explain_columns(names, options.columns, options.profile)
     fields, reasons = tuple(column.field for column in columns), tuple(column.why for column in columns)
+    check_overlay_key(options.load_mode, fields, names)
     return Opening(dialect, grammar, names, fields, body_start, body_line + 1, reasons=reasons)
 
 

@@ -12,6 +12,7 @@ from core.exhibit_dates import DATE_FIELDS
 from core.load_file.given_columns import compute_header_fingerprint
 from core.load_file.grammar import Grammar
 from core.load_file.header_names import TIME_FIELDS, normalise_name
+from core.load_file.load_mode import LoadMode
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Layout:
     `newline` is the character that represents a line break inside a cell (None: no character does).
     `date_order` is DMY or MDY; `date_orders` has the order of the dates in a field where it is not that one.
     `time_zone` is the IANA name of the zone of times without an offset, `time_zone_version` that of the database that
-    has it. `hashed_date` is the index of the column that was the document date before there were other dates.
+    has it. `load_mode` is what the rows do with existing exhibits. `hashed_date` is the index of the column that was the document date before there were other dates.
     `body_start` is the byte and `body_line` the physical line where the records begin.
     `has_header`: the records come after a header; otherwise a line that names the delimiter may be before them.
     """
@@ -57,6 +58,7 @@ class Layout:
     time_zone: str | None = None
     time_zone_version: str | None = None
     hashed_date: int | None = None
+    load_mode: LoadMode = field(default_factory=LoadMode)
 
     def to_json(self) -> str:
         """Return the layout as JSON text for `from_json`."""
@@ -71,6 +73,7 @@ class Layout:
         values.setdefault("has_header", values["body_line"] > 1)
         for name in ("names", "fields", "reasons"):
             values[name] = tuple(values.get(name, ()))
+        values["load_mode"] = LoadMode.from_stored(values.get("load_mode", {}))
         return cls(**values)
 
     def fingerprint_header(self) -> str | None:

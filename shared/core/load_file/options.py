@@ -17,6 +17,7 @@ from core.load_file import encoding
 from core.load_file.encoding import has_surrogates
 from core.load_file.field_mapping import FIELDS
 from core.load_file.given_columns import ProfileUse
+from core.load_file.load_mode import OVERLAY_OPTIONS, LoadMode, parse_load_mode
 from core.time_zones import list_zones, suggest_zones
 
 NO_CHARACTER = ""
@@ -45,7 +46,7 @@ class ImportOptions:
     `qualifier` and `newline` are NO_CHARACTER if the uploader states that the file does not use one. `cells` is the
     number of cells of a row in a file without a header. `line_ends` is CR if CR ends lines, as LF and CRLF do, and LF
     if only these do. `date_order` is an order for all dates, or the orders by field. `time_zone` is an IANA name. With
-    `dry_run` the file is checked and not imported.
+    `dry_run` the file is checked and not imported. `load_mode` are the options `mode` and those of an overlay.
     """
 
     user_id: str | None = None
@@ -62,6 +63,8 @@ class ImportOptions:
     time_zone: str | None = field(default=None, repr=False)
     dry_run: bool = False
     profile: ProfileUse | None = None
+    # Not in the repr either.
+    load_mode: LoadMode = field(default_factory=LoadMode, repr=False)
 
     def get_date_order(self, date: str) -> str | None:
         """Return the order of the dates of a field; None if it is not given."""
@@ -75,7 +78,7 @@ def parse_options(document: object) -> ImportOptions:
     """
     if not isinstance(document, Mapping):
         raise _refuse('The options are not a JSON object. Write them as in {"delimiter": "comma"}.')
-    known = set(ImportOptions.__dataclass_fields__)
+    known = {*ImportOptions.__dataclass_fields__, "mode", *OVERLAY_OPTIONS} - {"load_mode"}
     unknown = sorted(set(map(str, document)) - known)
     if unknown:
         raise _refuse(f"Unknown option {unknown[0]!r}. The options are {', '.join(sorted(known))}.")
@@ -94,6 +97,7 @@ def parse_options(document: object) -> ImportOptions:
         time_zone=_parse_time_zone(_parse_text(document, "time_zone")),
         dry_run=_parse_flag(document, "dry_run", default=False),
         profile=_parse_profile(document.get("profile")),
+        load_mode=parse_load_mode(document),
     )
 
 

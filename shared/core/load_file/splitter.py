@@ -175,6 +175,7 @@ class Splitter:
             time_zone=options.time_zone,
             time_zone_version=get_database_version() if options.time_zone else None,
             hashed_date=hashed,
+            load_mode=options.load_mode,
         )
 
     def _choose_orders(self, options: ImportOptions) -> dict[str, str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
@@ -22,6 +22,7 @@ from shell.db.session_variables import set_session_variable
 from shell.db.sql_literals import execute_literal, format_row_literals
 
 Row = tuple[Any, ...]
+R = TypeVar("R", bound=Row)
 DUPLICATE_ENTRY = 1062
 # The server lists at most 65,535 warnings, and a row can cause several.
 IGNORE_BATCH, MAX_WARNINGS = 10_000, 65_535
@@ -118,11 +119,11 @@ def _insert_ignore_halves(transaction: Session, table: str, columns: Sequence[st
 
 
 def insert_bisecting(
-    transaction: Session, insert: Callable[[Sequence[Row]], None], rows: Sequence[Row]
-) -> list[tuple[Row, int | None]]:
-    """Insert all rows that the server accepts; return the rejected ones, each with the server's error number.
+    transaction: Session, insert: Callable[[Sequence[R]], None], rows: Sequence[R]
+) -> list[tuple[R, int | None]]:
+    """Insert or update all rows that the server accepts; return the rejected ones, each with the server's error number.
 
-    `insert` must be idempotent, as `insert_missing` is: the first attempt runs without a SAVEPOINT. After an error of
+    `insert` must be idempotent, as `insert_missing` is, or one statement: the first attempt runs without a SAVEPOINT. After an error of
     class DATA the rows are bisected, each part in a SAVEPOINT of its own; any other error is raised.
     """
     if not rows:
@@ -137,8 +138,8 @@ def insert_bisecting(
 
 
 def _bisect(
-    transaction: Session, insert: Callable[[Sequence[Row]], None], rows: Sequence[Row]
-) -> list[tuple[Row, int | None]]:
+    transaction: Session, insert: Callable[[Sequence[R]], None], rows: Sequence[R]
+) -> list[tuple[R, int | None]]:
     try:
         with transaction.begin_nested():
             insert(rows)

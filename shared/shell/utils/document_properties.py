@@ -10,7 +10,7 @@ first, and every change is reported. `<nil>` becomes null; a blank cell has no e
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple, cast
 
 from core.codes import WarningCode
@@ -81,6 +81,29 @@ def coerce_properties(properties: Properties, limit: ColumnLimit) -> tuple[str |
         kept = _without_four_bytes(kept, changes)
     stored = _drop_until_fits(kept, limit.bytes or TEXT_COLUMN_BYTES, changes)
     return stored, changes
+
+
+def merge_properties(
+    stored: Properties, given: Properties, removed: Collection[str], limit: ColumnLimit
+) -> tuple[dict[str, str | None], list[PropertyChange]]:
+    """Return the stored properties with the given ones, which were coerced, and without the removed ones.
+
+    If they do not fit the column together, given ones are left out, largest first, and each is a change; a stored
+    entry of that name stays as it is.
+    """
+    merged = {name: value for name, value in stored.items() if name not in removed} | dict(given)
+    changes: list[PropertyChange] = []
+    room = limit.bytes or TEXT_COLUMN_BYTES
+    by_size = sorted(given, key=lambda name: (utf8_length(given[name] or ""), name), reverse=True)
+    while by_size and utf8_length(serialize_properties(merged)) > room:
+        name = by_size.pop(0)
+        if name in stored:
+            merged[name] = stored[name]
+        else:
+            del merged[name]
+        message = f"The value was left out; all properties of the document together may take {room} bytes."
+        changes.append(PropertyChange(WarningCode.PROPERTY_DROPPED, name, message, 0))
+    return merged, changes
 
 
 def _normalize_encoding(value: str | None) -> str | None:

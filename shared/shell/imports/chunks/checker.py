@@ -28,6 +28,7 @@ from shell.imports.check_results import FindingRow, build_finding, write_facts, 
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.imports.chunks.comparison import CaseComparison
+from shell.imports.chunks.overlay_rows import compare_overlay
 from shell.imports.chunks.results import RowResults, list_occurrences
 from shell.imports.chunks.writer import WriteResult, find_result, lock_chunk
 from shell.imports.completion import ChunkOutcome, Counts, complete_chunk
@@ -66,6 +67,9 @@ def compare_with_case(transaction: Session, chunk_input: ChunkInput) -> RowResul
     """Return the result that an import would have for every row; the ids of new exhibits are 0."""
     chunk_input.number_missing_names()
     results = RowResults(rejected=[(row, row.errors) for row in chunk_input.rejected])
+    if chunk_input.layout.load_mode.is_overlay:
+        compare_overlay(transaction, chunk_input, results)
+        return results
     held = [row for row in chunk_input.valid if row.control_number in chunk_input.held]
     CaseComparison(chunk_input, results).compare(transaction, held, chunk_input.held)
     results.inserted += ((row, 0) for row in chunk_input.list_new_rows())
@@ -123,4 +127,6 @@ def _build_finding(import_id: int, row: StorableRow, seq: int, found: RowError |
 
 def _count(results: RowResults) -> Counts:
     warnings = sum(len(row.changes) for row in results.list_accepted())
-    return Counts(len(results.inserted), len(results.unchanged), 0, len(results.rejected), warnings)
+    return Counts(
+        len(results.inserted), len(results.unchanged), len(results.updated), len(results.rejected), warnings
+    )

@@ -46,8 +46,9 @@ class ChunkInput:
         self.forget_names()
 
     def list_new_rows(self) -> list[StorableRow]:
-        """Return the rows whose exhibits the case did not hold when it was read."""
-        return [row for row in self.valid if row.control_number not in self.held]
+        """Return the rows whose exhibits the case did not hold when it was read; none if they are not created."""
+        creates = self.layout.load_mode.creates
+        return [row for row in self.valid if row.control_number not in self.held] if creates else []
 
     def forget_names(self) -> None:
         """Let the next attempt find the names again: one may have been deleted, or its transaction lost."""
@@ -82,12 +83,17 @@ class ChunkInput:
     def _list_first_lines(self, kind: NameKind) -> dict[str, int]:
         """Return the names of the rows, each with its lowest line.
 
-        Rows that conflict with an exhibit of the case are not imported, and their names are left out.
+        Rows that conflict with an exhibit of the case, or lack the one to be changed, are not imported, and their names
+        are left out.
         """
         lines: dict[str, int] = {}
-        for row in self.valid:
-            stored = self.held.get(str(row.control_number))
-            if stored is None or row.is_equal(stored.row_hash):
-                for name in row.get_names(kind):
-                    lines.setdefault(name.name, row.source.line_no)
+        for row in filter(self._may_be_imported, self.valid):
+            for name in row.get_names(kind):
+                lines.setdefault(name.name, row.source.line_no)
         return lines
+
+    def _may_be_imported(self, row: StorableRow) -> bool:
+        stored, mode = self.held.get(str(row.control_number)), self.layout.load_mode
+        if stored is None:
+            return mode.creates
+        return mode.is_overlay or row.is_equal(stored.row_hash)

@@ -42,6 +42,9 @@ class CaseComparison:
                 raise ConflictError(CHANGED_MEANWHILE)
             if (exhibit.import_id, exhibit.line_no) == (self._input.import_record.id, row.source.line_no):
                 self._results.inserted.append((row, exhibit.id))
+            elif self._input.layout.load_mode.is_overlay:
+                # Created since the chunk looked for the exhibits to be changed: the next attempt finds it.
+                raise ConflictError(CHANGED_MEANWHILE)
             elif row.is_equal(exhibit.row_hash):
                 equal.append((row, exhibit.id))
             else:
@@ -53,7 +56,7 @@ class CaseComparison:
 
     def _compare_links(self, transaction: Session, equal: Sequence[tuple[StorableRow, int]]) -> None:
         missing = find_missing_links(transaction, {kind: build_links(self._input, kind, equal) for kind in NAME_KINDS})
-        self._results.unchanged = [(row, exhibit_id) for row, exhibit_id in equal if exhibit_id not in missing]
+        self._results.unchanged += [(row, exhibit_id) for row, exhibit_id in equal if exhibit_id not in missing]
         origins = find_origins(transaction, self._input.import_record, list(missing))
         for row, exhibit_id in equal:
             if exhibit_id in missing:

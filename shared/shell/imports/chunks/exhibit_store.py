@@ -13,6 +13,8 @@ from zlib import crc32
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from core.codes import Rejection
+from core.load_file.rows import RowError
 from shell.db.bulk_insert import InsertResult, insert_bisecting, insert_missing, insert_missing_literals
 from shell.db.group_concat import BETWEEN_VALUES, select_packed, select_packed_rows
 from shell.db.sql_literals import format_in_list, format_row_literals
@@ -109,6 +111,11 @@ def insert_exhibits(transaction: Session, new: NewExhibits) -> InsertedExhibits:
     refused = insert_bisecting(transaction, insert, whole)
     ids = {} if refused or not whole else _find_generated_ids(transaction, new.rows, done)
     return InsertedExhibits(ids, [(by_line[values[_LINE_NO]], number) for values, number in refused])
+
+
+def build_refusal(number: int | None) -> RowError:
+    """Return the error of a row with a value that the server refused with this error number."""
+    return RowError(Rejection.VALUE_REFUSED, None, f"the database refused a value of the row (error {number})")
 
 
 def _find_generated_ids(

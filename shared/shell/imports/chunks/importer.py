@@ -22,6 +22,7 @@ from core.load_file.chunk_reader import SourceRecord, read_chunk
 from core.load_file.encoding import decode
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
+from core.load_file.load_mode import LoadMode
 from core.load_file.original_lines import find_line_in_text, has_line_column
 from core.load_file.rows import Row, RowError, parse_row
 from core.statuses import ACTIVE_STATUSES, ChunkStatus, ImportStatus
@@ -32,6 +33,7 @@ from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import RowCoercer, StorableRow
 from shell.imports.chunks.columnar_rows import ColumnarRows, columnar_rows
 from shell.imports.chunks.exhibit_store import StoredExhibit, find_exhibits, may_hold
+from shell.imports.chunks.overlay_store import find_by_key
 from shell.imports.chunks.writer import write_chunk
 from shell.observability import logger
 from shell.outbox.writer import wake_relay
@@ -153,17 +155,26 @@ def _compare_with_case(
     case_id = loaded.import_record.case_id
     numbers = [*columnar.numbers, *(str(row.control_number) for row in others if not row.errors)]
     with session() as reading:
-        held = find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
-        # The end of a check needs dates and parents.
-        is_check = loaded.import_record.status == ImportStatus.CHECKING
+        held = _find_held(reading, case_id, numbers, layout.load_mode)
+        # The end of a check needs dates and parents; an overlay compares them with what is stored later.
+        is_needed = loaded.import_record.status == ImportStatus.CHECKING or layout.load_mode.is_overlay
         hashes = (columnar.hashes, columnar.earlier_hashes)
-        with_values = is_check or any(map(partial(_is_new_or_differs, held), columnar.numbers, *hashes))
+        with_values = is_needed or any(map(partial(_is_new_or_differs, held), columnar.numbers, *hashes))
         rows = [*columnar.build_rows(with_values=with_values), *others]
         if others:
             rows.sort(key=lambda row: row.source.line_no)
         chunk_input = ChunkInput(loaded.import_record, loaded.chunk, layout, rows, held)
         chunk_input.find_names(reading)
     return chunk_input
+
+
+def _find_held(
+    reading: Session, case_id: int, numbers: Sequence[str], load_mode: LoadMode
+) -> Mapping[str, StoredExhibit]:
+    if load_mode.is_overlay:
+        found = find_by_key(reading, case_id, load_mode.overlay_key, set(numbers))
+        return {key: StoredExhibit(first.id, 0, 0, first.row_hash) for key, [first, *_] in found.items()}
+    return find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
 
 
 def _is_new_or_differs(held: Mapping[str, StoredExhibit], number: str, *hashes: bytes) -> bool:

@@ -36,11 +36,12 @@ class RowResults:
 
     inserted: list[tuple[StorableRow, int]] = field(default_factory=list)
     unchanged: list[tuple[StorableRow, int]] = field(default_factory=list)
+    updated: list[tuple[StorableRow, int]] = field(default_factory=list)
     rejected: list[tuple[StorableRow, Sequence[RowError]]] = field(default_factory=list)
 
     def list_accepted(self) -> list[StorableRow]:
         """Return the rows that the case holds now, in the order of the file."""
-        rows = [row for row, _ in (*self.inserted, *self.unchanged)]
+        rows = [row for row, _ in (*self.inserted, *self.updated, *self.unchanged)]
         return sorted(rows, key=lambda row: row.source.line_no)
 
 
@@ -55,7 +56,10 @@ def write_results(
     insert_new(transaction, "import_warnings", WarningRow._fields, warnings)
     occurrences = [(chunk.import_id, chunk.chunk_no, seq, *each) for seq, each in enumerate(list_occurrences(results))]
     insert_new(transaction, "import_name_occurrences", NAME_COLUMNS, occurrences)
-    counts = Counts(len(results.inserted), len(results.unchanged), 0, len(results.rejected), len(warnings))
+    counts = Counts(
+        *(len(results.inserted), len(results.unchanged), len(results.updated)),
+        *(len(results.rejected), len(warnings)),
+    )
     return ChunkOutcome(ChunkStatus.DONE, counts, list(_build_events(tenant_id, chunk, rows)))
 
 

@@ -14,16 +14,23 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from core.codes import Rejection
 from core.errors import ChunkBusyError, ConflictError, ImportNotRunningError
-from core.load_file.rows import RowError
 from core.statuses import ChunkStatus
 from shell.db.errors import error_number
 from shell.db.session import session
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.comparison import CaseComparison, build_links
-from shell.imports.chunks.exhibit_store import StoredExhibit, find_exhibits, insert_exhibits, insert_links
+from shell.imports.chunks.exhibit_store import (
+    NewExhibits,
+    StoredExhibit,
+    build_refusal,
+    find_exhibits,
+    insert_exhibits,
+    insert_links,
+    prepare_exhibits,
+)
+from shell.imports.chunks.overlay_writer import OverlayWriter
 from shell.imports.chunks.results import RowResults, write_results
 from shell.imports.completion import ChunkOutcome, Counts, complete_chunk
 from shell.imports.unused_names import delete_unused_names
@@ -114,6 +121,7 @@ def _emit_counts(counts: Counts) -> None:
     emit_counts(
         RowsImported=counts.imported,
         RowsUnchanged=counts.unchanged,
+        RowsUpdated=counts.updated,
         RowsRejected=counts.rejected,
         RowWarnings=counts.warnings,
     )
@@ -128,22 +136,26 @@ class ChunkWriter:
 
     def write(self, transaction: Session) -> ChunkOutcome:
         """Write all rows of the chunk; the caller holds the lock on the chunk's row and commits."""
-        results = self._write_exhibits(transaction)
+        results = RowResults(rejected=[(row, row.errors) for row in self._input.rejected])
+        if self.layout.load_mode.is_overlay:
+            rows = OverlayWriter(self._input, results).write(transaction)
+            self._insert_exhibits(transaction, results, prepare_exhibits(rows), rows)
+        else:
+            self._insert_exhibits(transaction, results, self._input.new, self.valid)
         self._write_links(transaction, results.inserted)
         return write_results(transaction, self.import_record.tenant_id, self.chunk, self.layout, results)
 
-    def _write_exhibits(self, transaction: Session) -> RowResults:
-        added = insert_exhibits(transaction, self._input.new)
-        results = RowResults(rejected=[(row, row.errors) for row in self._input.rejected])
-        results.rejected += [(row, [_build_refusal(number)]) for row, number in added.refused]
-        results.inserted = [
-            (row, added.ids[row.source.line_no]) for row in self.valid if row.source.line_no in added.ids
-        ]
+    def _insert_exhibits(
+        self, transaction: Session, results: RowResults, new: NewExhibits, rows: Sequence[StorableRow]
+    ) -> None:
+        """Insert the new ones of the rows, and compare the others with the exhibits that the case holds."""
+        added = insert_exhibits(transaction, new)
+        results.rejected += [(row, [build_refusal(number)]) for row, number in added.refused]
+        results.inserted = [(row, added.ids[row.source.line_no]) for row in rows if row.source.line_no in added.ids]
         known = {row.source.line_no for row, _ in added.refused} | added.ids.keys()
-        others = [row for row in self.valid if row.source.line_no not in known]
+        others = [row for row in rows if row.source.line_no not in known]
         stored = self._find_stored(transaction, [str(row.control_number) for row in others])
         CaseComparison(self._input, results).compare(transaction, others, stored)
-        return results
 
     def _find_stored(self, transaction: Session, numbers: Sequence[str]) -> Mapping[str, StoredExhibit]:
         """Return the case's exhibits under these numbers.
@@ -151,6 +163,8 @@ class ChunkWriter:
         Exhibits that were read before the transaction are not read again: this chunk does not write to them, and a
         change since then has the same effect as a change after this chunk.
         """
+        if self.layout.load_mode.is_overlay:
+            return find_exhibits(transaction, self.import_record.case_id, numbers)
         others = [number for number in numbers if number not in self.held]
         return {**self.held, **find_exhibits(transaction, self.import_record.case_id, others)}
 
@@ -162,7 +176,3 @@ class ChunkWriter:
             if error_number(error) == NO_SUCH_PARENT:
                 raise ConflictError("a custodian or tag was deleted while the chunk was written") from error
             raise
-
-
-def _build_refusal(number: int | None) -> RowError:
-    return RowError(Rejection.VALUE_REFUSED, None, f"the database refused a value of the row (error {number})")

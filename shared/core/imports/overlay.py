@@ -1,0 +1,112 @@
+"""What a row of an overlay changes in the document that it names.
+
+Guaranteed: only columns of the file are touched; a blank cell changes nothing unless blanks clear; values are compared
+exactly, and an absent property, null and "" are three values. A parent that follows from a family's range, and a
+document date that follows from another date, are set when a document is created; later such a date follows its source.
+A cell of nothing but whitespace is blank: programs pad columns with spaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from core.exhibit_dates import DATE_FIELDS
+from core.exhibit_history import precision_field
+from core.load_file.given_columns import MULTI_COLUMN_FIELDS
+from core.load_file.grammar import ASCII_WHITESPACE
+from core.load_file.layout import Layout
+from core.load_file.load_mode import Blanks, MultiValues
+from core.load_file.rows import KEYS, TEXTS
+
+# The columns of `exhibits` that an overlay can change, besides the properties and the row hash.
+OVERLAID_COLUMNS = (*KEYS[1:], *TEXTS, *DATE_FIELDS, "document_date_source", "date_precision")
+Properties = Mapping[str, str | None]
+
+
+class OverlaidDocument(NamedTuple):
+    """The values of a document, or those that a row would have if it were a new one.
+
+    `fields` are OVERLAID_COLUMNS in the form of `core.exhibit_history.describe_fields`.
+    """
+
+    fields: Mapping[str, str | None]
+    properties: Properties
+
+
+class PropertyChanges(NamedTuple):
+    """The properties that a row sets, and the names of those that it removes."""
+
+    given: Properties
+    removed: frozenset[str]
+
+
+class RowOverlay:
+    """How the rows of one file overlay documents."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._mode, columns = layout.load_mode, tuple(zip(layout.names, layout.fields, strict=True))
+        self._clears = self._mode.blanks is Blanks.CLEAR
+        indexes = {field: index for index, (_, field) in enumerate(columns) if field not in MULTI_COLUMN_FIELDS}
+        self._texts = {field: indexes[field] for field in (*KEYS[1:], *TEXTS) if field in indexes}
+        self._dates = {column.field: column.index for column in layout.date_columns}
+        self._properties = {
+            name: index for index, (name, field) in enumerate(columns) if field not in (*TEXTS, "original_line")
+        }
+
+    @property
+    def replaces_names(self) -> bool:
+        """Whether the custodians and tags of a row replace those of its document."""
+        return self._mode.multi_values is MultiValues.REPLACE
+
+    @property
+    def clears(self) -> bool:
+        """Whether a blank cell empties the field."""
+        return self._clears
+
+    def find_fields(
+        self, cells: Sequence[str], row: OverlaidDocument, stored: OverlaidDocument
+    ) -> dict[str, str | None]:
+        """Return the new values of the fields that the row changes."""
+        touched = [field for field, index in self._texts.items() if self._clears or not is_blank(cells[index])]
+        given = {field: None if is_blank(cells[self._texts[field]]) else row.fields[field] for field in touched}
+        given |= self._find_dates(cells, row, stored)
+        return {field: value for field, value in given.items() if value != stored.fields[field]}
+
+    def _find_dates(
+        self, cells: Sequence[str], row: OverlaidDocument, stored: OverlaidDocument
+    ) -> dict[str, str | None]:
+        touched = [date for date, index in self._dates.items() if self._clears or not is_blank(cells[index])]
+        given = {date: row.fields[date] for date in touched}
+        precisions = {precision_field(date): row.fields[precision_field(date)] for date in touched}
+        source = stored.fields["document_date_source"]
+        if "document_date" in given:
+            given["document_date_source"] = None
+        elif source in given:
+            given["document_date"] = given[source]
+            given["document_date_source"] = source if given[source] else None
+            precisions[precision_field("document_date")] = precisions[precision_field(source)]
+        return given | precisions
+
+    def find_properties(self, cells: Sequence[str], row: OverlaidDocument) -> PropertyChanges:
+        """Return what the row sets and removes; a cell that could not be stored does neither.
+
+        The text of a cell that its field stores as it is, such as an id without spaces around it, is no property.
+        """
+        given = {name: row.properties[name] for name in self._list_given(cells) if name in row.properties}
+        blank = {name for name, index in self._properties.items() if is_blank(cells[index])}
+        kept_as_fields = {name for name in self._list_given(cells) if self._is_stored_as_field(name, cells, row)}
+        return PropertyChanges(given, frozenset((blank if self._clears else set()) | kept_as_fields))
+
+    def _list_given(self, cells: Sequence[str]) -> Iterator[str]:
+        return (name for name, index in self._properties.items() if not is_blank(cells[index]))
+
+    def _is_stored_as_field(self, name: str, cells: Sequence[str], row: OverlaidDocument) -> bool:
+        index = self._properties[name]
+        keys = (field for field, at in self._texts.items() if at == index)
+        return name not in row.properties and any(row.fields[field] == cells[index] for field in keys)
+
+
+def is_blank(cell: str) -> bool:
+    """Return whether a cell has nothing but whitespace."""
+    return not cell.strip(ASCII_WHITESPACE)

@@ -1,0 +1,242 @@
+"""Decide what the rows of a chunk change in the exhibits of their case.
+
+Guaranteed: a decision is made from the values that are stored when it is made; for a write they are read under locks,
+for a check without. Reading is bounded: the exhibits of a chunk can take 64 KB each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy.orm import Session
+
+from core.codes import Rejection
+from core.errors import ConflictError
+from core.exhibit_dates import DATE_FIELDS
+from core.exhibit_history import ABSENT, Change, Changes, Key, Kind, Value, describe_fields, restore_columns
+from core.imports.overlay import OVERLAID_COLUMNS, OverlaidDocument, RowOverlay
+from core.load_file.load_mode import OverlayKey
+from core.load_file.rows import RowError, ValueChange
+from shell.db.column_limits import column_limits
+from shell.imports.chunks.chunk_input import ChunkInput
+from shell.imports.chunks.coercion import COLUMNS, StorableRow
+from shell.imports.chunks.comparison import CHANGED_MEANWHILE
+from shell.imports.chunks.overlay_store import (
+    ExhibitUpdate,
+    KeyedExhibit,
+    StoredDocument,
+    find_by_key,
+    list_links,
+    lock_exhibits,
+    read_documents,
+    slice_by_size,
+)
+from shell.imports.chunks.results import RowResults
+from shell.tables.name_kinds import NAME_KINDS, NameKind
+from shell.utils.document_properties import PropertyChange, merge_properties, parse_properties, serialize_properties
+
+MAX_LISTED = 20
+
+
+class _LinkChanges(NamedTuple):
+    """The links of one exhibit that change: the names' kinds, ids and names as stored."""
+
+    added: Sequence[tuple[NameKind, int, str]] = ()
+    removed: Sequence[tuple[NameKind, int, str]] = ()
+
+
+class _ValueChanges(NamedTuple):
+    """What a row changes besides links, and the values of its exhibit's columns afterwards."""
+
+    changes: Changes
+    columns: Mapping[str, Any]
+    properties: str | None
+
+
+class OverlaidRow(NamedTuple):
+    """A row that changes its exhibit; `update` has all values of the exhibit, also if only links change."""
+
+    row: StorableRow
+    exhibit: KeyedExhibit
+    update: ExhibitUpdate
+    changes: Changes
+    links: _LinkChanges
+
+
+class ChunkOverlay:
+    """The overlay of one attempt at one chunk; adds its rejected and unchanged rows to `results`."""
+
+    def __init__(self, chunk_input: ChunkInput, results: RowResults) -> None:
+        self._input, self._results = chunk_input, results
+        self._key = chunk_input.layout.load_mode.overlay_key
+        self._overlay = RowOverlay(chunk_input.layout)
+        self._limit = column_limits("exhibits")["document_properties"]
+        self.new: list[StorableRow] = []
+
+    def find_targets(self, transaction: Session, *, locked: bool) -> list[tuple[StorableRow, KeyedExhibit]]:
+        """Return the rows that have one exhibit, with it, in the order of the file; the others are rejected or `new`.
+
+        Raises ConflictError if an exhibit is removed or gets another key before it is locked.
+        """
+        keys = {str(row.control_number) for row in self._input.valid}
+        found = find_by_key(transaction, self._input.import_record.case_id, self._key, keys)
+        targets: list[tuple[StorableRow, KeyedExhibit]] = []
+        for row in self._input.valid:
+            exhibits = found.get(str(row.control_number), [])
+            if len(exhibits) == 1:
+                targets.append((row, exhibits[0]))
+            elif not exhibits and self._input.layout.load_mode.creates:
+                self.new.append(row)
+            else:
+                self._results.rejected.append((row, [self._describe(row, exhibits)]))
+        if locked:
+            targets = self._lock(transaction, targets)
+        # Reports name a document by its control number, whatever the key is.
+        return [(row._replace(control_number=exhibit.control_number), exhibit) for row, exhibit in targets]
+
+    def _lock(
+        self, transaction: Session, targets: Sequence[tuple[StorableRow, KeyedExhibit]]
+    ) -> list[tuple[StorableRow, KeyedExhibit]]:
+        current = lock_exhibits(transaction, [exhibit.id for _, exhibit in targets])
+        for row, exhibit in targets:
+            now = current.get(exhibit.id)
+            if now is None or getattr(now, self._key.value) != row.control_number:
+                raise ConflictError(CHANGED_MEANWHILE)
+        return [(row, current[exhibit.id]) for row, exhibit in targets]
+
+    def _describe(self, row: StorableRow, exhibits: Sequence[KeyedExhibit]) -> RowError:
+        column = self._name_key_column()
+        if exhibits:
+            numbers = ", ".join(exhibit.control_number for exhibit in exhibits[:MAX_LISTED])
+            more = f" and {len(exhibits) - MAX_LISTED} more" if len(exhibits) > MAX_LISTED else ""
+            message = f"{len(exhibits)} documents of the case begin with this Bates number: {numbers}{more}."
+            return RowError(Rejection.AMBIGUOUS_KEY, column, f"{message} Overlay them by control number.")
+        message = "The case has no document with this"
+        name = "begin Bates number" if self._key is OverlayKey.BATES_BEGIN else "id"
+        advice = "Correct it, or use append_overlay" if self._key is OverlayKey.CONTROL_NUMBER else "Correct it"
+        return RowError(Rejection.NOT_IN_CASE, column, f"{message} {name}. {advice}.")
+
+    def _name_key_column(self) -> str | None:
+        layout = self._input.layout
+        columns = layout.find_columns(self._key.value) or layout.find_columns("bates_begin")
+        return layout.names[columns[0]] if columns else None
+
+    def decide(
+        self, transaction: Session, targets: Sequence[tuple[StorableRow, KeyedExhibit]]
+    ) -> Iterator[list[OverlaidRow]]:
+        """Yield the rows that change their exhibits, a bounded slice at a time; the others are `unchanged`."""
+        links = self._find_link_changes(transaction, targets)
+        rows = {exhibit.id: row for row, exhibit in targets}
+        for part in slice_by_size([exhibit for _, exhibit in targets]):
+            ids = [each.id for each in part if each.id in links or not rows[each.id].is_equal(each.row_hash)]
+            stored = read_documents(transaction, ids)
+            decided = (
+                self._decide(rows[each.id], each, stored.get(each.id), links.get(each.id, _LinkChanges()))
+                for each in part
+            )
+            yield [overlaid for overlaid in decided if overlaid]
+
+    def _decide(
+        self, row: StorableRow, exhibit: KeyedExhibit, stored: StoredDocument | None, links: _LinkChanges
+    ) -> OverlaidRow | None:
+        """Return what the row changes; None if that is nothing. `stored` is only needed if it may be something."""
+        if stored is None:
+            self._results.unchanged.append((row, exhibit.id))
+            return None
+        values = _ValueChanges({}, stored.columns, stored.properties)
+        if not row.is_equal(exhibit.row_hash):
+            row, values = self._compare(row, stored)
+        changes = _list_changes(values, exhibit, links)
+        if not changes:
+            self._results.unchanged.append((row, exhibit.id))
+            return None
+        update = ExhibitUpdate(exhibit.id, values.columns, values.properties, keeps_hash=not values.changes)
+        return OverlaidRow(row, exhibit, update, changes, links)
+
+    def _compare(self, row: StorableRow, stored: StoredDocument) -> tuple[StorableRow, _ValueChanges]:
+        """Return the row, with warnings of properties that do not fit, and the values that it changes."""
+        cells, new, before = row.source.cells or (), _read_values(row), stored.document
+        fields = self._overlay.find_fields(cells, new, before)
+        merged, dropped = merge_properties(before.properties, *self._overlay.find_properties(cells, new), self._limit)
+        if dropped:
+            row = self._add_warnings(row, dropped)
+        changes = {Key(Kind.FIELD, name): Change(before.fields[name], value) for name, value in fields.items()}
+        columns = {**stored.columns, **restore_columns(fields, stored.columns["date_precision"])}
+        differing = dict(_compare_properties(before.properties, merged))
+        text = (serialize_properties(merged) if merged else None) if differing else stored.properties
+        return row, _ValueChanges({**changes, **differing}, columns, text)
+
+    def _add_warnings(self, row: StorableRow, dropped: Sequence[PropertyChange]) -> StorableRow:
+        originals = dict(zip(self._input.layout.names, row.source.cells or (), strict=False))
+        warnings = [
+            ValueChange(each.code, each.name, each.message, originals.get(each.name), each.stored_bytes)
+            for each in dropped
+        ]
+        return row._replace(changes=[*row.changes, *warnings])
+
+    def _find_link_changes(
+        self, transaction: Session, targets: Sequence[tuple[StorableRow, KeyedExhibit]]
+    ) -> dict[int, _LinkChanges]:
+        found: dict[int, _LinkChanges] = {}
+        for kind in NAME_KINDS:
+            wanted = {exhibit.id: self._find_names(kind, row) for row, exhibit in targets if self._touches(kind, row)}
+            linked = list_links(transaction, kind, list(wanted))
+            for exhibit_id, names in wanted.items():
+                there = linked.get(exhibit_id, {})
+                added = [(kind, name_id, name) for name_id, name in names.items() if name_id not in there]
+                gone = {} if not self._overlay.replaces_names else there
+                removed = [(kind, name_id, name) for name_id, name in gone.items() if name_id not in names]
+                if added or removed:
+                    before = found.get(exhibit_id, _LinkChanges())
+                    found[exhibit_id] = _LinkChanges([*before.added, *added], [*before.removed, *removed])
+        return found
+
+    def _touches(self, kind: NameKind, row: StorableRow) -> bool:
+        """Return whether the row can change links: it has names, or blanks clear what the file has a column for."""
+        clears = self._overlay.clears and self._overlay.replaces_names
+        return bool(row.get_names(kind)) or (clears and kind.table in self._input.layout.fields)
+
+    def _find_names(self, kind: NameKind, row: StorableRow) -> dict[int, str]:
+        """Return the row's names as stored, by id."""
+        found = self._input.found_names[kind.model]
+        try:
+            rows = [found[name.name] for name in row.get_names(kind)]
+        except KeyError as error:
+            raise ConflictError(CHANGED_MEANWHILE) from error
+        return {each.id: each.name for each in rows}
+
+
+def compare_overlay(transaction: Session, chunk_input: ChunkInput, results: RowResults) -> None:
+    """Add the results that an overlay would have to `results`; locks and writes nothing. The ids of new exhibits are 0."""
+    overlay = ChunkOverlay(chunk_input, results)
+    for part in overlay.decide(transaction, overlay.find_targets(transaction, locked=False)):
+        results.updated += ((each.row, each.exhibit.id) for each in part)
+    results.inserted += ((row, 0) for row in overlay.new)
+
+
+def _read_values(row: StorableRow) -> OverlaidDocument:
+    values = dict(zip(COLUMNS, row.values, strict=True))
+    columns = {name: values[name] for name in OVERLAID_COLUMNS}
+    # The form of the history, which always has microseconds.
+    dates = {date: f"{value}.000000" for date in DATE_FIELDS if (value := columns[date]) and "." not in value}
+    properties = values["document_properties"]
+    return OverlaidDocument(describe_fields(columns | dates), parse_properties(properties) if properties else {})
+
+
+def _compare_properties(stored: Mapping[str, Value], merged: Mapping[str, Value]) -> Iterator[tuple[Key, Change]]:
+    for name in stored.keys() | merged.keys():
+        change = Change(stored.get(name, ABSENT), merged.get(name, ABSENT))
+        if change.old != change.new:
+            yield Key(Kind.PROPERTY, name), change
+
+
+def _list_changes(values: _ValueChanges, exhibit: KeyedExhibit, links: _LinkChanges) -> Changes:
+    changes = dict(values.changes)
+    if changes:
+        # Also if it is NULL already: an undo of what made it NULL must see that values were changed since.
+        before = exhibit.row_hash.hex() if exhibit.row_hash else None
+        changes[Key(Kind.FIELD, "row_hash")] = Change(before, None)
+    changes |= {Key(Kind(kind.table), name): Change(False, True) for kind, _, name in links.added}
+    changes |= {Key(Kind(kind.table), name): Change(True, False) for kind, _, name in links.removed}
+    return changes

@@ -1,0 +1,68 @@
+"""Write what the rows of a chunk change in existing exhibits: values, history and links.
+
+Guaranteed: everything is decided and written under locks on the exhibits, which are taken in the order of their ids
+before anything else; each changed exhibit gets one version more and one row of history in the same transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy.orm import Session
+
+from core.exhibit_history import Action
+from shell.db.bulk_insert import insert_bisecting
+from shell.exhibits.history import Author, NewEntry, write_entries
+from shell.imports.chunks.chunk_input import ChunkInput
+from shell.imports.chunks.coercion import StorableRow
+from shell.imports.chunks.exhibit_store import build_refusal, insert_links
+from shell.imports.chunks.overlay_rows import ChunkOverlay, OverlaidRow
+from shell.imports.chunks.overlay_store import delete_links, update_exhibits
+from shell.imports.chunks.results import RowResults
+from shell.tables.name_kinds import NAME_KINDS, NameKind
+
+
+class OverlayWriter:
+    """The overlay of one attempt at one chunk."""
+
+    def __init__(self, chunk_input: ChunkInput, results: RowResults) -> None:
+        self._import, self._results = chunk_input.import_record, results
+        self._overlay = ChunkOverlay(chunk_input, results)
+        self._added: dict[NameKind, list[tuple[int, int]]] = {kind: [] for kind in NAME_KINDS}
+        self._removed: dict[NameKind, list[tuple[int, int]]] = {kind: [] for kind in NAME_KINDS}
+
+    def write(self, transaction: Session) -> list[StorableRow]:
+        """Overlay the exhibits of the rows; return the rows whose exhibits have to be created."""
+        targets = self._overlay.find_targets(transaction, locked=True)
+        for part in self._overlay.decide(transaction, targets):
+            self._write_part(transaction, part)
+        for kind in NAME_KINDS:
+            insert_links(transaction, kind, self._added[kind], self._import.user_id)
+            delete_links(transaction, kind, self._removed[kind])
+        return self._overlay.new
+
+    def _write_part(self, transaction: Session, part: Sequence[OverlaidRow]) -> None:
+        refused = insert_bisecting(
+            transaction, lambda rows: update_exhibits(transaction, rows), [each.update for each in part]
+        )
+        numbers = {update.id: number for update, number in refused}
+        written = [each for each in part if each.exhibit.id not in numbers]
+        author = Author(Action.OVERLAID, self._import.user_id, self._import.id)
+        write_entries(transaction, author, list(map(_build_entry, written)))
+        for each in written:
+            self._results.updated.append((each.row, each.exhibit.id))
+            self._note_links(each)
+        self._results.rejected += [
+            (each.row, [build_refusal(numbers[each.exhibit.id])]) for each in part if each.exhibit.id in numbers
+        ]
+
+    def _note_links(self, overlaid: OverlaidRow) -> None:
+        for kind, name_id, _ in overlaid.links.added:
+            self._added[kind].append((overlaid.exhibit.id, name_id))
+        for kind, name_id, _ in overlaid.links.removed:
+            self._removed[kind].append((overlaid.exhibit.id, name_id))
+
+
+def _build_entry(overlaid: OverlaidRow) -> NewEntry:
+    exhibit = overlaid.exhibit
+    return NewEntry(exhibit.id, exhibit.version + 1, overlaid.changes, overlaid.row.source.line_no)
