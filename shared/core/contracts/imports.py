@@ -74,8 +74,8 @@ class Options(RequestModel):
     )
     mode: Literal["append", "overlay", "append_overlay"] | None = Field(
         default=None,
-        description="append (default): a row whose exhibit exists with other values is rejected; overlay: a row changes "
-        "its exhibit, and is rejected if there is none; append_overlay: it changes its exhibit or creates one.",
+        description="append (default): a row whose exhibit exists with other values is rejected; overlay: a row "
+        "changes its exhibit, and is rejected if there is none; append_overlay: it changes its exhibit or creates one.",
     )
     overlay_key: Literal["control_number", "bates_begin"] | None = Field(
         default=None,

@@ -39,7 +39,8 @@ class Layout:
     `newline` is the character that represents a line break inside a cell (None: no character does).
     `date_order` is DMY or MDY; `date_orders` has the order of the dates in a field where it is not that one.
     `time_zone` is the IANA name of the zone of times without an offset, `time_zone_version` that of the database that
-    has it. `load_mode` is what the rows do with existing exhibits. `hashed_date` is the index of the column that was the document date before there were other dates.
+    has it. `load_mode` is what the rows do with existing exhibits. `hashed_date` is the index of the column that was
+    the document date before there were other dates.
     `body_start` is the byte and `body_line` the physical line where the records begin.
     `has_header`: the records come after a header; otherwise a line that names the delimiter may be before them.
     """

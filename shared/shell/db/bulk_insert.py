@@ -123,8 +123,8 @@ def insert_bisecting(
 ) -> list[tuple[R, int | None]]:
     """Insert or update all rows that the server accepts; return the rejected ones, each with the server's error number.
 
-    `insert` must be idempotent, as `insert_missing` is, or one statement: the first attempt runs without a SAVEPOINT. After an error of
-    class DATA the rows are bisected, each part in a SAVEPOINT of its own; any other error is raised.
+    `insert` must be idempotent, as `insert_missing` is, or one statement: the first attempt runs without a SAVEPOINT.
+    After an error of class DATA the rows are bisected, each part in a SAVEPOINT of its own; any other error is raised.
     """
     if not rows:
         return []

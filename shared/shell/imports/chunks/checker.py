@@ -127,6 +127,4 @@ def _build_finding(import_id: int, row: StorableRow, seq: int, found: RowError |
 
 def _count(results: RowResults) -> Counts:
     warnings = sum(len(row.changes) for row in results.list_accepted())
-    return Counts(
-        len(results.inserted), len(results.unchanged), len(results.updated), len(results.rejected), warnings
-    )
+    return Counts(len(results.inserted), len(results.unchanged), len(results.updated), len(results.rejected), warnings)

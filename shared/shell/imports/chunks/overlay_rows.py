@@ -208,7 +208,7 @@ class ChunkOverlay:
 
 
 def compare_overlay(transaction: Session, chunk_input: ChunkInput, results: RowResults) -> None:
-    """Add the results that an overlay would have to `results`; locks and writes nothing. The ids of new exhibits are 0."""
+    """Add the results that an overlay would have; locks and writes nothing. The ids of new exhibits are 0."""
     overlay = ChunkOverlay(chunk_input, results)
     for part in overlay.decide(transaction, overlay.find_targets(transaction, locked=False)):
         results.updated += ((each.row, each.exhibit.id) for each in part)
