@@ -147,7 +147,7 @@ def _build_update() -> str:
                  id BIGINT PATH '$.id', keeps_hash INT PATH '$.keeps_hash', {columns})) AS given
         STRAIGHT_JOIN exhibits AS kept FORCE INDEX (PRIMARY) ON kept.id = given.id
         SET {values}, kept.row_hash = IF(given.keeps_hash, kept.row_hash, NULL), kept.version = kept.version + 1
-    """
+    """  # noqa: S608 - our columns
 
 
 _UPDATE = text(_build_update())
