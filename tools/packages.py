@@ -101,7 +101,7 @@ ALLOWED: dict[str, set[str]] = {
             "core.load_file.options",
             "core.load_file.field_mapping",
             "core.load_file.layout",
-            "core.load_file.load_mode",
+            "core.load_mode",
         ),
     }
     | _RESOURCES,

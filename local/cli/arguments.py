@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
-from core.load_file.load_mode import Blanks, Mode, MultiValues, OverlayKey
 from core.roles import Role
 from local.catalog import arguments as lists
+from local.cli.overlay_arguments import add_overlay_arguments
 from local.errors import UsageError
 
 _MOST_WORKERS = 64
@@ -252,9 +252,8 @@ def _add_import_arguments(parser: argparse.ArgumentParser, *, is_check: bool = F
 
 def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mapping", type=Path, metavar="FILE", help="JSON file that maps columns to fields; see below")
-    parser.add_argument(
-        "--profile", metavar="NAME", help="mapping profile to read the file with; the other options override it"
-    )
+    profile = "mapping profile to read the file with; the other options override it"
+    parser.add_argument("--profile", metavar="NAME", help=profile)
     parser.add_argument(
         "--encoding", metavar="E", help="utf-8, utf-16-le, utf-16-be or cp1252 (default: detected from the file)"
     )
@@ -268,31 +267,10 @@ def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="Q",
         help="a character, its decimal code, or thorn, quote, none ... (default: detected from the file)",
     )
-    zone = "IANA time zone, such as America/New_York, of times without an offset (default: kept as written)"
+    zone = "IANA time zone, such as America/New_York, of times without an offset (default: as written)"
     parser.add_argument("--time-zone", metavar="Z", help=zone)
-    _add_overlay_arguments(parser)
+    add_overlay_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object, also for an error")
-
-
-def _add_overlay_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--mode",
-        choices=[*Mode],
-        help="append: create documents; overlay: change existing ones; append_overlay: both (default: append)",
-    )
-    parser.add_argument(
-        "--overlay-key",
-        choices=[*OverlayKey],
-        help="the field that names the document of a row in an overlay (default: control_number)",
-    )
-    parser.add_argument(
-        "--blanks", choices=[*Blanks], help="whether a blank cell keeps the value or clears it (default: keep)"
-    )
-    parser.add_argument(
-        "--multi-values",
-        choices=[*MultiValues],
-        help="whether custodians and tags are added to those of the document or replace them (default: merge)",
-    )
 
 
 def _add_workers(parser: argparse.ArgumentParser) -> None:

@@ -26,7 +26,10 @@ ENVIRONMENT = {"os.environ", "os.environb", "os.getenv"}
 SETTINGS = PurePosixPath("shared/shell/settings.py")
 LONGEST_HANDLER, LONGEST_MODULE, MOST_MODULES = 60, 300, 25
 # SQL text is put together here alone.
-LITERALS, LITERAL_USERS = {"shell.db.sql_literals", "shell.db.group_concat"}, ("shell.imports.chunks.exhibit_store",)
+LITERALS, LITERAL_USERS = (
+    {"shell.db.sql_literals", "shell.db.group_concat"},
+    ("shell.imports.chunks.exhibit_store", "shell.imports.chunks.overlay_store"),
+)
 
 
 Found = tuple[int, str]

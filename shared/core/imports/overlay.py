@@ -16,8 +16,8 @@ from core.exhibit_history import precision_field
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
-from core.load_file.load_mode import Blanks, MultiValues
 from core.load_file.rows import KEYS, TEXTS
+from core.load_mode import Blanks, MultiValues
 
 # The columns of `exhibits` that an overlay can change, besides the properties and the row hash.
 OVERLAID_COLUMNS = (*KEYS[1:], *TEXTS, *DATE_FIELDS, "document_date_source", "date_precision")

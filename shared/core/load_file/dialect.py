@@ -20,9 +20,9 @@ from core.load_file.field_mapping import MappingReason, explain_columns, get_id_
 from core.load_file.file_signatures import EMPTY_FILE, refuse_foreign_formats
 from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, LineCursor, Record
 from core.load_file.line_ends import SAMPLE_BYTES, SAMPLE_LINES, detect_cr_ends, take_sample_lines
-from core.load_file.load_mode import check_overlay_key
 from core.load_file.options import MAX_COLUMNS, NO_CHARACTER, ImportOptions
 from core.load_file.record_reader import read_records
+from core.load_mode import check_overlay_key
 
 REGISTERED = "\u00ae"
 HEAD_BYTES = 8_000_000

@@ -12,7 +12,7 @@ from core.exhibit_dates import DATE_FIELDS
 from core.load_file.given_columns import compute_header_fingerprint
 from core.load_file.grammar import Grammar
 from core.load_file.header_names import TIME_FIELDS, normalise_name
-from core.load_file.load_mode import LoadMode
+from core.load_mode import LoadMode
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from core.load_file import encoding
 from core.load_file.encoding import has_surrogates
 from core.load_file.field_mapping import FIELDS
 from core.load_file.given_columns import ProfileUse
-from core.load_file.load_mode import OVERLAY_OPTIONS, LoadMode, parse_load_mode
+from core.load_mode import OVERLAY_OPTIONS, LoadMode, parse_load_mode
 from core.time_zones import list_zones, suggest_zones
 
 NO_CHARACTER = ""

@@ -16,8 +16,8 @@ from core.errors import ConflictError
 from core.exhibit_dates import DATE_FIELDS
 from core.exhibit_history import ABSENT, Change, Changes, Key, Kind, Value, describe_fields, restore_columns
 from core.imports.overlay import OVERLAID_COLUMNS, OverlaidDocument, RowOverlay
-from core.load_file.load_mode import OverlayKey
 from core.load_file.rows import RowError, ValueChange
+from core.load_mode import OverlayKey
 from shell.db.column_limits import column_limits
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import COLUMNS, StorableRow

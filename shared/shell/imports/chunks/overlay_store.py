@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from core.exhibit_history import describe_fields
 from core.imports.overlay import OVERLAID_COLUMNS, OverlaidDocument
-from core.load_file.load_mode import OverlayKey
+from core.load_mode import OverlayKey
 from shell.db.sql_literals import execute_literal, format_in_list
 from shell.tables.name_kinds import NameKind
 from shell.utils.db_helpers import VALUES_PER_LIST
