@@ -186,3 +186,23 @@ def test_properties_that_do_not_fit_together_keep_the_stored_ones(world: World) 
         "SELECT code, column_name, original_bytes FROM import_warnings WHERE import_id = :id", id=import_id
     )
     assert tuple(warning) == ("PROPERTY_DROPPED", "Both", 40_000)
+
+
+def test_padding_is_cleared_whether_or_not_the_hash_is_equal(world: World) -> None:
+    first = "Control Number,Title,Author\r\nA-1,  , \r\nA-2,two,Ann\r\n"
+    loaded(world, first)
+    assert counts(world, loaded(world, first, mode="overlay")) == (2, 0, 0, 2, 0)
+    assert counts(world, loaded(world, first, mode="overlay", blanks="clear")) == (2, 0, 1, 1, 0)
+    one = exhibits(world)["A-1"]
+    assert (one["title"], one["properties"], one["edited"]) == (None, {}, 1)
+
+
+def test_the_first_file_changes_nothing_after_the_hashes_are_gone(world: World) -> None:
+    first = (
+        "Control Number,Bates Begin,BegAttach,Parent ID,Title,Date Sent,Time Sent,Custodian\r\n"
+        "A-1,A-1,P-1,,one,2001-01-31,10:00:00.25,Smith\r\nA-2, A-2 ,,A-1,tw\U0001f600o,2001-02-30,,Jones; smith\r\n"
+    )
+    loaded(world, first)
+    world.query("UPDATE exhibits SET row_hash = NULL")
+    for options in ({}, {"blanks": "clear"}, {"blanks": "clear", "multi_values": "replace"}):
+        assert counts(world, loaded(world, first, mode="overlay", **options)) == (2, 0, 0, 2, 0)
