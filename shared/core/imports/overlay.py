@@ -104,12 +104,12 @@ class RowOverlay:
         """
         blank = {name for name, index in self._properties.items() if is_blank(cells[index])}
         derived = {name for name in blank & self._keys.keys() if self._clears and row.fields.get(self._keys[name])}
-        given = (self._properties.keys() - blank) | derived
+        # In the order of the columns: that of a set differs from process to process.
+        given = [name for name in self._properties if name in derived or name not in blank]
         exact = {name for name in self._keys.keys() - blank if _is_trimmed(cells[self._properties[name]])}
         removed = (blank - derived if self._clears else set()) | exact
-        return PropertyChanges(
-            {name: row.properties[name] for name in given & row.properties.keys()}, frozenset(removed)
-        )
+        properties = {name: row.properties[name] for name in given if name in row.properties}
+        return PropertyChanges(properties, frozenset(removed))
 
 
 def _is_trimmed(cell: str) -> bool:

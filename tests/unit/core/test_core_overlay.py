@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.imports.overlay import OverlaidDocument, RowOverlay, is_blank
+from core.imports.overlay import OverlaidDocument, PropertyChanges, RowOverlay, is_blank
 from tests.unit.core.overlaying import CLEAR, KEEP, Cells, overlaid, parsed
 from tests.unit.core.reading import read_file
 
@@ -206,7 +206,7 @@ def test_a_cell_after_the_last_column_changes_nothing() -> None:
             {**dict.fromkeys(parsed({"Control Number": "A"}).document.fields), "title": cells[1]}, {}
         )
         assert overlay.find_fields(cells, new, new) == {}
-        assert overlay.find_properties(cells, new) == ({}, {"Control Number"})
+        assert overlay.find_properties(cells, new) == PropertyChanges({}, frozenset({"Control Number"}))
 
 
 def test_a_property_that_could_not_be_stored_leaves_the_stored_one() -> None:
