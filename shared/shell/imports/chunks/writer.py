@@ -11,12 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import text
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from core.errors import ChunkBusyError, ConflictError, ImportNotRunningError
+from core.errors import ChunkBusyError, ImportNotRunningError
 from core.statuses import ChunkStatus
-from shell.db.errors import error_number
 from shell.db.session import session
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import StorableRow
@@ -37,8 +35,6 @@ from shell.imports.unused_names import delete_unused_names
 from shell.observability import emit_counts
 from shell.tables.name_kinds import NAME_KINDS
 from shell.utils.db_helpers import retry_on_db_conflict
-
-NO_SUCH_PARENT = 1452
 
 _LOCK_CHUNK = text(
     "SELECT status FROM import_chunks WHERE import_id = :import_id AND chunk_no = :chunk_no FOR UPDATE SKIP LOCKED"
@@ -142,7 +138,9 @@ class ChunkWriter:
             self._insert_exhibits(transaction, results, prepare_exhibits(rows), rows)
         else:
             self._insert_exhibits(transaction, results, self._input.new, self.valid)
-        self._write_links(transaction, results.inserted)
+        for kind in NAME_KINDS:
+            links = build_links(self._input, kind, results.inserted)
+            insert_links(transaction, kind, links, self.import_record.user_id)
         return write_results(transaction, self.import_record.tenant_id, self.chunk, self.layout, results)
 
     def _insert_exhibits(
@@ -167,12 +165,3 @@ class ChunkWriter:
             return find_exhibits(transaction, self.import_record.case_id, numbers)
         others = [number for number in numbers if number not in self.held]
         return {**self.held, **find_exhibits(transaction, self.import_record.case_id, others)}
-
-    def _write_links(self, transaction: Session, inserted: Sequence[tuple[StorableRow, int]]) -> None:
-        try:
-            for kind in NAME_KINDS:
-                insert_links(transaction, kind, build_links(self._input, kind, inserted), self.import_record.user_id)
-        except IntegrityError as error:
-            if error_number(error) == NO_SUCH_PARENT:
-                raise ConflictError("a custodian or tag was deleted while the chunk was written") from error
-            raise
