@@ -13,10 +13,11 @@ from sqlalchemy.orm import Session
 
 from core.contracts.exhibits import ExhibitChange
 from core.errors import NotFoundError, StaleVersionError, TransactionConflictError
-from core.exhibit_history import Action, Change, Entry, Key, Kind
+from core.exhibit_history import RECORDED_COLUMNS, Action, Change, Entry, Key, Kind
 from shell.db.session import session
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings
 from shell.exhibits.history import Author, NewEntry, load_entries, write_entries
+from shell.tables.exhibits import Exhibits
 from tests.integration.exhibits.support import CALLER, tagging
 from tests.support.cases import Cases
 from tests.support.database import barrier, done, outcome, replayed, together
@@ -89,6 +90,12 @@ def test_a_change_names_every_field_of_the_request_and_those_that_follow(exhibit
         document_date_source=(None, None),
         row_hash=(None, None),
     )
+
+
+def test_every_column_that_a_change_may_set_is_recorded() -> None:
+    fixed = {"id", "case_id", "control_number", "import_id", "line_no", "line_count", "version"}
+    assert {*fixed, *RECORDED_COLUMNS, "document_properties"} == set(Exhibits.__table__.columns.keys())
+    assert set(ExhibitChange.model_fields) <= set(RECORDED_COLUMNS)
 
 
 def test_a_link_that_exists_is_asserted_in_its_stored_spelling(exhibit: int) -> None:
