@@ -150,10 +150,12 @@ def tag(client: Client, exhibits: list[int], actor: int) -> None:
         tags = ["Hot", f"Tag {actor}.{turn}"]
         answered = client.change("POST", "/taggings", {"exhibitIds": chosen, "tags": tags})
         expect(client, answered.status == 200, "tagging", answered)
+        ledger.linked(chosen, "tagged")
         ledger.taggings |= {(exhibit, name) for exhibit in chosen for name in tags}
         if turn % 2:
             answered = client.change("DELETE", "/taggings", {"exhibitIds": chosen[:1], "tags": tags[1:]})
             expect(client, answered.status == 200, "taking a tag off", answered)
+            ledger.linked(chosen[:1], "untagged")
             ledger.taggings -= {(chosen[0], tags[1])}
     refused = {"exhibitIds": [*exhibits, _NOBODYS], "tags": [f"Never {actor}"]}
     answered = client.change("POST", "/taggings", refused)
@@ -184,6 +186,7 @@ def name(client: Client, exhibits: list[int], actor: int) -> None:
         path = f"/exhibits/{exhibits[actor % len(exhibits)]}/custodians"
         answered = client.change("POST", path, {"custodians": [f"Keeper, {turn}"]})
         expect(client, answered.status == 200, "adding a custodian", answered)
+        client.ledger.linked([exhibits[actor % len(exhibits)]], "custodians_added")
         client.ledger.links.add((exhibits[actor % len(exhibits)], f"Keeper, {turn}"))
 
 

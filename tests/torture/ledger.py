@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,7 +56,10 @@ class Ledger:
     taggings: set[tuple[int, str]] = field(default_factory=set)
     # By period and version: what it was left as, and by what.
     custody: dict[tuple[int, int], tuple[str, dict[str, Any]]] = field(default_factory=dict)
+    # By exhibit and version: the title that it was given.
     titles: dict[int, dict[int, str]] = field(default_factory=dict)
+    # By exhibit and action: how many requests changed its links, or named some that it had.
+    changes: Counter[tuple[int, str]] = field(default_factory=Counter)
     custodians: dict[str, set[int]] = field(default_factory=dict)
     links: set[tuple[int, str]] = field(default_factory=set)
     productions: dict[int, str] = field(default_factory=dict)
@@ -81,6 +86,11 @@ class Ledger:
             if version in versions:
                 self.wrong.append(f"doubled: exhibit {exhibit} has version {version} twice")
             versions[version] = title
+
+    def linked(self, exhibits: Iterable[int], action: str) -> None:
+        """Note a request that changed the links of each exhibit."""
+        with self._lock:
+            self.changes.update((exhibit, action) for exhibit in exhibits)
 
     def named(self, name: str, custodian_id: int) -> None:
         """Note the id that a name was answered with."""

@@ -16,6 +16,7 @@ from tests.torture.events_oracle import judge_events
 from tests.torture.faulty_proxy import Injection
 from tests.torture.findings import UNFINISHED, WRONG, Finding
 from tests.torture.handing_on import hand_on
+from tests.torture.history_oracle import judge_changes, judge_history
 from tests.torture.imports_oracle import judge_control_numbers, judge_imports, judge_twins
 from tests.torture.ledger import ROWS, Ledger
 from tests.torture.plan import Plan
@@ -157,6 +158,8 @@ def judge(ledger: Ledger, at: Arena) -> Iterator[Finding]:
     yield from judge_twins(ledger, at.database)
     yield from judge_events(ledger, at.database, at.subscriber)
     yield from judge_requests(ledger, at.database, s3, bucket)
+    yield from judge_history(at.database)
+    yield from judge_changes(ledger, at.database)
 
 
 def _struck(at: Arena, troubles: Troubles, injected: Counter[Injection]) -> Counter[str]:

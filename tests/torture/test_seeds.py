@@ -41,6 +41,10 @@ TAMPERINGS = {
     "(SELECT 1 FROM taggings x WHERE x.exhibit_id = e.id AND x.tag_id = t.id) "
     "ORDER BY e.id DESC LIMIT 1": findings.MISPLACED,
     "UPDATE exhibits SET version = version + 1 WHERE version > 1": findings.LOST,
+    "UPDATE exhibits SET version = version + 1 WHERE import_id = :id ORDER BY id LIMIT 1": findings.LOST,
+    "DELETE FROM exhibit_changes WHERE action = 'tagged' ORDER BY exhibit_id DESC LIMIT 1": findings.LOST,
+    "INSERT INTO exhibit_changes (exhibit_id, version, action, user_id, changes) "
+    "SELECT MIN(exhibit_id), 999, 'tagged', '', '{}' FROM exhibit_changes": findings.DOUBLED,
     "UPDATE imports SET imported = imported + 1 WHERE case_id = "
     "(SELECT MAX(id) FROM cases WHERE name = 'Twins') LIMIT 1": findings.DOUBLED,
     "UPDATE outbox_events SET sequence = (SELECT last_sequence FROM outbox_state) ORDER BY id DESC LIMIT 2": (
@@ -132,7 +136,7 @@ def test_two_hundred_seeds_plan_every_kind_of_fault() -> None:
 
 
 def test_the_oracle_knows_nothing_of_the_application() -> None:
-    oracles = ("imports_oracle", "events_oracle", "requests_oracle")
+    oracles = ("imports_oracle", "events_oracle", "requests_oracle", "history_oracle")
     imports = "\n".join(f"import tests.torture.{name}" for name in oracles)
     tell = "import sys; print(sorted({n.partition('.')[0] for n in sys.modules} & {'core', 'shell', 'import_chunk'}))"
     code = f"import sys; sys.path[:0] = ['functions', 'shared']\n{imports}\n{tell}"
