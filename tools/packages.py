@@ -96,6 +96,7 @@ ALLOWED: dict[str, set[str]] = {
             "core.imports.uploads",
             "core.imports.column_report",
             "core.imports.check_summary",
+            "core.imports.check_updates",
             "samples",
         ),
         *(

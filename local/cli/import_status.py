@@ -45,7 +45,8 @@ _WARNINGS_BY_CODE = (
     "SELECT code, COUNT(*) AS count FROM import_warnings WHERE import_id = %s GROUP BY code ORDER BY code"
 )
 _CHECK = (
-    "SELECT would_import AS imported, unchanged, would_reject AS rejected, warnings, new_custodians, new_tags,"
+    "SELECT would_import AS imported, would_update AS updated, unchanged, would_reject AS rejected, warnings,"
+    " new_custodians, new_tags, updates,"
     " findings, IF(report_written, generation, 0) AS reports_generation FROM import_checks WHERE import_id = %s"
 )
 _LAYOUT = "SELECT layout FROM imports WHERE id = %s"
@@ -91,6 +92,7 @@ class ImportProgress:
     new_custodians: int | None = None
     new_tags: int | None = None
     findings: str | None = None
+    updates: str | None = None
     profile_name: str | None = None
     profile_version: int | None = None
 

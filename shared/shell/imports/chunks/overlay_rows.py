@@ -211,7 +211,9 @@ def compare_overlay(transaction: Session, chunk_input: ChunkInput, results: RowR
     """Add the results that an overlay would have; locks and writes nothing. The ids of new exhibits are 0."""
     overlay = ChunkOverlay(chunk_input, results)
     for part in overlay.decide(transaction, overlay.find_targets(transaction, locked=False)):
-        results.updated += ((each.row, each.exhibit.id) for each in part)
+        for row, exhibit, _, changes, _ in part:
+            results.updated.append((row, exhibit.id))
+            results.updates.add(chunk_input.layout, row.source.line_no, exhibit.control_number, changes)
     results.inserted += ((row, 0) for row in overlay.new)
 
 
