@@ -154,11 +154,11 @@ def _compare_with_case(
     numbers = [*columnar.numbers, *(str(row.control_number) for row in others if not row.errors)]
     with session() as reading:
         held = find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
-        # The end of a check needs dates and parents.
+        # The end of a check needs dates and parents, and no properties.
         is_check = loaded.import_record.status == ImportStatus.CHECKING
         hashes = (columnar.hashes, columnar.earlier_hashes)
         with_values = is_check or any(map(partial(_is_new_or_differs, held), columnar.numbers, *hashes))
-        rows = [*columnar.build_rows(with_values=with_values), *others]
+        rows = [*columnar.build_rows(with_values=with_values, with_properties=not is_check), *others]
         if others:
             rows.sort(key=lambda row: row.source.line_no)
         chunk_input = ChunkInput(loaded.import_record, loaded.chunk, layout, rows, held)
