@@ -12,6 +12,7 @@ from core.contracts.common import FileName, Name, NextCursor, RequestModel, Resp
 from core.imports.column_report import ColumnKind
 from core.load_file.field_mapping import MappingReason
 from core.load_file.options import MAX_COLUMNS
+from core.load_mode import Blanks, Mode, MultiValues, OverlayKey
 from core.statuses import ImportStatus
 
 MAX_SIZE = 100_000_000_000
@@ -274,9 +275,21 @@ class ImportColumn(ResponseModel):
     time_column: str | None = Field(description="The column whose times complete the days of a column of dates.")
 
 
+class LoadModeState(ResponseModel):
+    """What the rows of an import do with existing exhibits, as `options` says or by default."""
+
+    mode: Mode
+    overlay_key: OverlayKey
+    blanks: Blanks
+    multi_values: MultiValues
+
+
 class ImportDetails(ImportState):
     """An import with its columns, report files and, if it was checked, the result of the check."""
 
+    load_mode: LoadModeState | None = Field(
+        description="What the rows do with existing exhibits; null until the file is split."
+    )
     columns: list[ImportColumn] | None = Field(
         description=f"The first {MAX_LISTED_COLUMNS} columns in file order; null until the file is split, "
         "or if an earlier version split it."

@@ -1,18 +1,20 @@
 """What a row of an overlay changes in the document that it names.
 
 Guaranteed: only columns of the file are touched; a blank cell changes nothing unless blanks clear; values are compared
-exactly, and an absent property, null and "" are three values. A parent that follows from a family's range, and a
-document date that follows from another date, are set when a document is created; later such a date follows its source.
-A cell of nothing but whitespace is blank: programs pad columns with spaces.
+exactly, and an absent property, null and "" are three values. Overlaying a document with the row that created it
+changes nothing, but for padding that blanks clear: a cell of nothing but whitespace is blank, because programs pad
+columns with spaces. A document date that follows from another date does so from the creation on; a parent follows from
+a family's range when a document is created, and where the blank cell of a parent clears.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from core.exhibit_dates import DATE_FIELDS
 from core.exhibit_history import precision_field
+from core.load_file.field_mapping import ORIGINAL_LINE
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
@@ -51,8 +53,9 @@ class RowOverlay:
         self._texts = {field: indexes[field] for field in (*KEYS[1:], *TEXTS) if field in indexes}
         self._dates = {column.field: column.index for column in layout.date_columns}
         self._properties = {
-            name: index for index, (name, field) in enumerate(columns) if field not in (*TEXTS, "original_line")
+            name: index for index, (name, field) in enumerate(columns) if field not in (*TEXTS, ORIGINAL_LINE)
         }
+        self._keys = {name: str(field) for name, field in columns if field in KEYS}
 
     @property
     def replaces_names(self) -> bool:
@@ -69,7 +72,9 @@ class RowOverlay:
     ) -> dict[str, str | None]:
         """Return the new values of the fields that the row changes."""
         touched = [field for field, index in self._texts.items() if self._clears or not is_blank(cells[index])]
-        given = {field: None if is_blank(cells[self._texts[field]]) else row.fields[field] for field in touched}
+        # Only texts are stored with their padding. A parent may follow from other cells than its own.
+        padding = {field for field in touched if field in TEXTS and is_blank(cells[self._texts[field]])}
+        given = {field: None if field in padding else row.fields[field] for field in touched}
         given |= self._find_dates(cells, row, stored)
         return {field: value for field, value in given.items() if value != stored.fields[field]}
 
@@ -88,23 +93,27 @@ class RowOverlay:
             precisions[precision_field("document_date")] = precisions[precision_field(source)]
         return given | precisions
 
+    def is_as_new(self, cells: Sequence[str]) -> bool:
+        """Return whether the row leaves in its own document what it would store in a new one."""
+        return not self._clears or not any(cell and is_blank(cell) for cell in cells)
+
     def find_properties(self, cells: Sequence[str], row: OverlaidDocument) -> PropertyChanges:
         """Return what the row sets and removes; a cell that could not be stored does neither.
 
-        The text of a cell that its field stores as it is, such as an id without spaces around it, is no property.
+        An id is a property only with the spaces around it, or blank with the parent that follows from other cells.
         """
-        given = {name: row.properties[name] for name in self._list_given(cells) if name in row.properties}
         blank = {name for name, index in self._properties.items() if is_blank(cells[index])}
-        kept_as_fields = {name for name in self._list_given(cells) if self._is_stored_as_field(name, cells, row)}
-        return PropertyChanges(given, frozenset((blank if self._clears else set()) | kept_as_fields))
+        derived = {name for name in blank & self._keys.keys() if self._clears and row.fields.get(self._keys[name])}
+        given = (self._properties.keys() - blank) | derived
+        exact = {name for name in self._keys.keys() - blank if _is_trimmed(cells[self._properties[name]])}
+        removed = (blank - derived if self._clears else set()) | exact
+        return PropertyChanges(
+            {name: row.properties[name] for name in given & row.properties.keys()}, frozenset(removed)
+        )
 
-    def _list_given(self, cells: Sequence[str]) -> Iterator[str]:
-        return (name for name, index in self._properties.items() if not is_blank(cells[index]))
 
-    def _is_stored_as_field(self, name: str, cells: Sequence[str], row: OverlaidDocument) -> bool:
-        index = self._properties[name]
-        keys = (field for field, at in self._texts.items() if at == index)
-        return name not in row.properties and any(row.fields[field] == cells[index] for field in keys)
+def _is_trimmed(cell: str) -> bool:
+    return cell == cell.strip(ASCII_WHITESPACE)
 
 
 def is_blank(cell: str) -> bool:
