@@ -102,10 +102,9 @@ def test_a_seed_plans_the_same_every_time_and_others_plan_otherwise() -> None:
 
 
 def test_every_function_that_works_may_be_struck() -> None:
-    """But for the one that a deployment runs once, and for those that no actor calls."""
-    uncalled = {"MigrateDatabaseFunction", "ImportChecksApiFunction", "ProfilesApiFunction"}
+    """But for the one that a deployment runs once."""
     struck = {point.function for seed in range(60) for point in plan_of(seed).points}
-    assert struck == set(Template.load(DEFAULT_TEMPLATE).functions) - uncalled
+    assert struck == set(Template.load(DEFAULT_TEMPLATE).functions) - {"MigrateDatabaseFunction"}
 
 
 @pytest.mark.slow
@@ -114,7 +113,7 @@ def test_undisturbed_work_visits_every_point(at: Arena) -> None:
     outcome = seeds.run(plan_of(2, with_faults=False), at)
     assert outcome.findings == []
     visited = at.conductor.visited()
-    labels = (*LABELS, "mint", "place", "number", "note", "numbered", "told", "owned", "answered")
+    labels = (*LABELS, "mint", "place", "number", "note", "numbered", "found", "told", "owned", "answered")
     sides = {(label, side) for label in labels for side in (False, True)} - {("begin", True)}
     assert visited >= sides
 
@@ -131,8 +130,22 @@ def test_two_hundred_seeds_plan_every_kind_of_fault() -> None:
     assert any(file.is_twice for plan in plans for file in plan.files)
 
 
+def test_every_seed_checks_a_file_in_a_case_of_its_own_and_some_leave_one() -> None:
+    plans = [plan_of(seed) for seed in EVERYTHING]
+    for plan in plans:
+        cases = [file.case for file in plan.files]
+        assert len(set(cases)) == len(cases)
+        assert any(file.check and file.check.is_run for file in plan.files)
+    checked = [(file, file.check) for plan in plans for file in plan.files if file.check]
+    assert {check.is_run for _, check in checked} == {True, False}
+    assert {check.is_run_by_two for _, check in checked} == {True, False}
+    assert {check.is_run_cancelled for _, check in checked} == {True, False}
+    habits = {(file.is_announced, file.is_twice, file.is_cancelled) for file, _ in checked}
+    assert len(habits) == 6, "a file that is imported first is not cancelled too"
+
+
 def test_the_oracle_knows_nothing_of_the_application() -> None:
-    oracles = ("imports_oracle", "events_oracle", "requests_oracle")
+    oracles = ("imports_oracle", "checks_oracle", "profiles_oracle", "events_oracle", "requests_oracle")
     imports = "\n".join(f"import tests.torture.{name}" for name in oracles)
     tell = "import sys; print(sorted({n.partition('.')[0] for n in sys.modules} & {'core', 'shell', 'import_chunk'}))"
     code = f"import sys; sys.path[:0] = ['functions', 'shared']\n{imports}\n{tell}"
