@@ -5,7 +5,7 @@ others can see how far it is. `begin` an invocation, `claim` and `write` by a st
 name, a device, a sequence or a profile, `place` that of a volume; in a production `number` and `note` are of these),
 `commit`, `publish` to a queue or topic, `store` to and `fetch` from S3, `acknowledge` with the answer; each before and
 after. `counted`, `numbered`, `found`, `told`, `owned` and `answered` are commits too, of transactions that counted a
-chunk down, gave out numbers, stored findings of a check, added events, claimed a key or kept its answer: only before or
+chunk down, gave out numbers, stored what a check found, added events, claimed a key or kept its answer: only before or
 behind these is it seen whether what they did is done again.
 """
 
@@ -45,7 +45,7 @@ _OF_WRITES = {
 _TRANSACTIONS = {
     "counted": re.compile(r"UPDATE imports SET chunks_left"),
     "numbered": re.compile(r"INSERT INTO production_documents\b"),
-    "found": re.compile(r"INSERT IGNORE INTO import_check_findings\b"),
+    "found": re.compile(r"INSERT INTO import_check_(?:facts|findings)\b"),
     "told": re.compile(r"INSERT INTO outbox_events\b"),
     "owned": re.compile(r"\s*INSERT INTO idempotency_keys\b"),
     "answered": re.compile(r"UPDATE idempotency_keys SET status = 'completed'"),

@@ -51,6 +51,43 @@ TAMPERINGS = {
     "WHERE event_type = 'import.started' ORDER BY id DESC LIMIT 1": findings.DOUBLED,
 }
 
+_FINDING = "INSERT INTO import_check_findings (import_id, code, line_no, seq, message) "
+_EVENT = "INSERT INTO outbox_events (aggregate_type, aggregate_id, event_type, payload, published) "
+# The same of files that were checked, one of them run and one left, and of profiles: the finding has these words.
+OF_CHECKS = {
+    f"{_FINDING} VALUES (:run, 'VALUE_TRUNCATED', 1, 0, '')": (findings.LOST, "findings of the check"),
+    f"{_FINDING} SELECT :run, 'BATES_GAP', 2, seq, '' FROM (SELECT 0 AS seq UNION SELECT 1) AS twice": (
+        findings.DOUBLED,
+        "was found 2 times",
+    ),
+    "UPDATE import_checks SET report_written = 0 WHERE import_id = :run": (findings.LOST, "file of the findings"),
+    "UPDATE imports SET custodians_created = custodians_created + 1 WHERE id = :run": (
+        findings.MISPLACED,
+        "and the import did",
+    ),
+    "INSERT INTO import_warnings (import_id, line_no, seq, chunk_no, code, message) "
+    "VALUES (:run, 0, 900000, 0, 'DIFFERS_FROM_CHECK', '')": (findings.LOST, "by what the import reports"),
+    f"{_EVENT} SELECT aggregate_type, aggregate_id, event_type, payload, 1 FROM outbox_events "
+    "WHERE event_type = 'import.checked' ORDER BY id DESC LIMIT 1": (findings.DOUBLED, "ended 2 times in generation"),
+    f"{_EVENT} VALUES ('import', :left, 'import.started', '{{\"importId\": 0}}', 1)": (
+        findings.DOUBLED,
+        "which was run 0 times",
+    ),
+    "UPDATE imports SET status = 'running' WHERE id = :left": (findings.MISPLACED, "no run was requested"),
+    "UPDATE tags SET import_id = :left ORDER BY id DESC LIMIT 1": (findings.MISPLACED, "was only checked"),
+    "UPDATE import_profiles SET version = version + 1 WHERE name = 'Kept'": (findings.LOST, "was answered as"),
+    "INSERT INTO import_profiles (tenant_id, name, version, options, created_by, updated_by) "
+    "SELECT tenant_id, 'Other', 1, options, '', '' FROM import_profiles WHERE name = 'Kept'": (
+        findings.DOUBLED,
+        "no caller was told",
+    ),
+    "UPDATE exhibits SET title = file_name, file_name = title WHERE import_id = :profiled": (
+        findings.MISPLACED,
+        "has filled",
+    ),
+    "DELETE FROM exhibits WHERE import_id = :profiled": (findings.LOST, "has filled []"),
+}
+
 
 @pytest.fixture(scope="module")
 def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
@@ -76,12 +113,19 @@ def test_the_oracle_sees_every_kind_of_violation(tmp_path: Path) -> None:
         outcome = seeds.run(plan_of(1, with_faults=False), at)
         assert outcome.findings == []
         ledger = outcome.ledger
+        ids = {"id": ledger.uploads[0].import_id, "profiled": min(ledger.profiled)}
+        ids |= {"run" if each.is_run else "left": each.upload.import_id for each in ledger.checks}
         known: set[findings.Finding] = set()
-        for tampering, kind in TAMPERINGS.items():
-            at.database.query(tampering, **({"id": ledger.uploads[0].import_id} if ":id" in tampering else {}))
+        for tampering, (kind, words) in _tamperings():
+            at.database.query(tampering, **{name: value for name, value in ids.items() if f":{name}" in tampering})
             found = set(seeds.judge(ledger, at))
-            assert kind in {each.kind for each in found - known}, tampering
+            assert any(each.kind == kind and words in each.what for each in found - known), tampering
             known = found
+
+
+def _tamperings() -> Iterator[tuple[str, tuple[str, str]]]:
+    yield from ((tampering, (kind, "")) for tampering, kind in TAMPERINGS.items())
+    yield from OF_CHECKS.items()
 
 
 @pytest.mark.slow
