@@ -14,6 +14,7 @@ from samples.dialects import DIALECTS, ENCODINGS
 from samples.spec import STRUCTURAL, Fault, FaultKind, Spec, SpecError, check, supports
 from samples.strategies import quotings
 from samples.words import Alphabet
+from tests.torture.points import CHECKED_CASE
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def draw_file(draw: random.Random, number: int) -> FilePlan:
 def draw_checked_files(draw: random.Random) -> Iterator[FilePlan]:
     """Draw a file that is checked and run, and in some seeds a second one that is checked and never run."""
     run = CheckPlan(is_run_by_two=draw.random() < 0.5, is_run_cancelled=draw.random() < 0.25)
-    yield replace(draw_file(draw, 0), case="Checked 0", check=run)
+    yield replace(draw_file(draw, 0), case=CHECKED_CASE, check=run)
     if draw.random() < 0.4:
         yield replace(draw_file(draw, 1), case="Checked 1", is_twice=False, check=CheckPlan(is_run=False))
 

@@ -58,7 +58,10 @@ class Trouble(Enum):
 
 @dataclass(frozen=True)
 class PointFault:
-    """At the n-th time, from 1, that a worker of the function comes to the point."""
+    """At the n-th time, from 1, that a worker of the function comes to the point.
+
+    A worker that is stopped continues after so many seconds, or as soon as any worker has passed the point `until`.
+    """
 
     function: str
     label: str
@@ -66,6 +69,7 @@ class PointFault:
     nth: int
     action: Action
     seconds: float = 0.0
+    until: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,8 +125,9 @@ def plan_of(seed: int, *, with_faults: bool = True, storm: int = 0) -> Plan:
     aimed = _aimed(random.Random(f"{seed} aimed"), is_cancelled=any(file.is_cancelled for file in files))
     more = _storm(random.Random(f"{seed} storm"), storm)
     at_ends = _at_completions(random.Random(f"{seed} completions"))
-    at_checks = _at_checks(random.Random(f"{seed} checks"))
-    checked = draw_checked_files(random.Random(f"{seed} checked"))
+    checked = tuple(draw_checked_files(random.Random(f"{seed} checked")))
+    has_copy = copies > 1 and not checked[0].is_twice
+    at_checks = _at_checks(random.Random(f"{seed} checks"), has_copy=has_copy)
     points = (*points, *aimed, *at_ends, *at_checks)
     made = Plan(seed, (*files, *checked), points, (*statements, *more), troubles, copies)
     return made if with_faults else replace(made, points=(), statements=(), troubles=(), copies=1)
@@ -186,11 +191,12 @@ def _at_completions(draw: random.Random) -> Iterator[PointFault]:
         yield PointFault("ImportChunkFunction", "counted", draw.random() < 0.7, nth, Action.DIE)
 
 
-def _at_checks(draw: random.Random) -> Iterator[PointFault]:
+def _at_checks(draw: random.Random, *, has_copy: bool) -> Iterator[PointFault]:
     """Draw any faults at the functions of checks and profiles, and some where their protections act.
 
     A worker that checks a chunk, or ends a check, dies beside the commit of what it found. One that has read a chunk
-    is late: the file may be imported by then. The owner of a key is late, and the answer of a request is lost.
+    to check it continues once the file's import was requested; another one has to have a copy of its message. The owner
+    of a key is late, and the answer of a request is lost.
     """
     for function in CHECKING:
         yield replace(_point(draw), function=function, nth=draw.randint(1, 6))
@@ -199,7 +205,8 @@ def _at_checks(draw: random.Random) -> Iterator[PointFault]:
     yield PointFault("ProfilesApiFunction", "mint", False, 1, Action.STOP, 1.5)
     yield PointFault("ImportChunkFunction", "found", draw.random() < 0.5, draw.randint(1, 6), Action.DIE)
     yield PointFault("CompleteImportFunction", "found", True, draw.randint(1, 2), Action.DIE)
-    yield PointFault("ImportChunkFunction", "fetch", True, draw.randint(1, 20), Action.STOP, 4.0)
+    if has_copy:
+        yield PointFault("ImportChunkFunction", "examine", True, 1, Action.STOP, 5.0, until="ran")
 
 
 def _in_turn(draw: random.Random, kinds: Sequence[T], seed: int, count: int) -> list[T]:
