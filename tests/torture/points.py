@@ -2,7 +2,8 @@
 
 The application does not know of them: they are where it talks to somebody else, and so the only places at which
 others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (`mint` is the first row of a
-name, a device or a sequence, `place` that of a volume; in a production `number` and `note` are of these), `commit`,
+name, a device or a sequence, `place` that of a volume; in a production `number` and `note` are of these, and `record`
+is the history of an exhibit), `commit`,
 `publish` to a queue or topic, `store` to and `fetch` from S3, `acknowledge` with the answer; each before and after.
 `counted`, `numbered`, `told`, `owned` and `answered` are commits too, of transactions that counted a chunk down, gave
 out numbers, added events, claimed a key or kept its answer: only before or behind these is it seen whether what they
@@ -40,6 +41,7 @@ _OF_WRITES = {
     "place": re.compile(r"INSERT INTO insert_destinations\b"),
     "number": re.compile(r"INSERT INTO production_documents\b"),
     "note": re.compile(r"UPDATE production_steps\b"),
+    "record": re.compile(r"INSERT INTO exhibit_changes\b"),
 }
 _TRANSACTIONS = {
     "counted": re.compile(r"UPDATE imports SET chunks_left"),
