@@ -149,7 +149,7 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
     request's COMMIT is lost; who numbers, owns a key or splits a file is outrun; an event is with a publisher that
     died, or that has not said which it takes, when the next one of its aggregate comes. Chunks that are under way when
     a user cancels their import go on soon enough to be seen. A worker dies after it registers chunks and before it
-    sends their messages.
+    sends their messages, and after it changes an exhibit and before it writes the history of that.
     """
     for function in KEYED:
         yield PointFault(function, "owned", True, draw.randint(1, 8), Action.STOP, 3.0)
@@ -176,6 +176,7 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
     # Either at its first time: a worker that is late is missing where two have to meet.
     yield PointFault("ProduceFunction", draw.choice(("place", "number")), False, 1, Action.STOP, 3.0)
     yield PointFault("StartImportFunction", "publish", False, draw.randint(1, 3), Action.DIE)
+    yield PointFault("ExhibitsApiFunction", "record", False, draw.randint(1, 12), Action.DIE)
 
 
 def _at_completions(draw: random.Random) -> Iterator[PointFault]:

@@ -2,9 +2,9 @@
 
 The application does not know of them: they are where it talks to somebody else, and so the only places at which
 others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (`mint` is the first row of a
-name, a device, a sequence or a profile, `place` that of a volume; in a production `number` and `note` are of these),
-`commit`, `publish` to a queue or topic, `store` to and `fetch` from S3 (`examine` a file that is checked and run),
-`acknowledge` with the answer; each before and after.
+name, a device, a sequence or a profile, `place` that of a volume; in a production `number` and `note` are of these, and
+`record` is the history of an exhibit), `commit`, `publish` to a queue or topic, `store` to and `fetch` from S3
+(`examine` a file that is checked and run), `acknowledge` with the answer; each before and after.
 `counted`, `numbered`, `found`, `ran`, `told`, `owned` and `answered` are commits too, of transactions that counted a
 chunk down, gave out numbers, stored what a check found, had a checked file imported, added events, claimed a key or
 kept its answer: only before or behind these is it seen whether what they did is done again.
@@ -42,6 +42,7 @@ _OF_WRITES = {
     "place": re.compile(r"INSERT INTO insert_destinations\b"),
     "number": re.compile(r"INSERT INTO production_documents\b"),
     "note": re.compile(r"UPDATE production_steps\b"),
+    "record": re.compile(r"INSERT INTO exhibit_changes\b"),
 }
 _TRANSACTIONS = {
     "counted": re.compile(r"UPDATE imports SET chunks_left"),

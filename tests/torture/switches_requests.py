@@ -78,6 +78,18 @@ def _record_blindly(transaction: Any, caller: Any, exhibit: Any, wanted: dict[st
     )
 
 
+def _history_together() -> None:
+    def late(write: Any) -> Any:
+        def written(transaction: Any, *given: Any) -> None:
+            transaction.commit()
+            write(transaction, *given)
+
+        return written
+
+    swap("shell.exhibits.history:write_entries", late)
+    swap("shell.exhibits.commands:write_entries", late)
+
+
 def _custody_version() -> None:
     load = there("shell.custody.commands:load_period")
     instead(
@@ -130,6 +142,9 @@ OF_REQUESTS = {
     ),
     "exhibit-version": Switch(
         "an exhibit is corrected, whichever version the client read", "exhibits.commands", _exhibit_version
+    ),
+    "history-together": Switch(
+        "a change of an exhibit commits before its history does", "exhibits.history", _history_together
     ),
     "custody-version": Switch(
         "a period is changed, whichever version the client read", "custody.commands", _custody_version

@@ -161,7 +161,20 @@ def test_undisturbed_work_visits_every_point(at: Arena) -> None:
     outcome = seeds.run(plan_of(2, with_faults=False), at)
     assert outcome.findings == []
     visited = at.conductor.visited()
-    labels = (*LABELS, "mint", "place", "number", "note", "numbered", "found", "ran", "told", "owned", "answered")
+    labels = (
+        *LABELS,
+        "mint",
+        "place",
+        "number",
+        "note",
+        "record",
+        "numbered",
+        "found",
+        "ran",
+        "told",
+        "owned",
+        "answered",
+    )
     sides = {(label, side) for label in labels for side in (False, True)} - {("begin", True)}
     assert visited >= sides | {("examine", True)}
 
