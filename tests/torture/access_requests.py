@@ -31,6 +31,10 @@ OPTIONS = {
     "body:options.columns": {"Doc": "control_number"},
     "body:options.dateOrder": "DMY",
     "body:options.timeZone": "Europe/Berlin",
+    "body:options.mode": "overlay",
+    "body:options.overlayKey": "control_number",
+    "body:options.blanks": "clear",
+    "body:options.multiValues": "replace",
 }
 PREVIEW = {
     "encoding": "utf-8",
