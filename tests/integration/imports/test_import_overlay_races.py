@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -34,8 +35,8 @@ SECOND = [(f"A-{n:03d}", title, "", f"Keeper {n % 3}", "", "") for n, title in C
 OPTIONS = {"mode": "append_overlay", "multi_values": "replace", "blanks": "clear"}
 _STATE = (
     (
-        "SELECT control_number, title, document_properties, CAST(date_sent AS CHAR), row_hash IS NULL, version, line_no "
-        "FROM exhibits ORDER BY control_number"
+        "SELECT control_number, title, document_properties, CAST(date_sent AS CHAR), row_hash IS NULL, version, "
+        "line_no FROM exhibits ORDER BY control_number"
     ),
     (
         "SELECT e.control_number, n.name FROM custodian_exhibits l JOIN exhibits e ON e.id = l.exhibit_id "
@@ -59,7 +60,7 @@ _GAPS = (
 )
 
 
-def table(rows: list[tuple[str, ...]]) -> bytes:
+def table(rows: Sequence[tuple[str, ...]]) -> bytes:
     """A file of these rows."""
     return "".join(",".join(row) + "\r\n" for row in [COLUMNS, *rows]).encode()
 
