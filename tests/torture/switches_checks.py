@@ -12,7 +12,16 @@ _COMMANDS, _COMPLETION = "shell.imports.checks.commands", "shell.imports.checks.
 
 
 def _check_apart() -> None:
-    instead("shell.imports.chunks.importer:check_chunk", there("shell.imports.chunks.importer:write_chunk"))
+    def writing(compare: Any) -> Any:
+        def compared(transaction: Any, chunk_input: Any) -> Any:
+            store = "shell.imports.chunks.exhibit_store"
+            new = there(f"{store}:prepare_exhibits")(chunk_input.list_new_rows())
+            there(f"{store}:insert_exhibits")(transaction, new)
+            return compare(transaction, chunk_input)
+
+        return compared
+
+    swap("shell.imports.chunks.checker:compare_with_case", writing)
 
 
 def _run_once() -> None:
@@ -55,11 +64,7 @@ def _profile_version() -> None:
 
 
 OF_CHECKS = {
-    "check-apart": Switch(
-        "a chunk that is checked is written to the case",
-        "imports.chunks.importer, imports.chunks.checker",
-        _check_apart,
-    ),
+    "check-apart": Switch("a chunk that is checked inserts its exhibits too", "imports.chunks.checker", _check_apart),
     "check-run": Switch(
         "a run neither locks its import nor requires that it is checked", "imports.checks.commands", _run_once
     ),
