@@ -217,3 +217,23 @@ def test_a_check_says_what_an_overlay_would_change(world: World, chunk_rows: Chu
     assert counts(world, pending.id) == (4, 0, 2, 1, 1)
     [warnings] = world.query("SELECT COUNT(*) FROM import_warnings WHERE code = 'DIFFERS_FROM_CHECK'")
     assert warnings[0] == 0
+
+
+def test_padding_is_cleared_whether_or_not_the_hash_is_equal(world: World) -> None:
+    first = "Control Number,Title,Author\r\nA-1,  , \r\nA-2,two,Ann\r\n"
+    loaded(world, first)
+    assert counts(world, loaded(world, first, mode="overlay")) == (2, 0, 0, 2, 0)
+    assert counts(world, loaded(world, first, mode="overlay", blanks="clear")) == (2, 0, 1, 1, 0)
+    one = exhibits(world)["A-1"]
+    assert (one["title"], one["properties"], one["edited"]) == (None, {}, 1)
+
+
+def test_the_first_file_changes_nothing_after_the_hashes_are_gone(world: World) -> None:
+    first = (
+        "Control Number,Bates Begin,BegAttach,Parent ID,Title,Date Sent,Time Sent,Custodian\r\n"
+        "A-1,A-1,P-1,,one,2001-01-31,10:00:00.25,Smith\r\nA-2, A-2 ,,A-1,tw\U0001f600o,2001-02-30,,Jones; smith\r\n"
+    )
+    loaded(world, first)
+    world.query("UPDATE exhibits SET row_hash = NULL")
+    for options in ({}, {"blanks": "clear"}, {"blanks": "clear", "multi_values": "replace"}):
+        assert counts(world, loaded(world, first, mode="overlay", **options)) == (2, 0, 0, 2, 0)
