@@ -23,6 +23,12 @@ def get_exhibit(exhibit_id: api.Id, request: api.Request) -> api.Response:
     return respond_with_etag(queries.get_exhibit(request.caller, exhibit_id))
 
 
+@app.get("/exhibits/<exhibit_id>/changes", **api.for_viewers(200, schemas.ExhibitHistoryPage, 404))
+def list_exhibit_changes(exhibit_id: api.Id, request: api.Request, page: api.Page) -> schemas.ExhibitHistoryPage:
+    """List the changes of an exhibit, newest first. The last one is its creation by an import."""
+    return queries.list_changes(request.caller, exhibit_id, **page.model_dump())
+
+
 @app.patch("/exhibits/<exhibit_id>", **api.for_editors(200, schemas.Exhibit, *api.VERSIONED, etag=True))
 def change_exhibit(
     exhibit_id: api.Id,
@@ -32,9 +38,8 @@ def change_exhibit(
     key: api.OptionalKey = None,
 ) -> api.Response:
     """Change an exhibit with a JSON merge patch, if If-Match names its current version."""
-    return run_idempotent(
-        request, key, commands.patch_exhibit, exhibit_id, parse_if_match(if_match), body, options=VERSIONED
-    )
+    versions = parse_if_match(if_match)
+    return run_idempotent(request, key, commands.patch_exhibit, exhibit_id, versions, body, options=VERSIONED)
 
 
 @app.post("/exhibits/<exhibit_id>/custodians", **api.for_editors(200, schemas.ExhibitCustodians, 404, 409, 422))

@@ -74,7 +74,8 @@ ALLOWED: dict[str, set[str]] = {
     "local.gateway": {"local.services"} | _RESOURCES,
     "local.stack": {"local.gateway", "local.event_sources", "local.lambda_runtime", "local.services"} | _RESOURCES,
     "local.catalog": {
-        *("local.errors", "core.errors", "core.caller", "core.contracts", "core.imports.report_files"),
+        *("local.errors", "local.printable", "core.errors", "core.caller", "core.contracts"),
+        "core.imports.report_files",
         *("shell.exhibits", "shell.imports", "shell.db", "shell.settings"),
     },
     "local.printable": set(),
@@ -95,6 +96,7 @@ ALLOWED: dict[str, set[str]] = {
             "core.imports.uploads",
             "core.imports.column_report",
             "core.imports.check_summary",
+            "core.imports.check_updates",
             "samples",
         ),
         *(

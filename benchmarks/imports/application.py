@@ -6,6 +6,7 @@ database run in other processes.
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import time
@@ -21,6 +22,7 @@ from benchmarks.database import Database, replace_environment
 from benchmarks.errors import BenchmarkError
 from benchmarks.imports.invocation import Handler, Message, batched, time_handler
 from benchmarks.imports.steady_aws import SteadyAws
+from core.imports.uploads import build_options_key
 from local.services.aws import LocalAws
 from local.services.processes import Processes
 from local.time_scale import TimeScale
@@ -56,9 +58,12 @@ class Application:
     database: Database
     environment: Mapping[str, str]
 
-    def upload(self, path: Path, case: str) -> Message:
-        """Upload a load file and return its S3 notification."""
+    def upload(self, path: Path, case: str, options: Mapping[str, object] | None = None) -> Message:
+        """Upload a load file, with its options if there are any, and return its S3 notification."""
         key = f"imports/benchmark/{case}/{time.monotonic_ns()}/{path.name}"
+        if options:
+            body = json.dumps(options).encode()
+            clients.s3().put_object(Bucket=self.environment["BUCKET"], Key=build_options_key(key), Body=body)
         with path.open("rb") as file:
             put = clients.s3().put_object(Bucket=self.environment["BUCKET"], Key=key, Body=file)
         size = path.stat().st_size

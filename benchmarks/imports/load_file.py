@@ -98,7 +98,10 @@ class Shape:
         name = self._property(index)
         if name == "MD5 Hash":
             return f"{chance.getrandbits(128):032x}"
-        if name in ("Page Count", "File Size"):
+        if name == "Page Count":
+            # As many as the row has Bates numbers: any other count is a finding of a check.
+            return "1"
+        if name == "File Size":
             return str(chance.randrange(1, 10_000))
         return _text(chance, self.text)
 

@@ -1,8 +1,9 @@
-"""The arguments and help texts of `exhibit-ingest cases`, `imports` and `documents`."""
+"""The arguments and help texts of `exhibit-ingest cases`, `imports`, `documents` and `history`."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 CASES = """\
@@ -29,6 +30,34 @@ A case of more than 100,000 documents is searched by import, date, Bates number,
 with --control-number, or with a --custodian or --tag that at most 100,000 documents have.
 --json prints {"documents": [{"control_number", "bates_begin", "bates_end", "title", "file_name", "document_date",
 "version", "id"}]}."""
+
+
+HISTORY = """\
+Lists the changes of a document, newest first: edits, custodians and tags, with the values before and after, the user
+and the time (UTC). The last one is the import that created it. A table shortens long values; --json has them whole."""
+HISTORY_EPILOG = """\
+examples:
+  exhibit-ingest history SMITH0000017 --case "Smith v. Jones"
+
+--json prints {"history": [{"version", "action", "user_id", "changed_at", "import_id", "line", "undo_no", "fields",
+"properties", "custodians", "tags"}]}; the last four have {"old", "new"} by name. A property that the document did not
+have has no "old"."""
+
+
+def add_lists(add: Callable[[str, str, str, str], argparse.ArgumentParser]) -> None:
+    """Add the commands with `add`, which takes a name, a summary, a description and an epilog."""
+    add_cases_arguments(add("cases", "list the cases", CASES, CASES_EPILOG))
+    add_imports_arguments(add("imports", "list the imports of a case", IMPORTS, IMPORTS_EPILOG))
+    add_documents_arguments(add("documents", "list or export documents of a case", DOCUMENTS, DOCUMENTS_EPILOG))
+    add_history_arguments(add("history", "list the changes of a document", HISTORY, HISTORY_EPILOG))
+
+
+def add_history_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `history`."""
+    parser.add_argument("control_number", metavar="CONTROL_NUMBER", help="control number of the document")
+    parser.add_argument("--case", required=True, metavar="NAME", help="case of the document")
+    parser.add_argument("--limit", type=_limit, metavar="N", help="at most so many changes (default for a table: 50)")
+    add_cases_arguments(parser)
 
 
 def add_cases_arguments(parser: argparse.ArgumentParser) -> None:

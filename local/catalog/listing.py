@@ -12,11 +12,11 @@ from pydantic import ValidationError
 
 from core.contracts.cases import CaseSummary
 from core.contracts.common import MAX_PAGE
-from core.contracts.exhibits import ExhibitSummary
+from core.contracts.exhibits import ExhibitHistoryEntry, ExhibitSummary
 from core.contracts.imports import ImportState
 from core.contracts.queries import ExhibitQuery
 from local.catalog.application import build_caller
-from local.errors import UsageError
+from local.errors import LocalError, UsageError
 from shell.exhibits import case_list
 from shell.exhibits import queries as exhibit_queries
 from shell.imports import queries as import_queries
@@ -55,6 +55,23 @@ def iterate_documents(tenant: str, filters: Mapping[str, Any]) -> Iterator[Exhib
 
     def list_page(after: str | None) -> tuple[list[ExhibitSummary], str | None]:
         page = exhibit_queries.list_exhibits(caller, query.model_copy(update={"after": after}))
+        return page.items, page.next
+
+    return _iterate(list_page)
+
+
+def iterate_history(tenant: str, case: str, control_number: str) -> Iterator[ExhibitHistoryEntry]:
+    """Yield the changes of a document, newest first. Raises NotFoundError for an unknown case, LocalError otherwise."""
+    document = next(iterate_documents(tenant, {"case": case, "controlNumber": control_number}), None)
+    if document is None:
+        raise LocalError(
+            f"the case {case!r} has no document {control_number!r}; control numbers are compared character by "
+            "character, and `exhibit-ingest documents` lists them"
+        )
+    caller, exhibit_id = build_caller(tenant), document.id
+
+    def list_page(after: str | None) -> tuple[list[ExhibitHistoryEntry], str | None]:
+        page = exhibit_queries.list_changes(caller, exhibit_id, MAX_PAGE, after)
         return page.items, page.next
 
     return _iterate(list_page)

@@ -1,4 +1,4 @@
-"""The commands `cases`, `imports` and `documents`: what a database holds."""
+"""The commands `cases`, `imports`, `documents` and `history`: what a database holds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from local.catalog.application import application_on
-from local.catalog.listing import iterate_cases, iterate_documents, iterate_imports
+from local.catalog.change_rows import CHANGE_COLUMNS, describe_entry
+from local.catalog.listing import iterate_cases, iterate_documents, iterate_history, iterate_imports
 from local.catalog.output import print_json, print_table, to_row, write_csv
 
 TABLE_ROWS = 50
@@ -25,6 +26,13 @@ IMPORT_FIELDS = {
 DOCUMENT_FIELDS = {
     name: name
     for name in ("control_number", "bates_begin", "bates_end", "title", "file_name", "document_date", "version", "id")
+}
+HISTORY_FIELDS = {
+    name: name
+    for name in (
+        *("version", "action", "user_id", "changed_at", "import_id", "line", "undo_no"),
+        *("fields", "properties", "custodians", "tags"),
+    )
 }
 
 
@@ -78,3 +86,23 @@ def _print_documents(rows: Iterator[dict[str, Any]], limit: int) -> None:
     print_table(shown, list(DOCUMENT_FIELDS)[:6], sys.stdout)
     if next(rows, None) is not None:
         print(f"These are the first {len(shown):,}; there are more: add filters or --limit, or write them with --csv.")
+
+
+def list_history(
+    database_url: str, tenant: str, case: str, control_number: str, *, limit: int | None, as_json: bool
+) -> None:
+    """Print the changes of a document, newest first; up to `limit`, None for all, in a table for 50.
+
+    A table has a row for each changed value. Raises LocalError, also for an unknown case or document.
+    """
+    with application_on(database_url):
+        entries = iterate_history(tenant, case, control_number)
+        if as_json:
+            _print(
+                "history", (to_row(each, HISTORY_FIELDS) for each in islice(entries, limit)), HISTORY_FIELDS, as_json
+            )
+            return
+        shown = list(islice(entries, limit or TABLE_ROWS))
+        print_table((row for each in shown for row in describe_entry(each)), CHANGE_COLUMNS, sys.stdout)
+        if next(entries, None) is not None:
+            print(f"These are the last {len(shown):,} changes; there are more: add --limit or --json.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from functools import partial
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
@@ -179,14 +180,7 @@ def build_parser() -> argparse.ArgumentParser:
         _add(commands, "check", "find what an import would do, and import nothing", _CHECK, _CHECK_EPILOG),
         is_check=True,
     )
-    cases = _add(commands, "cases", "list the cases", lists.CASES, lists.CASES_EPILOG)
-    lists.add_cases_arguments(cases)
-    imports = _add(commands, "imports", "list the imports of a case", lists.IMPORTS, lists.IMPORTS_EPILOG)
-    lists.add_imports_arguments(imports)
-    documents = _add(
-        commands, "documents", "list or export documents of a case", lists.DOCUMENTS, lists.DOCUMENTS_EPILOG
-    )
-    lists.add_documents_arguments(documents)
+    lists.add_lists(partial(_add, commands))
     preview = _add(commands, "preview", "show how an import would read a load file", _PREVIEW, _PREVIEW_EPILOG)
     preview.add_argument("file", type=Path, metavar="FILE", help="load file")
     preview.add_argument("--tenant", default="local", metavar="T", help="tenant that has the profile (default: local)")

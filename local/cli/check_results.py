@@ -13,9 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from core.imports.check_summary import CheckStatus, CodeSummary, Severity, judge_check, read_summaries
+from core.imports.check_updates import Updates, describe_rows
 from local.cli.exit_codes import DONE, FAILED, REJECTED
 from local.cli.summary import PROGRAM, ImportResult, build_console
 
+SHOWN_EXAMPLES = 10
 _COUNTS = ("rows_seen", "would_import", "would_update", "unchanged", "would_reject", "new_custodians", "new_tags")
 
 
@@ -32,7 +34,7 @@ def format_checks_json(results: Sequence[ImportResult]) -> str:
 
 
 def _build_entry(result: ImportResult) -> dict[str, Any]:
-    state = result.state
+    state, updates = result.state, _read_updates(result)
     return {
         "file": str(result.file),
         "import_id": state.id if state else None,
@@ -41,6 +43,8 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
         **_count(result),
         **{name: getattr(state, name) if state else None for name in ("encoding", "delimiter", "qualifier")},
         "columns": [asdict(column) for column in result.columns],
+        "changed_columns": [{"column": name, "rows": rows} for name, rows in describe_rows(updates.rows)],
+        "examples": [each._asdict() for each in updates.examples],
         "findings": [asdict(finding) for finding in list_findings(result)],
         "report": str(result.reports.findings) if result.reports.findings else None,
         "seconds": round(result.seconds, 3),
@@ -78,10 +82,12 @@ def _build_table(results: Sequence[ImportResult]) -> Table:
     table = Table(box=box.SIMPLE)
     table.add_column("file", overflow="fold")
     table.add_column("result")
-    for name in ("rows", "would import", "unchanged", "would reject", "new custodians", "new tags"):
-        table.add_column(name, justify="right", no_wrap=True)
+    # Only an overlay updates.
+    shown = [name for name in _COUNTS if name != "would_update" or any(_count(each)[name] for each in results)]
+    for name in shown:
+        table.add_column(name.removesuffix("_seen").replace("_", " "), justify="right", no_wrap=True)
     for result in results:
-        counts = [f"{count:,}" for name, count in _count(result).items() if name != "would_update"]
+        counts = [f"{_count(result)[name]:,}" for name in shown]
         status = judge_check(list_findings(result)).value
         table.add_row(*map(Text, (result.file.name, status, *counts)))
     return table
@@ -92,9 +98,27 @@ def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]
     for each in found:
         where = f"from line {each.first_line}" if each.first_line else "the file"
         yield f"{each.severity.value} {each.code} {each.count:,}, {where}: {each.message}"
+    yield from _list_updates(_read_updates(result))
     if result.reports.findings:
         yield f"all findings: {result.reports.findings}"
     if result.error is None:
         names = ["--case", case, *([] if tenant == "local" else ["--tenant", tenant])]
         advice = "Nothing was imported. To import" + ("" if judge_check(found) is CheckStatus.OK else " it as it is")
         yield f"{advice}: {shlex.join([PROGRAM, 'import', str(result.file), *names])}"
+
+
+def _read_updates(result: ImportResult) -> Updates:
+    return Updates.read(result.state.updates if result.state else None)
+
+
+def _list_updates(updates: Updates) -> Iterator[str]:
+    for name, rows in describe_rows(updates.rows):
+        yield f"would change {name} of {rows:,} document{'' if rows == 1 else 's'}"
+    for line, number, column, old, new in updates.examples[:SHOWN_EXAMPLES]:
+        yield f"  line {line}, {number}: {column}: {_quote(old)} -> {_quote(new)}"
+    if len(updates.examples) > SHOWN_EXAMPLES:
+        yield f"  ... --json prints {len(updates.examples)} examples"
+
+
+def _quote(text: str | None) -> str:
+    return "nothing" if text is None else json.dumps(text, ensure_ascii=False)

@@ -130,6 +130,9 @@ def run_list(workspace: Workspace, options: argparse.Namespace) -> int:
                 lists.list_cases(url, options.tenant, as_json=options.json)
             case "imports":
                 lists.list_imports(url, options.tenant, options.case, as_json=options.json)
+            case "history":
+                place = (options.tenant, options.case, options.control_number)
+                lists.list_history(url, *place, limit=options.limit, as_json=options.json)
             case _:
                 lists.list_documents(
                     url, options.tenant, _collect(options), limit=options.limit, csv=options.csv, as_json=options.json

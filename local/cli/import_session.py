@@ -18,7 +18,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pymysql import MySQLError
 from rich.console import Console
 
-from core.imports.column_report import ColumnReading
+from core.imports.column_report import describe_columns
+from core.load_file.layout import Layout
 from local.cli import report_download
 from local.cli.cancellation import cancel_import, describe_cancelled
 from local.cli.checks import check_case_exists
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from local.cli.import_files import ImportRequest
 
 Stack: TypeAlias = LocalStack | ServedStack
-_Details: TypeAlias = tuple[CodeCounts, list[ColumnReading]]
+_Details: TypeAlias = tuple[CodeCounts, Layout | None]
 
 SERVICE_ERRORS = (LocalError, Boto3Error, BotoCoreError, ClientError, MySQLError)
 _INTERRUPTED = "the command was interrupted"
@@ -249,12 +250,14 @@ class _Import:
         details: _Details | None = None,
     ) -> ImportResult:
         seconds = time.monotonic() - self._began
-        codes, columns = details or (CodeCounts(), [])
-        return ImportResult(self._file, state, error, seconds, reports or Reports(), codes, columns)
+        codes, layout = details or (CodeCounts(), None)
+        columns = describe_columns(layout) if layout else []
+        mode = layout.load_mode.mode if layout else None
+        return ImportResult(self._file, state, error, seconds, reports or Reports(), codes, columns, mode=mode)
 
 
 def _read_details(states: ImportProgressReader, state: ImportProgress) -> _Details:
-    return states.count_codes(state.id), states.describe_columns(state.id)
+    return states.count_codes(state.id), states.read_layout(state.id)
 
 
 def _describe_error(error: Exception) -> str:

@@ -13,7 +13,6 @@ from typing import Self
 
 from pymysql import MySQLError
 
-from core.imports.column_report import ColumnReading, describe_columns
 from core.load_file.layout import Layout
 from local.services.mysql_connection import connect
 
@@ -45,7 +44,8 @@ _WARNINGS_BY_CODE = (
     "SELECT code, COUNT(*) AS count FROM import_warnings WHERE import_id = %s GROUP BY code ORDER BY code"
 )
 _CHECK = (
-    "SELECT would_import AS imported, unchanged, would_reject AS rejected, warnings, new_custodians, new_tags,"
+    "SELECT would_import AS imported, would_update AS updated, unchanged, would_reject AS rejected, warnings,"
+    " new_custodians, new_tags, updates,"
     " findings, IF(report_written, generation, 0) AS reports_generation FROM import_checks WHERE import_id = %s"
 )
 _LAYOUT = "SELECT layout FROM imports WHERE id = %s"
@@ -91,6 +91,7 @@ class ImportProgress:
     new_custodians: int | None = None
     new_tags: int | None = None
     findings: str | None = None
+    updates: str | None = None
     profile_name: str | None = None
     profile_version: int | None = None
 
@@ -195,12 +196,12 @@ class ImportProgressReader:
             cursor.execute(_CASE_NAMES, (tenant,))
             return [row["name"] for row in cursor.fetchall()]
 
-    def describe_columns(self, import_id: int) -> list[ColumnReading]:
-        """Return how the columns of an import's file are read; an empty list if the file is not split."""
+    def read_layout(self, import_id: int) -> Layout | None:
+        """Return how an import's file is read; None if the file is not split."""
         with self._connection.cursor() as cursor:
             cursor.execute(_LAYOUT, (import_id,))
             found = cursor.fetchone()
-        return describe_columns(Layout.from_json(found["layout"])) if found and found["layout"] else []
+        return Layout.from_json(found["layout"]) if found and found["layout"] else None
 
 
 def list_unfinished(database_url: str, limit: int) -> list[Unfinished]:

@@ -67,7 +67,8 @@ def _report_usage(error: UsageError, advice: str, given: Sequence[str]) -> int:
         failure = {"code": None, "message": str(error)}
         print(json.dumps({"preview": None, "error": failure}, ensure_ascii=False, indent=2))
     elif "--json" in given:
-        member = {"check": "checks", "cases": "cases", "documents": "documents"}.get(given[0], "imports")
+        members = {"check": "checks", "cases": "cases", "documents": "documents", "history": "history"}
+        member = members.get(given[0], "imports")
         print(json.dumps({member: [], "error": str(error)}, ensure_ascii=False, indent=2))
     else:
         usage: list[str] = getattr(error, "__notes__", [])
@@ -117,7 +118,7 @@ def _run(options: argparse.Namespace, given: Workspace | None) -> int:
             from local.cli.volume_download import download_volume
 
             return download_volume(workspace, options.production, options.folder)
-        case "cases" | "imports" | "documents":
+        case "cases" | "imports" | "documents" | "history":
             return commands.run_list(workspace, options)
         case "stop":
             return commands.stop(workspace)

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from core.imports.column_report import ColumnReading
+from core.load_mode import Mode
 from local.cli.column_summary import list_columns
 from local.cli.import_status import CodeCounts, ImportProgress
 from local.cli.report_download import Reports
@@ -32,7 +33,7 @@ _COUNTS = (
     "custodians_created",
     "tags_created",
 )
-_TABLE_COUNTS = ("rows_seen", "imported", "unchanged", "rejected", "warnings")
+_TABLE_COUNTS = ("rows_seen", "imported", "updated", "unchanged", "rejected", "warnings")
 _WIDTH_WITHOUT_TERMINAL = 140
 
 
@@ -55,6 +56,7 @@ class ImportResult:
     codes: CodeCounts = field(default_factory=CodeCounts)
     columns: Sequence[ColumnReading] = ()
     saved_profile: SavedProfile | None = None
+    mode: Mode | None = None
 
     @property
     def status(self) -> str:
@@ -81,6 +83,7 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
         "import_id": state.id if state else None,
         "status": result.status,
         "error": result.error,
+        "mode": result.mode,
         **{name: getattr(state, name) if state else 0 for name in _COUNTS},
         **{name: getattr(state, name) if state else None for name in ("encoding", "delimiter", "qualifier")},
         "profile": _build_profile(state),
@@ -168,10 +171,13 @@ def _build_table(results: Sequence[ImportResult]) -> Table:
     table = Table(box=box.SIMPLE)
     table.add_column("file", overflow="fold")
     table.add_column("status")
-    for name in ("rows", "imported", "unchanged", "rejected", "warnings"):
-        table.add_column(name, justify="right", no_wrap=True)
+    # Only an overlay updates.
+    is_overlay = any(result.state and result.state.updated for result in results)
+    shown = [name for name in _TABLE_COUNTS if is_overlay or name != "updated"]
+    for name in shown:
+        table.add_column(name.removesuffix("_seen"), justify="right", no_wrap=True)
     for result in results:
-        counts = [getattr(result.state, name) if result.state else 0 for name in _TABLE_COUNTS]
+        counts = [getattr(result.state, name) if result.state else 0 for name in shown]
         status = result.status.replace("_", " ")
         cells = [result.file.name, status, *(f"{count:,}" for count in counts)]
         table.add_row(*map(Text, cells))

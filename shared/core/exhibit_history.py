@@ -27,8 +27,9 @@ _LEVEL = 1
 
 
 class Action(StrEnum):
-    """What a writer did to an exhibit."""
+    """What a writer did to an exhibit. IMPORTED has no row of history: the exhibit names its import and line."""
 
+    IMPORTED = "imported"
     EDITED = "edited"
     CUSTODIANS_ADDED = "custodians_added"
     TAGGED = "tagged"

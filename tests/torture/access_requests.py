@@ -31,6 +31,10 @@ OPTIONS = {
     "body:options.columns": {"Doc": "control_number"},
     "body:options.dateOrder": "DMY",
     "body:options.timeZone": "Europe/Berlin",
+    "body:options.mode": "overlay",
+    "body:options.overlayKey": "control_number",
+    "body:options.blanks": "clear",
+    "body:options.multiValues": "replace",
 }
 PREVIEW = {
     "encoding": "utf-8",
@@ -151,6 +155,7 @@ def _exhibits(tenant: Tenant) -> Iterator[Asked]:
         yield _asked("POST /custodians", case=case, name=f"{mark} Room")
     one = {"path:exhibitId": exhibits[0]}
     yield Asked("GET /exhibits/{exhibitId}", one)
+    yield from _page(tenant, "GET /exhibits/{exhibitId}/changes", exhibitId=exhibits[0])
     texts = {f"body:{name}": f"{mark} {name}" for name in OF_EXHIBITS} | dict.fromkeys(DATES, "2019-12-31T23:59:59")
     matching = {"header:If-Match": f'"{tenant.ids["versions"][0]}"'}
     yield Asked("PATCH /exhibits/{exhibitId}", {**one, **texts, **matching})

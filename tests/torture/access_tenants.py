@@ -79,9 +79,13 @@ def settle(world: World, tenant: Tenant) -> Tenant:
         load(world, tenant, case)
         listed = done(tenant, "GET /exhibits", {"query:case": case})["items"]
         tenant.ids["exhibits"] = [each["id"] for each in listed]
-        tenant.ids["versions"] = [each["version"] for each in listed]
         numbering = {"query": {}, "prefix": SHARED_PREFIX, "digits": tenant.digits, "startAt": tenant.year * 10}
         tenant.ids["confirmed"] = _produce(tenant, case, numbering)
+    for count in range(1, tenant.more + 2):
+        tagged = {"body:exhibitIds": tenant.ids["exhibits"][:count], "body:tags": [f"{tenant.mark} Privileged"]}
+        done(tenant, "POST /taggings", tagged)
+    listed = done(tenant, "GET /exhibits", {"query:case": tenant.case})["items"]
+    tenant.ids["versions"] = [each["version"] for each in listed]
     done(tenant, "POST /cases", {"body:name": tenant.new_cases[0]})
     tenant.ids["awaiting"] = _announce(tenant, tenant.case)[0]
     tenant.ids["cancelled"] = _cancelled(world, tenant)
@@ -108,6 +112,7 @@ def lists_of(tenant: Tenant) -> dict[str, dict[str, Any]]:
         "GET /imports/{importId}/warnings": loaded,
         "GET /imports/{importId}/findings": {"path:importId": tenant.ids["checked"]},
         "GET /exhibits": of_case,
+        "GET /exhibits/{exhibitId}/changes": {"path:exhibitId": tenant.ids["exhibits"][0]},
         "GET /custodians": of_case,
         "GET /custody-periods": of_device,
         "GET /custody-changes": of_device,

@@ -17,7 +17,7 @@ from tests.torture.ledger import BASE, DOCUMENTS, Upload, native
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from tests.torture.plan import FilePlan
+    from tests.torture.file_plans import FilePlan
 
 ENDED = frozenset({"completed", "completed_with_rejections", "failed", "cancelled"})
 PATIENCE_S = 120.0
@@ -50,15 +50,20 @@ class Uploader:
         """Until everything of the file is settled."""
         made = generate(self._file.spec)
         for _ in range(1 + self._file.is_twice):
-            upload = Upload(self._file.case, made, self._file.is_twice)
-            upload.import_id = self._announced(upload) if self._file.is_announced else self._put(upload)
-            self._client.ledger.uploads.append(upload)
-            if self._file.is_cancelled:
-                self._cancel_and_retry(upload)
-            upload.status = see_to(self._client, upload.import_id)
+            self._bring_in(Upload(self._file.case, made, self._file.is_twice))
 
-    def _announced(self, upload: Upload) -> int:
-        body = {"case": upload.case, "fileName": "load.dat", "size": len(upload.made.data)}
+    def _bring_in(self, upload: Upload) -> None:
+        upload.import_id = self._upload(upload)
+        self._client.ledger.uploads.append(upload)
+        if self._file.is_cancelled:
+            self._cancel_and_retry(upload)
+        upload.status = see_to(self._client, upload.import_id)
+
+    def _upload(self, upload: Upload, *, is_check: bool = False) -> int:
+        return self._announced(upload, is_check) if self._file.is_announced else self._put(upload, is_check)
+
+    def _announced(self, upload: Upload, is_check: bool) -> int:
+        body = {"case": upload.case, "fileName": "load.dat", "size": len(upload.made.data), "dryRun": is_check}
         options = {"options": upload.made.options} if upload.made.options else {}
         answered = self._client.change("POST", "/imports", body | options)
         assert answered.status == 201, answered
@@ -66,12 +71,13 @@ class Uploader:
         until(lambda: put_to(put, upload.made.data), "an upload")
         return int(answered.body["id"])
 
-    def _put(self, upload: Upload) -> int:
+    def _put(self, upload: Upload, is_check: bool) -> int:
         client, upload_id = self._client, f"{self._client.draw.getrandbits(64):016x}"
         place = f"{client.ledger.tenant}/{upload.case}/{upload_id}"
         key = f"imports/{place}/load.dat"
-        if upload.made.options:
-            body = json.dumps(upload.made.options)
+        options = (upload.made.options or {}) | ({"dry_run": True} if is_check else {})
+        if options:
+            body = json.dumps(options)
             self._s3.put_object(Bucket=self._bucket, Key=f"options/{place}.json", Body=body)
         before = set(self._ids(upload.case))
         self._s3.put_object(Bucket=self._bucket, Key=key, Body=upload.made.data)
@@ -94,7 +100,11 @@ class Uploader:
             time.sleep(CALM_S)
             if self._rows(upload) != rows:
                 self._client.ledger.complain(f"misplaced: rows of import {upload.import_id} follow its cancellation")
+            self._while_cancelled(upload)
             self._client.change("POST", f"{place}/retry")
+
+    def _while_cancelled(self, upload: Upload) -> None:
+        """Do what is refused between a cancellation and its retry: nothing."""
 
     def _is_split(self, upload: Upload) -> bool:
         status = self._committed.query("SELECT status FROM imports WHERE id = :id", id=upload.import_id)[0][0]
@@ -102,25 +112,25 @@ class Uploader:
 
     def _rows(self, upload: Upload) -> list[int]:
         """How many rows of each kind the import has, past the application."""
-        tables = ("exhibits", "import_rejections", "import_warnings")
+        tables = ("exhibits", "import_rejections", "import_warnings", "import_check_findings")
         counts = [f"(SELECT COUNT(*) FROM {table} WHERE import_id = :id)" for table in tables]
         return list(self._committed.query(f"SELECT {', '.join(counts)}", id=upload.import_id)[0])
 
 
-def see_to(client: Client, import_id: int) -> str:
+def see_to(client: Client, import_id: int, ends: frozenset[str] = ENDED) -> str:
     """How the import ended; what the application gave up is tried again, as its users do."""
     path, status = f"/imports/{import_id}", ""
     for _ in range(5):
-        status = until(lambda: _ended(client, path), f"import {import_id} to end")
+        status = until(lambda: _ended(client, path, ends), f"import {import_id} to end")
         if status not in ("failed", "cancelled") and not client.get(path).body["chunksFailed"]:
             break
         client.change("POST", f"{path}/retry")
     return status
 
 
-def _ended(client: Client, path: str) -> str | None:
+def _ended(client: Client, path: str, ends: frozenset[str]) -> str | None:
     state = str(client.get(path).body["status"])
-    return state if state in ENDED else None
+    return state if state in ends else None
 
 
 def put_to(put: dict[str, Any], data: bytes) -> bool:
@@ -150,10 +160,12 @@ def tag(client: Client, exhibits: list[int], actor: int) -> None:
         tags = ["Hot", f"Tag {actor}.{turn}"]
         answered = client.change("POST", "/taggings", {"exhibitIds": chosen, "tags": tags})
         expect(client, answered.status == 200, "tagging", answered)
+        ledger.linked(chosen, "tagged")
         ledger.taggings |= {(exhibit, name) for exhibit in chosen for name in tags}
         if turn % 2:
             answered = client.change("DELETE", "/taggings", {"exhibitIds": chosen[:1], "tags": tags[1:]})
             expect(client, answered.status == 200, "taking a tag off", answered)
+            ledger.linked(chosen[:1], "untagged")
             ledger.taggings -= {(chosen[0], tags[1])}
     refused = {"exhibitIds": [*exhibits, _NOBODYS], "tags": [f"Never {actor}"]}
     answered = client.change("POST", "/taggings", refused)
@@ -184,6 +196,7 @@ def name(client: Client, exhibits: list[int], actor: int) -> None:
         path = f"/exhibits/{exhibits[actor % len(exhibits)]}/custodians"
         answered = client.change("POST", path, {"custodians": [f"Keeper, {turn}"]})
         expect(client, answered.status == 200, "adding a custodian", answered)
+        client.ledger.linked([exhibits[actor % len(exhibits)]], "custodians_added")
         client.ledger.links.add((exhibits[actor % len(exhibits)], f"Keeper, {turn}"))
 
 

@@ -33,6 +33,7 @@ class Conductor:
         self._waiting: dict[tuple[str, str, bool, int], PointFault] = {}
         self._visits: Counter[tuple[str, str, bool]] = Counter()
         self._calm = threading.Event()
+        self._passed: dict[str, threading.Event] = {}
         self._stopped: set[int] = set()
         self.commits = 0
         self.struck: list[PointFault] = []
@@ -60,6 +61,7 @@ class Conductor:
         with self._lock:
             self._calm.clear()
             self._waiting = {(each.function, each.label, each.is_after, each.nth): each for each in faults}
+            self._passed = {each.until: threading.Event() for each in faults if each.until}
             self._visits.clear()
             self.struck, self.commits = [], 0
 
@@ -72,8 +74,9 @@ class Conductor:
         """No more faults, and whoever is stopped goes on."""
         with self._lock:
             self._waiting, self.on_commit = {}, lambda _count: None
-            stopped = list(self._stopped)
-        self._calm.set()
+            stopped, passed = list(self._stopped), list(self._passed.values())
+        for event in (self._calm, *passed):
+            event.set()
         for pid in stopped:
             _go_on(pid)
 
@@ -82,6 +85,8 @@ class Conductor:
         with self._lock:
             self._visits[point] += 1
             fault = self._waiting.pop((*point, self._visits[point]), None)
+            if question["is_after"] and question["label"] in self._passed:
+                self._passed[question["label"]].set()
             if fault:
                 self.struck.append(fault)
             committed = point[1:] == ("commit", True)
@@ -90,16 +95,16 @@ class Conductor:
         if committed:
             told(count)
         if fault and fault.action is Action.STOP:
-            threading.Thread(target=self._hold, args=(question["pid"], fault.seconds), daemon=True).start()
+            threading.Thread(target=self._hold, args=(question["pid"], fault), daemon=True).start()
         return fault.action.name if fault else None
 
-    def _hold(self, pid: int, seconds: float) -> None:
-        """Let a worker go on that stops itself, once it has stopped and its time is over."""
+    def _hold(self, pid: int, fault: PointFault) -> None:
+        """Let a worker go on that stops itself, once it has stopped and its time is over, or another was at `until`."""
         with self._lock:
             self._stopped.add(pid)
         while _state_of(pid) not in (psutil.STATUS_STOPPED, None):
             threading.Event().wait(_LOOK_S)
-        self._calm.wait(seconds)
+        self._passed.get(fault.until, self._calm).wait(fault.seconds)
         with self._lock:
             self._stopped.discard(pid)
         _go_on(pid)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +32,20 @@ class Upload:
     status: str = ""
 
 
+@dataclass
+class Check:
+    """The check of an upload, and what its caller read of it once it had finished: `result` is None before.
+
+    `unchanged` says whether the case had all rows of the file before.
+    """
+
+    upload: Upload
+    is_run: bool
+    unchanged: bool
+    result: dict[str, Any] | None = None
+    findings: list[dict[str, Any]] = field(default_factory=list)
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a request under a key was answered in the end."""
@@ -50,11 +66,20 @@ class Ledger:
     base_import: int = 0
     twins: list[int] = field(default_factory=list)
     uploads: list[Upload] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    # By profile and version: what it was answered as; and the profiles whose deletion was answered.
+    profiles: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
+    deleted_profiles: set[int] = field(default_factory=set)
+    # The imports that named a profile, each with the name and version that it was answered to use.
+    profiled: dict[int, dict[str, Any]] = field(default_factory=dict)
     answers: list[Answer] = field(default_factory=list)
     taggings: set[tuple[int, str]] = field(default_factory=set)
     # By period and version: what it was left as, and by what.
     custody: dict[tuple[int, int], tuple[str, dict[str, Any]]] = field(default_factory=dict)
+    # By exhibit and version: the title that it was given.
     titles: dict[int, dict[int, str]] = field(default_factory=dict)
+    # By exhibit and action: how many requests changed its links, or named some that it had.
+    changes: Counter[tuple[int, str]] = field(default_factory=Counter)
     custodians: dict[str, set[int]] = field(default_factory=dict)
     links: set[tuple[int, str]] = field(default_factory=set)
     productions: dict[int, str] = field(default_factory=dict)
@@ -74,6 +99,13 @@ class Ledger:
                 self.wrong.append(f"doubled: custody period {place[0]} has version {place[1]} twice")
             self.custody[place] = (action, period)
 
+    def versioned(self, profile: dict[str, Any]) -> None:
+        """Note a version of a mapping profile; each may be answered with one content."""
+        place = (profile["id"], profile["version"])
+        with self._lock:
+            if self.profiles.setdefault(place, profile) != profile:
+                self.wrong.append(f"doubled: profile {place[0]} has version {place[1]} twice")
+
     def titled(self, exhibit: int, version: int, title: str) -> None:
         """Note a version of an exhibit's title."""
         with self._lock:
@@ -81,6 +113,11 @@ class Ledger:
             if version in versions:
                 self.wrong.append(f"doubled: exhibit {exhibit} has version {version} twice")
             versions[version] = title
+
+    def linked(self, exhibits: Iterable[int], action: str) -> None:
+        """Note a request that changed the links of each exhibit."""
+        with self._lock:
+            self.changes.update((exhibit, action) for exhibit in exhibits)
 
     def named(self, name: str, custodian_id: int) -> None:
         """Note the id that a name was answered with."""

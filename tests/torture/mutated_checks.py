@@ -7,6 +7,7 @@ are new; and what the case holds before and after the check.
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 import start_import
@@ -33,6 +34,7 @@ _CASE = (
     "SELECT n.* FROM tags n JOIN cases c ON c.id = n.case_id WHERE c.name = :case ORDER BY n.id",
     "SELECT COUNT(*) FROM custodian_exhibits",
     "SELECT COUNT(*) FROM taggings",
+    "SELECT COUNT(*) FROM exhibit_changes",
     "SELECT COUNT(*) FROM import_rejections",
     "SELECT COUNT(*) FROM import_name_occurrences",
 )
@@ -48,15 +50,16 @@ def agreed(world: World, mutated: Mutated) -> dict[str, int]:
     Returns how many files could not be imported, rows were seen, and findings were compared.
     """
     rng = build_random(mutated.number, "check")
-    case = f"Checked {mutated.number}"
+    case, options = f"Checked {mutated.number}", dict(mutated.options)
     if rng.random() < 1 / _ONE_IN:
         deliver(world, mutated.base.data, mutated.base.options or {}, case, rng)
+        options |= _draw_mode(rng)
     before = _dump(world, case)
-    import_id = deliver(world, mutated.data, {**mutated.options, "dry_run": True}, case, rng)
+    import_id = deliver(world, mutated.data, {**options, "dry_run": True}, case, rng)
     demand(_dump(world, case) == before, "the check changed the case")
     details = get_import(_CALLER, import_id)
     if details.check is None:
-        again = deliver(world, mutated.data, mutated.options, case, rng)
+        again = deliver(world, mutated.data, options, case, rng)
         demand(_failure(world, import_id) == _failure(world, again), "check and import fail with other reasons")
         return {"failed": 1}
     found = _list_findings(import_id)
@@ -75,6 +78,14 @@ def agreed(world: World, mutated: Mutated) -> dict[str, int]:
     names = world.query("SELECT custodians_created, tags_created FROM imports WHERE id = :id", id=import_id)
     demand(names == [(check.new_custodians, check.new_tags)], f"other new names: {names}")
     return {"rows_seen": after.rows_seen, "findings": len(found)}
+
+
+def _draw_mode(rng: random.Random) -> dict[str, str]:
+    """Return the options of an overlay for half of the files, none for the others."""
+    if rng.random() < 1 / _ONE_IN:
+        return {}
+    values = {"mode": ("overlay", "append_overlay"), "blanks": ("keep", "clear"), "multi_values": ("merge", "replace")}
+    return {name: rng.choice(known) for name, known in values.items()}
 
 
 def _dump(world: World, case: str) -> str:

@@ -11,11 +11,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeVar
 
-from samples.dialects import DIALECTS, ENCODINGS
-from samples.spec import STRUCTURAL, Fault, FaultKind, Spec, SpecError, check, supports
-from samples.strategies import quotings
-from samples.words import Alphabet
 from tests.torture.faulty_proxy import OF_COMMITS, Injection
+from tests.torture.file_plans import FilePlan, draw_checked_files, draw_file
 from tests.torture.points import CALLS, LABELS, Action
 
 T = TypeVar("T")
@@ -33,6 +30,7 @@ AT_WORK = (
 STORM = {"write": 500, "lock": 200, "savepoint": 15, "change": 250}
 # Those who are asked most under keys: an owner is late behind its claim, and the key may be another's by then.
 KEYED = ("ImportsApiFunction", "ProductionsApiFunction", "ExhibitsApiFunction", "CustodyApiFunction")
+CHECKING = ("ImportChecksApiFunction", "ProfilesApiFunction")
 # Who adds the first row of something that others may be adding at once; at which times it may be late, and how often it
 # is. Of two at once one alone is: where both are, a deadlock ends what a unique key would have.
 MINTING = {
@@ -60,7 +58,10 @@ class Trouble(Enum):
 
 @dataclass(frozen=True)
 class PointFault:
-    """At the n-th time, from 1, that a worker of the function comes to the point."""
+    """At the n-th time, from 1, that a worker of the function comes to the point.
+
+    A worker that is stopped continues after so many seconds, or as soon as any worker has passed the point `until`.
+    """
 
     function: str
     label: str
@@ -68,6 +69,7 @@ class PointFault:
     nth: int
     action: Action
     seconds: float = 0.0
+    until: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,17 +90,6 @@ class TroubleFault:
 
     nth: int
     trouble: Trouble
-
-
-@dataclass(frozen=True)
-class FilePlan:
-    """A load file: how it comes in, and what its uploader does meanwhile."""
-
-    case: str
-    spec: Spec
-    is_announced: bool
-    is_twice: bool
-    is_cancelled: bool
 
 
 @dataclass(frozen=True)
@@ -124,7 +115,7 @@ def plan_of(seed: int, *, with_faults: bool = True, storm: int = 0) -> Plan:
     With a storm there are so many more deadlocks and as many more lost COMMITs.
     """
     draw = random.Random(seed)
-    files = tuple(_file(draw, number) for number in range(draw.randint(2, 3)))
+    files = tuple(draw_file(draw, number) for number in range(draw.randint(2, 3)))
     points = tuple(_point(draw) for _ in range(draw.randint(6, 12)))
     statements = tuple(_statement(draw, kind) for kind in _in_turn(draw, list(Injection), seed, draw.randint(2, 4)))
     troubles = tuple(
@@ -134,7 +125,11 @@ def plan_of(seed: int, *, with_faults: bool = True, storm: int = 0) -> Plan:
     aimed = _aimed(random.Random(f"{seed} aimed"), is_cancelled=any(file.is_cancelled for file in files))
     more = _storm(random.Random(f"{seed} storm"), storm)
     at_ends = _at_completions(random.Random(f"{seed} completions"))
-    made = Plan(seed, files, (*points, *aimed, *at_ends), (*statements, *more), troubles, copies)
+    checked = tuple(draw_checked_files(random.Random(f"{seed} checked")))
+    has_copy = copies > 1 and not checked[0].is_twice
+    at_checks = _at_checks(random.Random(f"{seed} checks"), has_copy=has_copy)
+    points = (*points, *aimed, *at_ends, *at_checks)
+    made = Plan(seed, (*files, *checked), points, (*statements, *more), troubles, copies)
     return made if with_faults else replace(made, points=(), statements=(), troubles=(), copies=1)
 
 
@@ -154,7 +149,7 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
     request's COMMIT is lost; who numbers, owns a key or splits a file is outrun; an event is with a publisher that
     died, or that has not said which it takes, when the next one of its aggregate comes. Chunks that are under way when
     a user cancels their import go on soon enough to be seen. A worker dies after it registers chunks and before it
-    sends their messages.
+    sends their messages, and after it changes an exhibit and before it writes the history of that.
     """
     for function in KEYED:
         yield PointFault(function, "owned", True, draw.randint(1, 8), Action.STOP, 3.0)
@@ -181,6 +176,7 @@ def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
     # Either at its first time: a worker that is late is missing where two have to meet.
     yield PointFault("ProduceFunction", draw.choice(("place", "number")), False, 1, Action.STOP, 3.0)
     yield PointFault("StartImportFunction", "publish", False, draw.randint(1, 3), Action.DIE)
+    yield PointFault("ExhibitsApiFunction", "record", False, draw.randint(1, 12), Action.DIE)
 
 
 def _at_completions(draw: random.Random) -> Iterator[PointFault]:
@@ -194,6 +190,24 @@ def _at_completions(draw: random.Random) -> Iterator[PointFault]:
         yield PointFault("CompleteImportFunction", "commit", True, nth, Action.STOP, 1.0)
     for nth in draw.sample(range(1, 15), 3):
         yield PointFault("ImportChunkFunction", "counted", draw.random() < 0.7, nth, Action.DIE)
+
+
+def _at_checks(draw: random.Random, *, has_copy: bool) -> Iterator[PointFault]:
+    """Draw any faults at the functions of checks and profiles, and some where their protections act.
+
+    A worker that checks a chunk, or ends a check, dies beside the commit of what it found. One that has read a chunk
+    to check it continues once the file's import was requested; another one has to have a copy of its message. The owner
+    of a key is late, and the answer of a request is lost.
+    """
+    for function in CHECKING:
+        yield replace(_point(draw), function=function, nth=draw.randint(1, 6))
+        yield PointFault(function, "owned", True, draw.randint(1, 4), Action.STOP, 3.0)
+        yield PointFault(function, "answered", False, draw.randint(1, 4), Action.LOSE)
+    yield PointFault("ProfilesApiFunction", "mint", False, 1, Action.STOP, 1.5)
+    yield PointFault("ImportChunkFunction", "found", draw.random() < 0.5, draw.randint(1, 6), Action.DIE)
+    yield PointFault("CompleteImportFunction", "found", True, draw.randint(1, 2), Action.DIE)
+    if has_copy:
+        yield PointFault("ImportChunkFunction", "examine", True, 1, Action.STOP, 5.0, until="ran")
 
 
 def _in_turn(draw: random.Random, kinds: Sequence[T], seed: int, count: int) -> list[T]:
@@ -224,45 +238,3 @@ def _statement(draw: random.Random, injection: Injection) -> StatementFault:
         # Of the statements that are sent, those alone grow with what they carry.
         kind = "bulk"
     return StatementFault(kind, draw.randint(1, 40), injection)
-
-
-def _file(draw: random.Random, number: int) -> FilePlan:
-    is_twice = draw.random() < 0.25
-    return FilePlan(
-        case=f"Case {number}",
-        spec=_spec(draw),
-        is_announced=draw.random() < 0.5,
-        is_twice=is_twice,
-        is_cancelled=not is_twice and draw.random() < 0.25,
-    )
-
-
-def _spec(draw: random.Random) -> Spec:
-    """A file of any dialect and encoding, clean or damaged; drawn again where there can be no such file."""
-    while True:
-        made = _any_spec(draw)
-        try:
-            check(made)
-        except SpecError:
-            continue
-        return made
-
-
-def _any_spec(draw: random.Random) -> Spec:
-    dialect = draw.choice(DIALECTS)
-    bare = Spec(
-        rows=draw.randint(8, 40),
-        seed=draw.randrange(2**32),
-        dialect=dialect,
-        quoting=draw.choice(quotings(dialect)),
-        encoding=draw.choice(ENCODINGS),
-        newline=draw.choice(("\r\n", "\n")),
-        header=draw.random() < 0.8,
-        alphabets=frozenset(draw.sample(list(Alphabet), draw.randint(0, 3))),
-        embedded_newlines=draw.random() < 0.5,
-        custodians=draw.randint(1, 6),
-        hot_custodian=draw.choice((None, "Hot, Harriet")),
-    )
-    kinds = [kind for kind in FaultKind if kind is not FaultKind.HUGE_PROPERTY and supports(bare, kind)]
-    faults = draw.choices(kinds, k=draw.randint(0, 4)) if kinds else []
-    return replace(bare, faults=tuple(Fault(kind) for kind in faults if bare.header or kind not in STRUCTURAL))

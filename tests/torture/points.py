@@ -2,11 +2,12 @@
 
 The application does not know of them: they are where it talks to somebody else, and so the only places at which
 others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (`mint` is the first row of a
-name, a device or a sequence, `place` that of a volume; in a production `number` and `note` are of these), `commit`,
-`publish` to a queue or topic, `store` to and `fetch` from S3, `acknowledge` with the answer; each before and after.
-`counted`, `numbered`, `told`, `owned` and `answered` are commits too, of transactions that counted a chunk down, gave
-out numbers, added events, claimed a key or kept its answer: only before or behind these is it seen whether what they
-did is done again.
+name, a device, a sequence or a profile, `place` that of a volume; in a production `number` and `note` are of these, and
+`record` is the history of an exhibit), `commit`, `publish` to a queue or topic, `store` to and `fetch` from S3
+(`examine` a file that is checked and run), `acknowledge` with the answer; each before and after.
+`counted`, `numbered`, `found`, `ran`, `told`, `owned` and `answered` are commits too, of transactions that counted a
+chunk down, gave out numbers, stored what a check found, had a checked file imported, added events, claimed a key or
+kept its answer: only before or behind these is it seen whether what they did is done again.
 """
 
 from __future__ import annotations
@@ -35,15 +36,19 @@ _CLAIM = re.compile(
     r"FOR UPDATE|INSERT INTO idempotency_keys|SET published = 3|SET status = 'splitting'", re.IGNORECASE
 )
 _WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
+_NAMED = "cases|custodians|tags|devices|bates_sequences|import_profiles"
 _OF_WRITES = {
-    "mint": re.compile(r"\s*INSERT\s+(?:IGNORE\s+)?INTO\s+(?:cases|custodians|tags|devices|bates_sequences)\b"),
+    "mint": re.compile(rf"\s*INSERT\s+(?:IGNORE\s+)?INTO\s+(?:{_NAMED})\b"),
     "place": re.compile(r"INSERT INTO insert_destinations\b"),
     "number": re.compile(r"INSERT INTO production_documents\b"),
     "note": re.compile(r"UPDATE production_steps\b"),
+    "record": re.compile(r"INSERT INTO exhibit_changes\b"),
 }
 _TRANSACTIONS = {
     "counted": re.compile(r"UPDATE imports SET chunks_left"),
     "numbered": re.compile(r"INSERT INTO production_documents\b"),
+    "found": re.compile(r"INSERT INTO import_check_(?:facts|findings)\b"),
+    "ran": re.compile(r"UPDATE imports SET status = 'running', phase = 'import'"),
     "told": re.compile(r"INSERT INTO outbox_events\b"),
     "owned": re.compile(r"\s*INSERT INTO idempotency_keys\b"),
     "answered": re.compile(r"UPDATE idempotency_keys SET status = 'completed'"),
@@ -63,6 +68,8 @@ _CALLS = {
 }
 _BATCHES = {"PublishBatch": ("PublishBatchRequestEntries", "Failed"), "SendMessageBatch": ("Entries", "Failed")}
 _FOREVER_S = 600.0
+# The case of the file that every seed has checked and run.
+CHECKED_CASE = "Checked 0"
 # Those at which any fault may strike, each from two sides, but for `begin`; the calls are to AWS.
 LABELS = ("begin", "claim", "write", "commit", "publish", "store", "fetch", "acknowledge")
 CALLS = ("publish", "store", "fetch")
@@ -171,6 +178,8 @@ def _around_calls(points: Points) -> None:
         action = points.reach(label, is_after=False)
         answer = faulty(action, operation, given, lambda asked: call(self, operation, asked))
         points.reach(label, is_after=True)
+        if label == "fetch" and f"/{CHECKED_CASE}/" in given["Key"]:
+            points.reach("examine", is_after=True)
         return answer
 
     client._make_api_call = called

@@ -87,13 +87,11 @@ def _judge_pairs(what: str, told: set[tuple[int, str]], got: set[tuple[int, str]
 
 
 def _judge_titles(ledger: Ledger, at: Queried) -> Iterator[Finding]:
-    """Each change was made to the version before it, and the last one is what is there."""
+    """The last change is what is there. Each was made to the version before it: see `judge_changes`."""
     for exhibit, versions in ledger.titles.items():
         row = at.query("SELECT title, version FROM exhibits WHERE id = :id", id=exhibit)[0]
-        if sorted(versions) != list(range(2, len(versions) + 2)):
-            yield Finding(LOST, f"changes of exhibit {exhibit}: versions {sorted(versions)}")
-        if (row.version, row.title) != (max(versions), versions[max(versions)]):
-            yield Finding(LOST, f"exhibit {exhibit} is {tuple(row)}, and not version {max(versions)}")
+        if row.version < max(versions) or row.title != versions[max(versions)]:
+            yield Finding(LOST, f"exhibit {exhibit} is {tuple(row)}, and was {versions[max(versions)]!r} in the end")
 
 
 def _judge_custodians(ledger: Ledger, at: Queried) -> Iterator[Finding]:

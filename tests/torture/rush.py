@@ -24,12 +24,12 @@ def rush(one: Client, other: Client) -> None:
     """A custodian's name, which both get under one id; a period of custody, which one of them gets and one changes."""
     for turn in range(TURNS):
         name = {"case": BASE, "name": f"Rushed, {turn}"}
-        for answered in _at_once(one, other, "POST", "/custodians", name):
+        for answered in at_once(one, other, "POST", "/custodians", name):
             expect(one, answered.status == 200, "asking at once", answered)
             one.ledger.named(name["name"], answered.body["id"])
         begin = DAY + timedelta(hours=turn)
         period = {"deviceId": DEVICE, "begin": begin.isoformat(), "end": (begin + timedelta(hours=1)).isoformat()}
-        answers = _at_once(one, other, "POST", "/custody-periods", [period])
+        answers = at_once(one, other, "POST", "/custody-periods", [period])
         expect(one, sorted(each.status for each in answers) == [201, 409], "asking at once", answers)
         for answered in answers:
             for made in answered.body.get("items", []):
@@ -42,7 +42,7 @@ def _change(one: Client, other: Client, period_id: int) -> None:
     """Both have seen the same version: of two changes to it the second would undo the first unseen."""
     path = f"/custody-periods/{period_id}"
     seen = one.get(path).etag
-    answers = _at_once(one, other, "PATCH", path, {"note": "Changed at once"}, if_match=seen)
+    answers = at_once(one, other, "PATCH", path, {"note": "Changed at once"}, if_match=seen)
     changed = [answered.body for answered in answers if answered.status == 200]
     if len(changed) > 1:
         one.ledger.complain(f"lost: {path} was changed twice from version {seen}")
@@ -66,7 +66,8 @@ def upload_at_once(one: Client, other: Client) -> None:
         see_to(who, each["id"])
 
 
-def _at_once(one: Client, other: Client, method: str, path: str, body: Any, **how: Any) -> list[Answered]:
+def at_once(one: Client, other: Client, method: str, path: str, body: Any = None, **how: Any) -> list[Answered]:
+    """Make the same request by two clients in the same moment, each under a key of its own; return both answers."""
     together = threading.Barrier(2)
     with ThreadPoolExecutor(2) as pool:
         asked = [

@@ -11,14 +11,19 @@ from functools import partial
 
 from tests.torture import actors
 from tests.torture.arena import SCALE, Arena
+from tests.torture.checking import CheckingUploader
+from tests.torture.checks_oracle import judge_checks
 from tests.torture.clients import Client, NeverAnsweredError
 from tests.torture.events_oracle import judge_events
 from tests.torture.faulty_proxy import Injection
 from tests.torture.findings import UNFINISHED, WRONG, Finding
 from tests.torture.handing_on import hand_on
+from tests.torture.history_oracle import judge_changes, judge_history
 from tests.torture.imports_oracle import judge_control_numbers, judge_imports, judge_twins
 from tests.torture.ledger import ROWS, Ledger
 from tests.torture.plan import Plan
+from tests.torture.profiles_oracle import judge_profiles
+from tests.torture.profiling import import_with_profile, keep_profiles
 from tests.torture.requests_oracle import judge_requests
 from tests.torture.rush import rush, upload_at_once
 from tests.torture.troubles import Statements, Troubles
@@ -57,6 +62,7 @@ def run(plan: Plan, at: Arena) -> Outcome:
         # What is not finished need not be comparable; what is known is told all the same.
         outcome.findings.append(Finding(UNFINISHED, f"could not be judged: {type(error).__name__}: {error}"[:600]))
     outcome.records = sum(upload.made.truth.rows_seen for upload in ledger.uploads) + ROWS * len(ledger.twins)
+    outcome.records += sum(check.upload.made.truth.rows_seen for check in ledger.checks if not check.is_run)
     outcome.requests = len(ledger.answers)
     return outcome
 
@@ -99,12 +105,18 @@ def _jobs(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Job]:
         return Client(stack.api_url, token, ledger, random.Random(f"{plan.seed} {number}"))
 
     for number, file in enumerate(plan.files):
-        yield actors.Uploader(client(number), stack.s3, bucket, file, at.database).run
+        given = (stack.s3, bucket, file, at.database)
+        if file.check:
+            yield CheckingUploader(client(number), client(70 + number), *given).run
+        else:
+            yield actors.Uploader(client(number), *given).run
     yield lambda: _at_the_base(at, client)
     for number in (20, 21):
         yield partial(hand_on, client(number))
     yield partial(rush, client(22), client(23))
     yield partial(upload_at_once, client(24), client(25))
+    yield partial(keep_profiles, client(80), client(81))
+    yield partial(import_with_profile, client(82))
 
 
 def _at_the_base(at: Arena, client: Callable[[int], Client]) -> None:
@@ -155,8 +167,12 @@ def judge(ledger: Ledger, at: Arena) -> Iterator[Finding]:
     yield from judge_imports(ledger, at.database, s3, bucket)
     yield from judge_control_numbers(ledger, at.database)
     yield from judge_twins(ledger, at.database)
+    yield from judge_checks(ledger, at.database, s3, bucket)
+    yield from judge_profiles(ledger, at.database)
     yield from judge_events(ledger, at.database, at.subscriber)
     yield from judge_requests(ledger, at.database, s3, bucket)
+    yield from judge_history(at.database)
+    yield from judge_changes(ledger, at.database)
 
 
 def _struck(at: Arena, troubles: Troubles, injected: Counter[Injection]) -> Counter[str]:

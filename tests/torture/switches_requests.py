@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import nullcontext
 from typing import Any
 
@@ -61,7 +62,32 @@ def _patch(transaction: Any, caller: Any, exhibit_id: int, _versions: object, ch
     fields = "".join(f"{name} = :{name}, " for name in wanted)
     statement = f"UPDATE exhibits SET {fields}row_hash = NULL, version = :read + 1 WHERE id = :id"
     transaction.execute(text(statement), {**wanted, "id": exhibit_id, "read": exhibit.version})
+    _record_blindly(transaction, caller, exhibit, wanted)
     return there("shell.exhibits.commands:describe_exhibit")(transaction, *load(transaction, caller, exhibit_id))
+
+
+def _record_blindly(transaction: Any, caller: Any, exhibit: Any, wanted: dict[str, Any]) -> None:
+    """Write the row of the version that was read, and one of another change in its place: its key protects too."""
+    changes = {"fields": {name: {"old": getattr(exhibit, name), "new": value} for name, value in wanted.items()}}
+    transaction.execute(
+        text(
+            "REPLACE INTO exhibit_changes (exhibit_id, version, action, user_id, changes) "
+            "VALUES (:id, :version, 'edited', :user, :changes)"
+        ),
+        {"id": exhibit.id, "version": exhibit.version + 1, "user": caller.user_id, "changes": json.dumps(changes)},
+    )
+
+
+def _history_together() -> None:
+    def late(write: Any) -> Any:
+        def written(transaction: Any, *given: Any) -> None:
+            transaction.commit()
+            write(transaction, *given)
+
+        return written
+
+    swap("shell.exhibits.history:write_entries", late)
+    swap("shell.exhibits.commands:write_entries", late)
 
 
 def _custody_version() -> None:
@@ -116,6 +142,9 @@ OF_REQUESTS = {
     ),
     "exhibit-version": Switch(
         "an exhibit is corrected, whichever version the client read", "exhibits.commands", _exhibit_version
+    ),
+    "history-together": Switch(
+        "a change of an exhibit commits before its history does", "exhibits.history", _history_together
     ),
     "custody-version": Switch(
         "a period is changed, whichever version the client read", "custody.commands", _custody_version

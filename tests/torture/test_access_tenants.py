@@ -62,8 +62,9 @@ def test_every_route_and_every_place_is_asked_about(matrix: Matrix) -> None:
 def test_every_place_that_names_something_is_attacked(matrix: Matrix) -> None:
     attacked = {(each.asked.route, each.place) for each in matrix.checks}
     every = {(route, place) for route, known in places().items() for place in known}
+    # The overlay key is one of two fields.
     naming = re.compile(
-        r"(?i)(id|ids|after|case|tag|tags|custodian|custodians|key|query:controlNumber|prefix|body:name)$"
+        r"(?i)(id|ids|after|case|tag|tags|custodian|custodians|(?<!overlay)key|query:controlNumber|prefix|body:name)$"
     )
     assert {each for each in every if naming.search(each[1])} <= attacked
 

@@ -41,6 +41,10 @@ TAMPERINGS = {
     "(SELECT 1 FROM taggings x WHERE x.exhibit_id = e.id AND x.tag_id = t.id) "
     "ORDER BY e.id DESC LIMIT 1": findings.MISPLACED,
     "UPDATE exhibits SET version = version + 1 WHERE version > 1": findings.LOST,
+    "UPDATE exhibits SET version = version + 1 WHERE import_id = :id ORDER BY id LIMIT 1": findings.LOST,
+    "DELETE FROM exhibit_changes WHERE action = 'tagged' ORDER BY exhibit_id DESC LIMIT 1": findings.LOST,
+    "INSERT INTO exhibit_changes (exhibit_id, version, action, user_id, changes) "
+    "SELECT MIN(exhibit_id), 999, 'tagged', '', '{}' FROM exhibit_changes": findings.DOUBLED,
     "UPDATE imports SET imported = imported + 1 WHERE case_id = "
     "(SELECT MAX(id) FROM cases WHERE name = 'Twins') LIMIT 1": findings.DOUBLED,
     "UPDATE outbox_events SET sequence = (SELECT last_sequence FROM outbox_state) ORDER BY id DESC LIMIT 2": (
@@ -49,6 +53,43 @@ TAMPERINGS = {
     "INSERT INTO outbox_events (aggregate_type, aggregate_id, event_type, payload, published) "
     "SELECT aggregate_type, aggregate_id, event_type, payload, 1 FROM outbox_events "
     "WHERE event_type = 'import.started' ORDER BY id DESC LIMIT 1": findings.DOUBLED,
+}
+
+_FINDING = "INSERT INTO import_check_findings (import_id, code, line_no, seq, message) "
+_EVENT = "INSERT INTO outbox_events (aggregate_type, aggregate_id, event_type, payload, published) "
+# The same of files that were checked, one of them run and one left, and of profiles: the finding has these words.
+OF_CHECKS = {
+    f"{_FINDING} VALUES (:run, 'VALUE_TRUNCATED', 1, 0, '')": (findings.LOST, "findings of the check"),
+    f"{_FINDING} SELECT :run, 'BATES_GAP', 2, seq, '' FROM (SELECT 0 AS seq UNION SELECT 1) AS twice": (
+        findings.DOUBLED,
+        "was found 2 times",
+    ),
+    "UPDATE import_checks SET report_written = 0 WHERE import_id = :run": (findings.LOST, "file of the findings"),
+    "UPDATE imports SET custodians_created = custodians_created + 1 WHERE id = :run": (
+        findings.MISPLACED,
+        "and the import did",
+    ),
+    "INSERT INTO import_warnings (import_id, line_no, seq, chunk_no, code, message) "
+    "VALUES (:run, 0, 900000, 0, 'DIFFERS_FROM_CHECK', '')": (findings.LOST, "by what the import reports"),
+    f"{_EVENT} SELECT aggregate_type, aggregate_id, event_type, payload, 1 FROM outbox_events "
+    "WHERE event_type = 'import.checked' ORDER BY id DESC LIMIT 1": (findings.DOUBLED, "ended 2 times in generation"),
+    f"{_EVENT} VALUES ('import', :left, 'import.started', '{{\"importId\": 0}}', 1)": (
+        findings.DOUBLED,
+        "which was run 0 times",
+    ),
+    "UPDATE imports SET status = 'running' WHERE id = :left": (findings.MISPLACED, "no run was requested"),
+    "UPDATE tags SET import_id = :left ORDER BY id DESC LIMIT 1": (findings.MISPLACED, "was only checked"),
+    "UPDATE import_profiles SET version = version + 1 WHERE name = 'Kept'": (findings.LOST, "was answered as"),
+    "INSERT INTO import_profiles (tenant_id, name, version, options, created_by, updated_by) "
+    "SELECT tenant_id, 'Other', 1, options, '', '' FROM import_profiles WHERE name = 'Kept'": (
+        findings.DOUBLED,
+        "no caller was told",
+    ),
+    "UPDATE exhibits SET title = file_name, file_name = title WHERE import_id = :profiled": (
+        findings.MISPLACED,
+        "has filled",
+    ),
+    "DELETE FROM exhibits WHERE import_id = :profiled": (findings.LOST, "has filled []"),
 }
 
 
@@ -76,12 +117,19 @@ def test_the_oracle_sees_every_kind_of_violation(tmp_path: Path) -> None:
         outcome = seeds.run(plan_of(1, with_faults=False), at)
         assert outcome.findings == []
         ledger = outcome.ledger
+        ids = {"id": ledger.uploads[0].import_id, "profiled": min(ledger.profiled)}
+        ids |= {"run" if each.is_run else "left": each.upload.import_id for each in ledger.checks}
         known: set[findings.Finding] = set()
-        for tampering, kind in TAMPERINGS.items():
-            at.database.query(tampering, **({"id": ledger.uploads[0].import_id} if ":id" in tampering else {}))
+        for tampering, (kind, words) in _tamperings():
+            at.database.query(tampering, **{name: value for name, value in ids.items() if f":{name}" in tampering})
             found = set(seeds.judge(ledger, at))
-            assert kind in {each.kind for each in found - known}, tampering
+            assert any(each.kind == kind and words in each.what for each in found - known), tampering
             known = found
+
+
+def _tamperings() -> Iterator[tuple[str, tuple[str, str]]]:
+    yield from ((tampering, (kind, "")) for tampering, kind in TAMPERINGS.items())
+    yield from OF_CHECKS.items()
 
 
 @pytest.mark.slow
@@ -102,10 +150,9 @@ def test_a_seed_plans_the_same_every_time_and_others_plan_otherwise() -> None:
 
 
 def test_every_function_that_works_may_be_struck() -> None:
-    """But for the one that a deployment runs once, and for those that no actor calls."""
-    uncalled = {"MigrateDatabaseFunction", "ImportChecksApiFunction", "ProfilesApiFunction"}
+    """But for the one that a deployment runs once."""
     struck = {point.function for seed in range(60) for point in plan_of(seed).points}
-    assert struck == set(Template.load(DEFAULT_TEMPLATE).functions) - uncalled
+    assert struck == set(Template.load(DEFAULT_TEMPLATE).functions) - {"MigrateDatabaseFunction"}
 
 
 @pytest.mark.slow
@@ -114,9 +161,22 @@ def test_undisturbed_work_visits_every_point(at: Arena) -> None:
     outcome = seeds.run(plan_of(2, with_faults=False), at)
     assert outcome.findings == []
     visited = at.conductor.visited()
-    labels = (*LABELS, "mint", "place", "number", "note", "numbered", "told", "owned", "answered")
+    labels = (
+        *LABELS,
+        "mint",
+        "place",
+        "number",
+        "note",
+        "record",
+        "numbered",
+        "found",
+        "ran",
+        "told",
+        "owned",
+        "answered",
+    )
     sides = {(label, side) for label in labels for side in (False, True)} - {("begin", True)}
-    assert visited >= sides
+    assert visited >= sides | {("examine", True)}
 
 
 def test_two_hundred_seeds_plan_every_kind_of_fault() -> None:
@@ -131,11 +191,26 @@ def test_two_hundred_seeds_plan_every_kind_of_fault() -> None:
     assert any(file.is_twice for plan in plans for file in plan.files)
 
 
+def test_every_seed_checks_a_file_in_a_case_of_its_own_and_some_leave_one() -> None:
+    plans = [plan_of(seed) for seed in EVERYTHING]
+    for plan in plans:
+        cases = [file.case for file in plan.files]
+        assert len(set(cases)) == len(cases)
+        assert any(file.check and file.check.is_run for file in plan.files)
+    checked = [(file, file.check) for plan in plans for file in plan.files if file.check]
+    assert {check.is_run for _, check in checked} == {True, False}
+    assert {check.is_run_by_two for _, check in checked} == {True, False}
+    assert {check.is_run_cancelled for _, check in checked} == {True, False}
+    habits = {(file.is_announced, file.is_twice, file.is_cancelled) for file, _ in checked}
+    assert len(habits) == 6, "a file that is imported first is not cancelled too"
+
+
 def test_the_oracle_knows_nothing_of_the_application() -> None:
-    oracles = ("imports_oracle", "events_oracle", "requests_oracle")
-    imports = "\n".join(f"import tests.torture.{name}" for name in oracles)
+    imports = ("imports_oracle", "checks_oracle", "profiles_oracle")
+    oracles = (*imports, "events_oracle", "requests_oracle", "history_oracle")
+    statements = "\n".join(f"import tests.torture.{name}" for name in oracles)
     tell = "import sys; print(sorted({n.partition('.')[0] for n in sys.modules} & {'core', 'shell', 'import_chunk'}))"
-    code = f"import sys; sys.path[:0] = ['functions', 'shared']\n{imports}\n{tell}"
+    code = f"import sys; sys.path[:0] = ['functions', 'shared']\n{statements}\n{tell}"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=Path(REPOSITORY), capture_output=True, text=True, check=True
     )

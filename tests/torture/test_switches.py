@@ -21,7 +21,7 @@ EACH = """
 import json, os
 from tests.torture import switches, switching
 import shell.custody.commands, shell.exhibits.commands, shell.imports.start, shell.imports.chunks.importer
-import shell.imports.finish
+import shell.imports.checks.commands, shell.imports.checks.queries, shell.imports.finish, shell.imports.profiles
 import shell.outbox.relay, shell.productions.steps
 
 for name in switches.SWITCHES:

@@ -15,6 +15,7 @@ from core.contracts import problems
 from core.contracts.problems import ProblemKind
 from core.load_file.field_mapping import FIELDS
 from core.load_file.options import ImportOptions
+from core.load_mode import OVERLAY_OPTIONS
 from local.cli.main import main
 from shell.tables import metadata
 from tools import schema_document
@@ -35,6 +36,9 @@ def test_every_command_of_the_readme_has_a_help(command: str, capsys: pytest.Cap
         main([command, "--help"])
     assert ended.value.code == 0
     assert command in capsys.readouterr().out
+
+
+OPTIONS = [name for name in ImportOptions.__dataclass_fields__ if name != "load_mode"] + ["mode", *OVERLAY_OPTIONS]
 
 
 def test_every_option_of_the_readme_is_one_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,7 +64,7 @@ def test_every_code_is_explained(code: str) -> None:
     assert f"`{code}`" in LOAD_FILES
 
 
-@pytest.mark.parametrize("name", [*sorted(FIELDS), *ImportOptions.__dataclass_fields__])
+@pytest.mark.parametrize("name", [*sorted(FIELDS), *OPTIONS])
 def test_every_field_and_option_is_explained(name: str) -> None:
     assert f"`{name}`" in LOAD_FILES or f'"{name}"' in LOAD_FILES
 

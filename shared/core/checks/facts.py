@@ -6,15 +6,14 @@ rows give the same bytes. Bytes that are damaged or of an unknown version are re
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+from zlib import crc32
 
 from core.errors import UnavailableError
 
-VERSION = b"facts 1\n"
+VERSION, _CHECKSUM_BYTES = b"facts 2\n", 4
 # Ends of cells and of columns in packed facts, and of fields and lines in files to be sorted.
 CELL_END, COLUMN_END, LINE_END = "\x1f", "\x1e", "\n"
 _ESCAPES = {"\x01": "\x01a", LINE_END: "\x01b", CELL_END: "\x01c", COLUMN_END: "\x01d"}
@@ -42,14 +41,16 @@ class RowFacts(NamedTuple):
 
 
 def pack_facts(rows: Iterable[RowFacts]) -> bytes:
-    """Return the rows as bytes for `unpack_facts`: a version line and the compressed columns."""
-    columns = [list(map(_write_cell, column)) for column in zip(*rows, strict=True)]
-    text = COLUMN_END.join(map(CELL_END.join, columns))
-    return VERSION + gzip.compress(text.encode("utf-8", "surrogatepass"), 6, mtime=0)
+    """Return the rows as bytes for `unpack_facts`: a version line, a checksum and the columns, not compressed."""
+    columns = [_write_column(column) for column in zip(*rows, strict=True)]
+    raw = COLUMN_END.join(columns).encode("utf-8", "surrogatepass")
+    return VERSION + crc32(raw).to_bytes(_CHECKSUM_BYTES, "big") + raw
 
 
-def _write_cell(value: str | int | None) -> str:
-    return "" if value is None else escape(value) if isinstance(value, str) else str(value)
+def _write_column(cells: Sequence[str | int | None]) -> str:
+    texts = ["" if cell is None else str(cell) for cell in cells]
+    # Few columns have a character to be escaped.
+    return CELL_END.join(map(escape, texts) if _SPECIAL.search("".join(texts)) else texts)
 
 
 def unpack_facts(packed: bytes, *, escaped: bool = False) -> list[RowFacts]:
@@ -59,11 +60,15 @@ def unpack_facts(packed: bytes, *, escaped: bool = False) -> list[RowFacts]:
     """
     if not packed.startswith(VERSION):
         raise UnavailableError("The facts of a chunk have an unknown version. Finish the deployment, or check again.")
+    start = len(VERSION) + _CHECKSUM_BYTES
+    checksum, raw = packed[len(VERSION) : start], packed[start:]
     try:
-        text = gzip.decompress(packed[len(VERSION) :]).decode("utf-8", "surrogatepass")
+        if crc32(raw).to_bytes(_CHECKSUM_BYTES, "big") != checksum:
+            raise ValueError("the checksum differs")
+        text = raw.decode("utf-8", "surrogatepass")
         columns = [column.split(CELL_END) for column in text.split(COLUMN_END)] if text else []
         return _build_rows(columns, restores=not escaped and "\x01" in text)
-    except (OSError, EOFError, ValueError, zlib.error) as exc:
+    except ValueError as exc:
         raise UnavailableError("The facts of a chunk are damaged. Check the file again.") from exc
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from core.contracts.common import NextCursor, RequestModel, ResponseModel
 from core.imports.check_summary import CheckStatus, Severity
+from core.imports.check_updates import MAX_CHARACTERS, MAX_EXAMPLES
 
 
 class RunRequest(RequestModel):
@@ -33,16 +34,39 @@ class CheckedCode(ResponseModel):
     message: str = Field(description="The message of the first finding.")
 
 
+class ChangedColumn(ResponseModel):
+    """A column of the file, and how many rows would change its value in their exhibits."""
+
+    column: str = Field(description="The column, or a field that follows from one, such as document_date.")
+    rows: int
+
+
+class ChangedValue(ResponseModel):
+    """A value that would change. A name that would be added has no old text, one that would be removed no new one."""
+
+    line: int
+    control_number: str
+    column: str
+    old: str | None = Field(description=f"The stored text, cut at {MAX_CHARACTERS} characters; null if there is none.")
+    new: str | None
+
+
 class CheckResult(ResponseModel):
     """What an import of the file would do; nothing was written to the case."""
 
     status: CheckStatus
     would_import: int = Field(description="The rows that would create an exhibit.")
-    would_update: int = Field(description="The rows that would change an exhibit. Always 0: such rows are rejected.")
+    would_update: int = Field(description="The rows that would change an exhibit; 0 unless the mode is an overlay.")
     unchanged: int = Field(description="The rows whose exhibit exists with the same values.")
     would_reject: int = Field(description="The rows that would not be imported.")
     new_custodians: int = Field(description="The custodians that would be created.")
     new_tags: int = Field(description="The tags that would be created.")
+    changed_columns: list[ChangedColumn] = Field(
+        description="For an overlay: the columns whose values would change, most rows first."
+    )
+    examples: list[ChangedValue] = Field(
+        description=f"For an overlay: the first changes, {MAX_EXAMPLES} at most, in the order of the file."
+    )
     findings: list[CheckedCode] = Field(description="Every code that was found, with its number of findings.")
     report: str | None = Field(description="The URL of a CSV file of all findings; null until it is written.")
     finished_at: datetime

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -16,7 +16,18 @@ from pydantic import (
     model_validator,
 )
 
-from core.contracts.common import TRIMMED, FileName, Name, NextCursor, RequestModel, ResponseModel, RowId, TagName
+from core.contracts.common import (
+    TRIMMED,
+    FileName,
+    Name,
+    NextCursor,
+    RequestModel,
+    ResponseModel,
+    RowId,
+    TagName,
+    UtcTimestamp,
+)
+from core.exhibit_history import Action
 from core.timestamps import FIRST_YEAR
 
 MAX_TAGGED_EXHIBITS, MAX_TAGS, MAX_CUSTODIANS = 1_000, 50, 50
@@ -115,6 +126,43 @@ class ExhibitPage(ResponseModel):
     """A page of exhibits, in the byte order of their control numbers."""
 
     items: list[ExhibitSummary]
+    next: NextCursor
+
+
+_TextChange = Annotated[dict[Literal["old", "new"], str | None], Field(examples=[{"old": "Plan", "new": None}])]
+_LinkChange = Annotated[dict[Literal["old", "new"], bool], Field(examples=[{"old": False, "new": True}])]
+
+
+class ExhibitHistoryEntry(ResponseModel):
+    """A change of an exhibit, with the values before and after it.
+
+    Both are equal if a request set what was already stored.
+    """
+
+    version: int = Field(description="The version of the exhibit after the change.")
+    action: Action
+    user_id: str | None = Field(description="The user who made the change; null if it is not known.")
+    changed_at: UtcTimestamp | None = Field(description="When the change was made; null if it is not known.")
+    import_id: int | None = Field(
+        description="The import that created or overlaid the exhibit, or whose undo changed it; null if a request did."
+    )
+    line: int | None = Field(description="The line of the import's load file; null if no line made the change.")
+    undo_no: int | None = Field(description="Which undo of the import made the change, from 1; null if no undo did.")
+    fields: dict[str, _TextChange] = Field(
+        description="Changed fields, by name in snake_case. A date is written as 2019-12-31 23:59:59.000000; its "
+        "precision, such as document_date_precision, is D (day), T (time), U (time in UTC) or null."
+    )
+    properties: dict[str, _TextChange] = Field(
+        description="Changed properties, by name. `old` or `new` is missing if the exhibit did not have the property."
+    )
+    custodians: dict[str, _LinkChange] = Field(description="Custodians, by name: whether the exhibit had them.")
+    tags: dict[str, _LinkChange] = Field(description="Tags, by name: whether the exhibit had them.")
+
+
+class ExhibitHistoryPage(ResponseModel):
+    """A page of the changes of an exhibit, newest first; the last one is its creation. Changes are never removed."""
+
+    items: list[ExhibitHistoryEntry]
     next: NextCursor
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from core.contracts.common import Name, NextCursor, RequestModel, ResponseModel, RowId, UtcTimestamp
-from core.contracts.imports import Options
+from core.contracts.import_options import Options
 
 
 class NewProfile(RequestModel):

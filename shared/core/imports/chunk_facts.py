@@ -1,10 +1,12 @@
-"""What the end of a check needs of each chunk: the spellings of names, and the facts of the rows, in one value."""
+"""What the end of a check needs of each chunk, in one value: spellings of names, what would change, facts of rows."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from typing import NamedTuple
+
+from core.imports.check_updates import Updates
 
 _LENGTH_BYTES = 4
 
@@ -19,19 +21,25 @@ class Occurrence(NamedTuple):
 
 
 class ChunkFacts(NamedTuple):
-    """The names of a chunk, and the facts of its rows as `core.checks` encodes them."""
+    """The names of a chunk, what its rows would change, and their facts as `core.checks` encodes them."""
 
     names: Sequence[Occurrence]
     rows: bytes
+    updates: Updates
 
 
 def pack_facts(facts: ChunkFacts) -> bytes:
     """Return the facts as bytes for `unpack_facts`."""
-    names = json.dumps(facts.names).encode()
-    return len(names).to_bytes(_LENGTH_BYTES, "big") + names + facts.rows
+    head = json.dumps({"names": facts.names, "updates": facts.updates.write()}).encode()
+    return len(head).to_bytes(_LENGTH_BYTES, "big") + head + facts.rows
 
 
 def unpack_facts(packed: bytes) -> ChunkFacts:
     """Return the facts that `pack_facts` wrote."""
     end = _LENGTH_BYTES + int.from_bytes(packed[:_LENGTH_BYTES], "big")
-    return ChunkFacts([Occurrence(*each) for each in json.loads(packed[_LENGTH_BYTES:end])], packed[end:])
+    head = json.loads(packed[_LENGTH_BYTES:end])
+    if isinstance(head, list):
+        # An earlier version checked the chunk, before there were overlays.
+        head = {"names": head, "updates": None}
+    names = [Occurrence(*each) for each in head["names"]]
+    return ChunkFacts(names, packed[end:], Updates.read(head["updates"]))

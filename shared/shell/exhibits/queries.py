@@ -8,16 +8,19 @@ Not guaranteed: that two pages show the same state.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, select, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
 from core.contracts import exhibits as schemas
 from core.contracts.queries import ExhibitQuery
 from core.exhibit_dates import describe_precisions
-from core.pagination import paginate
+from core.exhibit_history import Action, Kind, decode_changes, describe_changes
+from core.pagination import decode_cursor, paginate
 from shell.db.session import session
 from shell.exhibits.cases import build_wall, get_case_id
 from shell.exhibits.filters import build_exhibit_filters, exhibits_not_found
@@ -25,6 +28,7 @@ from shell.exhibits.search import build_search_conditions, find_narrow_link
 from shell.tables.cases import Cases
 from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
+from shell.tables.history import ExhibitChanges
 from shell.tables.links import CustodianExhibits, Taggings
 from shell.utils.db_helpers import force_index, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.document_properties import parse_properties
@@ -34,6 +38,14 @@ SUMMARY_FIELDS = tuple(schemas.ExhibitSummary.model_fields)
 # Fields that are columns of the row; the others are looked up or converted.
 ROW_FIELDS = tuple(
     name for name in schemas.Exhibit.model_fields if name in Exhibits.__table__.columns and name != "date_precision"
+)
+# A response of a function may have 6 MB.
+MAX_PAGE_BYTES = 2_000_000
+# The chunk that created an exhibit committed it, and its own end, in one transaction.
+_CREATION = text(
+    "SELECT imports.user_id, chunk.finished_at FROM imports LEFT JOIN import_chunks AS chunk "
+    "ON chunk.import_id = imports.id AND chunk.first_line <= :line AND chunk.last_line >= :line "
+    "WHERE imports.id = :import_id"
 )
 
 
@@ -58,6 +70,66 @@ def get_exhibit(caller: Caller, exhibit_id: int) -> schemas.Exhibit:
     """Return all data of an exhibit. Raises NotFoundError."""
     with session() as reading:
         return describe_exhibit(reading, *load_exhibit(reading, caller, exhibit_id))
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def list_changes(caller: Caller, exhibit_id: int, limit: int, after: str | None) -> schemas.ExhibitHistoryPage:
+    """Return a page of the exhibit's changes, newest first; the last one is its creation by an import.
+
+    A page ends early, after at least one change, before it has more than MAX_PAGE_BYTES. Raises NotFoundError, and
+    InvalidInputError for a cursor that this API did not issue.
+    """
+    end = None if after is None else decode_cursor(after, (int,))[0]
+    statement = select(ExhibitChanges).where(ExhibitChanges.exhibit_id == exhibit_id)
+    if end is not None:
+        statement = statement.where(ExhibitChanges.version < end)
+    with session() as reading:
+        exhibit, _ = load_exhibit(reading, caller, exhibit_id)
+        rows = reading.scalars(statement.order_by(ExhibitChanges.version.desc()).limit(limit + 1)).all()
+        entries = [_describe_change(row) for row in rows]
+        if len(rows) <= limit and (end is None or end > 1):
+            entries.append(_describe_creation(reading, exhibit))
+    page, following = paginate(entries, min(limit, _count_fitting(entries)), lambda entry: (entry.version,))
+    return schemas.ExhibitHistoryPage(items=list(page), next=following)
+
+
+def _count_fitting(entries: Sequence[schemas.ExhibitHistoryEntry]) -> int:
+    """Return how many of the first entries, at least one, have at most MAX_PAGE_BYTES together."""
+    sizes = accumulate(len(each.model_dump_json(ensure_ascii=True)) for each in entries)
+    return max(1, sum(size <= MAX_PAGE_BYTES for size in sizes))
+
+
+def _describe_change(row: ExhibitChanges) -> schemas.ExhibitHistoryEntry:
+    changes: dict[str, Any] = {kind.value: {} for kind in Kind} | describe_changes(decode_changes(row.changes))
+    # The hash of an import's row means nothing to a client.
+    changes["fields"] = {name: change for name, change in changes["fields"].items() if name != "row_hash"}
+    return schemas.ExhibitHistoryEntry(
+        version=row.version,
+        action=Action(row.action),
+        user_id=row.user_id,
+        changed_at=row.created_at_gmt,
+        import_id=row.import_id,
+        line=row.line_no,
+        undo_no=row.undo_no,
+        **changes,
+    )
+
+
+def _describe_creation(reading: Session, exhibit: Exhibits) -> schemas.ExhibitHistoryEntry:
+    source = {"import_id": exhibit.import_id, "line": exhibit.line_no}
+    created = reading.execute(_CREATION, source).one_or_none()
+    return schemas.ExhibitHistoryEntry(
+        version=1,
+        action=Action.IMPORTED,
+        user_id=created.user_id if created else None,
+        changed_at=created.finished_at if created else None,
+        **source,
+        undo_no=None,
+        fields={},
+        properties={},
+        custodians={},
+        tags={},
+    )
 
 
 def load_exhibit(reading: Session, caller: Caller, exhibit_id: int) -> tuple[Exhibits, str]:

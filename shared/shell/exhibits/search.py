@@ -1,7 +1,8 @@
-"""Select exhibits by values for which no index exists: import, date, Bates range, files, title.
+"""Select exhibits by values for which there is no index of the case: import, date, Bates range, files, title.
 
 Guaranteed: a request reads at most MAX_SEARCHED exhibits for them, or is refused. Each index on exhibits would make
-every import slower; so a larger case is searched only within the exhibits of a custodian or tag that has fewer.
+every import slower; so a larger case is searched only within the exhibits of a custodian or tag that has fewer. The
+indexes on import and first Bates number find rows of an import and equal numbers; no filter relies on them.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from shell.imports.completion import WarningRow, sum_chunks
 # The warnings of the file that the split writes are numbered from 0.
 _SEQ = 900_000
 _CHECK = text(
-    "SELECT would_import AS imported, unchanged, would_reject AS rejected FROM import_checks "
+    "SELECT would_import AS imported, unchanged, would_update AS updated, would_reject AS rejected FROM import_checks "
     "WHERE import_id = :import_id AND finished_at IS NOT NULL"
 )
 _DELETE = text("DELETE FROM import_warnings WHERE import_id = :import_id AND line_no = 0 AND seq = :seq")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC
 
-from core.contracts.checks import CheckedCode, CheckResult
+from core.contracts.checks import ChangedColumn, ChangedValue, CheckedCode, CheckResult
 from core.imports.check_summary import judge_check, read_summaries
+from core.imports.check_updates import Updates, describe_rows
 from core.imports.report_files import build_findings_key
 from shell.aws.presigned_urls import presign_get
 from shell.settings import settings
@@ -17,15 +18,18 @@ def describe_check(check: ImportChecks | None) -> CheckResult | None:
     if check is None or check.finished_at is None:
         return None
     summaries = read_summaries(check.findings or "[]")
+    updates = Updates.read(check.updates)
     key = build_findings_key(check.import_id, check.generation)
     return CheckResult(
         status=judge_check(summaries),
         would_import=check.would_import,
-        would_update=0,
+        would_update=check.would_update,
         unchanged=check.unchanged,
         would_reject=check.would_reject,
         new_custodians=check.new_custodians,
         new_tags=check.new_tags,
+        changed_columns=[ChangedColumn(column=name, rows=rows) for name, rows in describe_rows(updates.rows)],
+        examples=[ChangedValue(**each._asdict()) for each in updates.examples],
         findings=[CheckedCode(**vars(each)) for each in summaries],
         report=presign_get(settings().bucket, key) if check.report_written else None,
         finished_at=check.finished_at.replace(tzinfo=UTC),

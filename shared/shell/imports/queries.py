@@ -23,6 +23,7 @@ from core.contracts.imports import (
     ImportDetails,
     ImportPage,
     ImportState,
+    LoadModeState,
     ProfileUse,
     ReportUrls,
 )
@@ -115,7 +116,14 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
     columns = _build_columns(layout)
     urls = _report_urls(state, has_columns=columns is not None)
     checked = describe_check(check)
-    return ImportDetails(**dict(state), columns=columns, suggested_profiles=suggested, reports=urls, check=checked)
+    return ImportDetails(
+        **dict(state),
+        load_mode=LoadModeState(**asdict(layout.load_mode)) if layout else None,
+        columns=columns,
+        suggested_profiles=suggested,
+        reports=urls,
+        check=checked,
+    )
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

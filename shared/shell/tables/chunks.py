@@ -46,7 +46,7 @@ class ImportChunks(Base):
         Integer, server_default="0", comment="Rows that the case already held with the same values"
     )
     updated: Mapped[int] = mapped_column(
-        Integer, server_default="0", comment="Rows that changed an exhibit; always 0, because imports do not overlay"
+        Integer, server_default="0", comment="Rows that changed an exhibit; 0 unless the mode is an overlay"
     )
     rejected: Mapped[int] = mapped_column(
         Integer, server_default="0", comment="Rows of the chunk that were not imported"

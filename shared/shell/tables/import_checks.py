@@ -35,6 +35,13 @@ class ImportChecks(Base):
     last_exhibit_before: Mapped[int] = mapped_column(
         BigInteger, server_default="0", comment="The highest exhibits.id of the case when the check began"
     )
+    would_update: Mapped[int] = mapped_column(
+        BigInteger, server_default="0", comment="Rows that would change an exhibit"
+    )
+    updates: Mapped[str | None] = mapped_column(
+        MEDIUMTEXT,
+        comment="Rows by changed column and examples of old and new values, as JSON; NULL until finished",
+    )
     would_import: Mapped[int] = mapped_column(
         BigInteger, server_default="0", comment="Rows that would become a new exhibit"
     )

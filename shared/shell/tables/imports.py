@@ -94,7 +94,7 @@ class Imports(Base):
         BigInteger, server_default="0", comment="Rows that the case already held with the same values"
     )
     updated: Mapped[int] = mapped_column(
-        BigInteger, server_default="0", comment="Rows that changed an exhibit; always 0, because imports do not overlay"
+        BigInteger, server_default="0", comment="Rows that changed an exhibit; 0 unless the mode is an overlay"
     )
     rejected: Mapped[int] = mapped_column(
         BigInteger, server_default="0", comment="Rows that were not imported, see import_rejections"

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.integration.imports.support import announce, put, run_chunks, start, state
+from core.contracts.checks import RunRequest
+from shell.imports.checks.commands import run_import
+from shell.imports.queries import get_import
+from tests.integration.imports.conftest import Chunks
+from tests.integration.imports.support import CALLER, announce, committed, finish, put, run_chunks, start, state
 from tests.support.world import World
 
 HEADER = "Control Number,Title,Bates Begin,Custodian,Tags,Date Sent,Author\r\n"
@@ -186,6 +190,33 @@ def test_properties_that_do_not_fit_together_keep_the_stored_ones(world: World) 
         "SELECT code, column_name, original_bytes FROM import_warnings WHERE import_id = :id", id=import_id
     )
     assert tuple(warning) == ("PROPERTY_DROPPED", "Both", 40_000)
+
+
+def test_a_check_says_what_an_overlay_would_change(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(1)
+    loaded(world, FIRST)
+    before = (exhibits(world), links(world))
+    data = "Control Number,Title,Custodian,Author\r\nA-1,uno,Brown,Ann\r\nA-2,,Jones,Bob\r\nA-9,x,,\r\nA-3,three,,\r\n"
+    pending = announce(options={"mode": "overlay", "multi_values": "replace"}, dryRun=True)
+    assert start(put(pending, data.encode()))
+    run_chunks(world)
+    check = get_import(CALLER, pending.id).check
+    assert check is not None
+    assert (check.would_import, check.would_update, check.unchanged, check.would_reject) == (0, 2, 1, 1)
+    columns = [(each.column, each.rows) for each in check.changed_columns]
+    assert columns == [("Author", 1), ("Custodian", 1), ("Title", 1)]
+    assert [tuple(vars(each).values()) for each in check.examples] == [
+        (2, "A-1", "Custodian", None, "Brown"),
+        (2, "A-1", "Custodian", "Smith", None),
+        (2, "A-1", "Title", "one", "uno"),
+        (3, "A-2", "Author", None, "Bob"),
+    ]
+    assert (exhibits(world), links(world)) == before
+    committed(run_import, CALLER, pending.id, RunRequest.model_validate({"acceptRejections": True}))
+    finish(world)
+    assert counts(world, pending.id) == (4, 0, 2, 1, 1)
+    [warnings] = world.query("SELECT COUNT(*) FROM import_warnings WHERE code = 'DIFFERS_FROM_CHECK'")
+    assert warnings[0] == 0
 
 
 def test_padding_is_cleared_whether_or_not_the_hash_is_equal(world: World) -> None:

@@ -12,10 +12,14 @@ from typing import Any
 import pytest
 from sqlalchemy import URL
 
+from core.contracts.exhibits import ExhibitChange
 from local.cli.main import main
 from local.cli.workspace import Workspace
 from shell.exhibits import search
+from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit
+from tests.integration.exhibits.support import CALLER, tagging
 from tests.support.cases import Cases, put_exhibits
+from tests.support.database import done
 
 Run = Callable[..., Any]
 
@@ -87,6 +91,46 @@ def test_a_filter_that_is_too_broad_leaves_no_file(
     code, printed = run("documents", "--case", "Case", "--no-text", "--csv", str(tmp_path / "x.csv"))
     assert (code, "add a custodian or a tag" in printed) == (1, True)
     assert not (tmp_path / "x.csv").exists()
+
+
+def test_the_history_of_a_document_is_listed_newest_first(cases: Cases, run: Run) -> None:
+    exhibit = cases.exhibit("A-1", title="Plan", line_no=7)
+    done(patch_exhibit, CALLER, exhibit, frozenset({1}), ExhibitChange(title="x" * 200 + "\x1b[2J"))
+    done(add_custodians, CALLER, exhibit, ["Ann"])
+    done(add_taggings, CALLER, tagging([exhibit], "Hot"))
+    code, printed = run("history", "A-1", "--case", "Case", "--json")
+    changes = json.loads(printed)["history"]
+    assert (code, [(each["version"], each["action"]) for each in changes]) == (
+        0,
+        [(4, "tagged"), (3, "custodians_added"), (2, "edited"), (1, "imported")],
+    )
+    assert changes[2]["fields"] == {"title": {"old": "Plan", "new": "x" * 200 + "\x1b[2J"}}
+    assert (changes[3]["import_id"], changes[3]["line"], changes[0]["user_id"]) == (1, 7, "reviewer")
+    code, printed = run("history", "A-1", "--case", "Case")
+    assert code == 0
+    for word in ("custodian Ann", "tag Hot", "reviewer", "imported", "import 1, line 7"):
+        assert word in " ".join(printed.split())
+    assert "\x1b" not in printed
+
+
+def test_as_many_changes_are_listed_as_asked_for(cases: Cases, run: Run) -> None:
+    exhibit = cases.exhibit("A-1")
+    for _ in range(3):
+        done(add_taggings, CALLER, tagging([exhibit], "Hot"))
+    place = ("history", "A-1", "--case", "Case", "--limit", "2")
+    assert [each["version"] for each in json.loads(run(*place, "--json")[1])["history"]] == [4, 3]
+    assert "These are the last 2 changes; there are more" in run(*place)[1]
+    assert "there are more" not in run(*place[:-1], "4")[1]
+
+
+def test_a_document_that_there_is_not_has_no_history(cases: Cases, run: Run) -> None:
+    cases.exhibit("A-1", tenant="other")
+    cases.case("Case")
+    for number, case, message in (("A-1", "Case", "has no document 'A-1'"), ("A-1", "None", "no case with this name")):
+        code, printed = run("history", number, "--case", case)
+        assert (code, message in printed) == (1, True)
+    code, printed = run("history", "A-1", "--case", "Case", "--json", "--limit", "x")
+    assert (code, json.loads(printed)["history"]) == (2, [])
 
 
 def test_a_database_that_is_not_there_is_not_created(

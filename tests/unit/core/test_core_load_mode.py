@@ -32,12 +32,11 @@ GOOD: list[tuple[dict[str, Any], LoadMode]] = [
     ({"mode": "overlay", "multi_values": "replace"}, LoadMode(Mode.OVERLAY, multi_values=MultiValues.REPLACE)),
     ({"mode": "overlay", "blanks": "keep", "multi_values": "merge"}, OVERLAY),
 ]
-MODES: tuple[object, ...] = ("Overlay", "", "both", 1, ["overlay"], True)
 BAD: list[tuple[dict[str, Any], str]] = [
-    *(({"mode": value}, "append, overlay, append_overlay") for value in MODES),
+    *(({"mode": value}, "append, overlay, append_overlay") for value in ("Overlay", "", "both", 1, ["overlay"], True)),
     *(({"mode": "overlay", "overlay_key": value}, "control_number, bates_begin") for value in ("id", "", 5)),
     *(({"mode": "overlay", "blanks": value}, "keep, clear") for value in ("delete", "", False)),
-    *(({"mode": "overlay", "multi_values": value}, "merge, replace") for value in ("add", "", 1.5)),
+    *(({"mode": "overlay", "multi_values": value}, "merge, replace") for value in ("add", "", 0)),
     ({"blanks": "clear"}, "'blanks' is only for an overlay"),
     ({"mode": "append", "multi_values": "merge"}, "'multi_values' is only for an overlay"),
     ({"overlay_key": "control_number"}, "'overlay_key' is only for an overlay"),

@@ -60,7 +60,7 @@ def _expected(stored: OverlaidDocument, cells: Cells, new: OverlaidDocument, cle
     source, own = stored.fields["document_date_source"], cells.get("Document Date")
     if own is not None and (own.strip() or clears):
         fields["document_date_source"] = None
-    elif source is not None and source in dates.values():
+    elif source and source in dates.values():
         fields["document_date"], fields["document_date_precision"] = fields[source], fields[f"{source}_precision"]
         fields["document_date_source"] = source if fields[source] else None
     return OverlaidDocument(fields, properties)

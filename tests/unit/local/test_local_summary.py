@@ -46,6 +46,7 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
         "import_id": 7,
         "status": "completed_with_rejections",
         "error": None,
+        "mode": None,
         "rows_seen": 3,
         "imported": 2,
         "unchanged": 0,

@@ -134,7 +134,7 @@ def test_damaged_or_unknown_facts_are_refused() -> None:
         with pytest.raises(UnavailableError, match="damaged"):
             unpack_facts(damaged)
     with pytest.raises(UnavailableError, match="unknown version"):
-        unpack_facts(b"facts 2\n" + packed)
+        unpack_facts(b"facts 1\n" + packed)
 
 
 def number(value: int) -> str:

@@ -46,6 +46,7 @@ _BEGIN_ATTEMPT = text("UPDATE import_checks SET attempt = attempt + 1 WHERE impo
 _ATTEMPT = text("SELECT attempt FROM import_checks WHERE import_id = :import_id")
 _FINISH_CHECK = text(
     "UPDATE import_checks SET would_import = :imported, unchanged = :unchanged, would_reject = :rejected, "
+    "would_update = :updated, updates = :updates, "
     "warnings = :warnings, new_custodians = :custodians, new_tags = :tags, generation = :generation, "
     "finished_attempt = :attempt, findings = :findings, report_written = 0, finished_at = NOW(6) "
     "WHERE import_id = :import_id"
@@ -89,7 +90,7 @@ def complete_check(import_id: int, generation: int) -> bool:
         end = _begin_attempt(EndOfCheck(import_record, generation))
         found = EndFindings(import_record)
         _write(end, found.find())
-        _finish(end, found.new_names)
+        _finish(end, found)
     except ImportNotRunningError as stopped:
         logger.info("check not completed", extra={"import_id": import_id, "status": stopped.status})
         return True
@@ -130,7 +131,7 @@ def _write_batch(end: EndOfCheck, findings: list[FindingRow]) -> None:
         write_findings(transaction, findings)
 
 
-def _has_ended(end: EndOfCheck, _names: dict[str, int]) -> bool | None:
+def _has_ended(end: EndOfCheck, _found: EndFindings) -> bool | None:
     """Return True if the check has ended, else None; wait for a COMMIT that is under way."""
     try:
         with session() as locking:
@@ -141,7 +142,7 @@ def _has_ended(end: EndOfCheck, _names: dict[str, int]) -> bool | None:
 
 
 @retry_on_db_conflict(resolve=_has_ended)
-def _finish(end: EndOfCheck, new_names: dict[str, int]) -> bool:
+def _finish(end: EndOfCheck, found: EndFindings) -> bool:
     """Record the result and the status, and write the event."""
     import_record = end.import_record
     with session() as transaction:
@@ -149,7 +150,8 @@ def _finish(end: EndOfCheck, new_names: dict[str, int]) -> bool:
         counts = _count(transaction, import_record.id)
         summaries = list(_summarize(transaction, end))
         counts["warnings"] = sum(each.count for each in summaries if each.severity is Severity.WARNING)
-        values = {**counts, "custodians": new_names.get("custodians", 0), "tags": new_names.get("tags", 0)}
+        names = {kind: found.new_names.get(kind, 0) for kind in ("custodians", "tags")}
+        values = {**counts, **names, "updates": found.updates.write()}
         place = {"import_id": import_record.id, "generation": end.generation, "attempt": end.attempt}
         transaction.execute(_FINISH_CHECK, {**values, **place, "findings": write_summaries(summaries)})
         transaction.execute(_FINISH_IMPORT, {"import_id": import_record.id})

@@ -13,6 +13,7 @@ from sqlalchemy import bindparam, text
 
 from core.checks.fact_columns import FactColumns
 from core.codes import WarningCode
+from core.imports.check_updates import Updates, merge_updates
 from core.imports.chunk_facts import unpack_facts
 from core.load_file.layout import Layout
 from shell.db.session import session
@@ -51,11 +52,12 @@ class EndFinding(NamedTuple):
 
 
 class EndFindings:
-    """The findings of the end of a check; `new_names`, by kind, are known once all were read."""
+    """The findings of the end of a check; `new_names`, by kind, and `updates` are known once all were read."""
 
     def __init__(self, import_record: Imports) -> None:
         self._import = import_record
         self.new_names: dict[str, int] = {}
+        self.updates = Updates()
 
     def find(self) -> Iterator[EndFinding]:
         """Yield all findings, always in the same order if the case stays the same."""
@@ -75,6 +77,7 @@ class EndFindings:
         """Yield the facts of the rows of each chunk; add its names to the index."""
         for facts in map(unpack_facts, read_facts(self._import.id)):
             add_names(index, self._import, facts.names)
+            self.updates = merge_updates((self.updates, facts.updates))
             yield facts.rows
 
     def _read_case(self) -> Iterator[CaseRow]:

@@ -54,7 +54,7 @@ def check_chunk(chunk_input: ChunkInput) -> WriteResult:
             results = compare_with_case(transaction, chunk_input)
             findings = list(_build_findings(chunk.import_id, chunk_input.layout, results))
             write_findings(transaction, findings)
-            facts = ChunkFacts(list_occurrences(results), pack_rows(_list_facts(chunk_input, results)))
+            facts = ChunkFacts(list_occurrences(results), pack_rows(_list_facts(chunk_input, results)), results.updates)
             write_facts(transaction, chunk.import_id, chunk.chunk_no, pack_facts(facts))
             outcome = ChunkOutcome(ChunkStatus.DONE, _count(results))
             complete_chunk(transaction, chunk_input.import_record, chunk.chunk_no, outcome)

@@ -61,12 +61,12 @@ class ColumnarRows:
         self._resolve_family()
         self.hashes, self.earlier_hashes = self._compute_hashes()
 
-    def build_rows(self, *, with_values: bool) -> Iterator[StorableRow]:
-        """Yield the rows in the order of the records, without `values` if they are not needed."""
+    def build_rows(self, *, with_values: bool, with_properties: bool = True) -> Iterator[StorableRow]:
+        """Yield the rows in the order of the records, without `values` or the properties in them if not needed."""
         return map(
             StorableRow,
             *(self._records, self.numbers, self._names("custodians"), self._names("tags"), repeat(()), repeat(())),
-            *(self.hashes, self._values() if with_values else repeat(()), self.earlier_hashes),
+            *(self.hashes, self._values(with_properties) if with_values else repeat(()), self.earlier_hashes),
         )
 
     def _fields(self) -> Iterator[tuple[str | None, str, Column]]:
@@ -131,12 +131,13 @@ class ColumnarRows:
         joined = join_rows(chain.from_iterable(parts), len(self._records))
         return [items[:-2] for items in joined]
 
-    def _values(self) -> Iterator[tuple[Any, ...]]:
+    def _values(self, with_properties: bool) -> Iterator[tuple[Any, ...]]:
         keys = [self._or_none(self._keys.get(key)) for key in KEYS[1:]]
         texts = [self._or_none(self._texts.get(text)) for text in TEXTS]
+        properties = self._stored_properties() if with_properties else repeat(None)
         return zip(
             *(repeat(self._coercer.case_id), self.numbers, *keys, *texts),
-            *(self._dates.document, self._stored_properties(), *self._dates.details, self.hashes),
+            *(self._dates.document, properties, *self._dates.details, self.hashes),
             *(repeat(self._coercer.import_id), [record.line_no for record in self._records]),
             [record.line_count for record in self._records],
             strict=False,

@@ -156,11 +156,17 @@ def _compare_with_case(
     numbers = [*columnar.numbers, *(str(row.control_number) for row in others if not row.errors)]
     with session() as reading:
         held = _find_held(reading, case_id, numbers, layout.load_mode)
-        # The end of a check needs dates and parents; an overlay compares them with what is stored later.
-        is_needed = loaded.import_record.status == ImportStatus.CHECKING or layout.load_mode.is_overlay
+        # An overlay compares values with what is stored later. The end of a check needs dates and parents, and what
+        # describes how rows differ from exhibits, of which there may be none, needs the properties.
+        is_check = loaded.import_record.status == ImportStatus.CHECKING
         hashes = (columnar.hashes, columnar.earlier_hashes)
-        with_values = is_needed or any(map(partial(_is_new_or_differs, held), columnar.numbers, *hashes))
-        rows = [*columnar.build_rows(with_values=with_values), *others]
+        with_values = (
+            is_check
+            or layout.load_mode.is_overlay
+            or any(map(partial(_is_new_or_differs, held), columnar.numbers, *hashes))
+        )
+        with_properties = bool(held) or not is_check
+        rows = [*columnar.build_rows(with_values=with_values, with_properties=with_properties), *others]
         if others:
             rows.sort(key=lambda row: row.source.line_no)
         chunk_input = ChunkInput(loaded.import_record, loaded.chunk, layout, rows, held)

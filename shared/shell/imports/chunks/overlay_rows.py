@@ -155,8 +155,11 @@ class ChunkOverlay:
         return OverlaidRow(row, exhibit, update, changes, links)
 
     def _has_values(self, row: StorableRow, exhibit: KeyedExhibit) -> bool:
-        """Return whether the hash alone proves that the row changes no value of the exhibit."""
-        return row.is_equal(exhibit.row_hash) and self._overlay.is_as_new(row.source.cells or ())
+        """Return whether the hash alone proves that the row changes no value of the exhibit.
+
+        The earlier hash does not: it covers fewer dates.
+        """
+        return row.row_hash == exhibit.row_hash and self._overlay.is_as_new(row.source.cells or ())
 
     def _compare(self, row: StorableRow, stored: StoredDocument) -> tuple[StorableRow, _ValueChanges]:
         """Return the row, with warnings of properties that do not fit, and the values that it changes."""
@@ -215,7 +218,9 @@ def compare_overlay(transaction: Session, chunk_input: ChunkInput, results: RowR
     """Add the results that an overlay would have; locks and writes nothing. The ids of new exhibits are 0."""
     overlay = ChunkOverlay(chunk_input, results)
     for part in overlay.decide(transaction, overlay.find_targets(transaction, locked=False)):
-        results.updated += ((each.row, each.exhibit.id) for each in part)
+        for row, exhibit, _, changes, _ in part:
+            results.updated.append((row, exhibit.id))
+            results.updates.add(chunk_input.layout, row.source.line_no, exhibit.control_number, changes)
     results.inserted += ((row, 0) for row in overlay.new)
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from core.codes import WarningCode
 from core.events import Event, rows_changed
+from core.imports.check_updates import Updates
 from core.imports.chunk_facts import Occurrence
 from core.load_file.encoding import replace_surrogates
 from core.load_file.layout import Layout
@@ -32,12 +33,16 @@ NAME_COLUMNS = ("import_id", "chunk_no", "seq", "kind", "name", "line_no", "colu
 
 @dataclass
 class RowResults:
-    """The rows of a chunk by their result in one attempt, with the ids of their exhibits or the errors."""
+    """The rows of a chunk by their result in one attempt, with the ids of their exhibits or the errors.
+
+    `updates` is what the updated ones would change, for a check.
+    """
 
     inserted: list[tuple[StorableRow, int]] = field(default_factory=list)
     unchanged: list[tuple[StorableRow, int]] = field(default_factory=list)
     updated: list[tuple[StorableRow, int]] = field(default_factory=list)
     rejected: list[tuple[StorableRow, Sequence[RowError]]] = field(default_factory=list)
+    updates: Updates = field(default_factory=Updates)
 
     def list_accepted(self) -> list[StorableRow]:
         """Return the rows that the case holds now, in the order of the file."""

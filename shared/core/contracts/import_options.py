@@ -1,0 +1,90 @@
+"""The options of an import: how its file is read, and what its rows do with existing exhibits."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from core.contracts.common import RequestModel
+from core.load_file.options import MAX_COLUMNS
+
+MAX_OPTION_COLUMNS = 1_000
+DateOrderName = Literal["DMY", "MDY"]
+DateField = Literal["document_date", "date_sent", "date_received", "date_created", "date_modified"]
+ColumnName = Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+def _character(purpose: str) -> Any:
+    notation = "a character, its decimal code, or a name such as comma, tab, pipe, quote, thorn or concordance"
+    return Field(default=None, min_length=1, max_length=16, description=f"{purpose}: {notation}.")
+
+
+class Options(RequestModel):
+    """How to read the file. Every missing option is detected.
+
+    To import the corrected rejected rows of an import, send the content of its `options.json` unchanged.
+    """
+
+    # `options.json` has the names in snake_case.
+    model_config = ConfigDict(populate_by_name=True)
+
+    encoding: str | None = Field(default=None, max_length=32, description="utf-8, utf-16 or cp1252.")
+    delimiter: str | None = _character("The character between two cells")
+    qualifier: str | None = _character("The quote character around a cell, or `none`")
+    newline: str | None = _character("The character that represents a line break within a cell, or `none`")
+    header: bool = Field(default=True, description="Whether the first line contains the column names.")
+    cells: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_COLUMNS,
+        description="The number of cells of a row, if there is no header; by default, those of the first row.",
+    )
+    line_ends: Literal["cr", "lf"] | None = Field(
+        default=None, description="cr if CR ends lines, as LF and CRLF do; lf if only LF and CRLF end lines."
+    )
+    columns: dict[ColumnName, str] = Field(
+        default_factory=dict,
+        max_length=MAX_OPTION_COLUMNS,
+        description="The field of a column, by column name or by number from 1, such as control_number or custodians.",
+        examples=[{"Doc ID": "control_number", "Author": "custodians"}],
+    )
+    date_order: DateOrderName | dict[DateField, DateOrderName] | None = Field(
+        default=None,
+        description="Whether the day or the month comes first in dates such as 03/04/2019: of all dates, or by field.",
+        examples=["DMY", {"date_sent": "DMY"}],
+    )
+    time_zone: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=64,
+        description="The IANA time zone of times without an offset. Without it they are stored as written.",
+        examples=["America/New_York"],
+    )
+    mode: Literal["append", "overlay", "append_overlay"] | None = Field(
+        default=None,
+        description="append (default): a row whose exhibit exists with other values is rejected; overlay: a row "
+        "changes its exhibit, and is rejected if there is none; append_overlay: it changes its exhibit or creates one.",
+    )
+    overlay_key: Literal["control_number", "bates_begin"] | None = Field(
+        default=None,
+        description="The field that names the exhibit of a row; control_number by default, bates_begin only for "
+        "overlay. With bates_begin no column may be mapped to control_number.",
+    )
+    blanks: Literal["keep", "clear"] | None = Field(
+        default=None,
+        description="For an overlay: whether a blank cell keeps the stored value (default) or clears it.",
+    )
+    multi_values: Literal["merge", "replace"] | None = Field(
+        default=None,
+        description="For an overlay: whether the custodians and tags of a row are added to those of its exhibit "
+        "(default) or replace them.",
+    )
+
+    def as_document(self) -> dict[str, Any]:
+        """Return the options as an options file contains them, without missing ones."""
+        return self.model_dump(by_alias=False, exclude_none=True)
+
+    def as_given(self) -> dict[str, Any]:
+        """Return the options that the request names, as an options file contains them."""
+        return self.model_dump(by_alias=False, exclude_none=True, exclude_unset=True)
