@@ -22,7 +22,7 @@ from shell.tables.name_kinds import NameKind
 from shell.utils.db_helpers import VALUES_PER_LIST
 from shell.utils.document_properties import parse_properties
 
-SLICE_BYTES, SLICE_ROWS = 4_000_000, 500
+SLICE_BYTES, SLICE_ROWS = 1_000_000, 500
 _KEY_COLUMNS = "id, control_number, bates_begin, version, row_hash, COALESCE(LENGTH(document_properties), 0) AS size"
 _TEXT_COLUMNS = {
     **dict.fromkeys(OVERLAID_COLUMNS, "VARCHAR(1024) CHARACTER SET utf8mb4"),
