@@ -28,6 +28,8 @@ from benchmarks.output import DONE, FAILED, run_command, run_measurement, table
 LIMIT = 0.8
 _POOL_MB = 2_048
 _PARTS = ("start_s", "chunks_s", "complete_s")
+_MEMORY = ("chunks_peak_mb", "complete_peak_mb")
+FIGURES = {*_PARTS, *_MEMORY}
 _DESCRIPTION = f"""\
 Checks a load file and imports it, each into an empty case of its own, in turns. Only the handlers are timed: the one
 that splits the file, those of the chunks, one after another, and the one that completes; this one runs in a new
@@ -108,13 +110,13 @@ def _add_up(figures: dict[str, Any]) -> float:
 
 def _summarize(runs: Sequence[dict[str, dict[str, Any]]]) -> dict[str, Any]:
     ratio = median(_add_up(run["check"]) / _add_up(run["import"]) for run in runs)
-    names = (*_PARTS, "chunks_peak_mb", "complete_peak_mb")
+    names = (*_PARTS, *_MEMORY)
     figures = {kind: {name: median(run[kind][name] or 0 for run in runs) for name in names} for kind in runs[0]}
     return {"ratio": round(ratio, 3), **figures}
 
 
 def _format(result: dict[str, Any]) -> str:
-    names = (*_PARTS, "chunks_peak_mb", "complete_peak_mb")
+    names = (*_PARTS, *_MEMORY)
     rows = [[kind, *(str(result[kind][name]) for name in names)] for kind in ("check", "import")]
     head = ["", "split, s", "chunks, s", "completion, s", "chunks, MB", "completion, MB"]
     note = f"check : import {result['ratio']:.2f} (at most {LIMIT})"

@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from benchmarks import split_rate
+from benchmarks.check_rate import FIGURES, LIMIT
 from benchmarks.chunk_profile import STAGES
 from benchmarks.imports.arguments import LINEAR
 from benchmarks.imports.contention_figures import Contender
@@ -110,6 +111,15 @@ def test_a_chunk_is_measured_in_every_stage_of_both_imports() -> None:
     assert list(stages) == ["all handlers of chunks", *(said for said, _, _ in STAGES)]
     assert 0 < stages["  insert exhibits"][0] < stages["write"][0] < stages["all handlers of chunks"][0]
     assert stages["  compare links of unchanged rows"][2] > 0
+
+
+@pytest.mark.slow
+def test_a_check_is_measured_beside_the_import_of_its_file() -> None:
+    # Small files take as long to complete as large ones: the ratio can be over the limit, which is exit code 1.
+    ended = run("benchmarks.check_rate", "--rows", "10000")
+    result = json.loads(ended.stdout)
+    assert ended.returncode == (result["ratio"] > LIMIT)
+    assert {name for kind in ("check", "import") for name in result[kind]} == FIGURES
 
 
 @pytest.mark.slow
