@@ -72,6 +72,20 @@ def insert_new(transaction: Session, table: str, columns: Sequence[str], rows: S
     deque(_execute(transaction, _insert_clause(table, columns), format_row_literals(rows)), maxlen=0)
 
 
+def overwrite_versioned(
+    transaction: Session, table: str, columns: Sequence[str], rows: Sequence[Row], changed: Sequence[str]
+) -> None:
+    """Set the columns `changed` of existing rows and raise their versions: one statement for each megabyte.
+
+    The caller has locked the rows. `rows` hold values in the order of `columns`: the primary key, by which the server
+    finds each row, `changed`, and values that are not stored for columns without a default. An UPDATE joined with a
+    JSON_TABLE of the values takes four times as long.
+    """
+    values = ", ".join(f"{name} = VALUES({name})" for name in changed)
+    suffix = f" ON DUPLICATE KEY UPDATE {values}, version = version + 1"
+    deque(_execute(transaction, _insert_clause(table, columns), format_row_literals(rows), suffix), maxlen=0)
+
+
 def insert_ignore_checked(
     transaction: Session, table: str, columns: Sequence[str], rows: Iterable[Row], key: int = 1
 ) -> None:

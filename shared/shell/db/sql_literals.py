@@ -17,6 +17,7 @@ from sqlalchemy import Connection, CursorResult
 from sqlalchemy.exc import DBAPIError
 
 from core.row_texts import Part, join_rows
+from shell.db.value_lists import split_values
 
 
 def format_row_literals(rows: Sequence[Sequence[Any]]) -> list[str]:
@@ -28,6 +29,11 @@ def format_row_literals(rows: Sequence[Sequence[Any]]) -> list[str]:
 def format_in_list(values: Sequence[Any]) -> str:
     """Return the values, at least one, as the text between the parentheses of an IN list."""
     return ",".join(join_rows(_write_column(values), len(values)))
+
+
+def format_match(column: str, values: Sequence[Any]) -> str:
+    """Return the condition that the column has one of the values, at least one, as text with literals."""
+    return f"({' OR '.join(f'{column} IN ({format_in_list(each)})' for each in split_values(values))})"
 
 
 def execute_literal(connection: Connection, statement: str, redacted: str) -> CursorResult[Any]:

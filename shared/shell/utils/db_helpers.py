@@ -17,6 +17,7 @@ from sqlalchemy.sql.selectable import HasHints
 from core.errors import ConflictError, LockNotAcquiredError
 from shell.db.errors import DbErrorClass, classify, find_duplicate_key_name
 from shell.db.retry import build_retrying, is_retried_by_caller, rerun_if_unknown, retry_on_db_conflict
+from shell.db.value_lists import split_values
 from shell.settings import settings
 
 __all__ = [
@@ -33,8 +34,6 @@ M = TypeVar("M", bound=DeclarativeBase)
 S = TypeVar("S", bound=HasHints)
 
 INSERT_OR_GET_ROUNDS = 5
-# MariaDB turns an IN list of 1,000 or more values into a join, and locks rows in the order of that join.
-VALUES_PER_LIST = 500
 
 
 def acquire_lock_with_retry(
@@ -107,8 +106,7 @@ def force_index(statement: S, model: type[DeclarativeBase], index: str) -> S:
 
 def is_in(column: QueryableAttribute[Any], values: Sequence[Any]) -> ColumnElement[bool]:
     """Return the condition that the column has one of the values, at least one; any number of them uses the index."""
-    lists = [values[start : start + VALUES_PER_LIST] for start in range(0, len(values), VALUES_PER_LIST)]
-    return or_(*(column.in_(each) for each in lists))
+    return or_(*(column.in_(each) for each in split_values(values)))
 
 
 def insert_or_get(

@@ -21,6 +21,7 @@ from shell.utils.data_sanitizer import describe_removed, remove_four_byte_charac
 
 TEXT_COLUMN_BYTES = 65_535
 NIL = "<nil>"
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 Properties = Mapping[str, str | None]
 
@@ -36,7 +37,7 @@ class PropertyChange(NamedTuple):
 
 def serialize_properties(properties: Properties) -> str:
     """Return the stored form of the properties."""
-    return format_document(json.dumps(properties, ensure_ascii=False))
+    return format_document(_ENCODER.encode(properties))
 
 
 def format_document(document: str) -> str:
@@ -94,6 +95,8 @@ def merge_properties(
     merged = {name: value for name, value in stored.items() if name not in removed} | dict(given)
     changes: list[PropertyChange] = []
     room = limit.bytes or TEXT_COLUMN_BYTES
+    if utf8_length(serialize_properties(merged)) <= room:
+        return merged, changes
     by_size = sorted(given, key=lambda name: (utf8_length(given[name] or ""), name), reverse=True)
     while by_size and utf8_length(serialize_properties(merged)) > room:
         name = by_size.pop(0)

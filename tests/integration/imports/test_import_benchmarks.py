@@ -21,6 +21,7 @@ from benchmarks.imports.contention_figures import Contender
 from benchmarks.imports.contention_worker import RetryCounter
 from benchmarks.imports.load_file import Shape
 from benchmarks.imports.server import DURABILITY
+from benchmarks.overlay import LIMITS
 from benchmarks.split_rate import MeasuredFile
 from shell.db.retry import retry_on_db_conflict
 from shell.observability import logger
@@ -120,6 +121,14 @@ def test_a_check_is_measured_beside_the_import_of_its_file() -> None:
     result = json.loads(ended.stdout)
     assert ended.returncode == (result["ratio"] > LIMIT)
     assert {name for kind in ("check", "import") for name in result[kind]} == FIGURES
+
+
+@pytest.mark.slow
+def test_overlays_and_an_undo_are_measured_beside_the_import() -> None:
+    ended = run("benchmarks.overlay", "--rows", "2000", "--runs", "1")
+    result = json.loads(ended.stdout)
+    assert result["ratios"].keys() == LIMITS.keys()
+    assert (result["deadlocks"], result["edits"] > 0) == (0, True)
 
 
 @pytest.mark.slow

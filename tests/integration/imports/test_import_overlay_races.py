@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.orm.exc import StaleDataError
 
 from core.contracts.exhibits import ExhibitChange, TaggingRequest
-from core.errors import StaleVersionError
+from core.errors import StaleVersionError, UnavailableError
 from shell.db.errors import error_number
 from shell.db.session import session
 from shell.exhibits.commands import add_taggings, patch_exhibit, remove_taggings
@@ -110,6 +110,19 @@ def test_what_a_row_changes_is_decided_after_the_wait(
     assert results(world, import_id) == expected
     assert fields(world) == ("uno", "a.msg", "N-1", version)
     assert find_gaps(world) == []
+
+
+def test_an_edit_of_a_row_that_was_read_as_equal_has_the_chunk_read_again(world: World) -> None:
+    import_id = world.start(BASE, mode="overlay")
+    [message] = world.chunk_messages()
+    prepared = prepare_chunk(import_id, 1)
+    committed(edit(exhibit_id(world), {1}, title="edited"))
+    with pytest.raises(UnavailableError, match="the chunk is read again"):
+        finish_chunk(prepared)
+    assert world.import_chunk(message)
+    assert results(world, import_id) == (0, 1, 1, 0)
+    assert fields(world) == ("one", "a.msg", "N-1", 3)
+    assert actions(world) == [(2, "edited"), (3, "overlaid")]
 
 
 def test_an_edit_that_waited_for_an_overlay_is_refused_and_succeeds_again(
@@ -209,7 +222,7 @@ def test_values_that_were_read_before_the_lock_lose_an_edit(world: World) -> Non
         committed(edit(exhibit, {1}, title="edited"))
         lock_exhibits(naive, [exhibit])
         columns = {**stored.columns, "file_name": "new.msg"}
-        update_exhibits(naive, [ExhibitUpdate(exhibit, columns, stored.properties, keeps_hash=False)])
+        update_exhibits(naive, [ExhibitUpdate(exhibit, columns, stored.properties, row_hash=None)])
     assert fields(world) == ("one", "new.msg", "N-1", 3)
 
 

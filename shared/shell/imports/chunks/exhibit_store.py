@@ -20,7 +20,7 @@ from core.load_file.rows import RowError
 from shell.db.bulk_insert import InsertResult, insert_bisecting, insert_missing, insert_missing_literals
 from shell.db.errors import error_number
 from shell.db.group_concat import BETWEEN_VALUES, select_packed, select_packed_rows
-from shell.db.sql_literals import format_in_list, format_row_literals
+from shell.db.sql_literals import format_match, format_row_literals
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.tables.name_kinds import NameKind
 
@@ -79,7 +79,7 @@ def find_exhibits(transaction: Session, case_id: int, control_numbers: Sequence[
     if not control_numbers:
         return {}
     columns = "HEX(CONVERT(control_number USING utf8mb4)), id, import_id, line_no, COALESCE(HEX(row_hash), '')"
-    rows = f"FROM exhibits WHERE case_id = {case_id} AND control_number IN ({format_in_list(control_numbers)})"
+    rows = f"FROM exhibits WHERE case_id = {case_id} AND {format_match('control_number', control_numbers)}"
     found = select_packed_rows(transaction, columns, rows)
     return {
         bytes.fromhex(number).decode(): StoredExhibit(int(i), int(of), int(line), bytes.fromhex(digest) or None)
@@ -166,7 +166,7 @@ def find_missing_links(
         expected = {f"{exhibit_id}{BETWEEN_VALUES}{name_id}": (exhibit_id, name_id) for exhibit_id, name_id in pairs}
         if expected:
             ids = list({exhibit_id for exhibit_id, _ in pairs})
-            rows = f"FROM {kind.link_table} WHERE exhibit_id IN ({format_in_list(ids)})"
+            rows = f"FROM {kind.link_table} WHERE {format_match('exhibit_id', ids)}"
             stored = select_packed(transaction, f"exhibit_id, {kind.key_column}", rows)
             for exhibit_id, name_id in (expected[link] for link in expected.keys() - set(stored)):
                 missing.setdefault(exhibit_id, set()).add((kind, name_id))

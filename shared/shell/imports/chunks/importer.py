@@ -24,7 +24,7 @@ from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.original_lines import find_line_in_text, has_line_column
 from core.load_file.rows import Row, RowError, parse_row
-from core.load_mode import LoadMode
+from core.load_mode import Blanks, LoadMode
 from core.statuses import ACTIVE_STATUSES, ChunkStatus, ImportStatus
 from shell.aws.s3 import ObjectVersion
 from shell.db.session import session
@@ -156,13 +156,13 @@ def _compare_with_case(
     numbers = [*columnar.numbers, *(str(row.control_number) for row in others if not row.errors)]
     with session() as reading:
         held = _find_held(reading, case_id, numbers, layout.load_mode)
-        # An overlay compares values with what is stored later. The end of a check needs dates and parents, and what
-        # describes how rows differ from exhibits, of which there may be none, needs the properties.
+        # The end of a check needs dates and parents, and what describes how rows differ from exhibits, of which there
+        # may be none, needs the properties. Where blanks clear, equal hashes do not prove equal values.
         is_check = loaded.import_record.status == ImportStatus.CHECKING
         hashes = (columnar.hashes, columnar.earlier_hashes)
         with_values = (
             is_check
-            or layout.load_mode.is_overlay
+            or (layout.load_mode.is_overlay and layout.load_mode.blanks is Blanks.CLEAR)
             or any(map(partial(_is_new_or_differs, held), columnar.numbers, *hashes))
         )
         with_properties = bool(held) or not is_check

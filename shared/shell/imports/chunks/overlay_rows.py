@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy.orm import Session
 
 from core.codes import Rejection
-from core.errors import ConflictError
+from core.errors import ConflictError, UnavailableError
 from core.exhibit_dates import DATE_FIELDS
 from core.exhibit_history import ABSENT, Change, Changes, Key, Kind, Value, describe_fields, restore_columns
 from core.imports.overlay import OVERLAID_COLUMNS, OverlaidDocument, RowOverlay
@@ -79,31 +79,38 @@ class ChunkOverlay:
 
         Raises ConflictError if an exhibit is removed or gets another key before it is locked.
         """
+        held = self._list_held() if locked else {}
         keys = {str(row.control_number) for row in self._input.valid}
-        found = find_by_key(transaction, self._input.import_record.case_id, self._key, keys)
-        targets: list[tuple[StorableRow, KeyedExhibit]] = []
+        found = find_by_key(transaction, self._input.import_record.case_id, self._key, keys - held.keys())
+        targets: list[tuple[StorableRow, int]] = []
         for row in self._input.valid:
-            exhibits = found.get(str(row.control_number), [])
-            if len(exhibits) == 1:
-                targets.append((row, exhibits[0]))
+            key = str(row.control_number)
+            exhibits = found.get(key, [])
+            if key in held or len(exhibits) == 1:
+                targets.append((row, held[key] if key in held else exhibits[0].id))
             elif not exhibits and self._input.layout.load_mode.creates:
                 self.new.append(row)
             else:
                 self._results.rejected.append((row, [self._describe(row, exhibits)]))
+        current = {each.id: each for exhibits in found.values() for each in exhibits}
         if locked:
-            targets = self._lock(transaction, targets)
+            current = self._lock(transaction, targets)
         # Reports name a document by its control number, whatever the key is.
-        return [(row._replace(control_number=exhibit.control_number), exhibit) for row, exhibit in targets]
+        return [(row._replace(control_number=current[i].control_number), current[i]) for row, i in targets]
 
-    def _lock(
-        self, transaction: Session, targets: Sequence[tuple[StorableRow, KeyedExhibit]]
-    ) -> list[tuple[StorableRow, KeyedExhibit]]:
-        current = lock_exhibits(transaction, [exhibit.id for _, exhibit in targets])
-        for row, exhibit in targets:
-            now = current.get(exhibit.id)
+    def _list_held(self) -> dict[str, int]:
+        """Return the ids of exhibits that were found before the transaction, by a key that one exhibit can have."""
+        if self._key is not OverlayKey.CONTROL_NUMBER:
+            return {}
+        return {number: stored.id for number, stored in self._input.held.items()}
+
+    def _lock(self, transaction: Session, targets: Sequence[tuple[StorableRow, int]]) -> dict[int, KeyedExhibit]:
+        current = lock_exhibits(transaction, [exhibit_id for _, exhibit_id in targets])
+        for row, exhibit_id in targets:
+            now = current.get(exhibit_id)
             if now is None or getattr(now, self._key.value) != row.control_number:
                 raise ConflictError(CHANGED_MEANWHILE)
-        return [(row, current[exhibit.id]) for row, exhibit in targets]
+        return current
 
     def _describe(self, row: StorableRow, exhibits: Sequence[KeyedExhibit]) -> RowError:
         column = self._name_key_column()
@@ -125,7 +132,11 @@ class ChunkOverlay:
     def decide(
         self, transaction: Session, targets: Sequence[tuple[StorableRow, KeyedExhibit]]
     ) -> Iterator[list[OverlaidRow]]:
-        """Yield the rows that change their exhibits, a bounded slice at a time; the others are `unchanged`."""
+        """Yield the rows that change their exhibits, a bounded slice at a time; the others are `unchanged`.
+
+        Raises UnavailableError, so that the chunk is read again, if its rows were read without values because all of
+        them had the hashes of their exhibits, and one has not any more.
+        """
         links = self._find_link_changes(transaction, targets)
         rows = {exhibit.id: row for row, exhibit in targets}
         for part in slice_by_size([exhibit for _, exhibit in targets]):
@@ -146,12 +157,15 @@ class ChunkOverlay:
             return None
         values = _ValueChanges({}, stored.columns, stored.properties)
         if not self._has_values(row, exhibit):
+            if not row.values:
+                raise UnavailableError("an exhibit was changed after the chunk was read; the chunk is read again")
             row, values = self._compare(row, stored)
         changes = _list_changes(values, exhibit, links)
         if not changes:
             self._results.unchanged.append((row, exhibit.id))
             return None
-        update = ExhibitUpdate(exhibit.id, values.columns, values.properties, keeps_hash=not values.changes)
+        row_hash = None if values.changes else exhibit.row_hash
+        update = ExhibitUpdate(exhibit.id, values.columns, values.properties, row_hash)
         return OverlaidRow(row, exhibit, update, changes, links)
 
     def _has_values(self, row: StorableRow, exhibit: KeyedExhibit) -> bool:
@@ -234,10 +248,12 @@ def _read_values(row: StorableRow) -> OverlaidDocument:
 
 
 def _compare_properties(stored: Mapping[str, Value], merged: Mapping[str, Value]) -> Iterator[tuple[Key, Change]]:
+    if stored == merged:
+        return
     for name in stored.keys() | merged.keys():
-        change = Change(stored.get(name, ABSENT), merged.get(name, ABSENT))
-        if change.old != change.new:
-            yield Key(Kind.PROPERTY, name), change
+        old, new = stored.get(name, ABSENT), merged.get(name, ABSENT)
+        if old != new:
+            yield Key(Kind.PROPERTY, name), Change(old, new)
 
 
 def _list_changes(values: _ValueChanges, exhibit: KeyedExhibit, links: _LinkChanges) -> Changes:

@@ -17,17 +17,18 @@ from sqlalchemy.orm import Session
 from core.exhibit_history import describe_fields
 from core.imports.overlay import OVERLAID_COLUMNS, OverlaidDocument
 from core.load_mode import OverlayKey
-from shell.db.sql_literals import execute_literal, format_in_list
+from shell.db.bulk_insert import overwrite_versioned
+from shell.db.group_concat import select_packed_rows
+from shell.db.sql_literals import execute_literal, format_match
 from shell.tables.name_kinds import NameKind
-from shell.utils.db_helpers import VALUES_PER_LIST
 from shell.utils.document_properties import parse_properties
 
 SLICE_BYTES, SLICE_ROWS = 1_000_000, 500
 _KEY_COLUMNS = "id, control_number, bates_begin, version, row_hash, COALESCE(LENGTH(document_properties), 0) AS size"
-_TEXT_COLUMNS = {
-    **dict.fromkeys(OVERLAID_COLUMNS, "VARCHAR(1024) CHARACTER SET utf8mb4"),
-    "document_properties": "TEXT CHARACTER SET utf8mb4",
-}
+_VALUES = (*OVERLAID_COLUMNS, "document_properties", "row_hash")
+# Columns without a default need values, which an existing row does not get.
+_WRITTEN = ("id", "case_id", "control_number", "import_id", "line_no", *_VALUES)
+_NEVER_STORED = (0, "", 0, 0)
 _DELETE_LINKS = """
     DELETE pair FROM JSON_TABLE(:pairs, '$[*]' COLUMNS (exhibit BIGINT PATH '$[0]', name BIGINT PATH '$[1]')) AS gone
     STRAIGHT_JOIN {table} AS pair FORCE INDEX (PRIMARY) ON pair.exhibit_id = gone.exhibit AND pair.{key} = gone.name
@@ -54,15 +55,12 @@ class StoredDocument(NamedTuple):
 
 
 class ExhibitUpdate(NamedTuple):
-    """The values of an exhibit after an overlay: all of OVERLAID_COLUMNS, and the stored form of its properties.
-
-    The row hash is kept if only links change.
-    """
+    """The values of an exhibit after a change: all of OVERLAID_COLUMNS, the properties as stored, and the row hash."""
 
     id: int
     columns: Mapping[str, Any]
     properties: str | None
-    keeps_hash: bool
+    row_hash: bytes | None
 
 
 def find_by_key(
@@ -71,7 +69,7 @@ def find_by_key(
     """Return the case's exhibits by the value of their key, without locking them; sorted by control number."""
     found: dict[str, list[KeyedExhibit]] = {}
     if values:
-        where = f"case_id = {case_id} AND {key.value} IN ({format_in_list(sorted(values))})"
+        where = f"case_id = {case_id} AND {format_match(key.value, sorted(values))}"
         for exhibit in _select(transaction, f"WHERE {where} ORDER BY control_number"):
             value = getattr(exhibit, key.value)
             if value in values:
@@ -83,10 +81,7 @@ def lock_exhibits(transaction: Session, ids: Collection[int]) -> dict[int, Keyed
     """Lock the exhibits in the order of their ids and return them as they are now, by id; one may be gone."""
     if not ids:
         return {}
-    ordered = sorted(ids)
-    lists = [ordered[start : start + VALUES_PER_LIST] for start in range(0, len(ordered), VALUES_PER_LIST)]
-    where = " OR ".join(f"id IN ({format_in_list(each)})" for each in lists)
-    rest = f"FORCE INDEX (PRIMARY) WHERE {where} ORDER BY id FOR UPDATE"
+    rest = f"FORCE INDEX (PRIMARY) WHERE {format_match('id', sorted(ids))} ORDER BY id FOR UPDATE"
     return {exhibit.id: exhibit for exhibit in _select(transaction, rest)}
 
 
@@ -95,12 +90,12 @@ def _select(transaction: Session, rest: str) -> Iterator[KeyedExhibit]:
     yield from map(KeyedExhibit._make, execute_literal(transaction.connection(), statement, "SELECT exhibits"))
 
 
-def slice_by_size(exhibits: Sequence[KeyedExhibit]) -> Iterator[list[KeyedExhibit]]:
+def slice_by_size(exhibits: Sequence[KeyedExhibit], rows: int | None = None) -> Iterator[list[KeyedExhibit]]:
     """Yield lists of exhibits that take a bounded amount of memory together; an exhibit takes up to 64 KB."""
     part: list[KeyedExhibit] = []
     size = 0
     for exhibit in exhibits:
-        if part and (len(part) == SLICE_ROWS or size + exhibit.size > SLICE_BYTES):
+        if part and (len(part) == (rows or SLICE_ROWS) or size + exhibit.size > SLICE_BYTES):
             yield part
             part, size = [], 0
         part.append(exhibit)
@@ -114,7 +109,7 @@ def read_documents(transaction: Session, ids: Sequence[int]) -> dict[int, Stored
     if not ids:
         return {}
     columns = ", ".join(OVERLAID_COLUMNS)
-    statement = f"SELECT id, document_properties, {columns} FROM exhibits WHERE id IN ({format_in_list(ids)})"  # noqa: S608
+    statement = f"SELECT id, document_properties, {columns} FROM exhibits WHERE {format_match('id', ids)}"  # noqa: S608
     found: Iterable[Any] = execute_literal(transaction.connection(), statement, "SELECT exhibits")
     return {exhibit_id: _read_document(properties, values) for exhibit_id, properties, *values in found}
 
@@ -126,46 +121,34 @@ def _read_document(properties: str | None, values: Sequence[Any]) -> StoredDocum
 
 
 def update_exhibits(transaction: Session, updates: Sequence[ExhibitUpdate]) -> None:
-    """Write the values and raise the versions, in one statement; the caller holds the locks."""
-    rows = [{"id": each.id, "keeps_hash": int(each.keeps_hash), **_list_values(each)} for each in updates]
-    transaction.execute(_UPDATE, {"updates": json.dumps(rows, ensure_ascii=False)})
-
-
-def _list_values(update: ExhibitUpdate) -> dict[str, str]:
-    """Return the values by column, without those that are NULL."""
-    values = {**update.columns, "document_properties": update.properties}
-    return {name: str(value) for name, value in values.items() if value is not None}
-
-
-def _build_update() -> str:
-    columns = ", ".join(
-        f"{name} {kind} PATH '$.{name}' NULL ON EMPTY ERROR ON ERROR" for name, kind in _TEXT_COLUMNS.items()
-    )
-    values = ", ".join(f"kept.{name} = given.{name}" for name in _TEXT_COLUMNS)
-    return f"""
-        UPDATE JSON_TABLE(:updates, '$[*]' COLUMNS (
-                 id BIGINT PATH '$.id', keeps_hash INT PATH '$.keeps_hash', {columns})) AS given
-        STRAIGHT_JOIN exhibits AS kept FORCE INDEX (PRIMARY) ON kept.id = given.id
-        SET {values}, kept.row_hash = IF(given.keeps_hash, kept.row_hash, NULL), kept.version = kept.version + 1
-    """  # noqa: S608 - our columns
-
-
-_UPDATE = text(_build_update())
+    """Write the values and raise the versions, in one statement for each megabyte; the caller holds the locks."""
+    rows = [
+        (each.id, *_NEVER_STORED, *(each.columns[name] for name in OVERLAID_COLUMNS), each.properties, each.row_hash)
+        for each in updates
+    ]
+    overwrite_versioned(transaction, "exhibits", _WRITTEN, rows, _VALUES)
 
 
 def list_links(transaction: Session, kind: NameKind, ids: Sequence[int]) -> dict[int, dict[int, str]]:
-    """Return the names that exhibits are linked to, by exhibit: each name by its id."""
+    """Return the names that exhibits are linked to, by exhibit: each name by its id; two statements."""
     found: dict[int, dict[int, str]] = {}
     if ids:
-        statement = (
-            f"SELECT link.exhibit_id, link.{kind.key_column}, named.name FROM {kind.link_table} AS link "  # noqa: S608
-            f"JOIN {kind.table} AS named ON named.id = link.{kind.key_column} "
-            f"WHERE link.exhibit_id IN ({format_in_list(sorted(ids))})"
-        )
-        rows: Iterable[Any] = execute_literal(transaction.connection(), statement, "SELECT links")
-        for exhibit_id, name_id, name in rows:
-            found.setdefault(exhibit_id, {})[name_id] = name
+        rows = f"FROM {kind.link_table} WHERE {format_match('exhibit_id', sorted(ids))}"
+        pairs = [(int(e), int(n)) for e, n in select_packed_rows(transaction, f"exhibit_id, {kind.key_column}", rows)]
+        names = _find_names(transaction, kind, {name_id for _, name_id in pairs})
+        for exhibit_id, name_id in pairs:
+            # Without locks on the exhibits, a link and its name can be deleted meanwhile.
+            if name_id in names:
+                found.setdefault(exhibit_id, {})[name_id] = names[name_id]
     return found
+
+
+def _find_names(transaction: Session, kind: NameKind, ids: Collection[int]) -> dict[int, str]:
+    if not ids:
+        return {}
+    statement = f"SELECT id, name FROM {kind.table} WHERE {format_match('id', sorted(ids))}"  # noqa: S608 - literals
+    rows: Iterable[Any] = execute_literal(transaction.connection(), statement, f"SELECT {kind.table}")
+    return {row[0]: row[1] for row in rows}
 
 
 def delete_links(transaction: Session, kind: NameKind, pairs: Sequence[tuple[int, int]]) -> None:
