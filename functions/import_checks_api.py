@@ -1,15 +1,19 @@
-"""Serve the API of checks: read what was found in a load file, and import it."""
+"""Serve the API of checks and undos: read what was found in a load file, import it, and undo an import."""
 
 from __future__ import annotations
 
 from core.contracts import checks as schemas
+from core.contracts import undos
 from core.contracts.imports import ImportState
 from shell.api import app as api
-from shell.api.mutations import WRITES_EVENTS, run_idempotent
+from shell.api.mutations import WRITES_EVENTS, ResponseOptions, run_idempotent
 from shell.imports.checks import commands, queries
+from shell.imports.undo import commands as undo_commands
+from shell.imports.undo import queries as undo_queries
 
 app = api.http_app()
 lambda_handler = api.http_handler(app)
+_UNDO = ResponseOptions(choose_status=lambda undo: 200 if undo.finished_at or undo.undo_no is None else 202)
 
 
 @app.get("/imports/<import_id>/findings", **api.for_viewers(200, schemas.FindingPage, 404))
@@ -22,3 +26,21 @@ def list_findings(import_id: api.Id, request: api.Request, filters: api.FindingF
 def run_import(import_id: api.Id, body: schemas.RunRequest, request: api.Request, key: api.Key) -> api.Response:
     """Import a file that was checked, without uploading it again."""
     return run_idempotent(request, key, commands.run_import, import_id, body, options=WRITES_EVENTS)
+
+
+@app.post("/imports/<import_id>/undo", **api.for_editors(202, undos.Undo, 200, 404, 409, 422))
+def undo_import(import_id: api.Id, body: undos.UndoRequest, request: api.Request, key: api.Key) -> api.Response:
+    """Undo an import, or find out what that would do. An import that is undone already gets 200 and that undo."""
+    return run_idempotent(request, key, undo_commands.undo_import, import_id, body, options=_UNDO)
+
+
+@app.get("/imports/<import_id>/undo", **api.for_viewers(200, undos.Undo, 404))
+def get_undo(import_id: api.Id, request: api.Request) -> undos.Undo:
+    """Get the progress and the result of the last undo of an import, or of the last dry run."""
+    return undo_queries.get_undo(request.caller, import_id)
+
+
+@app.get("/imports/<import_id>/undo/kept", **api.for_viewers(200, undos.KeptPage, 404))
+def list_kept(import_id: api.Id, request: api.Request, page: api.Page) -> undos.KeptPage:
+    """List what the last undo of an import, or the last dry run, kept, in the order of the file."""
+    return undo_queries.list_kept(request.caller, import_id, **page.model_dump())

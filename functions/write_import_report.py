@@ -1,4 +1,4 @@
-"""Write the report files of a completed or cancelled import to S3, or the findings of a check."""
+"""Write the report files of a completed or cancelled import to S3, the findings of a check, or what an undo kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from shell.lambda_handlers import sqs_handler
 
 def handle(message: dict[str, Any]) -> None:
     """Write the files for the event that the message is."""
-    if message.get("eventType") == "import.checked":
+    if message.get("eventType") == "import.undone":
+        # Few messages are about undos.
+        from shell.imports.undo.report import write_undo_report
+
+        write_undo_report(message)
+    elif message.get("eventType") == "import.checked":
         write_check_report(message)
     else:
         write_report(message)

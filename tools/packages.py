@@ -50,6 +50,7 @@ ALLOWED: dict[str, set[str]] = {
         *_DOMAIN,
     },
     "shell.imports.file_checks": {"core", "core.checks"},
+    "shell.imports.undo": {"shell.imports", "shell.imports.chunks", "core.imports", "core.load_file"} | _DOMAIN,
     "shell.imports.chunks": {
         *("shell.imports", "shell.custodian_ops", "shell.taggings_ops"),
         *("core.checks", "core.imports", "core.load_file"),
@@ -61,8 +62,8 @@ ALLOWED: dict[str, set[str]] = {
     "shell.maintenance": {"shell.imports.upload_expiry", "shell.outbox.relay"} | _UTILS,
     "functions": {
         *("shell.api", "shell.lambda_handlers", "shell.aws.durable_execution", "shell.outbox", "shell.maintenance"),
-        *("shell.imports", "shell.imports.checks", "shell.imports.chunks", "shell.exhibits", "shell.custody"),
-        "shell.productions",
+        *("shell.imports", "shell.imports.checks", "shell.imports.chunks", "shell.imports.undo"),
+        *("shell.exhibits", "shell.custody", "shell.productions"),
         "core.contracts",
     },
     "local.errors": set(),
@@ -79,6 +80,7 @@ ALLOWED: dict[str, set[str]] = {
         *("shell.exhibits", "shell.imports", "shell.db", "shell.settings"),
     },
     "local.printable": set(),
+    "local.undo": {"local.errors"},
     "local.profiles": {"core.imports.profile_options", "local.errors"},
     # A preview reads the local file as the functions read an upload.
     "local.preview": {
@@ -86,7 +88,7 @@ ALLOWED: dict[str, set[str]] = {
         *("core.load_file.options", "shell.db.column_limits", "shell.imports.chunks.preview_rows"),
     },
     "local.cli": {
-        *("local.preview", "local.printable", "local.profiles"),
+        *("local.preview", "local.printable", "local.profiles", "local.undo"),
         *("local.catalog", "local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
         *(
             "core.errors",

@@ -23,7 +23,7 @@ SUBJECTS = {
     "Imports": (
         *("imports", "import_splits", "import_chunks", "import_duplicates", "import_rejections", "import_warnings"),
         *("import_name_occurrences", "import_checks", "import_check_findings", "import_check_facts"),
-        "import_profiles",
+        *("import_profiles", "import_undos", "import_undo_parts", "import_undo_kept", "exhibit_tombstones"),
     ),
     "Productions": (
         *("productions", "production_steps", "production_documents", "bates_sequences", "insert_destinations"),

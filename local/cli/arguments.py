@@ -12,6 +12,7 @@ from core.roles import Role
 from local.catalog import arguments as lists
 from local.cli.overlay_arguments import add_overlay_arguments
 from local.errors import UsageError
+from local.undo.arguments import add_undo_arguments
 
 _MOST_WORKERS = 64
 _LAST_PORT = 65535
@@ -39,6 +40,8 @@ examples:
       find what the import would do before it does it
   exhibit-ingest documents --case acme --title "board budget"
       find documents; `cases` and `imports --case acme` list what there is
+  exhibit-ingest undo 12 --dry-run
+      find out what the undo of import 12 would do; without --dry-run, undo it
   exhibit-ingest database-url
       print the URL of the database, to query what was imported
   exhibit-ingest serve
@@ -181,15 +184,14 @@ def build_parser() -> argparse.ArgumentParser:
         is_check=True,
     )
     lists.add_lists(partial(_add, commands))
+    add_undo_arguments(partial(_add, commands))
     preview = _add(commands, "preview", "show how an import would read a load file", _PREVIEW, _PREVIEW_EPILOG)
     preview.add_argument("file", type=Path, metavar="FILE", help="load file")
     preview.add_argument("--tenant", default="local", metavar="T", help="tenant that has the profile (default: local)")
     _add_reading_arguments(preview)
     _add(commands, "database-url", "print the URL of the database; start the private server if needed", _DATABASE_URL)
     _add_serve_arguments(_add(commands, "serve", "serve the HTTP API until Ctrl-C", _SERVE, _SERVE_EPILOG))
-    _add_token_arguments(
-        _add(commands, "token", "print a token for the API, valid for an hour", _TOKENS, _REQUEST_EXAMPLE)
-    )
+    _add_token_arguments(_add(commands, "token", "print a token for the API", _TOKENS, _REQUEST_EXAMPLE))
     volume = _add(commands, "volume", "download the volume of a production", _VOLUME)
     volume.add_argument("production", type=_production, metavar="PRODUCTION", help="id of the production")
     volume.add_argument("folder", type=Path, metavar="FOLDER", help="folder in which the volume's folder is created")

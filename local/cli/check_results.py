@@ -69,12 +69,17 @@ def list_findings(result: ImportResult) -> list[CodeSummary]:
     return read_summaries(state.findings) if state and state.findings else []
 
 
-def print_checks(results: Sequence[ImportResult], case: str, tenant: str, output: TextIO) -> None:
-    """Print a table of the counts, then the findings of each file and the command that imports it."""
+def print_checks(
+    results: Sequence[ImportResult], case: str, tenant: str, output: TextIO, *, has_options: bool = False
+) -> None:
+    """Print a table of the counts, then the findings of each file and the command that imports it.
+
+    `has_options` says that the check had options, which the import must have too.
+    """
     console = build_console(output)
     console.print(_build_table(results))
     for result in results:
-        for line in _list_details(result, case, tenant):
+        for line in _list_details(result, case, tenant, has_options=has_options):
             console.print(f"{result.file.name}: {line}", soft_wrap=True, markup=False)
 
 
@@ -93,7 +98,7 @@ def _build_table(results: Sequence[ImportResult]) -> Table:
     return table
 
 
-def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]:
+def _list_details(result: ImportResult, case: str, tenant: str, *, has_options: bool) -> Iterator[str]:
     found = list_findings(result)
     for each in found:
         where = f"from line {each.first_line}" if each.first_line else "the file"
@@ -104,7 +109,8 @@ def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]
     if result.error is None:
         names = ["--case", case, *([] if tenant == "local" else ["--tenant", tenant])]
         advice = "Nothing was imported. To import" + ("" if judge_check(found) is CheckStatus.OK else " it as it is")
-        yield f"{advice}: {shlex.join([PROGRAM, 'import', str(result.file), *names])}"
+        command = shlex.join([PROGRAM, "import", str(result.file), *names])
+        yield f"{advice}: {'this command again, with `import` instead of `check`' if has_options else command}"
 
 
 def _read_updates(result: ImportResult) -> Updates:

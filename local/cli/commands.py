@@ -6,24 +6,31 @@ import argparse
 import contextlib
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any, NoReturn
 
 from sqlalchemy.engine import make_url
 
 from local.cli import sam_local
+from local.cli.arguments import DEFAULT_WORKERS
 from local.cli.checks import check_name
-from local.cli.exit_codes import DONE
+from local.cli.exit_codes import DONE, FAILED, REJECTED
 from local.cli.serve import print_unfinished, watch
+from local.cli.signals import Interrupted
 from local.cli.workspace import Workspace
-from local.errors import StackBusyError
+from local.errors import LocalError, StackBusyError
 from local.gateway.tokens import Tokens
 from local.services.state_lock import lock_state_directory
 from local.stack import LocalStack
 from local.stack.local_stack import SCHEMA
 from local.stack.served_stack import publish_stack
 from local.template.reader import Template
+from local.undo.output import describe, describe_progress, format_json
+from local.undo.undo_session import Undo, UndoOutcome, undo_import
 
+_SECONDS_BETWEEN_LINES = 10.0
+_UNDO_EXITS = {"undone": DONE, "nothing_to_undo": DONE, "undone_with_conflicts": REJECTED}
 # By the argument of `documents`: the filter of the API.
 _FILTERS = {
     "case": "case",
@@ -104,7 +111,12 @@ Press Ctrl-C to stop."""
 
 
 def print_token(workspace: Workspace, tenant: str, user: str, role: str) -> int:
-    """Print a token for the API of this state directory, valid for an hour; the API need not be running."""
+    """Print a token for the API of this state directory, valid for an hour; the API need not be running.
+
+    Raises UsageError for a name.
+    """
+    for option, value in (("tenant", tenant), ("user", user)):
+        check_name(option, value)
     tokens = Tokens.load(workspace.state_dir, Template.load(workspace.template))
     print(tokens.issue(tenant, user, roles=(role,)))
     return DONE
@@ -143,3 +155,50 @@ def run_list(workspace: Workspace, options: argparse.Namespace) -> int:
 def _collect(options: argparse.Namespace) -> dict[str, Any]:
     given = {name: getattr(options, argument) for argument, name in _FILTERS.items()}
     return {name: value for name, value in given.items() if value is not None}
+
+
+def undo(workspace: Workspace, options: argparse.Namespace) -> int:
+    """Undo an import in the stack of a running `serve`, or in one that runs for this command; print the result.
+
+    Raises UsageError for a name, and LocalError, unless the result is printed as JSON, if the undo is refused.
+    """
+    from boto3.exceptions import Boto3Error
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    check_name("tenant", options.tenant)
+    try:
+        outcome = _undo(workspace, options)
+    except (LocalError, Boto3Error, BotoCoreError, ClientError) as exc:
+        if not options.json:
+            raise LocalError(str(exc)) from exc
+        print(format_json(options.import_id, None, str(exc), dry_run=options.dry_run))
+        return FAILED
+    except Interrupted as interruption:
+        interruption.add_note("What was undone stays undone; run the command again to go on.")
+        raise
+    if options.json:
+        print(format_json(options.import_id, outcome, None, dry_run=options.dry_run))
+    else:
+        print("\n".join(describe(options.import_id, outcome, options.tenant)))
+    return _UNDO_EXITS.get(outcome.undo["status"], FAILED)
+
+
+def _undo(workspace: Workspace, options: argparse.Namespace) -> UndoOutcome:
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False, emoji=False, force_terminal=False if options.json else None)
+    printed = time.monotonic()
+
+    def show(undo: Undo) -> None:
+        nonlocal printed
+        status.update(describe_progress(options.import_id, undo))
+        if not console.is_terminal and time.monotonic() - printed >= _SECONDS_BETWEEN_LINES:
+            printed = time.monotonic()
+            print(describe_progress(options.import_id, undo), file=sys.stderr)
+
+    with (
+        contextlib.closing(workspace.connect(DEFAULT_WORKERS)) as stack,
+        console.status("Starting the database, S3, SQS, SNS and the functions ...") as status,
+        stack,
+    ):
+        return undo_import(stack, options.tenant, options.import_id, dry_run=options.dry_run, on_state=show)

@@ -102,5 +102,6 @@ def _report_checks(results: Sequence[ImportResult], request: ImportRequest) -> i
     if request.json:
         print(format_checks_json(results))
     else:
-        print_checks(results, request.case, request.tenant, sys.stdout)
+        has_options = bool(request.options.keys() - {"dry_run"} or request.profile)
+        print_checks(results, request.case, request.tenant, sys.stdout, has_options=has_options)
     return choose_exit_code(results)

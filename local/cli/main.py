@@ -66,6 +66,8 @@ def _report_usage(error: UsageError, advice: str, given: Sequence[str]) -> int:
     if "--json" in given and given[0] == "preview":
         failure = {"code": None, "message": str(error)}
         print(json.dumps({"preview": None, "error": failure}, ensure_ascii=False, indent=2))
+    elif "--json" in given and given[0] == "undo":
+        print(json.dumps({"import": None, "status": "undo_failed", "error": str(error)}, ensure_ascii=False, indent=2))
     elif "--json" in given:
         members = {"check": "checks", "cases": "cases", "documents": "documents", "history": "history"}
         member = members.get(given[0], "imports")
@@ -105,14 +107,14 @@ def _run(options: argparse.Namespace, given: Workspace | None) -> int:
         return import_files(workspace, request)
     from local.cli import commands
 
+    if options.command == "undo":
+        return commands.undo(workspace, options)
     match options.command:
         case "database-url":
             return commands.database_url(workspace)
         case "serve":
             return commands.serve(workspace, options.port, options.workers or DEFAULT_WORKERS)
         case "token":
-            for name in ("tenant", "user"):
-                check_name(name, getattr(options, name))
             return commands.print_token(workspace, options.tenant, options.user, options.role)
         case "volume":
             from local.cli.volume_download import download_volume

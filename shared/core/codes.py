@@ -72,6 +72,16 @@ class WarningCode(StrEnum):
     DIFFERS_FROM_CHECK = "DIFFERS_FROM_CHECK"
 
 
+class KeptCode(StrEnum):
+    """Why the undo of an import keeps a document, or a value or link of one."""
+
+    CHANGED_SINCE = "CHANGED_SINCE"
+    TAGGED_SINCE = "TAGGED_SINCE"
+    HAS_CHILDREN = "HAS_CHILDREN"
+    IN_PRODUCTION = "IN_PRODUCTION"
+    DOES_NOT_FIT = "DOES_NOT_FIT"
+
+
 class CheckCode(StrEnum):
     """What the check of a whole file finds. Each is a warning: the rows can be imported as they are."""
 

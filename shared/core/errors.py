@@ -30,7 +30,7 @@
         ├── DatabaseUnavailableError
         ├── CommitOutcomeUnknownError  the connection was lost during COMMIT, which may have taken effect
         ├── ChunkBusyError          another worker is importing this chunk
-        ├── ImportBusyError         another worker is splitting this upload; carries when to retry
+        ├── ImportBusyError         another worker is at this upload or case; carries when to retry
         ├── DeadlineNearError       the invocation ends before a message could be handled
         ├── QueueUnavailableError   SQS did not accept a message
         ├── TopicUnavailableError   SNS did not accept a message
@@ -266,7 +266,7 @@ class ChunkBusyError(UnavailableError):
 
 
 class ImportBusyError(UnavailableError):
-    """Another worker is splitting this upload; try again later.
+    """Another worker is splitting this upload, or undoing another import of its case; try again later.
 
     `retry_after_s` is the longest time that this can take, in whole seconds.
     """

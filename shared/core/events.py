@@ -56,6 +56,11 @@ def import_retried(import_id: int, tenant_id: str, generation: int, chunks: int)
     return _build_import_event("import.retried", import_id, tenant_id, generation=generation, chunks=chunks)
 
 
+def import_undone(import_id: int, tenant_id: str, undo_no: int, status: str, counts: dict[str, int]) -> Event:
+    """Return the event of an undo, or of a dry run of one, that has ended; `counts` are documents and links."""
+    return _build_import_event("import.undone", import_id, tenant_id, undoNo=undo_no, status=status, counts=counts)
+
+
 def upload_refused(tenant_id: str, upload_key: str, reason: str) -> Event:
     """Return the event of an object under imports/ whose key names no tenant, case and upload; it was not imported.
 

@@ -24,6 +24,7 @@ RECORDED_COLUMNS = (
 )
 COMPRESSED_FROM_BYTES = 501
 _LEVEL = 1
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class Action(StrEnum):
@@ -80,6 +81,7 @@ class Entry:
     """One row of an exhibit's history.
 
     `import_id` and `line_no` are those of an overlay. `undo_no` is set, with the import, for an undo of that import.
+    `created_at` is the time on the database's clock, in UTC, if the entry is stored.
     """
 
     version: int
@@ -89,6 +91,7 @@ class Entry:
     import_id: int | None = None
     line_no: int | None = None
     undo_no: int | None = None
+    created_at: datetime | None = None
 
 
 class Folded(NamedTuple):
@@ -206,17 +209,19 @@ def describe_changes(changes: Changes) -> dict[str, dict[str, dict[str, str | bo
 
     A kind without a change is left out; names are sorted.
     """
-    document: dict[str, dict[str, dict[str, str | bool | None]]] = {}
-    for kind in Kind:
-        named = {key.name: _describe_change(change) for key, change in sorted(changes.items()) if key.kind is kind}
-        if named:
-            document[kind.value] = named
-    return document
+    by_kind: dict[Kind, dict[str, dict[str, str | bool | None]]] = {kind: {} for kind in Kind}
+    for (kind, name), change in sorted(changes.items()):
+        by_kind[kind][name] = _describe_change(change)
+    return {kind.value: named for kind, named in by_kind.items() if named}
 
 
 def _describe_change(change: Change) -> dict[str, str | bool | None]:
-    values = (("old", change.old), ("new", change.new))
-    return {name: value for name, value in values if not isinstance(value, Absent)}
+    values: dict[str, str | bool | None] = {}
+    if change.old is not ABSENT:
+        values["old"] = change.old
+    if change.new is not ABSENT:
+        values["new"] = change.new
+    return values
 
 
 def encode_changes(changes: Changes) -> bytes:
@@ -225,7 +230,7 @@ def encode_changes(changes: Changes) -> bytes:
     The JSON begins with `{` (0x7B). A zlib stream never does: the lower four bits of its first byte are 8 (RFC 1950,
     section 2.2). Equal changes have equal bytes.
     """
-    document = json.dumps(describe_changes(changes), ensure_ascii=False, separators=(",", ":")).encode()
+    document = _ENCODER.encode(describe_changes(changes)).encode()
     return document if len(document) < COMPRESSED_FROM_BYTES else zlib.compress(document, _LEVEL)
 
 

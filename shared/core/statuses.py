@@ -6,9 +6,10 @@ from enum import StrEnum
 
 
 class ImportStatus(StrEnum):
-    """The status of an import: it awaits its upload, is split, runs, and ends in one of the last four.
+    """The status of an import: it awaits its upload, is split, runs, and is completed, failed or cancelled.
 
-    A dry run is being checked before it runs, and is then checked until a user has it run.
+    A dry run is being checked before it runs, and is then checked until a user has it run. An import that has ended can
+    be undone; an undo of which a part failed in every attempt ends as `undo_failed`.
     """
 
     AWAITING_UPLOAD = "awaiting_upload"
@@ -20,10 +21,18 @@ class ImportStatus(StrEnum):
     COMPLETED_WITH_REJECTIONS = "completed_with_rejections"
     FAILED = "failed"
     CANCELLED = "cancelled"
+    UNDOING = "undoing"
+    UNDONE = "undone"
+    UNDONE_WITH_CONFLICTS = "undone_with_conflicts"
+    UNDO_FAILED = "undo_failed"
 
 
 # The chunks of an import with one of these are worked on.
 ACTIVE_STATUSES = frozenset({ImportStatus.CHECKING, ImportStatus.RUNNING})
+# What an import with one of these changed does not count any more.
+UNDONE_STATUSES = frozenset(
+    {ImportStatus.UNDOING, ImportStatus.UNDONE, ImportStatus.UNDONE_WITH_CONFLICTS, ImportStatus.UNDO_FAILED}
+)
 
 
 class ImportPhase(StrEnum):
@@ -39,11 +48,35 @@ class ImportPhase(StrEnum):
 
 
 class ChunkStatus(StrEnum):
-    """The status of a chunk: pending until its rows are written (done) or all attempts have failed (failed)."""
+    """The status of a chunk: pending until its rows are written (done) or all attempts have failed (failed).
+
+    A chunk that was pending when its import was undone is void: no worker writes it any more.
+    """
 
     PENDING = "pending"
     DONE = "done"
     FAILED = "failed"
+    VOID = "void"
+
+
+class UndoStatus(StrEnum):
+    """The status of an undo: requested, running, and one of the ends.
+
+    It is cancelled before a part of it has begun; a dry run is superseded by the undo itself. An import that imported
+    nothing has no undo: `nothing_to_undo` is what its client is told.
+    """
+
+    NOTHING_TO_UNDO = "nothing_to_undo"
+    REQUESTED = "requested"
+    RUNNING = "running"
+    UNDONE = "undone"
+    UNDONE_WITH_CONFLICTS = "undone_with_conflicts"
+    UNDO_FAILED = "undo_failed"
+    CANCELLED = "cancelled"
+    SUPERSEDED = "superseded"
+
+
+OPEN_UNDOS = frozenset({UndoStatus.REQUESTED, UndoStatus.RUNNING})
 
 
 class ProductionStatus(StrEnum):

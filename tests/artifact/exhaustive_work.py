@@ -133,6 +133,24 @@ def a_report_is_written_of_a_file_that_is_gone(sender: Sender) -> None:
     assert sender.world.query("SELECT reports_generation FROM imports") == [(1,)]
 
 
+def an_import_is_undone_and_the_report_of_it_read(sender: Sender) -> None:
+    """From the request to the list of what was kept, by the address that the API returns."""
+    api, world = Api(sender.stack), sender.world
+    import_id = world.run(THREE)
+    api.call("POST", f"/imports/{import_id}/undo", {"dryRun": False})
+    for request in request_messages():
+        assert sender.stack.invoke("StartImportFunction", sqs_event(request)) == DONE
+    for part in world.chunk_messages():
+        assert sender.stack.invoke("ImportChunkFunction", sqs_event(part)) == DONE
+    for completion in completion_messages():
+        assert sender.stack.invoke("CompleteImportFunction", sqs_event(completion)) == DONE
+    ended = {"eventType": "import.undone", "importId": import_id, "undoNo": 1}
+    assert sender.stack.invoke("WriteImportReportFunction", sqs_event(ended)) == DONE
+    undone = api.call("GET", f"/imports/{import_id}/undo")
+    assert (undone["status"], undone["removed"]) == ("undone", 3)
+    assert _put("GET", undone["report"]).content.startswith(b"\xef\xbb\xbfline,")
+
+
 def _until_executions_end(sender: Sender) -> None:
     """Not only their productions: what an execution does last would otherwise fall into the next world."""
 
@@ -180,6 +198,7 @@ BY_BUILT_FUNCTIONS: tuple[Effect, ...] = (
     a_file_without_rows_is_completed,
     what_failed_goes_back_once,
     a_report_is_written_of_a_file_that_is_gone,
+    an_import_is_undone_and_the_report_of_it_read,
     a_production_with_a_missing_file_is_undone,
     a_production_is_looked_up_that_nothing_was_heard_of,
     a_production_is_cancelled,

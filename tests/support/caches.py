@@ -10,6 +10,8 @@ from shell.utils import redis_client
 
 def forget_caches() -> None:
     """Everything: settings, clients, the engine and what is known of the columns."""
+    # First: what is made anew meanwhile must not be made of old settings.
+    settings.cache_clear()
     for cached in (
         clients.s3,
         clients.sqs,

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 from botocore import xform_name
 from botocore.session import get_session
 
-from core.codes import CheckCode, FileFailure, Rejection, WarningCode
+from core.codes import CheckCode, FileFailure, KeptCode, Rejection, WarningCode
 from core.contracts import problems
 from core.contracts.problems import ProblemKind
 from core.load_file.field_mapping import FIELDS
 from core.load_file.options import ImportOptions
 from core.load_mode import OVERLAY_OPTIONS
+from local.cli.arguments import build_parser
 from local.cli.main import main
 from shell.tables import metadata
 from tools import schema_document
@@ -43,7 +45,7 @@ OPTIONS = [name for name in ImportOptions.__dataclass_fields__ if name != "load_
 
 def test_every_option_of_the_readme_is_one_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
     offered = ""
-    for command in ("import", "serve", "token", "reset"):
+    for command in ("import", "undo", "serve", "token", "reset"):
         with pytest.raises(SystemExit):
             main([command, "--help"])
         offered += capsys.readouterr().out
@@ -57,6 +59,15 @@ def test_every_target_of_the_readme_is_in_the_makefile() -> None:
     targets = set(re.findall(r"(?:^|`)make ([a-z-]+)", README, flags=re.MULTILINE))
     assert targets >= {"demo", "test", "build"}
     assert [target for target in targets if not re.search(rf"^{target}:", makefile, flags=re.MULTILINE)] == []
+
+
+def test_every_command_of_the_page_about_corrections_is_understood() -> None:
+    page = (ROOT / "docs" / "correcting-a-load.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^\.venv/bin/exhibit-ingest (.+)$", page, flags=re.MULTILINE)
+    assert len(commands) > 5
+    for command in commands:
+        assert build_parser().parse_args(shlex.split(command)).command == command.split()[0]
+    assert {code for code in KeptCode if f"| `{code}` |" not in page} == set()
 
 
 @pytest.mark.parametrize("code", [*FileFailure, *Rejection, *WarningCode, *CheckCode])
@@ -173,3 +184,11 @@ def test_the_costs_of_the_readme_are_those_of_the_calculation(costs: dict[str, l
     sizes = re.search(r"^\| US dollars of an idle month .*? \| (.*) \|$", OPERATIONS, re.MULTILINE)
     assert sizes
     assert [figures(cell) for cell in sizes[1].split("|")] == [small, idle, large]
+
+
+def test_every_test_that_the_rules_of_overlays_and_undos_name_exists() -> None:
+    document = (ROOT / "docs" / "overlay-and-undo.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(test_\w+)`", document))
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    assert {name for name in named if f"def {name}(" not in sources} == set()
+    assert len(named) > 40

@@ -46,6 +46,11 @@ def build_findings_key(import_id: int, generation: int) -> str:
     return f"{build_report_prefix(import_id, generation)}findings.csv"
 
 
+def build_kept_key(import_id: int, undo_no: int) -> str:
+    """Return the key of the file with what an undo of an import kept."""
+    return f"reports/{import_id}/undo-{undo_no}/kept.csv"
+
+
 @dataclass
 class ReadWindow:
     """Byte ranges [start, end) of a file that are read together, from `start` to `end`."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from aws_lambda_powertools.event_handler import Response
 from pydantic import BaseModel
@@ -51,7 +51,7 @@ class ResponseOptions:
     object belongs; the response names the object's own path. With `etag`, the response has the version of the result.
     `complete` adds to the stored document what must not be stored, such as a presigned URL. With `one_at_a_time`, which
     `location` implies, an identical request under another key gets 409 while this one is in progress. With
-    `writes_events`, the outbox relay is woken.
+    `writes_events`, the outbox relay is woken. `choose_status` returns the status for a result.
     """
 
     status: int | None = None
@@ -60,10 +60,13 @@ class ResponseOptions:
     complete: Callable[[str], BaseModel] | None = None
     one_at_a_time: bool = False
     writes_events: bool = False
+    choose_status: Callable[[Any], int] | None = None
 
     def of_result(self, result: BaseModel) -> KeyedResponse:
         """Return the response to store under the request's key."""
         document = result.model_dump_json(by_alias=True)
+        if self.choose_status is not None:
+            return KeyedResponse(self.choose_status(result), document, {})
         headers = build_etag_header(cast("Versioned", result)) if self.etag else {}
         if self.location is None:
             return KeyedResponse(self.status or 200, document, headers)

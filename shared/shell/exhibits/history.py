@@ -134,4 +134,5 @@ def build_entry(row: ExhibitChanges) -> Entry:
         import_id=row.import_id,
         line_no=row.line_no,
         undo_no=row.undo_no,
+        created_at=row.created_at_gmt,
     )

@@ -24,6 +24,7 @@ from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.deadline import build_deadline_check
+from shell.exhibits.case_locks import find_undo
 from shell.imports.check_results import begin_check
 from shell.imports.completion import WarningRow, list_due_completions
 from shell.outbox.writer import append_events
@@ -81,10 +82,12 @@ def register_chunks(
     """Register the chunks of a file that was split in a generation, up to a checkpoint; None: without checkpoints.
 
     Returns False if the import is not being split any more. Raises ImportBusyError if another worker splits the file:
-    it has written a later checkpoint, or the import has been retried.
+    it has written a later checkpoint, or the import has been retried; or if another import of the case is being undone.
     """
     layout = split.layout
     with session() as transaction:
+        if phase is ImportPhase.IMPORT:
+            _wait_for_undo(transaction, import_id)
         values = {
             "import_id": import_id,
             "sha256": split.sha256,
@@ -117,6 +120,13 @@ def register_chunks(
             started = import_started(import_id, import_record.tenant_id, split.rows_seen, split.chunk_count)
             append_events(transaction, [started])
     return True
+
+
+def _wait_for_undo(transaction: Session, import_id: int) -> None:
+    """Lock the import's case; raise ImportBusyError if another import of it is being undone."""
+    case_id = transaction.scalars(select(Imports.case_id).where(Imports.id == import_id)).one()
+    if find_undo(transaction, case_id, import_id) is not None:
+        raise ImportBusyError(retry_after_s=RETRY_AFTER_S)
 
 
 def _list_date_orders(layout: Layout) -> dict[str, str]:

@@ -32,10 +32,12 @@ from core.events import import_cancelled, import_retried
 from core.imports.uploads import build_placeholder_key
 from core.statuses import ACTIVE_STATUSES, ImportPhase, ImportStatus
 from shell.aws.sqs import send_messages
+from shell.exhibits.case_locks import find_undo
 from shell.imports.completion import sum_chunks
 from shell.imports.queries import build_not_found, read_state, require_import
 from shell.outbox.writer import append_events
 from shell.settings import settings
+from shell.utils.db_helpers import count_changed_rows
 
 CHUNKS_PER_STATEMENT = 1_000
 CANCELLABLE = frozenset({ImportStatus.AWAITING_UPLOAD, ImportStatus.SPLITTING, *ACTIVE_STATUSES})
@@ -45,13 +47,21 @@ _LOCK = text(
     "SELECT id, tenant_id, case_id, status, phase, failure_code, failure_message, upload_id, upload_key, generation, "
     "layout IS NOT NULL AS registered FROM imports WHERE id = :import_id AND tenant_id = :tenant_id FOR UPDATE"
 )
+_CASE_ID = text("SELECT case_id FROM imports WHERE id = :import_id")
 _CANCEL = text(
     "UPDATE imports SET status = 'cancelled', imported = :imported, unchanged = :unchanged, updated = :updated, "
     "rejected = :rejected, warnings = :warnings, custodians_created = :custodians, tags_created = :tags, "
     "finished_at = NOW(6) WHERE id = :import_id"
 )
+_CANCEL_UNDO = text(
+    "UPDATE imports AS i JOIN import_undos AS u ON u.import_id = i.id "
+    "SET i.status = u.status_before, u.status = 'cancelled', u.finished_at = NOW(6) "
+    "WHERE i.id = :import_id AND u.status = 'requested' AND u.dry_run = 0"
+)
+# Void: an undo was requested, and cancelled before it began.
 _SELECT_FAILED = text(
-    "SELECT chunk_no, first_line FROM import_chunks WHERE import_id = :import_id AND status = 'failed' ORDER BY 1"
+    "SELECT chunk_no, first_line FROM import_chunks WHERE import_id = :import_id AND status IN ('failed', 'void') "
+    "ORDER BY 1"
 )
 _COUNT_PENDING = text("SELECT COUNT(*) FROM import_chunks WHERE import_id = :import_id AND status = 'pending'")
 # A failed chunk has one rejection, at its first line. By whole primary keys and in this order of the join: a scan would
@@ -70,7 +80,7 @@ _DELETE_FINDINGS = text("""
 _RESET = text(
     "UPDATE import_chunks SET status = 'pending', redrives = 0, imported = 0, unchanged = 0, updated = 0, "
     "rejected = 0, warnings = 0, finished_at = NULL "
-    "WHERE import_id = :import_id AND chunk_no IN :chunks AND status = 'failed'"
+    "WHERE import_id = :import_id AND chunk_no IN :chunks AND status IN ('failed', 'void')"
 ).bindparams(bindparam("chunks", expanding=True))
 _RESTART = text(
     "UPDATE imports SET status = :status, generation = generation + 1, chunks_left = :chunks, failure_code = NULL, "
@@ -81,12 +91,16 @@ _RESTART = text(
 def cancel_import(transaction: Session, caller: Caller, import_id: int) -> ImportState:
     """Cancel an import: imported rows stay, and no further rows are imported. Cancelling again changes nothing.
 
-    The report files cover the rows that were processed before; a file that was not split yet has none.
+    The report files cover the rows that were processed before; a file that was not split yet has none. For an import
+    that is being undone, cancel the undo, if it has not begun.
 
-    Raises NotFoundError if the tenant has no such import, WrongStateError if it is completed or failed.
+    Raises NotFoundError if the tenant has no such import, WrongStateError if it is completed or failed, or if its undo
+    has begun.
     """
     found = _lock_import(transaction, caller, import_id)
-    if found.status in CANCELLABLE:
+    if found.status == ImportStatus.UNDOING:
+        _cancel_undo(transaction, import_id)
+    elif found.status in CANCELLABLE:
         totals = sum_chunks(transaction, import_id)
         transaction.execute(_CANCEL, {"import_id": import_id, **totals})
         counts = {name: totals[name] for name in _ROW_COUNTS}
@@ -96,12 +110,20 @@ def cancel_import(transaction: Session, caller: Caller, import_id: int) -> Impor
     return read_state(transaction, caller, import_id)
 
 
+def _cancel_undo(transaction: Session, import_id: int) -> None:
+    if not count_changed_rows(transaction.execute(_CANCEL_UNDO, {"import_id": import_id})):
+        raise WrongStateError("the undo of the import has begun; wait until it has ended, and import the file again")
+
+
 def retry_import(transaction: Session, caller: Caller, import_id: int) -> ImportState:
     """Resume an import that was cancelled or not completed, or import the chunks of it that failed again.
 
     Raises NotFoundError if the tenant has no such import, WrongStateError if there is nothing to retry (its message
-    says what to do instead), and QueueUnavailableError if the queue does not take the request.
+    says what to do instead), or another import of the case is being undone, and QueueUnavailableError if the queue does
+    not take the request.
     """
+    require_import(transaction, caller, import_id)
+    refuse_during_undo(transaction, import_id)
     found = _lock_import(transaction, caller, import_id)
     status = _choose_status(found)
     chunks = _reset_failed_chunks(transaction, import_id) if status in ACTIVE_STATUSES else 0
@@ -116,6 +138,14 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     request = {"import_id": import_id, "generation": found.generation + 1}
     send_messages(settings().import_requests_queue_url, [request], tenant_id=found.tenant_id)
     return read_state(transaction, caller, import_id)
+
+
+def refuse_during_undo(transaction: Session, import_id: int) -> None:
+    """Lock the import's case; raise WrongStateError if another import of it is being undone."""
+    case_id = transaction.execute(_CASE_ID, {"import_id": import_id}).scalar_one()
+    undone = find_undo(transaction, case_id, import_id)
+    if undone is not None:
+        raise WrongStateError(f"import {undone} of the same case is being undone; repeat this when it has ended")
 
 
 def _lock_import(transaction: Session, caller: Caller, import_id: int) -> Any:
@@ -152,6 +182,10 @@ def _explain_refusal(found: Any) -> str:
         return "the import was cancelled before its file was uploaded; announce it again"
     if found.status == ImportStatus.FAILED:
         return f"the file was refused ({found.failure_code}: {found.failure_message}); correct it and import it again"
+    if found.status in (ImportStatus.UNDONE, ImportStatus.UNDONE_WITH_CONFLICTS):
+        return "the import was undone; import the file again"
+    if found.status == ImportStatus.UNDO_FAILED:
+        return "the undo of the import failed in part; undo it again"
     return f"the import is {found.status}; wait until it has ended, or cancel it"
 
 

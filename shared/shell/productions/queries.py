@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, defer
 
 from core.caller import Caller
@@ -78,7 +78,9 @@ def list_documents(caller: Caller, production_id: int, limit: int, after: str | 
         if production.last_number is None:
             return schemas.ProducedDocumentPage(items=[], next=None)
         last_seen = max(last_seen, (production.first_number or 1) - 1)
-        statement = select(document, Exhibits.control_number).join(Exhibits, Exhibits.id == document.exhibit_id)
+        # An exhibit of which all numbers are void can have been removed.
+        control_number = func.coalesce(document.control_number, Exhibits.control_number)
+        statement = select(document, control_number).outerjoin(Exhibits, Exhibits.id == document.exhibit_id)
         statement = statement.where(document.sequence_id == production.sequence_id, document.first_number > last_seen)
         # The upper bound keeps the scan within the production's own numbers.
         statement = statement.where(

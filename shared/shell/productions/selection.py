@@ -1,8 +1,9 @@
 """Select the exhibits of a production: those with given ids, or those of its case that match a query.
 
 Guaranteed: the exhibits come in the byte order of their control numbers, and all belong to the production's case. They
-are read in pages without locks: exhibits are never deleted, so all that were read still exist when their numbers are
-allocated. A production has at least one exhibit and at most as many as a volume may contain.
+are read in pages without locks; `lock_selected_exhibits` then locks them until their numbers are committed, because
+undoing an import removes exhibits without numbers. A production has at least one exhibit and at most as many as a
+volume may contain.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, func, select, text
 from sqlalchemy.orm import Session
 
-from core.errors import InvalidInputError, NothingToProduceError
+from core.errors import ConflictError, InvalidInputError, NothingToProduceError
 from core.productions.bates import Numbering, parse_page_count
 from core.productions.volume import MAX_DOCUMENTS, FileKind, find_image_path
 from shell.exhibits.filters import build_exhibit_filters, exhibits_not_found
@@ -34,6 +35,7 @@ class SelectedExhibit(NamedTuple):
     """An exhibit to be produced, how many numbers it needs, and the paths of its files by kind."""
 
     exhibit_id: int
+    control_number: str
     numbers: int
     files: dict[FileKind, str]
 
@@ -88,6 +90,20 @@ def list_selected_exhibits(reading: Session, production: Productions) -> list[Se
     return exhibits
 
 
+def lock_selected_exhibits(transaction: Session, exhibits: Sequence[SelectedExhibit]) -> None:
+    """Lock the exhibits in shared mode, in the order of their ids: one statement for each page.
+
+    Raises ConflictError, to be retried with another selection, if one was removed.
+    """
+    ids = sorted(each.exhibit_id for each in exhibits)
+    for start in range(0, len(ids), PAGE_SIZE):
+        page = ids[start : start + PAGE_SIZE]
+        locking = select(Exhibits.id, Exhibits.case_id).where(is_in(Exhibits.id, page)).order_by(Exhibits.id)
+        locking = force_index(locking.with_for_update(read=True), Exhibits, "PRIMARY")
+        if len(transaction.execute(locking).all()) < len(page):
+            raise ConflictError("an exhibit was removed while its Bates numbers were being reserved")
+
+
 def _build_selected(row: Any, by_page: bool) -> SelectedExhibit:
     properties = parse_properties(row.document_properties) if row.document_properties else {}
     paths = {
@@ -96,7 +112,7 @@ def _build_selected(row: Any, by_page: bool) -> SelectedExhibit:
         FileKind.TEXT: row.text_path,
     }
     files = {kind: path for kind, path in paths.items() if path and path.strip()}
-    return SelectedExhibit(row.id, parse_page_count(row.id, properties) if by_page else 1, files)
+    return SelectedExhibit(row.id, row.control_number, parse_page_count(row.id, properties) if by_page else 1, files)
 
 
 def _check_custodian_names(reading: Session, case_id: int, exhibit_ids: set[int]) -> None:

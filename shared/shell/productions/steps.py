@@ -26,7 +26,7 @@ from shell.outbox.writer import append_events, wake_relay
 from shell.productions.bates_sequences import allocate_numbers, ensure_sequence
 from shell.productions.documents import count_parts, list_part
 from shell.productions.load_files import write_load_files
-from shell.productions.selection import SelectedExhibit, list_selected_exhibits
+from shell.productions.selection import SelectedExhibit, list_selected_exhibits, lock_selected_exhibits
 from shell.productions.state import (
     get_state,
     is_cancelling_or_cancelled,
@@ -49,7 +49,7 @@ from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_o
 PRODUCTION, DOCUMENTS, DESTINATION, POSITION = "production_id", "documents", "destination_id", "position"
 _COLUMNS = (
     *("production_id", "exhibit_id", "destination_id", "position", "sequence_id", "first_number", "last_number"),
-    *("files", "status"),
+    *("files", "status", "control_number"),
 )
 _CLOSE_DOCUMENTS = text(
     "UPDATE production_documents SET status = :status WHERE production_id = :production_id AND status = 'reserved'"
@@ -123,6 +123,7 @@ def get_destination_name(production: Productions) -> str:
 def _append_documents(
     transaction: Session, lock: InsertLock, production: Productions, exhibits: list[SelectedExhibit]
 ) -> None:
+    lock_selected_exhibits(transaction, exhibits)
     allocated = allocate_numbers(transaction, production.case_id, *_number_request(production, exhibits))
     first_position = allocate_positions(transaction, lock, len(exhibits))
     ranges = split_numbers(allocated.numbers.first, [each.numbers for each in exhibits])
@@ -136,6 +137,7 @@ def _append_documents(
             *numbers,
             json.dumps(exhibit.files),
             DocumentStatus.RESERVED.value,
+            exhibit.control_number,
         )
         for index, (exhibit, numbers) in enumerate(zip(exhibits, ranges, strict=True))
     ]

@@ -42,6 +42,7 @@ class ProductionDocuments(Base):
     The numbers are reserved, then produced or void. Guaranteed: a Bates number, a volume position and a production's
     exhibit each occur once. A void row is kept, so its numbers are never allocated again. `files` is a JSON object of
     the exhibit's file paths by kind at the time of allocation: the copied files and the volume's load file both use it.
+    An exhibit with a row that is not void is never removed.
     """
 
     __tablename__ = "production_documents"
@@ -64,3 +65,6 @@ class ProductionDocuments(Base):
         Text, comment="The paths of the exhibit's files by kind when the numbers were reserved, as JSON"
     )
     status: Mapped[str] = mapped_column(String(16), comment="reserved, produced, or void (never used again)")
+    control_number: Mapped[str | None] = mapped_column(
+        String(255), comment="The control number of the exhibit; NULL in rows of earlier versions, whose exhibit has it"
+    )

@@ -8,13 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import URL
 
 from local.cli import demo
 from local.cli.workspace import Workspace
@@ -25,7 +23,6 @@ from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
 from local.stack.served_stack import publish_stack
 from local.template.reader import Template
 from local.time_scale import TimeScale
-from tests.support import servers
 
 _README = REPOSITORY / "README.md"
 _SCHEMA_DOCUMENT = REPOSITORY / "docs" / "schema.md"
@@ -87,14 +84,6 @@ def run_script(script: str, clone: Path, *options: str) -> subprocess.CompletedP
     bash = shutil.which("bash") or pytest.fail("the session is one of bash")
     command = [bash, *options, "-c", script]
     return subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, timeout=60)
-
-
-@pytest.fixture
-def schema(schema_url: URL) -> Iterator[str]:
-    """A schema for this session alone, on the server of the tests."""
-    url = servers.fresh_schema(schema_url.render_as_string(hide_password=False), f"{schema_url.database}_readme")
-    yield url.render_as_string(hide_password=False)
-    servers.drop_schema(url)
 
 
 @pytest.mark.slow

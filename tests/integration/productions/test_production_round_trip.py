@@ -36,7 +36,7 @@ _EXHIBITS = """
     FROM exhibits AS exhibit JOIN cases ON cases.id = exhibit.case_id WHERE cases.name = :case ORDER BY control_number
 """
 _NUMBERS = """
-    SELECT control_number, CONCAT(prefix, LPAD(document.first_number, digits, '0')) AS bates
+    SELECT document.control_number, CONCAT(prefix, LPAD(document.first_number, digits, '0')) AS bates
     FROM production_documents AS document JOIN exhibits ON exhibits.id = exhibit_id
     JOIN productions ON productions.id = production_id WHERE production_id = :p
 """

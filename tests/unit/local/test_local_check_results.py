@@ -87,3 +87,10 @@ def test_people_see_each_code_and_how_to_import_the_file() -> None:
     assert "c.dat: Nothing was imported. To import: exhibit-ingest import c.dat --case 'Smith v. Jones'" in printed
     assert "d.dat: error EMPTY_FILE 1, the file: The file is empty." in printed
     assert "d.dat: Nothing was imported" not in printed
+
+
+def test_a_check_with_options_is_followed_by_an_import_with_the_same_ones() -> None:
+    output = io.StringIO()
+    print_checks([CLEAN], "acme", "local", output, has_options=True)
+    advice = "c.dat: Nothing was imported. To import: this command again, with `import` instead of `check`"
+    assert advice in output.getvalue()

@@ -19,6 +19,7 @@ from core.statuses import ImportStatus
 from shell.aws.s3 import ObjectVersion
 from shell.aws.sqs import send_messages
 from shell.imports.check_results import CaseState, read_case_state
+from shell.imports.commands import refuse_during_undo
 from shell.imports.queries import build_not_found, read_state, require_import
 from shell.outbox.writer import append_events
 from shell.settings import settings
@@ -40,10 +41,12 @@ def run_import(transaction: Session, caller: Caller, import_id: int, body: RunRe
 
     The message that has the chunks queued is sent before the commit, as for a retry (`shell.imports.commands`).
     Raises NotFoundError if the tenant has no such import; WrongStateError if it is not checked, if the check found
-    something that `body` does not accept, or if the case has changed and `body` requires that it has not;
+    something that `body` does not accept, if the case has changed and `body` requires that it has not, or if another
+    import of the case is being undone;
     SourceChangedError if the file is not the one that was checked; QueueUnavailableError.
     """
     require_import(transaction, caller, import_id)
+    refuse_during_undo(transaction, import_id)
     import_record = _lock(transaction, caller, import_id)
     check = transaction.get_one(ImportChecks, import_id)
     _require_accepted(check, body)

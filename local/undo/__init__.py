@@ -1,0 +1,1 @@
+"""`exhibit-ingest undo`: undo an import through the API of a stack on this machine."""

@@ -1,0 +1,82 @@
+"""The result of `undo`: sentences for people, or one JSON object for programs."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+
+from local.undo.undo_session import Undo, UndoOutcome
+
+PROGRAM = "exhibit-ingest"
+
+# What the code means, and what to do about it; docs/correcting-a-load.md has more.
+_REASONS = {
+    "CHANGED_SINCE": "changed since by what kept.csv names. If that is an import, undo it first",
+    "TAGGED_SINCE": "tagged since",
+    "HAS_CHILDREN": "has an attachment that stays, which kept.csv names. Undo the import of that first",
+    "IN_PRODUCTION": "has Bates numbers of a production, which kept.csv names",
+    "DOES_NOT_FIT": "the restored properties are too long together. Shorten others first",
+}
+
+
+def format_json(import_id: int, outcome: UndoOutcome | None, error: str | None, *, dry_run: bool) -> str:
+    """Return the JSON object that --json prints; `outcome` is None after an error."""
+    undo = outcome.undo if outcome else {}
+    document = {
+        "import": import_id,
+        "status": undo.get("status", "undo_failed"),
+        "dry_run": dry_run,
+        **{name: undo.get(name, 0) for name in ("restored", "removed", "kept")},
+        "links_restored": undo.get("linksRestored", 0),
+        "reasons": {each["code"]: each["documents"] for each in undo.get("reasons", [])},
+        "conflicts": str(outcome.kept) if outcome and outcome.kept else None,
+        "error": error,
+        "seconds": round(outcome.seconds, 3) if outcome else 0.0,
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def describe(import_id: int, outcome: UndoOutcome, tenant: str) -> Iterator[str]:
+    """Yield the lines that the command prints."""
+    undo = outcome.undo
+    command = shlex.join([PROGRAM, "undo", str(import_id), *([] if tenant == "local" else ["--tenant", tenant])])
+    if undo["status"] == "nothing_to_undo":
+        yield f"Import {import_id} imported nothing; there is nothing to undo."
+        return
+    is_dry = undo["dryRun"]
+    if is_dry and undo["status"] == "undo_failed":
+        yield "Some parts of the dry run failed in every attempt: the counts are too low. Run it again."
+    yield f"Import {import_id} {'would be' if is_dry else 'is'} {_describe_status(undo)}: {_describe_counts(undo)}"
+    yield from (f"  {each['code']}, {_count(each['documents'])}: {_REASONS[each['code']]}." for each in undo["reasons"])
+    if outcome.kept:
+        yield f"What {'would be' if is_dry else 'was'} kept, and why: {outcome.kept}"
+    if undo["foundUnchangedBy"]:
+        listed = ", ".join(map(str, undo["foundUnchangedBy"]))
+        yield f"Later imports found rows unchanged: {listed}. Import their files again if you need these documents."
+    if is_dry:
+        yield f"Nothing was changed. To undo it: {command}"
+    elif undo["status"] != "undone":
+        yield f"To undo the rest{' when nothing keeps it any more' if undo['reasons'] else ''}: {command}"
+
+
+def _describe_status(undo: Undo) -> str:
+    if undo["status"] == "undo_failed" and not undo["dryRun"]:
+        return "undone in part, because some parts failed in every attempt"
+    return "undone in part" if undo["kept"] else "undone"
+
+
+def _describe_counts(undo: Undo) -> str:
+    links = undo["linksRestored"]
+    counts = f"{_count(undo['removed'])} removed, {undo['restored']:,} restored, {undo['kept']:,} kept"
+    return f"{counts}; {links:,} link{'' if links == 1 else 's'} to custodians and tags made again" if links else counts
+
+
+def describe_progress(import_id: int, undo: Undo) -> str:
+    """Return the line that shows how far an undo is."""
+    done = undo["parts"] - undo["partsLeft"]
+    return f"import {import_id}: {done:,}/{undo['parts']:,} parts {'examined' if undo['dryRun'] else 'undone'}"
+
+
+def _count(documents: int) -> str:
+    return f"{documents:,} document{'' if documents == 1 else 's'}"

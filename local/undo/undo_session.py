@@ -1,0 +1,118 @@
+"""Request the undo of an import, wait until it has ended, and download what was kept."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from local.errors import LocalError
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+STALLED_SECONDS = 30.0
+_USER = "exhibit-ingest"
+_POLL_SECONDS = 0.1
+_OPEN = ("requested", "running")
+Undo = dict[str, Any]
+
+
+class UndoStack(Protocol):
+    """The part of a stack that an undo needs."""
+
+    @property
+    def bucket(self) -> str:
+        """Return the name of its bucket."""
+
+    @property
+    def s3(self) -> S3Client:
+        """Return a client for its S3."""
+
+    @property
+    def state_dir(self) -> Path:
+        """Return the folder of its files."""
+
+    @property
+    def log_directory(self) -> Path:
+        """Return the folder of the functions' logs."""
+
+    def is_idle(self) -> bool:
+        """Return whether no message is queued or in flight and no function is running."""
+
+    def wait_for_activity(self, seconds: float) -> None:
+        """Wait until an invocation ends, at most for that many seconds."""
+
+    def request_api(
+        self, tenant: str, user: str, method: str, path: str, body: object = None, if_match: str | None = None
+    ) -> tuple[int, bytes]:
+        """Send a request to the API, as this user, and return status code and body."""
+
+
+@dataclass(frozen=True)
+class UndoOutcome:
+    """The undo as the API describes it, and the CSV file of what was kept, if anything was."""
+
+    undo: Undo
+    kept: Path | None
+    seconds: float
+
+
+def undo_import(
+    stack: UndoStack, tenant: str, import_id: int, *, dry_run: bool, on_state: Callable[[Undo], None]
+) -> UndoOutcome:
+    """Undo the import and return the outcome; `on_state` is called with every state that is read.
+
+    Raises LocalError if the API refuses the undo, with its reason, or if nothing goes on any more.
+    """
+    began = time.monotonic()
+    undo = _request(stack, tenant, "POST", f"/imports/{import_id}/undo", {"dryRun": dry_run})
+    if undo["undoNo"] is None:
+        return UndoOutcome(undo, None, time.monotonic() - began)
+    undo = _wait(stack, tenant, import_id, on_state)
+    kept = _download(stack, undo) if undo["report"] and undo["kept"] else None
+    return UndoOutcome(undo, kept, time.monotonic() - began)
+
+
+def _wait(stack: UndoStack, tenant: str, import_id: int, on_state: Callable[[Undo], None]) -> Undo:
+    """Return the undo once it has ended and its file is written, or will not be."""
+    last: Undo | None = None
+    changed = time.monotonic()
+    while True:
+        idle = stack.is_idle()
+        undo = _request(stack, tenant, "GET", f"/imports/{import_id}/undo")
+        if undo != last:
+            last, changed = undo, time.monotonic()
+            on_state(undo)
+        has_ended = undo["status"] not in _OPEN
+        if has_ended and (undo["report"] or idle):
+            return undo
+        if idle and time.monotonic() - changed > STALLED_SECONDS:
+            raise LocalError(
+                f"the undo does not go on; see the logs in {stack.log_directory}, and run the command again"
+            )
+        stack.wait_for_activity(_POLL_SECONDS)
+
+
+def _download(stack: UndoStack, undo: Undo) -> Path:
+    # The file's key ends with its folder and name: reports/12/undo-1/kept.csv.
+    name = f"undo-{undo['undoNo']}"
+    folder = stack.state_dir / "reports" / f"{undo['importId']}-{name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "kept.csv"
+    stack.s3.download_file(stack.bucket, f"reports/{undo['importId']}/{name}/kept.csv", str(path))
+    return path
+
+
+def _request(stack: UndoStack, tenant: str, method: str, path: str, body: object = None) -> Undo:
+    status, raw = stack.request_api(tenant, _USER, method, path, body)
+    document: Undo = json.loads(raw or b"{}")
+    if status == HTTPStatus.NOT_FOUND:
+        raise LocalError("there is no such import; `exhibit-ingest imports --case NAME` lists those of a case")
+    if status >= HTTPStatus.BAD_REQUEST:
+        raise LocalError(f"the import cannot be undone: {document.get('detail') or f'the API returned {status}'}")
+    return document

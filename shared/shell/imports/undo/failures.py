@@ -1,0 +1,82 @@
+"""Handle messages of undos from the dead-letter queues: retry once, then record that the undo failed.
+
+Guaranteed: an undo or a part of one is marked failed only after it was sent back once, not if the undo has been retried
+since, and a part never while a worker holds it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from core.errors import ImportNotRunningError
+from core.statuses import ChunkStatus
+from shell.aws.sqs import send_messages
+from shell.db.session import session
+from shell.imports.undo.ending import fail_undo
+from shell.imports.undo.messages import COMPLETE_UNDO
+from shell.imports.undo.parts import PartKey, build_part_key, complete_part, find_status, lock_part
+from shell.observability import emit_counts, logger
+from shell.outbox.writer import wake_relay
+from shell.settings import settings
+from shell.tables.imports import Imports
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+
+
+def settle_failed_part(message: dict[str, Any]) -> None:
+    """Send the part back the first time, and mark it failed the second time. Raises ChunkBusyError."""
+    if int(message.get("redrive", 0)) == 0:
+        _send_back(settings().import_chunks_queue_url, message)
+    elif _fail_part(build_part_key(message), int(message["generation"])):
+        logger.error("part of an undo failed in every attempt", extra=build_part_key(message)._asdict())
+        emit_counts(ChunksFailed=1)
+        wake_relay()
+
+
+def settle_failed_undo(message: dict[str, Any]) -> None:
+    """Send the request, or the end, of an undo back the first time, and record the undo as failed the second time."""
+    config, import_id, undo_no = settings(), int(message["import_id"]), int(message["undo_no"])
+    if int(message.get("redrive", 0)) == 0:
+        ends = message["task"] == COMPLETE_UNDO
+        _send_back(config.import_completions_queue_url if ends else config.import_requests_queue_url, message)
+    elif fail_undo(import_id, undo_no, int(message["generation"])):
+        logger.error("undo failed in every attempt", extra={"import_id": import_id, "undo_no": undo_no})
+        emit_counts(CompletionsFailed=1)
+        wake_relay()
+
+
+def _send_back(queue_url: str, message: dict[str, Any]) -> None:
+    # The database first: while it is down nothing is sent, and the message stays in the queue.
+    tenant_id = _find_tenant(int(message["import_id"]))
+    send_messages(queue_url, [{**message, "redrive": 1}], settings().redrive_delay_seconds, tenant_id)
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _find_tenant(import_id: int) -> str | None:
+    with session() as reading:
+        return reading.scalar(select(Imports.tenant_id).where(Imports.id == import_id))
+
+
+def _is_failed(part: PartKey, _generation: int) -> bool | None:
+    return True if find_status(part) == ChunkStatus.FAILED else None
+
+
+@retry_on_db_conflict(resolve=_is_failed)
+def _fail_part(part: PartKey, generation: int) -> bool:
+    """Mark the part failed; return False if it is not pending, or if its undo does not run or was retried."""
+    try:
+        with session() as transaction:
+            found = lock_part(transaction, part)
+            if found is None or found.status != ChunkStatus.PENDING:
+                return False
+            tenant_id = _read_tenant(transaction, part.import_id)
+            complete_part(transaction, part, ChunkStatus.FAILED, tenant_id, generation=generation)
+    except ImportNotRunningError:
+        return False
+    return True
+
+
+def _read_tenant(transaction: Session, import_id: int) -> str:
+    return transaction.get_one(Imports, import_id).tenant_id

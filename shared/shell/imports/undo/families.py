@@ -1,0 +1,121 @@
+"""Find the documents of an import that have an attachment which stays, over all generations of their families.
+
+Guaranteed: the answer does not depend on which parts of the undo have run: an attachment that the import created stays
+for the same reasons for which its own part keeps it. An attachment of another import, or of a user, counts if it was
+attached after the import had begun: before, its parent was missing, and will be missing again.
+Not guaranteed: that an attachment which is made while the parent is being removed keeps it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+
+from sqlalchemy.orm import Session
+
+from core.exhibit_history import Entry, Key, Kind, fold
+from core.imports.undo import Kept
+from shell.imports.chunks.overlay_store import KeyedExhibit
+from shell.imports.undo.context import CreatedDocument, UndoContext, read_histories
+from shell.imports.undo.store import Attachment, find_attachments
+
+FindReasons = Callable[[Session, UndoContext, Collection[KeyedExhibit]], Mapping[int, Sequence[Kept]]]
+_PARENT = Key(Kind.FIELD, "parent_control_number")
+
+
+def find_staying_children(
+    reading: Session,
+    context: UndoContext,
+    created: Sequence[CreatedDocument],
+    kept: Container[int],
+    find_reasons: FindReasons,
+) -> dict[int, str]:
+    """Return the control number of an attachment that stays, by the id of each document that has one.
+
+    `created` are the documents of one part, `kept` the ids of those that stay for other reasons.
+    """
+    parents = {each.exhibit.control_number: each.exhibit.id for each in created if each.exhibit.id not in kept}
+    ids = [each.exhibit.id for each in created]
+    own_children = _group_by_parent(created)
+    staying: dict[str, str] = {}
+    links: list[tuple[str, str]] = []
+    frontier, seen = dict(parents), set(parents)
+    while frontier:
+        # The documents of this part are known, and are most of the attachments.
+        for child in (each for parent in frontier for each in own_children.get(parent, ())):
+            _note(child.exhibit.id in kept, str(child.parent), child.exhibit.control_number, staying, links)
+        children = _find_children(reading, context, frontier, ids)
+        own = [child for child in children if child.import_id == context.import_record.id]
+        reasons = find_reasons(reading, context, [_as_exhibit(child) for child in own])
+        passing = [child for child in own if child.id not in reasons]
+        for each in children:
+            _note(each not in passing, each.parent, each.control_number, staying, links)
+        frontier = {child.control_number: child.id for child in passing if child.control_number not in seen}
+        seen |= frontier.keys()
+    _pass_up(staying, links)
+    return {parents[number]: child for number, child in staying.items() if number in parents}
+
+
+def _group_by_parent(created: Iterable[CreatedDocument]) -> dict[str, list[CreatedDocument]]:
+    found: dict[str, list[CreatedDocument]] = {}
+    for each in created:
+        if each.parent is not None:
+            found.setdefault(each.parent, []).append(each)
+    return found
+
+
+def _note(stays: bool, parent: str, child: str, staying: dict[str, str], links: list[tuple[str, str]]) -> None:
+    """Note an attachment that stays, or one that only stays if an attachment of its own does."""
+    if stays:
+        staying.setdefault(parent, child)
+    else:
+        links.append((parent, child))
+
+
+def _pass_up(staying: dict[str, str], links: Iterable[tuple[str, str]]) -> None:
+    """Add the ancestors of parents that stay, each with its own child that stays for it."""
+    by_child: dict[str, list[str]] = {}
+    for parent, child in links:
+        by_child.setdefault(child, []).append(parent)
+    waiting = list(staying)
+    while waiting:
+        child = waiting.pop()
+        for parent in by_child.get(child, ()):
+            if parent not in staying:
+                staying[parent] = child
+                waiting.append(parent)
+
+
+def _find_children(
+    reading: Session, context: UndoContext, parents: Mapping[str, int], known: Sequence[int]
+) -> list[Attachment]:
+    """Return the attachments of the parents (ids by number) that may stay, as they will be after the undo.
+
+    Those with the ids `known` are left out.
+    """
+    import_id = context.import_record.id
+    children = find_attachments(reading, context.import_record, parents, known)
+    plain = [child for child in children if child.version == 1]
+    found = [child for child in plain if child.import_id == import_id or child.id > parents[child.parent]]
+    changed = {child.id: child for child in children if child.version > 1}
+    for histories in read_histories(reading, sorted(changed)):
+        for exhibit_id, entries in histories.items():
+            if _is_attached(context, changed[exhibit_id], entries, parents):
+                found.append(changed[exhibit_id])
+    return found
+
+
+def _is_attached(context: UndoContext, child: Attachment, entries: Sequence[Entry], parents: Mapping[str, int]) -> bool:
+    """Return whether a changed attachment is one after the undo, and was not before the import."""
+    is_own = child.import_id == context.import_record.id
+    if not any(_PARENT in entry.changes for entry in entries):
+        return is_own or child.id > parents[child.parent]
+    value, last_live = fold(entries, _PARENT, context.is_live)
+    if value != child.parent:
+        return False
+    if last_live is None or last_live.created_at is None:
+        return is_own or child.id > parents[child.parent]
+    return is_own or last_live.created_at >= context.began
+
+
+def _as_exhibit(child: Attachment) -> KeyedExhibit:
+    return KeyedExhibit(child.id, child.control_number, None, child.version, None, 0)

@@ -1,0 +1,177 @@
+"""Undo what one chunk of an import did: all of it and its result in one transaction, or nothing.
+
+Guaranteed: a part that is done stays done, however often its message is delivered; the worker that holds the lock on
+the part's row does its work. A dry run does the same and rolls it back to a savepoint, before it records the result.
+The documents are found by their import and line: the file is not read, and may be gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from core.errors import ChunkBusyError, ImportNotRunningError
+from core.imports.undo import Kept
+from core.statuses import ChunkStatus, UndoStatus
+from shell.aws.sqs import send_messages
+from shell.db.bulk_insert import insert_new
+from shell.db.session import session
+from shell.imports.chunks.overlay_store import lock_exhibits
+from shell.imports.undo.context import CreatedDocument, PartResult, UndoContext, read_context
+from shell.imports.undo.messages import build_completion
+from shell.imports.undo.removal import remove_documents
+from shell.imports.undo.restoring import restore_documents
+from shell.settings import settings
+from shell.tables.imports import Imports
+from shell.tables.undos import ImportUndos
+from shell.utils.db_helpers import count_changed_rows, retry_on_db_conflict
+
+MAX_NAME_CHARACTERS = 1024
+_KEPT = (
+    *("import_id", "undo_no", "line_no", "seq", "exhibit_id", "control_number", "code", "kind", "name"),
+    *("by_user", "by_import", "by_production", "by_document"),
+)
+_PART = "FROM import_undo_parts WHERE import_id = :import_id AND undo_no = :undo_no AND chunk_no = :chunk_no FOR UPDATE"
+_LOCK = text(f"SELECT status, first_line, last_line {_PART} SKIP LOCKED")
+_WAIT = text(f"SELECT status {_PART}")
+_LINES = "import_id = :import_id AND line_no BETWEEN :first_line AND :last_line"
+_CREATED = text(
+    "SELECT id, line_no, parent_control_number FROM exhibits FORCE INDEX (ix_exhibits_import) "  # noqa: S608
+    f"WHERE {_LINES}"
+)
+_OVERLAID = text(
+    f"SELECT exhibit_id, line_no FROM exhibit_changes FORCE INDEX (ix_exhibit_changes_import) WHERE {_LINES} "  # noqa: S608
+    "AND undo_no IS NULL"
+)
+_COMPLETE = text(
+    "UPDATE import_undo_parts SET status = :status, restored = :restored, removed = :removed, kept = :kept, "
+    "links_restored = :links_restored, finished_at = NOW(6) "
+    "WHERE import_id = :import_id AND undo_no = :undo_no AND chunk_no = :chunk_no"
+)
+_COUNT_DOWN = text(
+    "UPDATE import_undos SET parts_left = parts_left - 1 "
+    "WHERE import_id = :import_id AND undo_no = :undo_no AND status = 'running'"
+)
+_NOTHING = PartResult().count()
+
+
+class PartKey(NamedTuple):
+    """The key of a part."""
+
+    import_id: int
+    undo_no: int
+    chunk_no: int
+
+
+def build_part_key(message: dict[str, Any]) -> PartKey:
+    """Return the key of the part that the message names."""
+    return PartKey(int(message["import_id"]), int(message["undo_no"]), int(message["chunk_no"]))
+
+
+def find_status(part: PartKey) -> str | None:
+    """Return the status of a part that is not pending; wait for a transaction that is about to change it."""
+    with session() as locking:
+        status: str | None = locking.execute(_WAIT, part._asdict()).scalar()
+    return None if status == ChunkStatus.PENDING else status
+
+
+@retry_on_db_conflict(resolve=find_status)
+def undo_part(part: PartKey) -> str | None:
+    """Do the work of a part; return its status, or that of an undo that does not run, or None if there is no such part.
+
+    Raises ChunkBusyError while another worker holds the part, and another UnavailableError for any failure that a
+    later delivery of the message can overcome.
+    """
+    try:
+        with session() as transaction:
+            found = lock_part(transaction, part)
+            if found is None or found.status != ChunkStatus.PENDING:
+                return found and str(found.status)
+            undo = transaction.get_one(ImportUndos, part[:2])
+            if undo.status != UndoStatus.RUNNING:
+                return undo.status
+            context = read_context(transaction, transaction.get_one(Imports, part.import_id), undo)
+            result = _try_part(transaction, context, found)
+            insert_new(transaction, "import_undo_kept", _KEPT, list(_build_kept(part, result)))
+            complete_part(transaction, part, ChunkStatus.DONE, context.import_record.tenant_id, result.count())
+    except ImportNotRunningError as stopped:
+        return stopped.status
+    return ChunkStatus.DONE
+
+
+def lock_part(transaction: Session, part: PartKey) -> Any:
+    """Lock the part's row and return its status and lines; None if it does not exist. Raises ChunkBusyError."""
+    found = transaction.execute(_LOCK, part._asdict()).one_or_none()
+    if found is None and transaction.execute(text(_WAIT.text.removesuffix("FOR UPDATE")), part._asdict()).first():
+        raise ChunkBusyError()
+    return found
+
+
+def _try_part(transaction: Session, context: UndoContext, part: Any) -> PartResult:
+    if not context.undo.dry_run:
+        return _do_part(transaction, context, part)
+    savepoint = transaction.begin_nested()
+    result = _do_part(transaction, context, part)
+    savepoint.rollback()
+    return result
+
+
+def _do_part(transaction: Session, context: UndoContext, part: Any) -> PartResult:
+    """Lock all documents of the part in the order of their ids; remove some, and restore the others."""
+    values = {"import_id": context.import_record.id, "first_line": part.first_line, "last_line": part.last_line}
+    created = set(transaction.execute(_CREATED, values).scalars())
+    overlaid = {row.exhibit_id: row.line_no for row in transaction.execute(_OVERLAID, values)}
+    # Some may be gone: an earlier undo, or that of the import which created them, has removed them.
+    locked = lock_exhibits(transaction, created | overlaid.keys())
+    result = PartResult()
+    if created:
+        # Again, under the locks: a user may have attached one of them to another one while this waited.
+        rows = transaction.execute(_CREATED, values)
+        documents = [CreatedDocument(locked[row.id], row.line_no, row.parent_control_number) for row in rows]
+        remove_documents(transaction, context, documents, result)
+    others = [locked[each] for each in overlaid if each in locked and each not in created]
+    restore_documents(transaction, context, others, overlaid, result)
+    return result
+
+
+def complete_part(
+    transaction: Session,
+    part: PartKey,
+    status: ChunkStatus,
+    tenant_id: str,
+    counts: dict[str, int] | None = None,
+    generation: int | None = None,
+) -> None:
+    """Record the part's end and count it down; with the last part, request the end of the undo.
+
+    Call it last in a transaction: all parts contend for the row of the undo. The message is sent before the commit,
+    and its receiver first requests the lock on that row. Raises ImportNotRunningError if the undo does not run, or was
+    retried since `generation`, and QueueUnavailableError; the caller must then roll back.
+    """
+    transaction.execute(_COMPLETE, {**part._asdict(), "status": status.value, **(counts or _NOTHING)})
+    place = {"import_id": part.import_id, "undo_no": part.undo_no}
+    counted = count_changed_rows(transaction.execute(_COUNT_DOWN, place))
+    # After the count-down, which locks the row: a retry could commit between an earlier read and that lock.
+    undo = transaction.get_one(ImportUndos, part[:2], populate_existing=True)
+    if counted != 1 or generation not in (None, undo.generation):
+        raise ImportNotRunningError(undo.status)
+    if undo.parts_left == 0:
+        send_messages(settings().import_completions_queue_url, [build_completion(undo)], tenant_id=tenant_id)
+
+
+def _build_kept(part: PartKey, result: PartResult) -> Iterator[tuple[Any, ...]]:
+    seqs: dict[int, int] = {}
+    for document in result.kept:
+        for kept in document.kept:
+            seq = seqs[document.line_no] = seqs.get(document.line_no, -1) + 1
+            what = (part.import_id, part.undo_no, document.line_no, seq, document.exhibit_id, document.control_number)
+            yield (*what, kept.code.value, *_describe(kept))
+
+
+def _describe(kept: Kept) -> tuple[Any, ...]:
+    kind, name = (None, None) if kept.key is None else (kept.key.kind.value, kept.key.name[:MAX_NAME_CHARACTERS])
+    user, import_id = (None, None) if kept.entry is None else (kept.entry.user_id, kept.entry.import_id)
+    return (kind, name, user, import_id, kept.production, kept.child)

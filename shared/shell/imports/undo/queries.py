@@ -1,0 +1,122 @@
+"""Read undos of imports for the API.
+
+Guaranteed: no call reads another tenant's rows; pages follow each other by key.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from core.caller import Caller
+from core.contracts.undos import KeptItem, KeptPage, KeptReason, Undo
+from core.errors import NotFoundError
+from core.imports.report_files import build_kept_key
+from core.pagination import decode_cursor, paginate
+from core.statuses import UndoStatus
+from shell.aws.presigned_urls import presign_get
+from shell.db.session import session
+from shell.imports.queries import require_import
+from shell.settings import settings
+from shell.tables.imports import Imports
+from shell.tables.undos import ImportUndos
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+
+MAX_LISTED_IMPORTS = 20
+_COUNTS = ("restored", "removed", "kept", "links_restored")
+# A part counts as it commits, the undo itself when it has ended.
+_SUMS = text(
+    f"SELECT {', '.join(f'COALESCE(SUM({name}), 0) AS {name}' for name in _COUNTS)} "  # noqa: S608 - constants
+    "FROM import_undo_parts WHERE import_id = :import_id AND undo_no = :undo_no"
+)
+_REASONS = text(
+    "SELECT code, COUNT(DISTINCT exhibit_id) AS documents FROM import_undo_kept "
+    "WHERE import_id = :import_id AND undo_no = :undo_no GROUP BY code ORDER BY code"
+)
+_UNCHANGED = text(
+    "SELECT id FROM imports WHERE case_id = :case_id AND id > :import_id AND unchanged > 0 "  # noqa: S608
+    f"AND status NOT IN ('undone', 'undone_with_conflicts') ORDER BY id LIMIT {MAX_LISTED_IMPORTS}"
+)
+_PAGE = text(
+    "SELECT line_no, seq, exhibit_id, control_number, code, kind, name, by_user, by_import, by_production, by_document "
+    "FROM import_undo_kept WHERE import_id = :import_id AND undo_no = :undo_no "
+    "AND line_no >= :line_no AND (line_no > :line_no OR seq > :seq) ORDER BY line_no, seq LIMIT :most"
+)
+
+
+def find_last_undo(reading: Session, import_id: int, *, dry_run: bool | None = None) -> ImportUndos | None:
+    """Return the last undo of the import, or the last dry run, or the last of both; None if there is none."""
+    statement = select(ImportUndos).where(ImportUndos.import_id == import_id).order_by(ImportUndos.undo_no.desc())
+    if dry_run is not None:
+        statement = statement.where(ImportUndos.dry_run == int(dry_run))
+    return reading.scalars(statement.limit(1)).one_or_none()
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def get_undo(caller: Caller, import_id: int) -> Undo:
+    """Return the last undo of the import, or dry run of one, with the URL of what was kept once that is written.
+
+    Raises NotFoundError if the tenant has no such import, or if there was none.
+    """
+    with session() as reading:
+        undo = _require_undo(reading, caller, import_id)
+        described = describe_undo(reading, reading.get_one(Imports, import_id), undo)
+        key = build_kept_key(import_id, undo.undo_no) if undo.report_written else None
+    return described.model_copy(update={"report": key and presign_get(settings().bucket, key)})
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def list_kept(caller: Caller, import_id: int, limit: int, after: str | None) -> KeptPage:
+    """Return a page of what the last undo, or dry run of one, kept, in the order of the file.
+
+    Raises the errors of `get_undo`, and InvalidInputError if `after` is not a valid cursor.
+    """
+    line_no, seq = (0, -1) if after is None else decode_cursor(after, (int, int))
+    with session() as reading:
+        undo = _require_undo(reading, caller, import_id)
+        place = {"import_id": import_id, "undo_no": undo.undo_no, "line_no": line_no, "seq": seq, "most": limit + 1}
+        rows, cursor = paginate(reading.execute(_PAGE, place).all(), limit, lambda row: (row.line_no, row.seq))
+    return KeptPage(items=[_build_item(row) for row in rows], next=cursor)
+
+
+def _require_undo(reading: Session, caller: Caller, import_id: int) -> ImportUndos:
+    require_import(reading, caller, import_id)
+    undo = find_last_undo(reading, import_id)
+    if undo is None:
+        raise NotFoundError("this import was not undone; POST /imports/{id}/undo undoes it")
+    return undo
+
+
+def describe_undo(reading: Session, import_record: Imports, undo: ImportUndos | None) -> Undo:
+    """Return the undo as the API represents it, without the URL; None is an import without anything to undo."""
+    place = {"import_id": import_record.id, "undo_no": 0 if undo is None else undo.undo_no}
+    sums = reading.execute(_SUMS, place).one()._mapping
+    reasons = [KeptReason(code=row.code, documents=row.documents) for row in reading.execute(_REASONS, place)]
+    unchanged = {"case_id": import_record.case_id, "import_id": import_record.id}
+    return Undo(
+        import_id=import_record.id,
+        undo_no=None if undo is None else undo.undo_no,
+        status=UndoStatus(undo.status) if undo else UndoStatus.NOTHING_TO_UNDO,
+        dry_run=bool(undo and undo.dry_run),
+        **{name: int(sums[name]) for name in _COUNTS},
+        parts=undo.parts if undo else 0,
+        parts_left=undo.parts_left if undo else 0,
+        reasons=reasons,
+        found_unchanged_by=list(reading.execute(_UNCHANGED, unchanged).scalars()),
+        report=None,
+        created_at=_in_utc(undo.created_at) if undo else None,
+        finished_at=_in_utc(undo.finished_at) if undo else None,
+    )
+
+
+def _in_utc(moment: datetime | None) -> datetime | None:
+    return moment and moment.replace(tzinfo=UTC)
+
+
+def _build_item(row: Any) -> KeptItem:
+    names = ("exhibit_id", "control_number", "code", "kind", "name")
+    authors = ("by_user", "by_import", "by_production", "by_document")
+    return KeptItem(line=row.line_no, **{name: getattr(row, name) for name in (*names, *authors)})

@@ -1,0 +1,232 @@
+"""Restore the values and links of documents that an import overlaid.
+
+Guaranteed: what is restored is decided under the documents' locks; each changed document gets one version more and one
+row of history, in the same transaction. Memory is bounded: documents are handled in slices.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from core.codes import KeptCode
+from core.exhibit_history import ABSENT, Action, Entry, Key, Kind, Value, rename, restore_columns
+from core.imports.undo import Kept, Restored, drop_properties, find_last_versions, find_link_maker, restore
+from shell.db.column_limits import column_limits
+from shell.exhibits.history import Author, NewEntry, load_entries, write_entries
+from shell.imports.chunks.exhibit_store import insert_links
+from shell.imports.chunks.overlay_store import (
+    SLICE_BYTES,
+    ExhibitUpdate,
+    KeyedExhibit,
+    StoredDocument,
+    delete_links,
+    list_links,
+    read_documents,
+    slice_by_size,
+    update_exhibits,
+)
+from shell.imports.undo.context import ENTRIES_SLICE_ROWS, PartResult, UndoContext
+from shell.imports.undo.names import KINDS, FoundNames, add_names, find_names
+from shell.tables.name_kinds import NameKind
+from shell.utils.document_properties import TEXT_COLUMN_BYTES, serialize_properties
+
+_ROW_HASH = Key(Kind.FIELD, "row_hash")
+_LINKS = (Kind.CUSTODIAN, Kind.TAG)
+_CREATORS = text(
+    "SELECT e.id, i.user_id FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS wanted "
+    "STRAIGHT_JOIN exhibits AS e ON e.id = wanted.id JOIN imports AS i ON i.id = e.import_id"
+)
+
+
+class _Document(NamedTuple):
+    """An exhibit, the line that overlaid it, its stored values, its history, and what is restored."""
+
+    exhibit: KeyedExhibit
+    line_no: int
+    stored: StoredDocument
+    entries: Sequence[Entry]
+    restored: Restored
+
+
+@dataclass
+class _LinkWrites:
+    """The links that are made again, by the user who had made them, and those that are deleted."""
+
+    added: dict[tuple[NameKind, str], list[tuple[int, int]]] = field(default_factory=dict)
+    removed: dict[NameKind, list[tuple[int, int]]] = field(default_factory=dict)
+
+
+def restore_documents(
+    transaction: Session,
+    context: UndoContext,
+    overlaid: Sequence[KeyedExhibit],
+    lines: Mapping[int, int],
+    result: PartResult,
+) -> None:
+    """Restore what the import changed in documents that the caller has locked; `lines` are by id."""
+    for part in slice_by_size(overlaid, ENTRIES_SLICE_ROWS):
+        _restore_slice(transaction, context, part, lines, result)
+
+
+def _restore_slice(
+    transaction: Session,
+    context: UndoContext,
+    exhibits: Sequence[KeyedExhibit],
+    lines: Mapping[int, int],
+    result: PartResult,
+) -> None:
+    ids = [each.id for each in exhibits]
+    stored, histories = read_documents(transaction, ids), load_entries(transaction, ids)
+    names = find_names(transaction, context, chain.from_iterable(histories.values()))
+    links = {
+        kind: list_links(transaction, KINDS[kind], ids) if any(key.kind == kind for key in names) else {}
+        for kind in _LINKS
+    }
+    documents = []
+    for each in exhibits:
+        entries = list(rename(histories[each.id], lambda key: names[key].name if key in names else key.name))
+        linked = {Key(kind, name) for kind in _LINKS for name in links[kind].get(each.id, {}).values()}
+        restored = _decide(context, each, stored[each.id], entries, linked)
+        documents.append(_Document(each, lines[each.id], stored[each.id], entries, restored))
+    by_name = {Key(key.kind, row.name): row for key, row in names.items()}
+    for document in documents:
+        result.keep(document.exhibit, document.line_no, document.restored.kept)
+    for part in _slice_by_size(document for document in documents if document.restored.changes):
+        _write(transaction, context, part, by_name, result)
+
+
+def _slice_by_size(documents: Iterable[_Document]) -> Iterator[list[_Document]]:
+    """Yield lists of documents whose changes take a bounded amount of memory when they are written."""
+    part: list[_Document] = []
+    size = 0
+    for document in documents:
+        values = chain.from_iterable(document.restored.changes.values())
+        more = sum(len(value) for value in values if isinstance(value, str)) + document.exhibit.size
+        if part and size + more > SLICE_BYTES:
+            yield part
+            part, size = [], 0
+        part.append(document)
+        size += more
+    if part:
+        yield part
+
+
+def _decide(
+    context: UndoContext, exhibit: KeyedExhibit, stored: StoredDocument, entries: Sequence[Entry], linked: set[Key]
+) -> Restored:
+    if exhibit.version != 1 + len(entries):
+        # A writer left no entry: what it changed cannot be known, and would be lost.
+        return Restored({}, [Kept(KeptCode.CHANGED_SINCE)])
+    import_id = context.import_record.id
+    current = {key: _read_value(key, exhibit, stored, linked) for key in find_last_versions(entries, import_id)}
+    restored = restore(entries, import_id, context.is_live, current)
+    room = column_limits("exhibits")["document_properties"].bytes or TEXT_COLUMN_BYTES
+    properties = _restore_properties(stored, restored)
+    if properties and len(properties.encode()) > room:
+        return drop_properties(restored)
+    return restored
+
+
+def _read_value(key: Key, exhibit: KeyedExhibit, stored: StoredDocument, linked: set[Key]) -> Value:
+    """Return the stored value of a key."""
+    if key == _ROW_HASH:
+        return exhibit.row_hash.hex() if exhibit.row_hash else None
+    if key.kind is Kind.FIELD:
+        return stored.document.fields[key.name]
+    if key.kind is Kind.PROPERTY:
+        return stored.document.properties.get(key.name, ABSENT)
+    return key in linked
+
+
+def _restore_properties(stored: StoredDocument, restored: Restored) -> str | None:
+    """Return the stored form of the properties after the undo."""
+    changed = {key.name: change.new for key, change in restored.changes.items() if key.kind is Kind.PROPERTY}
+    if not changed:
+        return stored.properties
+    merged: dict[str, str | None] = {
+        name: value for name, value in stored.document.properties.items() if name not in changed
+    }
+    merged |= {name: value for name, value in changed.items() if value is None or isinstance(value, str)}
+    return serialize_properties(merged) if merged else None
+
+
+def _write(
+    transaction: Session,
+    context: UndoContext,
+    changed: Sequence[_Document],
+    names: FoundNames,
+    result: PartResult,
+) -> None:
+    update_exhibits(transaction, list(map(_build_update, changed)))
+    author = Author(Action.UNDONE, context.undo.user_id, context.import_record.id, context.undo.undo_no)
+    entries = [NewEntry(each.exhibit.id, each.exhibit.version + 1, each.restored.changes) for each in changed]
+    write_entries(transaction, author, entries)
+    result.links_restored += _write_links(transaction, context, changed, names)
+    result.restored += len(changed)
+
+
+def _build_update(document: _Document) -> ExhibitUpdate:
+    changes = document.restored.changes
+    fields: dict[str, str | None] = {
+        key.name: change.new
+        for key, change in changes.items()
+        if key.kind is Kind.FIELD and key != _ROW_HASH and (change.new is None or isinstance(change.new, str))
+    }
+    stored = document.stored.columns
+    columns = {**stored, **restore_columns(fields, stored["date_precision"])}
+    properties = _restore_properties(document.stored, document.restored)
+    row_hash = document.exhibit.row_hash
+    if _ROW_HASH in changes:
+        restored = changes[_ROW_HASH].new
+        row_hash = bytes.fromhex(restored) if isinstance(restored, str) else None
+    return ExhibitUpdate(document.exhibit.id, columns, properties, row_hash)
+
+
+def _write_links(transaction: Session, context: UndoContext, documents: Sequence[_Document], names: FoundNames) -> int:
+    """Make links again and delete others; return how many were made again."""
+    again = {
+        key: each.line_no
+        for each in documents
+        for key, change in each.restored.changes.items()
+        if key.kind in _LINKS and change.new
+    }
+    missing = {key: line_no for key, line_no in again.items() if key not in names}
+    if missing:
+        names = {**names, **add_names(transaction, context, missing)}
+    makers = _find_creators(transaction, [each.exhibit.id for each in documents]) if again else {}
+    writes = _collect_links(context, documents, names, makers)
+    for (kind, user_id), pairs in writes.added.items():
+        insert_links(transaction, kind, pairs, user_id)
+    for kind, pairs in writes.removed.items():
+        delete_links(transaction, kind, pairs)
+    return sum(map(len, writes.added.values()))
+
+
+def _collect_links(
+    context: UndoContext, documents: Sequence[_Document], names: FoundNames, makers: Mapping[int, str]
+) -> _LinkWrites:
+    writes = _LinkWrites()
+    for each in documents:
+        for key, change in each.restored.changes.items():
+            if key.kind not in _LINKS:
+                continue
+            kind, pair = KINDS[key.kind.value], (each.exhibit.id, names[key].id)
+            if change.new:
+                maker = find_link_maker(each.entries, key, context.is_live) or makers[each.exhibit.id]
+                writes.added.setdefault((kind, maker), []).append(pair)
+            else:
+                writes.removed.setdefault(kind, []).append(pair)
+    return writes
+
+
+def _find_creators(transaction: Session, ids: Sequence[int]) -> dict[int, str]:
+    """Return the user of the import that created each document."""
+    rows = transaction.execute(_CREATORS, {"ids": json.dumps(ids)}).all()
+    return {row.id: row.user_id for row in rows}

@@ -1,0 +1,127 @@
+"""What an undo costs, and what keeps documents besides edits: Bates numbers, and properties that do not fit."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+import import_chunk
+from core.codes import KeptCode
+from core.exhibit_history import Change, Entry, IsLive, Key, Value
+from core.imports import undo as rules
+from shell.imports.undo import restoring
+from shell.productions.queries import list_documents
+from shell.productions.steps import PRODUCTION, reserve
+from tests.integration.imports.conftest import Chunks
+from tests.support.history import find_gaps
+from tests.support.productions import ask
+from tests.support.undoing import CALLER, begin_undo, counts, dump_documents, end_undo, kept, undo
+from tests.support.watching import statements
+from tests.support.world import World, call
+
+LARGE, MOST_BYTES = 1_000, 40_000_000
+BODY = "\\" * 32_000
+
+
+def write_rows(count: int, version: str) -> bytes:
+    rows = "".join(f"A-{n},{version} {n},{version};all,{version}\r\n" for n in range(count))
+    return f"Control Number,Title,Tags,Author\r\n{rows}".encode()
+
+
+def count_statements(world: World, import_id: int) -> int:
+    """The statements of the only part of an undo."""
+    [message] = begin_undo(world, import_id)
+    found = statements(world, lambda: call(import_chunk.lambda_handler, message))
+    end_undo()
+    return found
+
+
+def test_statements_do_not_grow_with_the_documents(world: World) -> None:
+    # What a process asks once in its life is asked.
+    undo(world, world.run(write_rows(2, "two"), case="Warm"))
+    found: dict[int, tuple[int, int]] = {}
+    for size in (20, 180):
+        case = f"{size} rows"
+        first = world.run(write_rows(size, "one"), case=case)
+        second = world.run(write_rows(size, "two"), case=case, mode="overlay", multi_values="replace")
+        found[size] = (count_statements(world, second), count_statements(world, first))
+    print(f"statements of a part that restores, and of one that removes: {found}")
+    assert found[20] == found[180]
+    assert max(found[20]) <= 40
+
+
+def test_a_thousand_documents_of_64_kilobytes_come_back_in_bounded_memory(world: World) -> None:
+    rows = "".join(f"L-{n},{BODY}\r\n" for n in range(LARGE))
+    world.run(f"Control Number,Body\r\n{rows}".encode())
+    before = dump_documents(world)
+    clearing = "".join(f"L-{n},\r\n" for n in range(LARGE))
+    overlay = world.run(f"Control Number,Body\r\n{clearing}".encode(), mode="overlay", blanks="clear")
+    parts = begin_undo(world, overlay)
+    assert len(parts) == 1
+    tracemalloc.start()
+    try:
+        assert call(import_chunk.lambda_handler, *parts)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    end_undo()
+    print(f"bytes at the peak: {peak}")
+    assert dump_documents(world) == before
+    assert peak < MOST_BYTES
+
+
+def test_properties_that_do_not_fit_together_stay(world: World) -> None:
+    world.run(f"Control Number,First\r\nA-1,{'x' * 40_000}\r\n".encode())
+    clearing = world.run(b"Control Number,First,Title\r\nA-1,,\r\n", mode="overlay", blanks="clear")
+    world.run(f"Control Number,Second\r\nA-1,{'y' * 40_000}\r\n".encode(), mode="overlay")
+    assert counts(undo(world, clearing))[:4] == ("undone_with_conflicts", 0, 0, 1)
+    assert kept(clearing) == [(2, "A-1", "DOES_NOT_FIT", "First")]
+    [(stored,)] = world.query("SELECT document_properties FROM exhibits")
+    assert list(json.loads(stored)) == ["Second"]
+    assert find_gaps(world) == []
+
+
+def test_documents_with_bates_numbers_stay_unless_all_are_void(world: World, chunk_rows: Chunks) -> None:
+    chunk_rows(1)
+    first = world.run(b"Control Number,Title\r\nA-1,one\r\nA-2,two\r\nA-3,three\r\n")
+    ids = dict(world.query("SELECT control_number, id FROM exhibits"))
+    for number in ("A-1", "A-2"):
+        reserve({PRODUCTION: ask(query=None, exhibitIds=[ids[number]])})
+    world.query("UPDATE production_documents SET status = 'void' WHERE exhibit_id = :id", id=ids["A-2"])
+    assert counts(undo(world, first))[:4] == ("undone_with_conflicts", 0, 2, 1)
+    assert kept(first) == [(2, "A-1", "IN_PRODUCTION", None)]
+    # The listing of numbers that are void still names the document.
+    [(void,)] = world.query("SELECT production_id FROM production_documents WHERE status = 'void'")
+    assert [each.control_number for each in list_documents(CALLER, void, 10, None).items] == ["A-2"]
+
+
+def compare_values(
+    entries: Sequence[Entry], import_id: int, live: IsLive, current: Mapping[Key, Value]
+) -> rules.Restored:
+    """What an undo would do that looks at values: take back what the import set where it is still there."""
+    own = [entry for entry in entries if entry.import_id == import_id and entry.undo_no is None]
+    changes = {key: change for entry in own for key, change in entry.changes.items()}
+    back = {key: Change(current[key], each.old) for key, each in changes.items() if current[key] == each.new}
+    kept_keys = [rules.Kept(KeptCode.CHANGED_SINCE, key) for key in changes.keys() - back.keys()]
+    return rules.Restored({key: change for key, change in back.items() if change.old != change.new}, kept_keys)
+
+
+def test_an_undo_that_compares_values_takes_the_value_of_a_user_and_brings_an_undone_one_back(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The negative control."""
+    monkeypatch.setattr(restoring, "restore", compare_values)
+    titles: dict[str, Any] = {}
+    for name in ("both", "reverse"):
+        world.run(b"Control Number,Title\r\nA-1,one\r\n", case=name)
+        two = world.run(b"Control Number,Title\r\nA-1,two\r\n", case=name, mode="overlay")
+        three = world.run(b"Control Number,Title\r\nA-1,three\r\n", case=name, mode="overlay")
+        for each in (two, three) if name == "both" else (three, two):
+            undo(world, each)
+        place = "SELECT e.title FROM exhibits AS e JOIN cases AS c ON c.id = e.case_id WHERE c.name = :name"
+        titles[name] = world.query(place, name=name)[0][0]
+    assert titles == {"both": "two", "reverse": "one"}

@@ -1,0 +1,90 @@
+"""What `undo` prints at the end: what was done, what was kept and why, and what to do next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.codes import KeptCode
+from local.undo.output import _REASONS, describe, describe_progress
+from local.undo.undo_session import UndoOutcome
+
+UNDO = {
+    "status": "undone",
+    "dryRun": False,
+    "removed": 0,
+    "restored": 1_200,
+    "kept": 0,
+    "linksRestored": 0,
+    "reasons": [],
+    "foundUnchangedBy": [],
+}
+REASON = {"code": "IN_PRODUCTION", "documents": 3}
+KEPT: dict[str, Any] = {"status": "undone_with_conflicts", "kept": 3, "reasons": [REASON]}
+
+
+def lines(tenant: str = "local", **state: Any) -> list[str]:
+    undo = UNDO | state
+    return list(describe(7, UndoOutcome(undo, Path("/r/kept.csv") if undo["kept"] else None, 1.0), tenant))
+
+
+def test_an_undo_without_conflicts_is_one_line() -> None:
+    assert lines() == ["Import 7 is undone: 0 documents removed, 1,200 restored, 0 kept"]
+
+
+def test_the_links_that_came_back_are_counted() -> None:
+    assert lines(removed=1, linksRestored=1) == [
+        "Import 7 is undone: 1 document removed, 1,200 restored, 0 kept; 1 link to custodians and tags made again"
+    ]
+
+
+def test_what_is_kept_has_its_reason_and_the_next_step() -> None:
+    assert lines(**KEPT) == [
+        "Import 7 is undone in part: 0 documents removed, 1,200 restored, 3 kept",
+        "  IN_PRODUCTION, 3 documents: has Bates numbers of a production, which kept.csv names.",
+        "What was kept, and why: /r/kept.csv",
+        "To undo the rest when nothing keeps it any more: exhibit-ingest undo 7",
+    ]
+
+
+def test_a_dry_run_says_that_nothing_was_changed() -> None:
+    printed = lines("firm a", **KEPT, dryRun=True)
+    assert printed[0].startswith("Import 7 would be undone in part: ")
+    assert printed[2:] == [
+        "What would be kept, and why: /r/kept.csv",
+        "Nothing was changed. To undo it: exhibit-ingest undo 7 --tenant 'firm a'",
+    ]
+
+
+def test_an_undo_of_which_parts_failed_can_go_on() -> None:
+    printed = lines(status="undo_failed")
+    assert printed[0].startswith("Import 7 is undone in part, because some parts failed in every attempt: ")
+    assert printed[1:] == ["To undo the rest: exhibit-ingest undo 7"]
+
+
+def test_a_dry_run_of_which_parts_failed_says_that_its_counts_are_too_low() -> None:
+    printed = lines(status="undo_failed", dryRun=True)
+    assert printed[0] == "Some parts of the dry run failed in every attempt: the counts are too low. Run it again."
+    assert printed[1].startswith("Import 7 would be undone: ")
+
+
+def test_imports_that_relied_on_the_documents_are_named() -> None:
+    assert lines(foundUnchangedBy=[8, 9])[1:] == [
+        "Later imports found rows unchanged: 8, 9. Import their files again if you need these documents."
+    ]
+
+
+def test_an_import_of_nothing_has_nothing_to_undo() -> None:
+    assert lines(status="nothing_to_undo") == ["Import 7 imported nothing; there is nothing to undo."]
+
+
+@pytest.mark.parametrize("code", [*KeptCode])
+def test_every_code_has_a_reason(code: str) -> None:
+    assert code in _REASONS
+
+
+@pytest.mark.parametrize(("is_dry", "word"), [(True, "examined"), (False, "undone")])
+def test_the_progress_counts_parts(is_dry: bool, word: str) -> None:
+    assert describe_progress(7, {"parts": 12, "partsLeft": 2, "dryRun": is_dry}) == f"import 7: 10/12 parts {word}"
