@@ -116,6 +116,10 @@ def _imports(tenant: Tenant) -> Iterator[Asked]:
     yield from _page(tenant, "GET /imports/{importId}/findings", importId=tenant.ids["checked"], code="MISSING_ID")
     run = {"body:acceptRejections": True, "body:acknowledgeWarnings": True, "body:requireUnchanged": True}
     yield Asked("POST /imports/{importId}/run", {"path:importId": tenant.ids["checked"], **run})
+    undone = {"path:importId": tenant.ids["loaded"]}
+    yield Asked("GET /imports/{importId}/undo", undone)
+    yield from _page(tenant, "GET /imports/{importId}/undo/kept", importId=tenant.ids["loaded"])
+    yield Asked("POST /imports/{importId}/undo", {**undone, "body:dryRun": True})
     for what, state in (("cancel", "awaiting"), ("retry", "cancelled")):
         yield Asked(f"POST /imports/{{importId}}/{what}", {"path:importId": tenant.ids[state]})
 

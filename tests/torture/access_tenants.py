@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.support.productions import execute
-from tests.support.world import World
+from tests.support.world import World, request_messages
 from tests.torture.access_document import places
 from tests.torture.access_sites import Asked, Said, ask, put
 
@@ -90,6 +90,7 @@ def settle(world: World, tenant: Tenant) -> Tenant:
     tenant.ids["awaiting"] = _announce(tenant, tenant.case)[0]
     tenant.ids["cancelled"] = _cancelled(world, tenant)
     tenant.ids["checked"] = _checked(world, tenant)
+    _try_undo(world, tenant)
     _hold(tenant)
     _keep_profiles(tenant)
     _put_into_states(world, tenant)
@@ -111,6 +112,7 @@ def lists_of(tenant: Tenant) -> dict[str, dict[str, Any]]:
         "GET /imports/{importId}/rejections": loaded,
         "GET /imports/{importId}/warnings": loaded,
         "GET /imports/{importId}/findings": {"path:importId": tenant.ids["checked"]},
+        "GET /imports/{importId}/undo/kept": {**loaded, "query:limit": 4},
         "GET /exhibits": of_case,
         "GET /exhibits/{exhibitId}/changes": {"path:exhibitId": tenant.ids["exhibits"][0]},
         "GET /custodians": of_case,
@@ -162,6 +164,13 @@ def _checked(world: World, tenant: Tenant) -> int:
     import_id, key = _announce(tenant, tenant.case, "checked", **{"body:dryRun": True})
     put(world, key, load_file(tenant).replace(b"letter", b"other letter"))
     return import_id
+
+
+def _try_undo(world: World, tenant: Tenant) -> None:
+    """A dry run of an undo, which keeps the documents that have Bates numbers."""
+    done(tenant, "POST /imports/{importId}/undo", {"path:importId": tenant.ids["loaded"], "body:dryRun": True})
+    for message in request_messages():
+        world.finish(message)
 
 
 def _produce(tenant: Tenant, case: str, numbering: Mapping[str, Any]) -> int:

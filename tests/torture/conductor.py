@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import psutil
 
-from tests.torture.plan import PointFault
+from tests.torture.point_faults import PointFault
 from tests.torture.points import Action
 
 _LOOK_S = 0.01

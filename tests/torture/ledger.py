@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samples.generator import Generated
+from tests.torture.overlay_case import Case
+from tests.torture.overlay_plans import OverlayPlan
 
 # The case that callers work on, and how many documents it has.
 BASE, DOCUMENTS = "Base", 8
@@ -46,6 +48,46 @@ class Check:
     findings: list[dict[str, Any]] = field(default_factory=list)
 
 
+@dataclass
+class Overlaying:
+    """A file that created or overlaid documents; `before` and `after` are the documents of the case then.
+
+    It `is_partial` if it was cancelled and left so.
+    """
+
+    plan: OverlayPlan
+    import_id: int
+    before: Case
+    after: Case = field(default_factory=dict)
+    is_partial: bool = False
+
+
+@dataclass
+class Undoing:
+    """An undo of a file, or a dry run of one, as it was answered, with the documents of the case before and after."""
+
+    import_id: int
+    undo_no: int
+    is_dry_run: bool
+    before: Case
+    after: Case = field(default_factory=dict)
+    result: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What findings call it."""
+        return f"undo {self.undo_no} of import {self.import_id}"
+
+
+@dataclass(frozen=True)
+class Linking:
+    """A request that named custodians or tags of exhibits that are overlaid; `action` is that of the history."""
+
+    action: str
+    exhibits: tuple[int, ...]
+    names: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a request under a key was answered in the end."""
@@ -72,6 +114,12 @@ class Ledger:
     deleted_profiles: set[int] = field(default_factory=set)
     # The imports that named a profile, each with the name and version that it was answered to use.
     profiled: dict[int, dict[str, Any]] = field(default_factory=dict)
+    # What was done to the case that is overlaid, in its order. Of what editors of its exhibits were answered: exhibits
+    # that were not found, by exhibit and version the fields that were given, and the requests that linked names.
+    steps: list[Overlaying | Undoing] = field(default_factory=list)
+    missed: list[tuple[int, ...]] = field(default_factory=list)
+    edits: dict[tuple[int, int], dict[str, str]] = field(default_factory=dict)
+    linkings: list[Linking] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     taggings: set[tuple[int, str]] = field(default_factory=set)
     # By period and version: what it was left as, and by what.
@@ -85,6 +133,16 @@ class Ledger:
     productions: dict[int, str] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def overlays(self) -> list[Overlaying]:
+        """The files of the case that is overlaid."""
+        return [each for each in self.steps if isinstance(each, Overlaying)]
+
+    @property
+    def undos(self) -> list[Undoing]:
+        """The undos of files of the case that is overlaid, and dry runs of them."""
+        return [each for each in self.steps if isinstance(each, Undoing)]
 
     def answered(self, answer: Answer) -> None:
         """Note what a request came to."""
@@ -113,6 +171,13 @@ class Ledger:
             if version in versions:
                 self.wrong.append(f"doubled: exhibit {exhibit} has version {version} twice")
             versions[version] = title
+
+    def edited(self, exhibit: int, version: int, fields: dict[str, str]) -> None:
+        """Note a version of an exhibit that is overlaid."""
+        with self._lock:
+            if (exhibit, version) in self.edits:
+                self.wrong.append(f"doubled: exhibit {exhibit} has version {version} twice")
+            self.edits[exhibit, version] = fields
 
     def linked(self, exhibits: Iterable[int], action: str) -> None:
         """Note a request that changed the links of each exhibit."""

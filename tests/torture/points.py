@@ -2,12 +2,14 @@
 
 The application does not know of them: they are where it talks to somebody else, and so the only places at which
 others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (`mint` is the first row of a
-name, a device, a sequence or a profile, `place` that of a volume; in a production `number` and `note` are of these, and
-`record` is the history of an exhibit), `commit`, `publish` to a queue or topic, `store` to and `fetch` from S3
-(`examine` a file that is checked and run), `acknowledge` with the answer; each before and after.
-`counted`, `numbered`, `found`, `ran`, `told`, `owned` and `answered` are commits too, of transactions that counted a
-chunk down, gave out numbers, stored what a check found, had a checked file imported, added events, claimed a key or
-kept its answer: only before or behind these is it seen whether what they did is done again.
+name, a device, a sequence or a profile, `place` that of a volume; in a production `number` and `note` are of these,
+`overlay` is that of what an overlay, or its undo, changes in exhibits, `record` that of their history; to `weigh` is to
+read that for an undo), `commit`, `publish` to a queue or topic, `store` to and `fetch` from S3 (`examine` a file that
+is checked and run), `acknowledge` with the answer; each before and after.
+`counted`, `numbered`, `found`, `ran`, `overlaid`, `undone`, `told`, `owned` and `answered` are commits too, of
+transactions that counted a chunk down, gave out numbers, stored what a check found, had a checked file imported,
+changed exhibits by an overlay or its undo, ended a part of an undo, added events, claimed a key or kept its answer:
+only before or behind these is it seen whether what they did is done again.
 """
 
 from __future__ import annotations
@@ -36,12 +38,15 @@ _CLAIM = re.compile(
     r"FOR UPDATE|INSERT INTO idempotency_keys|SET published = 3|SET status = 'splitting'", re.IGNORECASE
 )
 _WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
+_OVERLAY = re.compile(r"INSERT INTO exhibits\b.*\bversion = version \+ 1", re.DOTALL)
 _NAMED = "cases|custodians|tags|devices|bates_sequences|import_profiles"
 _OF_WRITES = {
     "mint": re.compile(rf"\s*INSERT\s+(?:IGNORE\s+)?INTO\s+(?:{_NAMED})\b"),
     "place": re.compile(r"INSERT INTO insert_destinations\b"),
     "number": re.compile(r"INSERT INTO production_documents\b"),
     "note": re.compile(r"UPDATE production_steps\b"),
+    "overlay": _OVERLAY,
+    "weigh": re.compile(r"SELECT .*\bFROM exhibit_changes\b.*\bORDER BY exhibit_changes\.exhibit_id", re.DOTALL),
     "record": re.compile(r"INSERT INTO exhibit_changes\b"),
 }
 _TRANSACTIONS = {
@@ -49,6 +54,8 @@ _TRANSACTIONS = {
     "numbered": re.compile(r"INSERT INTO production_documents\b"),
     "found": re.compile(r"INSERT INTO import_check_(?:facts|findings)\b"),
     "ran": re.compile(r"UPDATE imports SET status = 'running', phase = 'import'"),
+    "overlaid": _OVERLAY,
+    "undone": re.compile(r"UPDATE import_undo_parts SET status = "),
     "told": re.compile(r"INSERT INTO outbox_events\b"),
     "owned": re.compile(r"\s*INSERT INTO idempotency_keys\b"),
     "answered": re.compile(r"UPDATE idempotency_keys SET status = 'completed'"),

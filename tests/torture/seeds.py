@@ -21,6 +21,8 @@ from tests.torture.handing_on import hand_on
 from tests.torture.history_oracle import judge_changes, judge_history
 from tests.torture.imports_oracle import judge_control_numbers, judge_imports, judge_twins
 from tests.torture.ledger import ROWS, Ledger
+from tests.torture.overlaying import Overlayer, edit, link
+from tests.torture.overlays_oracle import judge_overlays
 from tests.torture.plan import Plan
 from tests.torture.profiles_oracle import judge_profiles
 from tests.torture.profiling import import_with_profile, keep_profiles
@@ -63,6 +65,7 @@ def run(plan: Plan, at: Arena) -> Outcome:
         outcome.findings.append(Finding(UNFINISHED, f"could not be judged: {type(error).__name__}: {error}"[:600]))
     outcome.records = sum(upload.made.truth.rows_seen for upload in ledger.uploads) + ROWS * len(ledger.twins)
     outcome.records += sum(check.upload.made.truth.rows_seen for check in ledger.checks if not check.is_run)
+    outcome.records += sum(len(each.plan.rows) for each in ledger.overlays)
     outcome.requests = len(ledger.answers)
     return outcome
 
@@ -117,6 +120,7 @@ def _jobs(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Job]:
     yield partial(upload_at_once, client(24), client(25))
     yield partial(keep_profiles, client(80), client(81))
     yield partial(import_with_profile, client(82))
+    yield lambda: _during_overlays(Overlayer(client(90), client(89), at.database, plan.steps), client)
 
 
 def _at_the_base(at: Arena, client: Callable[[int], Client]) -> None:
@@ -130,6 +134,18 @@ def _at_the_base(at: Arena, client: Callable[[int], Client]) -> None:
             for turn in range(2)
         ]
         futures += [pool.submit(actors.produce, client(60 + turn), turn) for turn in range(actors.PRODUCTIONS)]
+    for future in futures:
+        future.result()
+
+
+def _during_overlays(overlayer: Overlayer, client: Callable[[int], Client]) -> None:
+    """Once there are documents, they are overlaid, and others work on them until that has ended."""
+    overlayer.create_documents()
+    with ThreadPoolExecutor(5) as pool:
+        futures = [pool.submit(overlayer.run)]
+        for place, does in enumerate((edit, link)):
+            for turn in range(2):
+                futures.append(pool.submit(does, client(91 + 2 * place + turn), overlayer, turn))
     for future in futures:
         future.result()
 
@@ -169,6 +185,7 @@ def judge(ledger: Ledger, at: Arena) -> Iterator[Finding]:
     yield from judge_twins(ledger, at.database)
     yield from judge_checks(ledger, at.database, s3, bucket)
     yield from judge_profiles(ledger, at.database)
+    yield from judge_overlays(ledger, at.database)
     yield from judge_events(ledger, at.database, at.subscriber)
     yield from judge_requests(ledger, at.database, s3, bucket)
     yield from judge_history(at.database)

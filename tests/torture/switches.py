@@ -9,11 +9,19 @@ from __future__ import annotations
 from tests.torture.switches_checks import OF_CHECKS
 from tests.torture.switches_imports import OF_IMPORTS
 from tests.torture.switches_outbox import OF_THE_OUTBOX
+from tests.torture.switches_overlays import OF_OVERLAYS
 from tests.torture.switches_productions import OF_PRODUCTIONS
 from tests.torture.switches_requests import OF_REQUESTS
 from tests.torture.switching import Switch
 
-SWITCHES: dict[str, Switch] = {**OF_IMPORTS, **OF_CHECKS, **OF_REQUESTS, **OF_THE_OUTBOX, **OF_PRODUCTIONS}
+SWITCHES: dict[str, Switch] = {
+    **OF_IMPORTS,
+    **OF_CHECKS,
+    **OF_OVERLAYS,
+    **OF_REQUESTS,
+    **OF_THE_OUTBOX,
+    **OF_PRODUCTIONS,
+}
 
 
 def turn_off(name: str) -> None:

@@ -86,8 +86,8 @@ def _history_together() -> None:
 
         return written
 
-    swap("shell.exhibits.history:write_entries", late)
-    swap("shell.exhibits.commands:write_entries", late)
+    for module in ("exhibits.history", "exhibits.commands", "imports.chunks.overlay_writer", "imports.undo.restoring"):
+        swap(f"shell.{module}:write_entries", late)
 
 
 def _custody_version() -> None:

@@ -18,79 +18,11 @@ from tests.torture.arena import Arena, arena
 from tests.torture.faulty_proxy import OF_COMMITS, Injection
 from tests.torture.plan import Trouble, plan_of
 from tests.torture.points import CALLS, LABELS, Action
+from tests.torture.tamperings import list_ids, list_tamperings
 
 # Any will do; `make torture` plays more.
 SEED, STORM = 109, 12
 EVERYTHING = range(1, 201)
-
-# What somebody does past the application, and what the oracle must say of it; each leaves the next one something.
-TAMPERINGS = {
-    "UPDATE exhibits SET title = CONCAT(COALESCE(title, ''), '!') WHERE import_id = :id": findings.MISPLACED,
-    "UPDATE exhibits SET line_no = line_no + 99999 WHERE import_id = :id ORDER BY id DESC LIMIT 1": findings.LOST,
-    "INSERT INTO import_rejections (import_id, line_no, seq, chunk_no, code, message, byte_start, byte_len) "
-    "SELECT import_id, line_no, 99, 0, 'MISSING_ID', '', 0, 0 FROM exhibits WHERE import_id = :id": findings.BOTH,
-    "INSERT INTO custody_periods (device_id, begin_at, end_at) "
-    "SELECT device_id, begin_at, end_at FROM custody_periods ORDER BY id DESC LIMIT 1": findings.OVERLAP,
-    "INSERT INTO imports (tenant_id, case_id, user_id, upload_key, bucket, object_key, size, file_name, status) "
-    "SELECT tenant_id, case_id, user_id, REVERSE(upload_key), bucket, object_key, size, file_name, status "
-    "FROM imports WHERE id = :id": findings.DOUBLED,
-    # Dead-lettered, because whatever waits the application publishes in the meantime.
-    "UPDATE outbox_events SET published = 2 ORDER BY id DESC LIMIT 1": findings.UNFINISHED,
-    "INSERT INTO taggings (exhibit_id, tag_id, user_id) SELECT e.id, t.id, '' FROM exhibits e JOIN tags t "
-    "ON t.case_id = e.case_id WHERE t.name LIKE 'Tag 0.0' AND NOT EXISTS "
-    "(SELECT 1 FROM taggings x WHERE x.exhibit_id = e.id AND x.tag_id = t.id) "
-    "ORDER BY e.id DESC LIMIT 1": findings.MISPLACED,
-    "UPDATE exhibits SET version = version + 1 WHERE version > 1": findings.LOST,
-    "UPDATE exhibits SET version = version + 1 WHERE import_id = :id ORDER BY id LIMIT 1": findings.LOST,
-    "DELETE FROM exhibit_changes WHERE action = 'tagged' ORDER BY exhibit_id DESC LIMIT 1": findings.LOST,
-    "INSERT INTO exhibit_changes (exhibit_id, version, action, user_id, changes) "
-    "SELECT MIN(exhibit_id), 999, 'tagged', '', '{}' FROM exhibit_changes": findings.DOUBLED,
-    "UPDATE imports SET imported = imported + 1 WHERE case_id = "
-    "(SELECT MAX(id) FROM cases WHERE name = 'Twins') LIMIT 1": findings.DOUBLED,
-    "UPDATE outbox_events SET sequence = (SELECT last_sequence FROM outbox_state) ORDER BY id DESC LIMIT 2": (
-        findings.DOUBLED
-    ),
-    "INSERT INTO outbox_events (aggregate_type, aggregate_id, event_type, payload, published) "
-    "SELECT aggregate_type, aggregate_id, event_type, payload, 1 FROM outbox_events "
-    "WHERE event_type = 'import.started' ORDER BY id DESC LIMIT 1": findings.DOUBLED,
-}
-
-_FINDING = "INSERT INTO import_check_findings (import_id, code, line_no, seq, message) "
-_EVENT = "INSERT INTO outbox_events (aggregate_type, aggregate_id, event_type, payload, published) "
-# The same of files that were checked, one of them run and one left, and of profiles: the finding has these words.
-OF_CHECKS = {
-    f"{_FINDING} VALUES (:run, 'VALUE_TRUNCATED', 1, 0, '')": (findings.LOST, "findings of the check"),
-    f"{_FINDING} SELECT :run, 'BATES_GAP', 2, seq, '' FROM (SELECT 0 AS seq UNION SELECT 1) AS twice": (
-        findings.DOUBLED,
-        "was found 2 times",
-    ),
-    "UPDATE import_checks SET report_written = 0 WHERE import_id = :run": (findings.LOST, "file of the findings"),
-    "UPDATE imports SET custodians_created = custodians_created + 1 WHERE id = :run": (
-        findings.MISPLACED,
-        "and the import did",
-    ),
-    "INSERT INTO import_warnings (import_id, line_no, seq, chunk_no, code, message) "
-    "VALUES (:run, 0, 900000, 0, 'DIFFERS_FROM_CHECK', '')": (findings.LOST, "by what the import reports"),
-    f"{_EVENT} SELECT aggregate_type, aggregate_id, event_type, payload, 1 FROM outbox_events "
-    "WHERE event_type = 'import.checked' ORDER BY id DESC LIMIT 1": (findings.DOUBLED, "ended 2 times in generation"),
-    f"{_EVENT} VALUES ('import', :left, 'import.started', '{{\"importId\": 0}}', 1)": (
-        findings.DOUBLED,
-        "which was run 0 times",
-    ),
-    "UPDATE imports SET status = 'running' WHERE id = :left": (findings.MISPLACED, "no run was requested"),
-    "UPDATE tags SET import_id = :left ORDER BY id DESC LIMIT 1": (findings.MISPLACED, "was only checked"),
-    "UPDATE import_profiles SET version = version + 1 WHERE name = 'Kept'": (findings.LOST, "was answered as"),
-    "INSERT INTO import_profiles (tenant_id, name, version, options, created_by, updated_by) "
-    "SELECT tenant_id, 'Other', 1, options, '', '' FROM import_profiles WHERE name = 'Kept'": (
-        findings.DOUBLED,
-        "no caller was told",
-    ),
-    "UPDATE exhibits SET title = file_name, file_name = title WHERE import_id = :profiled": (
-        findings.MISPLACED,
-        "has filled",
-    ),
-    "DELETE FROM exhibits WHERE import_id = :profiled": (findings.LOST, "has filled []"),
-}
 
 
 @pytest.fixture(scope="module")
@@ -117,19 +49,13 @@ def test_the_oracle_sees_every_kind_of_violation(tmp_path: Path) -> None:
         outcome = seeds.run(plan_of(1, with_faults=False), at)
         assert outcome.findings == []
         ledger = outcome.ledger
-        ids = {"id": ledger.uploads[0].import_id, "profiled": min(ledger.profiled)}
-        ids |= {"run" if each.is_run else "left": each.upload.import_id for each in ledger.checks}
+        ids = list_ids(ledger)
         known: set[findings.Finding] = set()
-        for tampering, (kind, words) in _tamperings():
+        for tampering, (kind, words) in list_tamperings():
             at.database.query(tampering, **{name: value for name, value in ids.items() if f":{name}" in tampering})
             found = set(seeds.judge(ledger, at))
             assert any(each.kind == kind and words in each.what for each in found - known), tampering
             known = found
-
-
-def _tamperings() -> Iterator[tuple[str, tuple[str, str]]]:
-    yield from ((tampering, (kind, "")) for tampering, kind in TAMPERINGS.items())
-    yield from OF_CHECKS.items()
 
 
 @pytest.mark.slow
@@ -167,10 +93,14 @@ def test_undisturbed_work_visits_every_point(at: Arena) -> None:
         "place",
         "number",
         "note",
+        "overlay",
         "record",
         "numbered",
         "found",
         "ran",
+        "overlaid",
+        "weigh",
+        "undone",
         "told",
         "owned",
         "answered",
@@ -206,7 +136,7 @@ def test_every_seed_checks_a_file_in_a_case_of_its_own_and_some_leave_one() -> N
 
 
 def test_the_oracle_knows_nothing_of_the_application() -> None:
-    imports = ("imports_oracle", "checks_oracle", "profiles_oracle")
+    imports = ("imports_oracle", "checks_oracle", "profiles_oracle", "overlays_oracle")
     oracles = (*imports, "events_oracle", "requests_oracle", "history_oracle")
     statements = "\n".join(f"import tests.torture.{name}" for name in oracles)
     tell = "import sys; print(sorted({n.partition('.')[0] for n in sys.modules} & {'core', 'shell', 'import_chunk'}))"
