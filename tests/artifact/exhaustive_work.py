@@ -137,6 +137,7 @@ def an_import_is_undone_and_the_report_of_it_read(sender: Sender) -> None:
     """From the request to the list of what was kept, by the address that the API returns."""
     api, world = Api(sender.stack), sender.world
     import_id = world.run(THREE)
+    request_messages()
     api.call("POST", f"/imports/{import_id}/undo", {"dryRun": False})
     for request in request_messages():
         assert sender.stack.invoke("StartImportFunction", sqs_event(request)) == DONE
