@@ -97,10 +97,15 @@ OF_OVERLAYS = {
         findings.MISPLACED,
         "which is another's",
     ),
-    "UPDATE exhibit_changes SET user_id = '', action = 'edited' WHERE action = 'tagged' AND exhibit_id IN "
-    "(SELECT id FROM exhibits WHERE import_id = :first) LIMIT 1": (findings.LOST, "taggings and custodians"),
-    'UPDATE exhibit_changes SET changes = \'{"fields": {"title": {"old": "never", "new": "never"}}}\' '
-    "WHERE action = 'edited' AND exhibit_id IN (SELECT id FROM exhibits WHERE import_id = :first) LIMIT 1": (
+    # Clients may have changed none of its documents: these changes are added.
+    "INSERT INTO exhibit_changes (exhibit_id, version, action, user_id, changes) SELECT id, version + 1, 'tagged', '', "
+    '\'{"tags": {"Never": {"old": false, "new": true}}}\' FROM exhibits WHERE import_id = :first ORDER BY id LIMIT 1': (
+        findings.DOUBLED,
+        "taggings and custodians",
+    ),
+    "INSERT INTO exhibit_changes (exhibit_id, version, action, user_id, changes) SELECT id, version + 2, 'edited', '', "
+    '\'{"fields": {"title": {"old": "never", "new": "never"}}}\' FROM exhibits WHERE import_id = :first '
+    "ORDER BY id LIMIT 1": (
         findings.LOST,
         "begins with other values",
     ),
