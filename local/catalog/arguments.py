@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 CASES = """\
-Lists the cases of a tenant by name, with the documents that their imports created (counted when an import ends), the
-number of imports, and when the last one began (UTC)."""
+Lists the cases of a tenant by name, with the documents that their imports created (counted when an import ends; an undo
+does not lower the count), the number of imports, and when the last one began (UTC)."""
 CASES_EPILOG = """\
 --json prints {"cases": [{"name", "documents", "imports", "last_import_at"}]}."""
 
@@ -33,8 +33,9 @@ with --control-number, or with a --custodian or --tag that at most 100,000 docum
 
 
 HISTORY = """\
-Lists the changes of a document, newest first: edits, custodians and tags, with the values before and after, the user
-and the time (UTC). The last one is the import that created it. A table shortens long values; --json has them whole."""
+Lists the changes of a document, newest first: edits, overlays, undos, custodians and tags, with the values before and
+after, the user and the time (UTC). The last row is the import that created the document. A table shortens long values;
+--json has them whole. An undo that removes a document also deletes its history."""
 HISTORY_EPILOG = """\
 examples:
   exhibit-ingest history SMITH0000017 --case "Smith v. Jones"
@@ -56,7 +57,7 @@ def add_history_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `history`."""
     parser.add_argument("control_number", metavar="CONTROL_NUMBER", help="control number of the document")
     parser.add_argument("--case", required=True, metavar="NAME", help="case of the document")
-    parser.add_argument("--limit", type=_limit, metavar="N", help="at most so many changes (default for a table: 50)")
+    parser.add_argument("--limit", type=_limit, metavar="N", help="at most N changes (default for a table: 50)")
     add_cases_arguments(parser)
 
 
@@ -79,7 +80,9 @@ def add_documents_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--control-number", metavar="N", help="only the document with this control number")
     parser.add_argument("--custodian", metavar="NAME", help="only documents of this custodian")
     parser.add_argument("--tag", metavar="NAME", help=r"only documents with this tag, such as Hot\Really Hot")
-    parser.add_argument("--import", dest="import_id", metavar="ID", help="only documents that this import created")
+    parser.add_argument(
+        "--import", dest="import_id", type=_import, metavar="ID", help="only documents that this import created"
+    )
     parser.add_argument("--date-from", metavar="DAY", help="only documents of this day (UTC) or later: 2019-12-31")
     parser.add_argument("--date-to", metavar="DAY", help="only documents of this day (UTC) or earlier")
     parser.add_argument("--bates-from", metavar="N", help="only documents with Bates numbers from this one on")
@@ -87,7 +90,7 @@ def add_documents_arguments(parser: argparse.ArgumentParser) -> None:
     for name in ("native", "text"):
         parser.add_argument(f"--{name}", action=_Presence, help=f"only documents with, or without, a {name} file")
     parser.add_argument("--title", metavar="WORDS", help="only documents whose title has all of these words")
-    parser.add_argument("--limit", type=_limit, metavar="N", help="at most so many documents (default for a table: 50)")
+    parser.add_argument("--limit", type=_limit, metavar="N", help="at most N documents (default for a table: 50)")
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--csv", type=Path, metavar="FILE", help="write the documents to a file")
     output.add_argument("--json", action="store_true", help="print one JSON object, also for wrong usage")
@@ -108,6 +111,12 @@ class _Presence(argparse.BooleanOptionalAction):
 
 def _add_tenant(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tenant", default="local", metavar="T", help="tenant that owns the case (default: local)")
+
+
+def _import(text: str) -> str:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the number of an import, which `imports` lists")
+    return text
 
 
 def _limit(text: str) -> int:

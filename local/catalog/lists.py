@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from core.errors import NotFoundError
 from local.catalog.application import application_on
 from local.catalog.change_rows import CHANGE_COLUMNS, describe_entry
 from local.catalog.listing import iterate_cases, iterate_documents, iterate_history, iterate_imports
 from local.catalog.output import print_json, print_table, to_row, write_csv
+from local.errors import LocalError
 
 TABLE_ROWS = 50
 # By the name in the output: the field of the API.
@@ -44,9 +47,21 @@ def list_cases(database_url: str, tenant: str, *, as_json: bool) -> None:
 
 def list_imports(database_url: str, tenant: str, case: str, *, as_json: bool) -> None:
     """Print the imports of a case, newest first. Raises LocalError, also for an unknown case."""
-    with application_on(database_url):
+    with application_on(database_url), _naming(case, tenant):
         rows = (to_row(each, IMPORT_FIELDS) for each in iterate_imports(tenant, case))
         _print("imports", rows, IMPORT_FIELDS, as_json)
+
+
+@contextmanager
+def _naming(case: str, tenant: str) -> Iterator[None]:
+    """Raise LocalError with the name of the case if the tenant does not have it."""
+    try:
+        yield
+    except NotFoundError as exc:
+        raise LocalError(
+            f"the tenant {tenant!r} has no case {case!r}; names of cases are compared character by character, and "
+            "`exhibit-ingest cases` lists them"
+        ) from exc
 
 
 def _print(member: str, rows: Iterator[dict[str, Any]], names: Mapping[str, str], as_json: bool) -> None:
@@ -70,7 +85,7 @@ def list_documents(
     A table has up to 50 documents unless there is a limit, and says if there are more. Raises LocalError, also for an
     unknown case and for filters that would read too many documents.
     """
-    with application_on(database_url):
+    with application_on(database_url), _naming(filters["case"], tenant):
         rows = (to_row(each, DOCUMENT_FIELDS) for each in iterate_documents(tenant, filters))
         if csv is not None:
             count = write_csv(csv, islice(_begin(rows), limit), list(DOCUMENT_FIELDS))
@@ -84,6 +99,8 @@ def list_documents(
 def _print_documents(rows: Iterator[dict[str, Any]], limit: int) -> None:
     shown = list(islice(rows, limit))
     print_table(shown, list(DOCUMENT_FIELDS)[:6], sys.stdout)
+    if not shown:
+        print("No document of the case matches all filters.")
     if next(rows, None) is not None:
         print(f"These are the first {len(shown):,}; there are more: add filters or --limit, or write them with --csv.")
 
@@ -95,7 +112,7 @@ def list_history(
 
     A table has a row for each changed value. Raises LocalError, also for an unknown case or document.
     """
-    with application_on(database_url):
+    with application_on(database_url), _naming(case, tenant):
         entries = iterate_history(tenant, case, control_number)
         if as_json:
             _print(

@@ -247,7 +247,8 @@ def _add_import_arguments(parser: argparse.ArgumentParser, *, is_check: bool = F
 
 
 def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--mapping", type=Path, metavar="FILE", help="JSON file that maps columns to fields; see below")
+    mapping = "JSON file that maps columns to fields; the end of `exhibit-ingest import --help` describes it"
+    parser.add_argument("--mapping", type=Path, metavar="FILE", help=mapping)
     profile = "mapping profile to read the file with; the other options override it"
     parser.add_argument("--profile", metavar="NAME", help=profile)
     parser.add_argument(

@@ -101,7 +101,7 @@ def _build_table(results: Sequence[ImportResult]) -> Table:
 def _list_details(result: ImportResult, case: str, tenant: str, *, has_options: bool) -> Iterator[str]:
     found = list_findings(result)
     for each in found:
-        where = f"from line {each.first_line}" if each.first_line else "the file"
+        where = f"from line {each.first_line}" if each.first_line else "whole file"
         yield f"{each.severity.value} {each.code} {each.count:,}, {where}: {each.message}"
     yield from _list_updates(_read_updates(result))
     if result.reports.findings:

@@ -30,6 +30,10 @@ from local.undo.output import describe, describe_progress, format_json
 from local.undo.undo_session import Undo, UndoOutcome, undo_import
 
 _SECONDS_BETWEEN_LINES = 10.0
+_UNDO_STOPPED = (
+    "what was undone stays undone. A running `exhibit-ingest serve` continues the undo; otherwise run this command"
+    " again to continue."
+)
 _UNDO_EXITS = {"undone": DONE, "nothing_to_undo": DONE, "undone_with_conflicts": REJECTED}
 # By the argument of `documents`: the filter of the API.
 _FILTERS = {
@@ -174,7 +178,7 @@ def undo(workspace: Workspace, options: argparse.Namespace) -> int:
         print(format_json(options.import_id, None, str(exc), dry_run=options.dry_run))
         return FAILED
     except Interrupted as interruption:
-        interruption.add_note("What was undone stays undone; run the command again to go on.")
+        interruption.add_note(_UNDO_STOPPED)
         raise
     if options.json:
         print(format_json(options.import_id, outcome, None, dry_run=options.dry_run))

@@ -6,19 +6,20 @@ import argparse
 from collections.abc import Callable
 
 UNDO = """\
-Takes back what an import did: removes the documents that it created, and restores the values, custodians and tags that
-it changed. What was changed, tagged or produced since is kept, and listed with the reason. The file is not
-needed. --dry-run finds out what would happen, and changes nothing."""
+Undoes what an import did: removes the documents that it created, and restores the values, custodians and tags that it
+changed. What was changed, tagged or produced since is kept, and listed with the reason. The load file is not needed.
+The command does not ask for confirmation; --dry-run shows what would happen and changes nothing."""
 UNDO_EPILOG = """\
 examples:
   exhibit-ingest imports --case acme
       list the imports of a case, with their numbers
   exhibit-ingest undo 12 --dry-run
-      find out what the undo of import 12 would remove, restore and keep
+      show what the undo of import 12 would remove, restore and keep
   exhibit-ingest undo 12
       undo it; if something was kept, the reasons are in kept.csv (docs/correcting-a-load.md explains them)
 
-Undo several imports of a case beginning with the newest. A command that was interrupted can be run again: it goes on.
+Undo several imports of a case one after another, the newest first. After an interruption run the command again: it
+continues.
 --json prints {"import", "status" (undone, undone_with_conflicts, nothing_to_undo or undo_failed), "dry_run",
 "restored", "removed", "kept", "links_restored", "reasons": {code: documents}, "conflicts" (path of kept.csv or null),
 "error", "seconds"}.
@@ -30,7 +31,7 @@ def add_undo_arguments(add: Callable[[str, str, str, str], argparse.ArgumentPars
     """Add the command with `add`, which takes a name, a summary, a description and an epilog."""
     parser = add("undo", "undo an import", UNDO, UNDO_EPILOG)
     parser.add_argument("import_id", type=_import, metavar="IMPORT", help="number of the import")
-    parser.add_argument("--dry-run", action="store_true", help="only find out what the undo would do")
+    parser.add_argument("--dry-run", action="store_true", help="show what the undo would do, and change nothing")
     parser.add_argument("--tenant", default="local", metavar="T", help="tenant that owns the import (default: local)")
     parser.add_argument("--json", action="store_true", help="print one JSON object, also for an error")
 

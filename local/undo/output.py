@@ -12,11 +12,11 @@ PROGRAM = "exhibit-ingest"
 
 # What the code means, and what to do about it; docs/correcting-a-load.md has more.
 _REASONS = {
-    "CHANGED_SINCE": "changed since by what kept.csv names. If that is an import, undo it first",
-    "TAGGED_SINCE": "tagged since",
-    "HAS_CHILDREN": "has an attachment that stays, which kept.csv names. Undo the import of that first",
-    "IN_PRODUCTION": "has Bates numbers of a production, which kept.csv names",
-    "DOES_NOT_FIT": "the restored properties are too long together. Shorten others first",
+    "CHANGED_SINCE": "changed since by the user or import in kept.csv. If it was an import, undo that one first",
+    "TAGGED_SINCE": "tagged since by the user in kept.csv",
+    "HAS_CHILDREN": "has an attachment that stays, named in kept.csv. Undo the import of the attachment first",
+    "IN_PRODUCTION": "has Bates numbers of the production in kept.csv",
+    "DOES_NOT_FIT": "the restored properties are too long together. Shorten other properties of the document first",
 }
 
 
@@ -41,19 +41,26 @@ def describe(import_id: int, outcome: UndoOutcome, tenant: str) -> Iterator[str]
     """Yield the lines that the command prints."""
     undo = outcome.undo
     command = shlex.join([PROGRAM, "undo", str(import_id), *([] if tenant == "local" else ["--tenant", tenant])])
+    name = f"Import {import_id} ({outcome.file_name}, case {outcome.case!r})"
     if undo["status"] == "nothing_to_undo":
-        yield f"Import {import_id} imported nothing; there is nothing to undo."
+        yield f"{name} imported nothing; there is nothing to undo."
+        return
+    if outcome.was_undone_before:
+        yield f"{name} was undone before: {_describe_counts(undo)}. Nothing was changed now."
         return
     is_dry = undo["dryRun"]
     if is_dry and undo["status"] == "undo_failed":
         yield "Some parts of the dry run failed in every attempt: the counts are too low. Run it again."
-    yield f"Import {import_id} {'would be' if is_dry else 'is'} {_describe_status(undo)}: {_describe_counts(undo)}"
+    yield f"{name} {'would be' if is_dry else 'is'} {_describe_status(undo)}: {_describe_counts(undo)}"
     yield from (f"  {each['code']}, {_count(each['documents'])}: {_REASONS[each['code']]}." for each in undo["reasons"])
     if outcome.kept:
         yield f"What {'would be' if is_dry else 'was'} kept, and why: {outcome.kept}"
     if undo["foundUnchangedBy"]:
         listed = ", ".join(map(str, undo["foundUnchangedBy"]))
-        yield f"Later imports found rows unchanged: {listed}. Import their files again if you need these documents."
+        yield (
+            f"Later imports counted rows as unchanged, perhaps because of this import: {listed}. Import their files "
+            "again if the case needs these rows."
+        )
     if is_dry:
         yield f"Nothing was changed. To undo it: {command}"
     elif undo["status"] != "undone":

@@ -55,11 +55,17 @@ class UndoStack(Protocol):
 
 @dataclass(frozen=True)
 class UndoOutcome:
-    """The undo as the API describes it, and the CSV file of what was kept, if anything was."""
+    """The undo as the API describes it, the CSV file of what was kept, if anything was, and the import's file and case.
+
+    `was_undone_before` means that an earlier request had undone the import, and this one changed nothing.
+    """
 
     undo: Undo
     kept: Path | None
     seconds: float
+    file_name: str
+    case: str
+    was_undone_before: bool = False
 
 
 def undo_import(
@@ -70,12 +76,14 @@ def undo_import(
     Raises LocalError if the API refuses the undo, with its reason, or if nothing goes on any more.
     """
     began = time.monotonic()
-    undo = _request(stack, tenant, "POST", f"/imports/{import_id}/undo", {"dryRun": dry_run})
-    if undo["undoNo"] is None:
-        return UndoOutcome(undo, None, time.monotonic() - began)
-    undo = _wait(stack, tenant, import_id, on_state)
-    kept = _download(stack, undo) if undo["report"] and undo["kept"] else None
-    return UndoOutcome(undo, kept, time.monotonic() - began)
+    import_record = _request(stack, tenant, "GET", import_id)
+    undo = _request(stack, tenant, "POST", import_id, "/undo", {"dryRun": dry_run})
+    kept, was_undone_before = None, undo["status"] == "undone"
+    if undo["status"] in _OPEN:
+        undo = _wait(stack, tenant, import_id, on_state)
+        kept = _download(stack, undo) if undo["report"] and undo["kept"] else None
+    names = (import_record["fileName"], import_record["case"])
+    return UndoOutcome(undo, kept, time.monotonic() - began, *names, was_undone_before)
 
 
 def _wait(stack: UndoStack, tenant: str, import_id: int, on_state: Callable[[Undo], None]) -> Undo:
@@ -84,7 +92,7 @@ def _wait(stack: UndoStack, tenant: str, import_id: int, on_state: Callable[[Und
     changed = time.monotonic()
     while True:
         idle = stack.is_idle()
-        undo = _request(stack, tenant, "GET", f"/imports/{import_id}/undo")
+        undo = _request(stack, tenant, "GET", import_id, "/undo")
         if undo != last:
             last, changed = undo, time.monotonic()
             on_state(undo)
@@ -93,7 +101,8 @@ def _wait(stack: UndoStack, tenant: str, import_id: int, on_state: Callable[[Und
             return undo
         if idle and time.monotonic() - changed > STALLED_SECONDS:
             raise LocalError(
-                f"the undo does not go on; see the logs in {stack.log_directory}, and run the command again"
+                f"the undo of import {import_id} makes no progress; see the logs in {stack.log_directory}, and run the "
+                "command again"
             )
         stack.wait_for_activity(_POLL_SECONDS)
 
@@ -108,11 +117,17 @@ def _download(stack: UndoStack, undo: Undo) -> Path:
     return path
 
 
-def _request(stack: UndoStack, tenant: str, method: str, path: str, body: object = None) -> Undo:
-    status, raw = stack.request_api(tenant, _USER, method, path, body)
-    document: Undo = json.loads(raw or b"{}")
+def _request(
+    stack: UndoStack, tenant: str, method: str, import_id: int, path: str = "", body: object = None
+) -> dict[str, Any]:
+    status, raw = stack.request_api(tenant, _USER, method, f"/imports/{import_id}{path}", body)
+    document: dict[str, Any] = json.loads(raw or b"{}")
     if status == HTTPStatus.NOT_FOUND:
-        raise LocalError("there is no such import; `exhibit-ingest imports --case NAME` lists those of a case")
+        raise LocalError(
+            f"the tenant {tenant!r} has no import {import_id}; `exhibit-ingest imports --case NAME` lists the imports "
+            "of a case"
+        )
     if status >= HTTPStatus.BAD_REQUEST:
-        raise LocalError(f"the import cannot be undone: {document.get('detail') or f'the API returned {status}'}")
+        reason = document.get("detail") or f"the API returned {status}"
+        raise LocalError(f"import {import_id} cannot be undone: {reason}")
     return document

@@ -91,7 +91,8 @@ def parse_load_mode(document: Mapping[str, Any]) -> LoadMode:
     mode = _parse(document, "mode", Mode, Mode.APPEND)
     given = next((name for name in OVERLAY_OPTIONS if document.get(name) is not None), None)
     if mode is Mode.APPEND and given:
-        raise _refuse(f'Option {given!r} is only for an overlay. Add "mode": "overlay", or remove {given!r}.')
+        advice = f"Set option 'mode' to overlay or append_overlay, or remove {given!r}."
+        raise _refuse(f"Option {given!r} is only for an overlay. {advice}")
     key = _parse(document, "overlay_key", OverlayKey, OverlayKey.CONTROL_NUMBER)
     if key is OverlayKey.BATES_BEGIN and mode is not Mode.OVERLAY:
         message = 'Option \'overlay_key\' can be bates_begin only with "mode": "overlay"'

@@ -47,7 +47,7 @@ def test_only_the_cases_and_imports_of_the_tenant_are_listed(cases: Cases, run: 
     assert "Mine" in run("cases")[1]
     assert run("imports", "--case", "Mine", "--json") == (0, '{"imports": [\n]}\n')
     code, printed = run("imports", "--case", "Theirs")
-    assert (code, "you have no case with this name" in printed) == (1, True)
+    assert (code, "has no case 'Theirs'" in printed) == (1, True)
     assert dict(os.environ) == environment
 
 
@@ -126,7 +126,7 @@ def test_as_many_changes_are_listed_as_asked_for(cases: Cases, run: Run) -> None
 def test_a_document_that_there_is_not_has_no_history(cases: Cases, run: Run) -> None:
     cases.exhibit("A-1", tenant="other")
     cases.case("Case")
-    for number, case, message in (("A-1", "Case", "has no document 'A-1'"), ("A-1", "None", "no case with this name")):
+    for number, case, message in (("A-1", "Case", "has no document 'A-1'"), ("A-1", "None", "has no case 'None'")):
         code, printed = run("history", number, "--case", case)
         assert (code, message in printed) == (1, True)
     code, printed = run("history", "A-1", "--case", "Case", "--json", "--limit", "x")

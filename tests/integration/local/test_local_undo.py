@@ -42,11 +42,14 @@ def test_a_load_is_undone_from_the_command_line(
         [row] = csv.DictReader(kept)
     assert (row["line"], row["id"], row["code"], row["by_import"]) == ("2", "A-1", "CHANGED_SINCE", str(second))
     code, printed = run("undo", str(second))
-    assert (code, f"Import {second} is undone: 0 documents removed, 1 restored, 0 kept" in printed) == (0, True)
+    name = f"Import {second} (load.csv, case 'acme')"
+    assert (code, f"{name} is undone: 0 documents removed, 1 restored, 0 kept" in printed) == (0, True)
     code, printed = run("undo", str(first), "--json")
     undone = json.loads(printed)
     assert (code, undone["status"], undone["removed"], undone["conflicts"]) == (0, "undone", 2, None)
     code, printed = run("undo", str(second + 1))
-    assert (code, "there is no such import; `exhibit-ingest imports --case NAME` lists" in printed) == (1, True)
+    assert (code, f"has no import {second + 1}; `exhibit-ingest imports --case NAME` lists" in printed) == (1, True)
+    code, printed = run("undo", str(first), "--dry-run")
+    assert (code, "was undone before: 2 documents removed" in printed) == (0, True)
     assert run("documents", "--case", "acme", "--json")[1].count("A-") == 0
     load(FIRST)

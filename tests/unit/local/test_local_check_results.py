@@ -85,7 +85,7 @@ def test_people_see_each_code_and_how_to_import_the_file() -> None:
         in printed
     )
     assert "c.dat: Nothing was imported. To import: exhibit-ingest import c.dat --case 'Smith v. Jones'" in printed
-    assert "d.dat: error EMPTY_FILE 1, the file: The file is empty." in printed
+    assert "d.dat: error EMPTY_FILE 1, whole file: The file is empty." in printed
     assert "d.dat: Nothing was imported" not in printed
 
 

@@ -21,29 +21,31 @@ UNDO = {
     "reasons": [],
     "foundUnchangedBy": [],
 }
+NAME = "Import 7 (a.dat, case 'acme')"
 REASON = {"code": "IN_PRODUCTION", "documents": 3}
 KEPT: dict[str, Any] = {"status": "undone_with_conflicts", "kept": 3, "reasons": [REASON]}
 
 
-def lines(tenant: str = "local", **state: Any) -> list[str]:
+def lines(tenant: str = "local", was_undone_before: bool = False, **state: Any) -> list[str]:
     undo = UNDO | state
-    return list(describe(7, UndoOutcome(undo, Path("/r/kept.csv") if undo["kept"] else None, 1.0), tenant))
+    kept = Path("/r/kept.csv") if undo["kept"] else None
+    return list(describe(7, UndoOutcome(undo, kept, 1.0, "a.dat", "acme", was_undone_before), tenant))
 
 
 def test_an_undo_without_conflicts_is_one_line() -> None:
-    assert lines() == ["Import 7 is undone: 0 documents removed, 1,200 restored, 0 kept"]
+    assert lines() == [f"{NAME} is undone: 0 documents removed, 1,200 restored, 0 kept"]
 
 
 def test_the_links_that_came_back_are_counted() -> None:
     assert lines(removed=1, linksRestored=1) == [
-        "Import 7 is undone: 1 document removed, 1,200 restored, 0 kept; 1 link to custodians and tags made again"
+        f"{NAME} is undone: 1 document removed, 1,200 restored, 0 kept; 1 link to custodians and tags made again"
     ]
 
 
 def test_what_is_kept_has_its_reason_and_the_next_step() -> None:
     assert lines(**KEPT) == [
-        "Import 7 is undone in part: 0 documents removed, 1,200 restored, 3 kept",
-        "  IN_PRODUCTION, 3 documents: has Bates numbers of a production, which kept.csv names.",
+        f"{NAME} is undone in part: 0 documents removed, 1,200 restored, 3 kept",
+        "  IN_PRODUCTION, 3 documents: has Bates numbers of the production in kept.csv.",
         "What was kept, and why: /r/kept.csv",
         "To undo the rest when nothing keeps it any more: exhibit-ingest undo 7",
     ]
@@ -51,7 +53,7 @@ def test_what_is_kept_has_its_reason_and_the_next_step() -> None:
 
 def test_a_dry_run_says_that_nothing_was_changed() -> None:
     printed = lines("firm a", **KEPT, dryRun=True)
-    assert printed[0].startswith("Import 7 would be undone in part: ")
+    assert printed[0].startswith(f"{NAME} would be undone in part: ")
     assert printed[2:] == [
         "What would be kept, and why: /r/kept.csv",
         "Nothing was changed. To undo it: exhibit-ingest undo 7 --tenant 'firm a'",
@@ -60,24 +62,29 @@ def test_a_dry_run_says_that_nothing_was_changed() -> None:
 
 def test_an_undo_of_which_parts_failed_can_go_on() -> None:
     printed = lines(status="undo_failed")
-    assert printed[0].startswith("Import 7 is undone in part, because some parts failed in every attempt: ")
+    assert printed[0].startswith(f"{NAME} is undone in part, because some parts failed in every attempt: ")
     assert printed[1:] == ["To undo the rest: exhibit-ingest undo 7"]
 
 
 def test_a_dry_run_of_which_parts_failed_says_that_its_counts_are_too_low() -> None:
     printed = lines(status="undo_failed", dryRun=True)
     assert printed[0] == "Some parts of the dry run failed in every attempt: the counts are too low. Run it again."
-    assert printed[1].startswith("Import 7 would be undone: ")
+    assert printed[1].startswith(f"{NAME} would be undone: ")
 
 
 def test_imports_that_relied_on_the_documents_are_named() -> None:
-    assert lines(foundUnchangedBy=[8, 9])[1:] == [
-        "Later imports found rows unchanged: 8, 9. Import their files again if you need these documents."
-    ]
+    [advice] = lines(foundUnchangedBy=[8, 9])[1:]
+    assert advice.startswith("Later imports counted rows as unchanged, perhaps because of this import: 8, 9. ")
 
 
 def test_an_import_of_nothing_has_nothing_to_undo() -> None:
-    assert lines(status="nothing_to_undo") == ["Import 7 imported nothing; there is nothing to undo."]
+    assert lines(status="nothing_to_undo") == [f"{NAME} imported nothing; there is nothing to undo."]
+
+
+def test_an_import_that_was_undone_before_is_not_reported_as_undone_now() -> None:
+    assert lines(was_undone_before=True, foundUnchangedBy=[8]) == [
+        f"{NAME} was undone before: 0 documents removed, 1,200 restored, 0 kept. Nothing was changed now."
+    ]
 
 
 @pytest.mark.parametrize("code", [*KeptCode])

@@ -1,4 +1,4 @@
-"""Have an import undone, or find out what an undo would do.
+"""Request the undo of an import, or a dry run of one.
 
 Guaranteed: two requests have one effect; an undo begins only if the import has ended and no other import of the case
 runs or is being undone (`shell.exhibits.case_locks`). The message that has it run is sent before the commit, as for a
@@ -87,7 +87,7 @@ def _is_answer(import_record: Imports, last: ImportUndos, *, dry_run: bool) -> b
 
 def _explain_refusal(import_record: Imports) -> str:
     if import_record.status == ImportStatus.CHECKED:
-        return "the file was only checked, and nothing was imported; there is nothing to undo"
+        return "the file was only checked; nothing was imported, and there is nothing to undo"
     return f"the import is {import_record.status}; wait until it has ended, or cancel it, and undo it then"
 
 

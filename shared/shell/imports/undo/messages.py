@@ -25,7 +25,7 @@ def build_part(undo: ImportUndos, chunk_no: int) -> dict[str, object]:
 
 
 def _name(undo: ImportUndos) -> dict[str, object]:
-    """Return what tells the undo, and a retry of it, from others."""
+    """Return the members that identify the undo and its retry."""
     return {"import_id": undo.import_id, "undo_no": undo.undo_no, "generation": undo.generation}
 
 

@@ -41,8 +41,8 @@ def add_names(transaction: Session, context: UndoContext, lines: Mapping[Key, in
 
 def _find(reading: Session, case_id: int, keys: Iterable[Key]) -> FoundNames:
     names: dict[type[DeclarativeBase], list[str]] = {kind.model: [] for kind in NAME_KINDS}
-    wanted = {key: KINDS[key.kind.value].model for key in keys}
-    for key, model in wanted.items():
+    requested = {key: KINDS[key.kind.value].model for key in keys}
+    for key, model in requested.items():
         names[model].append(key.name)
     found = find_named(reading, case_id, names)
-    return {key: found[model][key.name] for key, model in wanted.items() if key.name in found[model]}
+    return {key: found[model][key.name] for key, model in requested.items() if key.name in found[model]}

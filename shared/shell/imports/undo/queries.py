@@ -112,8 +112,8 @@ def describe_undo(reading: Session, import_record: Imports, undo: ImportUndos | 
     )
 
 
-def _in_utc(moment: datetime | None) -> datetime | None:
-    return moment and moment.replace(tzinfo=UTC)
+def _in_utc(timestamp: datetime | None) -> datetime | None:
+    return timestamp and timestamp.replace(tzinfo=UTC)
 
 
 def _build_item(row: Any) -> KeptItem:

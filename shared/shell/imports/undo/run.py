@@ -100,7 +100,7 @@ def _load_import(import_id: int) -> Imports:
 
 
 def _void_pending_chunks(import_id: int, is_deadline_near: Any) -> bool:
-    """Set every pending chunk to void, waiting for workers that hold one; return False if the time ends before."""
+    """Set every pending chunk to void, waiting for workers that hold one; return False if the time runs out first."""
     after = 0
     while page := _list_chunks(import_id, after):
         for chunk_no in page:

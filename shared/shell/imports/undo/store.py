@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from shell.db.sql_literals import execute_literal, format_match
 from shell.tables.imports import Imports
 
-# An attachment that the import created, that was not changed or produced, and that has none itself, goes.
+# Not those that the undo removes: created by the import, not changed, not produced, and without attachments.
 _CHILDREN = """
     SELECT child.id, child.control_number, child.parent_control_number, child.import_id, child.version
     FROM exhibits AS found FORCE INDEX (ix_exhibits_parent) STRAIGHT_JOIN exhibits AS child ON child.id = found.id
