@@ -2,8 +2,9 @@
 
 Guaranteed: one import per upload, however often and concurrently its event is delivered. The first file that is
 uploaded to the key of an announced import is bound to that import, under a lock on its row alone. A later file at the
-same key becomes an import of its own, with the options and the user of the first. If the first was cancelled, the new
-import is created as cancelled and does not start: a client that repeats its PUT must not undo a cancellation.
+same key becomes an import of its own, with the options and the user of the first, and is checked if the first was, also
+after that was run: each run is a request for one upload. If the first was cancelled, the new import is created as
+cancelled and does not start: a client that repeats its PUT must not undo a cancellation.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from sqlalchemy.orm import Session
 
 from core.errors import ImportBusyError
 from core.imports.uploads import Upload, build_placeholder_key
-from core.statuses import ImportStatus
+from core.statuses import ImportPhase, ImportStatus
 from shell.db.session import session
 from shell.exhibits.cases import get_or_create_case
 from shell.settings import settings
+from shell.tables.import_checks import ImportChecks
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import count_changed_rows, insert_or_get, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
@@ -44,8 +46,9 @@ def get_or_create_import(upload: Upload) -> int:
             return _create_import(transaction, upload, {"case_id": case_id, "user_id": settings().default_user_id})
         if bytes(announced.upload_key) == upload.upload_key or _bind_upload(transaction, announced.id, upload):
             return announced.id
-        names = ("case_id", "user_id", "options", "phase", "profile_name", "profile_version")
+        names = ("case_id", "user_id", "options", "profile_name", "profile_version")
         inherited = {name: getattr(announced, name) for name in names}
+        inherited["phase"] = _find_first_phase(transaction, announced).value
         if announced.status == ImportStatus.CANCELLED:
             inherited |= {"status": ImportStatus.CANCELLED.value, "finished_at": func.now(6)}
         return _create_import(transaction, upload, inherited)
@@ -60,6 +63,12 @@ def _lock_announced(transaction: Session, upload: Upload) -> Imports | None:
     announced = transaction.scalars(select(Imports).where(Imports.id == found).with_for_update()).one_or_none()
     matches = announced is not None and (announced.bucket, announced.object_key) == (upload.bucket, upload.key)
     return announced if matches else None
+
+
+def _find_first_phase(transaction: Session, announced: Imports) -> ImportPhase:
+    """Return the phase that an import began with: a check that is run has the phase `import`, and its check."""
+    is_run_check = transaction.get(ImportChecks, announced.id) is not None
+    return ImportPhase.CHECK if is_run_check else ImportPhase(announced.phase)
 
 
 def _bind_upload(transaction: Session, import_id: int, upload: Upload) -> bool:

@@ -14,9 +14,11 @@ from sqlalchemy.pool import NullPool
 import start_import
 import write_import_report
 from core.caller import Caller
-from core.contracts.imports import ImportState, NewImport, PendingUpload
+from core.contracts.checks import RunRequest
+from core.contracts.imports import ImportDetails, ImportState, NewImport, PendingUpload
 from shell.aws import clients
 from shell.db.session import session
+from shell.imports.checks.commands import run_import
 from shell.imports.commands import cancel_import, retry_import
 from shell.imports.queries import get_import
 from shell.imports.uploads import create_import
@@ -27,6 +29,8 @@ from tests.support.world import Message, World, call, complete_imports, request_
 T = TypeVar("T")
 CALLER = Caller(tenant_id="tenant", user_id="ann@example.com")
 STRANGER = Caller(tenant_id="other", user_id="ann@example.com")
+# The run of a check that found errors.
+ACCEPT: dict[str, Any] = {"acceptRejections": True}
 THREE = b"Control Number,Title,Custodian\r\nA-1,one,Smith\r\nA-2,two,Jones\r\nA-3,three,Brown\r\n"
 
 # A name of four spellings that the database holds equal, a row without an id, and an id that comes twice.
@@ -121,6 +125,24 @@ def retry(import_id: int, caller: Caller = CALLER) -> ImportState:
 def state(import_id: int) -> ImportState:
     """How far an import is."""
     return get_import(CALLER, import_id)
+
+
+def checked(world: World, data: bytes, **body: Any) -> int:
+    """Upload a file to be checked, and have it checked."""
+    pending = announce(dryRun=True, **body)
+    assert start(put(pending, data))
+    run_chunks(world)
+    return pending.id
+
+
+def details(import_id: int, caller: Caller = CALLER) -> ImportDetails:
+    """The import with its check."""
+    return get_import(caller, import_id)
+
+
+def run(import_id: int, *, caller: Caller = CALLER, **body: Any) -> ImportState:
+    """Have a checked file imported."""
+    return committed(run_import, caller, import_id, RunRequest.model_validate(body))
 
 
 def events(world: World, event_type: str) -> list[dict[str, Any]]:

@@ -10,29 +10,27 @@ import requests
 import complete_import
 import import_chunk
 import write_import_report
-from core.caller import Caller
 from core.codes import CheckCode
-from core.contracts.checks import RunRequest
-from core.contracts.imports import ImportDetails, ImportState
 from core.errors import NotFoundError, SourceChangedError, WrongStateError
 from shell.aws import clients
-from shell.imports.checks.commands import run_import
 from shell.imports.checks.queries import list_findings
 from shell.imports.chunks import importer
-from shell.imports.queries import get_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import (
+    ACCEPT,
     CALLER,
     SIX,
     STRANGER,
     THREE,
     announce,
     cancel,
-    committed,
+    checked,
+    details,
     events,
     finish,
     put,
     retry,
+    run,
     run_chunks,
     start,
     state,
@@ -59,30 +57,11 @@ FILE = (
 )
 ACCEPT_TOO_LITTLE: tuple[dict[str, Any], ...] = ({}, {"acknowledgeWarnings": True})
 CASE = ("exhibits", "custodians", "tags", "custodian_exhibits", "taggings")
-ACCEPT: dict[str, Any] = {"acceptRejections": True}
 
 
 def case_rows(world: World) -> dict[str, Any]:
     """Every row of the tables of cases."""
     return {table: world.query(f"SELECT * FROM {table}") for table in CASE}
-
-
-def checked(world: World, data: bytes, **body: Any) -> int:
-    """Upload a file to be checked, and have it checked."""
-    pending = announce(dryRun=True, **body)
-    assert start(put(pending, data))
-    run_chunks(world)
-    return pending.id
-
-
-def details(import_id: int, caller: Caller = CALLER) -> ImportDetails:
-    """The import with its check."""
-    return get_import(caller, import_id)
-
-
-def run(import_id: int, *, caller: Caller = CALLER, **body: Any) -> ImportState:
-    """Have a checked file imported."""
-    return committed(run_import, caller, import_id, RunRequest.model_validate(body))
 
 
 def found(import_id: int) -> list[tuple[str, int, str | None, str]]:

@@ -16,7 +16,9 @@ from tests.integration.imports.support import (
     announce,
     cancel,
     events,
+    finish,
     put,
+    run,
     run_chunks,
     start,
     start_blocked,
@@ -160,3 +162,16 @@ def test_a_file_is_split_where_nobody_can_tell_whether_somebody_does(world: Worl
     worker = start_alone(nowhere, "start_import", put(pending, THREE))
     assert ended_well(worker)
     assert state(pending.id).status == "running"
+
+
+def test_a_second_upload_to_the_key_of_a_check_that_was_run_is_checked(world: World) -> None:
+    pending = announce(dryRun=True)
+    assert start(put(pending, THREE))
+    run_chunks(world)
+    run(pending.id)
+    finish(world)
+    assert start(put(pending, THREE.replace(b"A-", b"B-")))
+    run_chunks(world)
+    [(second,)] = world.query("SELECT MAX(id) FROM imports")
+    assert (second != pending.id, state(second).status) == (True, "checked")
+    assert world.query("SELECT COUNT(*) FROM exhibits") == [(3,)]
