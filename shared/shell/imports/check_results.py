@@ -33,10 +33,11 @@ _BEGIN = text(
 _FACTS = text(
     "SELECT facts FROM import_check_facts WHERE import_id = :import_id AND chunk_no = :chunk_no ORDER BY part"
 )
-# A retry of the chunks that failed in a check needs those of the others.
+# A check that was cancelled, or whose end failed, needs them when it is retried; one that ended without some of its
+# chunks needs those of the others. Once none of this holds, it never does again.
 _KEEPS_FACTS = text(
-    "SELECT 1 FROM import_chunks AS k JOIN imports AS i ON i.id = k.import_id "
-    "WHERE i.id = :import_id AND i.phase = 'check' AND k.status <> 'done' LIMIT 1"
+    "SELECT 1 FROM imports AS i WHERE i.id = :import_id AND i.phase = 'check' AND (i.status <> 'checked' "
+    "OR EXISTS (SELECT 1 FROM import_chunks AS k WHERE k.import_id = i.id AND k.status <> 'done'))"
 )
 _DELETE_FACTS = text("DELETE FROM import_check_facts WHERE import_id = :import_id LIMIT 100")
 _CHUNKS = text("SELECT DISTINCT chunk_no FROM import_check_facts WHERE import_id = :import_id ORDER BY chunk_no")
@@ -108,7 +109,7 @@ def write_facts(transaction: Session, import_id: int, chunk_no: int, facts: byte
 
 
 def delete_facts(import_id: int) -> None:
-    """Delete the facts of a check that has ended, a hundred at a time, unless a retry will need them."""
+    """Delete the facts of a check that has a result, a hundred at a time, unless a retry can need them."""
     while _delete_some_facts(import_id):
         pass
 

@@ -82,7 +82,7 @@ def complete_check(import_id: int, generation: int) -> bool:
         return False
     if import_record.status != ImportStatus.CHECKING:
         if import_record.status == ImportStatus.CHECKED or import_record.generation > 1:
-            # A worker may have been killed before it did.
+            # A worker may have been killed after the end of the check, before it deleted them.
             delete_facts(import_id)
         return False
     try:
