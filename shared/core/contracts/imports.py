@@ -118,7 +118,8 @@ class ImportState(ResponseModel):
     """The status and the progress of an import.
 
     `imported`, `unchanged`, `updated` and `rejected` add up to `rowsProcessed`, which reaches `rowsSeen` at the end.
-    While it is checking or checked, they are what an import would do.
+    While it is checking or checked, they are what an import would do; if the check was cancelled or failed, they
+    are 0.
     """
 
     id: int

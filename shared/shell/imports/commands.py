@@ -33,7 +33,7 @@ from core.imports.uploads import build_placeholder_key
 from core.statuses import ACTIVE_STATUSES, ImportPhase, ImportStatus
 from shell.aws.sqs import send_messages
 from shell.exhibits.case_locks import find_undo
-from shell.imports.completion import sum_chunks
+from shell.imports.completion import sum_imported
 from shell.imports.queries import build_not_found, read_state, require_import
 from shell.outbox.writer import append_events
 from shell.settings import settings
@@ -91,8 +91,9 @@ _RESTART = text(
 def cancel_import(transaction: Session, caller: Caller, import_id: int) -> ImportState:
     """Cancel an import: imported rows stay, and no further rows are imported. Cancelling again changes nothing.
 
-    The report files cover the rows that were processed before; a file that was not split yet has none. For an import
-    that is being undone, cancel the undo, if it has not begun.
+    The counts of a check are 0, because it imported nothing. The report files cover the rows that were processed
+    before; a file that was not split yet has none. For an import that is being undone, cancel the undo, if it has not
+    begun.
 
     Raises NotFoundError if the tenant has no such import, WrongStateError if it is completed or failed, or if its undo
     has begun.
@@ -101,7 +102,7 @@ def cancel_import(transaction: Session, caller: Caller, import_id: int) -> Impor
     if found.status == ImportStatus.UNDOING:
         _cancel_undo(transaction, import_id)
     elif found.status in CANCELLABLE:
-        totals = sum_chunks(transaction, import_id)
+        totals = sum_imported(transaction, import_id, ImportPhase(found.phase))
         transaction.execute(_CANCEL, {"import_id": import_id, **totals})
         counts = {name: totals[name] for name in _ROW_COUNTS}
         append_events(transaction, [import_cancelled(import_id, found.tenant_id, found.generation, counts)])

@@ -136,6 +136,12 @@ def list_due_completions(import_id: int) -> Iterator[dict[str, object]]:
         yield build_completion_request(import_id, generation)
 
 
+def sum_imported(transaction: Session, import_id: int, phase: ImportPhase) -> dict[str, int]:
+    """Return the totals of an import as `sum_chunks` does; a check, whose chunks count what they would do, has none."""
+    totals = sum_chunks(transaction, import_id)
+    return totals if phase is ImportPhase.IMPORT else dict.fromkeys(totals, 0)
+
+
 def sum_chunks(transaction: Session, import_id: int) -> dict[str, int]:
     """Return the sums of the import's chunks and the number of names it created; locks no chunk."""
     totals = transaction.execute(_TOTALS, {"import_id": import_id}).one()._mapping

@@ -18,7 +18,7 @@ from core.events import import_completed, import_failed
 from core.statuses import ImportPhase, ImportStatus
 from shell.db.session import session
 from shell.imports.check_comparison import compare_with_check
-from shell.imports.completion import sum_chunks
+from shell.imports.completion import sum_chunks, sum_imported
 from shell.imports.spellings import check_completing, lock_completing, resolve_spellings
 from shell.imports.unused_names import delete_unused, find_unused, find_window
 from shell.imports.upload_matching import load_current_import
@@ -121,7 +121,7 @@ def _fail(import_record: Imports, generation: int) -> bool:
     code = FileFailure.NOT_COMPLETED.value
     with session() as transaction:
         lock_completing(transaction, import_record.id, generation, ImportPhase(import_record.phase).active_status)
-        totals = sum_chunks(transaction, import_record.id)
+        totals = sum_imported(transaction, import_record.id, ImportPhase(import_record.phase))
         ended = {"status": ImportStatus.FAILED.value, "code": code, "message": _NOT_COMPLETED}
         transaction.execute(text(_END), {**ended, **totals, "import_id": import_record.id})
         append_events(transaction, [import_failed(import_record.id, import_record.tenant_id, code)])
