@@ -58,6 +58,8 @@ _CANCEL_UNDO = text(
     "SET i.status = u.status_before, u.status = 'cancelled', u.finished_at = NOW(6) "
     "WHERE i.id = :import_id AND u.status = 'requested' AND u.dry_run = 0"
 )
+# The result is that of a state that the retry ends; `CHUNK_FAILED` would be counted and not listed.
+_REOPEN_CHECK = text("UPDATE import_checks SET finished_at = NULL, report_written = 0 WHERE import_id = :import_id")
 # Void: an undo was requested, and cancelled before it began.
 _SELECT_FAILED = text(
     "SELECT chunk_no, first_line FROM import_chunks WHERE import_id = :import_id AND status IN ('failed', 'void') "
@@ -135,6 +137,8 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
             "no chunk of the file failed, only rows were rejected: correct the rejected-rows file and import it"
         )
     transaction.execute(_RESTART, {"import_id": import_id, "status": status.value, "chunks": chunks})
+    if status is ImportStatus.CHECKING:
+        transaction.execute(_REOPEN_CHECK, {"import_id": import_id})
     append_events(transaction, [import_retried(import_id, found.tenant_id, found.generation + 1, chunks)])
     request = {"import_id": import_id, "generation": found.generation + 1}
     send_messages(settings().import_requests_queue_url, [request], tenant_id=found.tenant_id)

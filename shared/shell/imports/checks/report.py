@@ -29,7 +29,8 @@ _PAGE = text(
     "ORDER BY code, line_no, seq LIMIT :page"
 )
 _MARK_WRITTEN = text(
-    "UPDATE import_checks SET report_written = 1 WHERE import_id = :import_id AND generation = :generation"
+    "UPDATE import_checks SET report_written = 1 "
+    "WHERE import_id = :import_id AND generation = :generation AND finished_at IS NOT NULL"
 )
 
 
@@ -51,7 +52,9 @@ def _find_check(import_id: int, generation: int) -> tuple[str, int] | None:
     """Return the import's bucket and the attempt that ended its check; None if the file is written, or obsolete."""
     with session() as reading:
         check, import_record = reading.get(ImportChecks, import_id), reading.get(Imports, import_id)
-        if check is None or import_record is None or check.report_written or check.generation != generation:
+        if check is None or import_record is None or check.finished_at is None or check.generation != generation:
+            return None
+        if check.report_written:
             return None
         return import_record.bucket, check.finished_attempt
 
