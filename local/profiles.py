@@ -17,8 +17,8 @@ from core.imports.profile_options import merge_profile
 from local.errors import LocalError
 
 _USER = "exhibit-ingest"
-# What POST /profiles takes from the import, or does not take.
-_NOT_OPTIONS = frozenset({"columns", "profile", "user_id"})
+# What POST /profiles takes from the import, or does not take: whether files are checked first is not of their kind.
+_NOT_OPTIONS = frozenset({"columns", "dry_run", "profile", "user_id"})
 
 
 class ProfileStack(Protocol):

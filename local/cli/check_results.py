@@ -22,8 +22,8 @@ _COUNTS = ("rows_seen", "would_import", "would_update", "unchanged", "would_reje
 
 
 def choose_exit_code(results: Sequence[ImportResult]) -> int:
-    """Return 1 if a file cannot be imported or was not checked, 3 if rows would be rejected, else 0."""
-    if any(result.error for result in results):
+    """Return 1 if a file cannot be imported or was not checked, or a profile not saved; 3 for rejections, else 0."""
+    if any(result.error or result.is_profile_refused for result in results):
         return FAILED
     return REJECTED if any(result.state and result.state.rejected for result in results) else DONE
 
@@ -44,6 +44,7 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
         **{name: getattr(state, name) if state else None for name in ("encoding", "delimiter", "qualifier")},
         "columns": [asdict(column) for column in result.columns],
         "changed_columns": [{"column": name, "rows": rows} for name, rows in describe_rows(updates.rows)],
+        "saved_profile": result.saved_profile._asdict() if result.saved_profile else None,
         "examples": [each._asdict() for each in updates.examples],
         "findings": [asdict(finding) for finding in list_findings(result)],
         "report": str(result.reports.findings) if result.reports.findings else None,
@@ -104,6 +105,8 @@ def _list_details(result: ImportResult, case: str, tenant: str, *, has_options: 
         where = f"from line {each.first_line}" if each.first_line else "whole file"
         yield f"{each.severity.value} {each.code} {each.count:,}, {where}: {each.message}"
     yield from _list_updates(_read_updates(result))
+    if result.saved_profile:
+        yield f"saved as profile {result.saved_profile.name!r}, version {result.saved_profile.version}"
     if result.reports.findings:
         yield f"all findings: {result.reports.findings}"
     if result.error is None:

@@ -91,7 +91,7 @@ def _report(results: Sequence[ImportResult], request: ImportRequest) -> int:
         print(format_json(results))
     else:
         print_table(results, request.case, request.tenant, sys.stdout)
-    if any(result.failed for result in results):
+    if any(result.failed or result.is_profile_refused for result in results):
         return FAILED
     return REJECTED if any(result.state and result.state.rejected for result in results) else DONE
 

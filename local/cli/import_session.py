@@ -102,7 +102,7 @@ class _Session:
                 self.results.append(self._save_profile(stack, self.current.run()))
 
     def _save_profile(self, stack: Stack, result: ImportResult) -> ImportResult:
-        """Save how the first file that is imported was read, if that is requested; return the result with it."""
+        """Save how the first file was read, if that is requested; return the result with the profile or refusal."""
         name = self.request.save_profile
         if name is None or result.failed or result.state is None or any(each.saved_profile for each in self.results):
             return result
@@ -110,7 +110,7 @@ class _Session:
             version = save_profile(stack, self.request.tenant, name, result.state.id, self.request.options)
         except LocalError as exc:
             self.display.warn(str(exc))
-            return result
+            return replace(result, is_profile_refused=True)
         return replace(result, saved_profile=SavedProfile(name, version))
 
     def fail(self, error: str, reconnect: Callable[[], Stack] | None = None) -> None:

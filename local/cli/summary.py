@@ -57,6 +57,7 @@ class ImportResult:
     columns: Sequence[ColumnReading] = ()
     saved_profile: SavedProfile | None = None
     mode: Mode | None = None
+    is_profile_refused: bool = False
 
     @property
     def status(self) -> str:

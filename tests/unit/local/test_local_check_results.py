@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,14 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("results", "code"), [([CLEAN, WARNED], 0), ([CLEAN, REJECTED], 3), ([REJECTED, REFUSED], 1), ([BROKEN], 1)]
+    ("results", "code"),
+    [
+        ([CLEAN, WARNED], 0),
+        ([CLEAN, REJECTED], 3),
+        ([REJECTED, REFUSED], 1),
+        ([BROKEN], 1),
+        ([replace(CLEAN, is_profile_refused=True)], 1),
+    ],
 )
 def test_the_exit_code_tells_rejected_rows_from_a_file_that_cannot_be_imported(
     results: list[ImportResult], code: int
