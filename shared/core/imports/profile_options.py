@@ -9,6 +9,8 @@ from core.imports.report_files import map_explicitly
 from core.load_file.layout import Layout
 
 Document = Mapping[str, Any]
+# The columns are those of the layout; the others say who imports a file, and how, and not how it is read.
+_NOT_OF_PROFILES = frozenset({"columns", "dry_run", "profile", "user_id"})
 
 
 def merge_profile(name: str, version: int, profile: Document, given: Document) -> dict[str, Any]:
@@ -28,6 +30,6 @@ def build_profile_options(layout: Layout, given: Document) -> dict[str, Any]:
     They are the given ones and the column map as it was decided. What was detected stays to be detected: the next file
     can have another encoding.
     """
-    own = {key: value for key, value in given.items() if key not in ("columns", "profile", "user_id")}
+    own = {key: value for key, value in given.items() if key not in _NOT_OF_PROFILES and value is not None}
     header = {} if layout.has_header else {"header": False}
     return {**own, **header, "columns": map_explicitly(layout)}

@@ -48,6 +48,7 @@ PAUSE_S = 60
 _REGISTER = text(
     "UPDATE imports SET status = :status, phase = :phase, sha256 = :sha256, encoding = :encoding, "
     "delimiter = :delimiter, qualifier = :qualifier, date_orders = :date_orders, layout = :layout, "
+    "options = COALESCE(options, :options), "
     "rows_seen = :rows_seen, size = :size, user_id = :user_id, chunk_count = :chunks, chunks_left = :chunks "
     "WHERE id = :import_id AND status = 'splitting' AND generation = :generation AND split_checkpoint <=> :checkpoint"
 )
@@ -78,9 +79,11 @@ def register_chunks(
     generation: int = 1,
     checkpoint: str | None = None,
     phase: ImportPhase = ImportPhase.IMPORT,
+    options: object = None,
 ) -> bool:
     """Register the chunks of a file that was split in a generation, up to a checkpoint; None: without checkpoints.
 
+    `options` is the document of options that the file was split with; an import that has options keeps them.
     Returns False if the import is not being split any more. Raises ImportBusyError if another worker splits the file:
     it has written a later checkpoint, or the import has been retried; or if another import of the case is being undone.
     """
@@ -99,6 +102,7 @@ def register_chunks(
             "rows_seen": split.rows_seen,
             "size": split.size,
             "user_id": user_id,
+            "options": json.dumps(options or {}),
             "chunks": split.chunk_count,
             "generation": generation,
             "checkpoint": checkpoint,

@@ -10,6 +10,7 @@ import json
 from collections.abc import Container, Mapping
 from typing import Any
 
+from pydantic import ValidationError
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import flag_modified
@@ -161,7 +162,7 @@ def _build_values(transaction: Session, caller: Caller, body: NewProfile) -> dic
 
 
 def _load_layout(transaction: Session, caller: Caller, import_id: int) -> tuple[Layout, Mapping[str, Any]]:
-    """Return the layout of an import, and the options that it was announced with."""
+    """Return the layout of an import, and the options with which its file was split."""
     place = {"import_id": import_id, "tenant_id": caller.tenant_id}
     found = transaction.execute(_IMPORT, place).one_or_none()
     if found is None:
@@ -178,6 +179,13 @@ def _check_options(document: Mapping[str, Any]) -> None:
         raise InvalidInputError(f"options: {refused}") from refused
     if len(options.columns) > MAX_OPTION_COLUMNS:
         raise InvalidInputError(f"options/columns: a profile can name at most {MAX_OPTION_COLUMNS} columns")
+    try:
+        # An options file can write a value in a way that the API does not take.
+        Options.model_validate(document)
+    except ValidationError as refused:
+        first = refused.errors()[0]
+        place = "/".join(map(str, first["loc"]))
+        raise InvalidInputError(f"options/{place}: {first['msg']}; give another value in options") from refused
 
 
 def _load(reading: Session, caller: Caller, profile_id: int) -> ImportProfiles:

@@ -104,7 +104,8 @@ def _split(import_record: Imports) -> None:
 
 def _split_and_register(import_record: Imports) -> None:
     try:
-        options = _read_options(import_record)
+        document = read_given_options(import_record.options, import_record.bucket, import_record.object_key)
+        options = _parse_options(import_record, document)
         user_id = _choose_user_id(import_record, options)
         source = ObjectVersion(
             import_record.bucket, import_record.object_key, import_record.version_id, import_record.etag
@@ -113,16 +114,16 @@ def _split_and_register(import_record: Imports) -> None:
         with split_file(source, options, checkpoints) as split:
             checkpoints.store_duplicates()
             phase = ImportPhase.CHECK if options.dry_run else ImportPhase(import_record.phase)
-            register_chunks(import_record.id, split, user_id, *checkpoints.place[1:], phase)
+            place = checkpoints.place
+            register_chunks(place.import_id, split, user_id, place.generation, place.checkpoint, phase, document)
         checkpoints.delete_parts()
     except FileRefusedError as refused:
         fail_import(import_record.id, import_record.generation, refused.code, str(refused))
         logger.info("import failed", extra={"import_id": import_record.id, "code": refused.code})
 
 
-def _read_options(import_record: Imports) -> ImportOptions:
+def _parse_options(import_record: Imports, document: object) -> ImportOptions:
     """Return the options of the import, and record their profile if that is not done."""
-    document = read_given_options(import_record.options, import_record.bucket, import_record.object_key)
     options = parse_options(document)
     if options.profile is not None and import_record.profile_name is None:
         record_profile(import_record.id, options.profile)

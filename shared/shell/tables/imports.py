@@ -13,8 +13,8 @@ class Imports(Base):
     """One upload of one load file: its detected format, status and counts.
 
     Guaranteed: one row for each upload, by `upload_key`; while an import awaits its upload, the key is derived from
-    `upload_id` instead. `upload_id` and `options` come from the API request; both are NULL for a file that was put into
-    the bucket without one.
+    `upload_id` instead. `upload_id` and `options` come from the API request. For a file that was put into the bucket
+    without one, `upload_id` is NULL, and `options` are those with which it was split; NULL before.
     """
 
     __tablename__ = "imports"
@@ -51,7 +51,8 @@ class Imports(Base):
         comment="The upload id of an import announced with the API; NULL for a file put into the bucket directly",
     )
     options: Mapped[str | None] = mapped_column(
-        MEDIUMTEXT, comment="The options of an announced import, as JSON; NULL for a file put into the bucket directly"
+        MEDIUMTEXT,
+        comment="The options as JSON; those beside a file put into the bucket directly are recorded once it is split",
     )
     profile_name: Mapped[str | None] = mapped_column(
         String(255), comment="The mapping profile that the import uses a copy of; NULL for none"

@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import json
+import secrets
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 import start_import
+from core.imports.uploads import build_options_key
+from local.profiles import save_profile
 from shell.aws import clients
 from tests.support.api import TOKENS, Client, Reply
 from tests.support.world import World, call
 
 ADA, STRANGER = Client(), Client(tenant="other")
+# Of the files that `World.run` puts into the bucket.
+OWNER = Client(tenant="tenant")
 CSV = b"Doc ID,Subject,Written,Author\r\nA-1,Plan,01/02/2019,Ada;Grace\r\nA-2,,03/04/2019,Ada\r\n"
 OPTIONS = {"dateOrder": "DMY", "columns": {"Doc ID": "control_number", "Subject": "title", "Author": "custodians"}}
+
+
+class DirectStack:
+    """The API of a stack, without the stack."""
+
+    def request_api(
+        self, tenant: str, user: str, method: str, path: str, body: object = None, if_match: str | None = None
+    ) -> tuple[int, bytes]:
+        """Send a request to the handlers."""
+        headers = {"Idempotency-Key": secrets.token_hex(8)} if if_match is None else {"If-Match": if_match}
+        made = Client(tenant=tenant).call(method, path, body, **headers)
+        return made.status, json.dumps(made.json).encode()
 
 
 def create(name: str = "acme", **body: Any) -> dict[str, Any]:
@@ -194,6 +211,32 @@ def test_an_options_object_brings_its_profile(world: World) -> None:
         ("title", "profile"),
     )
     assert ADA.get(f"/imports/{import_id}/preview").json["columns"][1]["why"] == "profile"
+
+
+def test_a_profile_made_of_a_dropped_file_has_the_options_beside_it_as_they_were_then(world: World) -> None:
+    text = b"Control Number,Date Sent\r\nA-1,01/02/2019 10:00\r\n"
+    import_id = world.run(text, time_zone="America/New_York", date_order="DMY", user_id="ada", dry_run=True)
+    [(key,)] = world.query("SELECT object_key FROM imports")
+    clients.s3().put_object(Bucket=world.bucket, Key=build_options_key(key), Body=b'{"delimiter": "tab"}')
+    body = {"name": "dropped", "options": {"dateOrder": "MDY"}, "importId": import_id}
+    made = OWNER.post("/profiles", body).json
+    given = {name: value for name, value in made["options"].items() if value is not None}
+    columns = {"Control Number": "control_number", "Date Sent": "date_sent"}
+    assert given == {"timeZone": "America/New_York", "dateOrder": "MDY", "header": True, "columns": columns}
+
+
+def test_a_profile_cannot_be_made_of_options_that_only_an_options_file_can_have(world: World) -> None:
+    import_id = world.run(CSV, columns=OPTIONS["columns"], date_order={"document_date": None})
+    refused = OWNER.post("/profiles", {"name": "x", "importId": import_id})
+    assert (refused.status, "options/date_order" in str(refused.json)) == (400, True), refused
+
+
+def test_the_command_saves_a_check_as_a_profile_that_imports(world: World) -> None:
+    import_id = world.run(CSV, columns=OPTIONS["columns"], dry_run=True)
+    given = {"dry_run": True, "time_zone": "Europe/Berlin"}
+    assert [save_profile(DirectStack(), OWNER.tenant, "x", import_id, given) for _ in range(2)] == [1, 2]
+    [saved] = OWNER.get("/profiles?name=x").json["items"]
+    assert saved["options"]["timeZone"] == "Europe/Berlin"
 
 
 def test_a_preview_shows_the_upload_with_its_options_or_with_others(world: World) -> None:
