@@ -20,7 +20,7 @@ class RunRequest(RequestModel):
     )
     require_unchanged: bool = Field(
         default=False,
-        description="Refuse with 409 if exhibits were added to the case or deleted since the check began.",
+        description="Refuse with 409 if exhibits were added to the case, changed or deleted since the check began.",
     )
 
 

@@ -26,9 +26,13 @@ _CASE = text(
     "SELECT COUNT(*) AS exhibits, COALESCE(MAX(id), 0) AS last_id "
     "FROM exhibits FORCE INDEX (uq_exhibits_control_number) WHERE case_id = :case_id"
 )
+# One row for each change of an exhibit; it goes only with the exhibit.
+_CHANGES = text(
+    "SELECT COUNT(*) FROM exhibits AS e JOIN exhibit_changes AS c ON c.exhibit_id = e.id WHERE e.case_id = :case_id"
+)
 _BEGIN = text(
-    "INSERT INTO import_checks (import_id, exhibits_before, last_exhibit_before) "
-    "VALUES (:import_id, :exhibits, :last_id)"
+    "INSERT INTO import_checks (import_id, exhibits_before, last_exhibit_before, changes_before) "
+    "VALUES (:import_id, :exhibits, :last_id, :changes)"
 )
 _FACTS = text(
     "SELECT facts FROM import_check_facts WHERE import_id = :import_id AND chunk_no = :chunk_no ORDER BY part"
@@ -57,10 +61,15 @@ class FindingRow(NamedTuple):
 
 
 class CaseState(NamedTuple):
-    """How many exhibits a case has, and the highest of their ids; 0 if it has none."""
+    """How many exhibits a case has, the highest of their ids (0 if it has none), and how many changes they had.
+
+    It is equal only if no exhibit was added, changed or deleted: one that is added and stays has a higher id. Without
+    one, fewer exhibits show a deletion, and without that, more changes a change.
+    """
 
     exhibits: int
     last_id: int
+    changes: int
 
 
 def begin_check(transaction: Session, import_record: Imports) -> None:
@@ -70,9 +79,10 @@ def begin_check(transaction: Session, import_record: Imports) -> None:
 
 
 def read_case_state(reading: Session, case_id: int) -> CaseState:
-    """Return what changes with every exhibit that is added to the case or deleted from it."""
+    """Return what differs after an exhibit was added to the case, changed in any way, or deleted from it."""
     row = reading.execute(_CASE, {"case_id": case_id}).one()
-    return CaseState(int(row.exhibits), int(row.last_id))
+    changes = reading.execute(_CHANGES, {"case_id": case_id}).scalar_one()
+    return CaseState(int(row.exhibits), int(row.last_id), int(changes))
 
 
 def build_finding(

@@ -55,6 +55,12 @@ class ImportChunks(Base):
     finished_at: Mapped[datetime | None] = mapped_column(
         Timestamp, comment="When the chunk was done or failed (UTC); NULL while it is pending"
     )
+    check_digest: Mapped[bytes | None] = mapped_column(
+        BINARY(32), comment="SHA-256 of line, result and codes of each row in a check; NULL if it was not checked"
+    )
+    import_digest: Mapped[bytes | None] = mapped_column(
+        BINARY(32), comment="The same of the import after the check, with which it is compared; NULL before"
+    )
 
 
 class ImportSplits(Base):

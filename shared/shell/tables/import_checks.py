@@ -35,6 +35,9 @@ class ImportChecks(Base):
     last_exhibit_before: Mapped[int] = mapped_column(
         BigInteger, server_default="0", comment="The highest exhibits.id of the case when the check began"
     )
+    changes_before: Mapped[int] = mapped_column(
+        BigInteger, server_default="0", comment="Changes in the history of the case when the check began"
+    )
     would_update: Mapped[int] = mapped_column(
         BigInteger, server_default="0", comment="Rows that would change an exhibit"
     )

@@ -28,7 +28,7 @@ from shell.tables.imports import Imports
 
 _RESET_CHUNKS = text(
     "UPDATE import_chunks SET status = 'pending', redrives = 0, imported = 0, unchanged = 0, updated = 0, "
-    "rejected = 0, warnings = 0, finished_at = NULL WHERE import_id = :import_id"
+    "rejected = 0, warnings = 0, finished_at = NULL, import_digest = NULL WHERE import_id = :import_id"
 )
 _RUN = text(
     "UPDATE imports SET status = 'running', phase = 'import', generation = generation + 1, chunks_left = chunk_count, "
@@ -83,10 +83,10 @@ def _require_accepted(check: ImportChecks, body: RunRequest) -> None:
 
 
 def _require_unchanged(transaction: Session, import_record: Imports, check: ImportChecks) -> None:
-    before = CaseState(check.exhibits_before, check.last_exhibit_before)
+    before = CaseState(check.exhibits_before, check.last_exhibit_before, check.changes_before)
     if read_case_state(transaction, import_record.case_id) != before:
         raise WrongStateError(
-            "exhibits were added to the case, or deleted, after the check began; check the file again"
+            "exhibits were added to the case, changed or deleted after the check began; check the file again"
         )
 
 
