@@ -24,11 +24,14 @@ from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import count_changed_rows
 
-_COMPLETE_CHUNK = text(
-    "UPDATE import_chunks SET status = :status, imported = :imported, unchanged = :unchanged, updated = :updated, "
-    "rejected = :rejected, warnings = :warnings, finished_at = NOW(6) "
-    "WHERE import_id = :import_id AND chunk_no = :chunk_no"
-)
+_COMPLETE_CHUNK = {
+    phase: text(
+        "UPDATE import_chunks SET status = :status, imported = :imported, unchanged = :unchanged, updated = :updated, "  # noqa: S608
+        f"rejected = :rejected, warnings = :warnings, finished_at = NOW(6), {phase.value}_digest = :digest "
+        "WHERE import_id = :import_id AND chunk_no = :chunk_no"
+    )
+    for phase in ImportPhase
+}
 _COUNT_DOWN = text("UPDATE imports SET chunks_left = chunks_left - 1 WHERE id = :import_id AND status = :status")
 _STATE = text("SELECT status, chunks_left, generation FROM imports WHERE id = :import_id")
 _DUE = text(
@@ -92,11 +95,15 @@ class Counts:
 
 @dataclass(frozen=True)
 class ChunkOutcome:
-    """The final status of a chunk, `done` or `failed`, with its counts and the events to publish."""
+    """The final status of a chunk, `done` or `failed`, with its counts and the events to publish.
+
+    `digest` is `RowResults.compute_digest()` of a check, and of the import after it; None otherwise.
+    """
 
     status: ChunkStatus
     counts: Counts
     events: Sequence[Event] = ()
+    digest: bytes | None = None
 
 
 def complete_chunk(
@@ -109,11 +116,11 @@ def complete_chunk(
     QueueUnavailableError if the queue does not take the request; the caller must then roll back.
     """
     append_events(transaction, outcome.events)
-    row = {"import_id": import_record.id, "chunk_no": chunk_no}
-    transaction.execute(_COMPLETE_CHUNK, {"status": outcome.status.value, **asdict(outcome.counts), **row})
+    row = {"import_id": import_record.id, "chunk_no": chunk_no, "digest": outcome.digest}
+    phase = ImportPhase(import_record.phase)
+    transaction.execute(_COMPLETE_CHUNK[phase], {"status": outcome.status.value, **asdict(outcome.counts), **row})
     # A worker that has read the chunk for a check must not complete it for the import that follows.
-    active = ImportPhase(import_record.phase).active_status
-    counted = transaction.execute(_COUNT_DOWN, {"import_id": import_record.id, "status": active.value})
+    counted = transaction.execute(_COUNT_DOWN, {"import_id": import_record.id, "status": phase.active_status.value})
     # After the count-down, which locks the import's row: a retry could commit between an earlier read and that lock.
     state = transaction.execute(_STATE, {"import_id": import_record.id}).one()
     if count_changed_rows(counted) != 1 or generation not in (None, state.generation):

@@ -152,7 +152,7 @@ def test_a_dropped_file_is_checked_by_its_options_and_a_case_that_changed_is_tol
     finish(world)
     (warning,) = reported(world, import_id)
     assert warning[:2] == ("DIFFERS_FROM_CHECK", 0)
-    assert "imported 0 instead of 3, unchanged 3 instead of 0" in warning[3]
+    assert "rows imported 0 instead of 3, rows unchanged 3 instead of 0, new custodians 0 instead of 3" in warning[3]
 
 
 def test_a_run_needs_what_the_check_found_to_be_accepted(world: World) -> None:

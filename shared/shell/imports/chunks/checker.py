@@ -56,7 +56,7 @@ def check_chunk(chunk_input: ChunkInput) -> WriteResult:
             write_findings(transaction, findings)
             facts = ChunkFacts(list_occurrences(results), pack_rows(_list_facts(chunk_input, results)), results.updates)
             write_facts(transaction, chunk.import_id, chunk.chunk_no, pack_facts(facts))
-            outcome = ChunkOutcome(ChunkStatus.DONE, _count(results))
+            outcome = ChunkOutcome(ChunkStatus.DONE, _count(results), digest=results.compute_digest())
             complete_chunk(transaction, chunk_input.import_record, chunk.chunk_no, outcome)
     except ImportNotRunningError as stopped:
         return WriteResult(stopped.status)

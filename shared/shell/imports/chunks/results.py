@@ -5,6 +5,7 @@ Guaranteed: the results are independent of what other chunks have written so far
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -49,6 +50,22 @@ class RowResults:
         rows = [row for row, _ in (*self.inserted, *self.updated, *self.unchanged)]
         return sorted(rows, key=lambda row: row.source.line_no)
 
+    def compute_digest(self) -> bytes:
+        """Return a SHA-256 of the line, the result and the codes of every row.
+
+        It is equal for a check and the import after it if each row had the same result, for the same reasons.
+        """
+        by_result = {"imported": self.inserted, "unchanged": self.unchanged, "updated": self.updated}
+        rows: list[tuple[int, str, list[str]]] = [
+            (row.source.line_no, result, [change.code.value for change in row.changes])
+            for result, accepted in by_result.items()
+            for row, _ in accepted
+        ]
+        rows += (
+            (row.source.line_no, "rejected", [each.code.value for each in errors]) for row, errors in self.rejected
+        )
+        return hashlib.sha256(repr(sorted(rows)).encode()).digest()
+
 
 def write_results(
     transaction: Session, tenant_id: str, chunk: ImportChunks, layout: Layout, results: RowResults
@@ -65,7 +82,8 @@ def write_results(
         *(len(results.inserted), len(results.unchanged), len(results.updated)),
         *(len(results.rejected), len(warnings)),
     )
-    return ChunkOutcome(ChunkStatus.DONE, counts, list(_build_events(tenant_id, chunk, rows)))
+    digest = None if chunk.check_digest is None else results.compute_digest()
+    return ChunkOutcome(ChunkStatus.DONE, counts, list(_build_events(tenant_id, chunk, rows)), digest)
 
 
 def _build_rejections(
