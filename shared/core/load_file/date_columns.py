@@ -87,20 +87,27 @@ def _read_hashed(layout: Layout, cells: Sequence[str] | Mapping[int, str]) -> da
 def read_moment(column: DateColumn, text: str, time_text: str) -> Moment:
     """Return the date in a cell, with the time in the companion cell if the date cell has none.
 
-    A midnight without an offset is not a time if the companion cell has one: many programs write it for a day.
+    A midnight without an offset is not a time where there is a column of times, whether or not its cell has one: many
+    programs write it for a day.
     """
     found = read_date(text, column.order)
     if found is None:
         stripped = text.strip()
         return Moment() if not stripped or is_zero_date(stripped) else _refuse_date(column)
-    if time_text.strip() and column.time is not None and not _has_own_time(found):
-        written = read_time(time_text)
-        if written is None:
-            message = "Not a time. The date is stored without it; the text is kept as a property."
-            precision = Precision.TIME if found.has_time else Precision.DAY
-            return Moment(found.local, precision, DateProblem(WarningCode.INVALID_TIME, message, column.time))
-        found = WrittenDate(datetime.combine(found.local, written.local.time()), True, written.offset)
-    return _convert(column, found)
+    if column.time is None or _has_own_time(found):
+        return _convert(column, found)
+    return _join_time(column, column.time, found, time_text)
+
+
+def _join_time(column: DateColumn, time_column: int, day: WrittenDate, time_text: str) -> Moment:
+    """Return the day with the time in the companion cell; without one it is a day."""
+    written = read_time(time_text)
+    if written is not None:
+        local = datetime.combine(day.local, written.local.time())
+        return _convert(column, WrittenDate(local, True, written.offset))
+    message = "Not a time. The date is stored without it; the text is kept as a property."
+    problem = DateProblem(WarningCode.INVALID_TIME, message, time_column) if time_text.strip() else None
+    return Moment(day.local, Precision.DAY, problem)
 
 
 def _has_own_time(found: WrittenDate) -> bool:

@@ -12,6 +12,7 @@ A-2,,,,22/6/2001 10:00
 A-3,,10/28/2001,1:30,
 A-4,,10/28/2001,noon,
 A-5,,,,
+A-6,,10/28/2001 00:00,,
 """
 STORED = (
     "SELECT document_date, date_sent, date_received, date_created, date_modified, document_date_source, date_precision "
@@ -31,6 +32,7 @@ def test_each_date_is_stored_with_its_precision_and_where_the_document_date_is_f
         (autumn, autumn, None, None, None, "date_sent", "UU---"),
         (day, day, None, None, None, "date_sent", "DD---"),
         (None, None, None, None, None, None, None),
+        (day, day, None, None, None, "date_sent", "DD---"),
     ]
     warnings = world.query("SELECT line_no, code, column_name, original FROM import_warnings ORDER BY line_no")
     assert [tuple(row) for row in warnings] == [
@@ -44,9 +46,9 @@ def test_each_date_is_stored_with_its_precision_and_where_the_document_date_is_f
 def test_the_same_file_again_is_unchanged_and_with_another_zone_it_is_not(world: World) -> None:
     world.run(FILE, time_zone="America/New_York")
     counts = "SELECT unchanged, rejected FROM imports WHERE id = :id"
-    assert world.query(counts, id=world.run(FILE, time_zone="America/New_York")) == [(5, 0)]
+    assert world.query(counts, id=world.run(FILE, time_zone="America/New_York")) == [(6, 0)]
     # The rows that have a time: the others are days, or have no date.
-    assert world.query(counts, id=world.run(FILE, time_zone="Europe/Berlin")) == [(2, 3)]
+    assert world.query(counts, id=world.run(FILE, time_zone="Europe/Berlin")) == [(3, 3)]
 
 
 def test_what_an_earlier_version_stored_is_unchanged_and_is_not_filled(world: World) -> None:

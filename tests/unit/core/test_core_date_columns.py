@@ -36,7 +36,9 @@ MOMENTS: list[tuple[str, str, str | None, datetime | None, str, str | None]] = [
     # A date cell's own time is taken, but for a midnight.
     ("5/6/2020 9:15", "14:30", None, datetime(2020, 5, 6, 9, 15), "T", None),
     ("5/6/2020 12:00 AM", "14:30", None, datetime(2020, 5, 6, 14, 30), "T", None),
-    ("5/6/2020 12:00 AM", "", NEW_YORK, datetime(2020, 5, 6, 4), "U", None),
+    ("5/6/2020 12:00 AM", "", NEW_YORK, datetime(2020, 5, 6), "D", None),
+    ("5/6/2020 12:00 AM", "afternoon", NEW_YORK, datetime(2020, 5, 6), "D", "INVALID_TIME"),
+    ("2020-05-06T00:00:00-04:00", "", NEW_YORK, datetime(2020, 5, 6, 4), "U", None),
     ("2020-05-06T00:00:00Z", "14:30", None, datetime(2020, 5, 6), "U", None),
     # Set back at 02:00 on 1 November, and set forward at 02:00 on 8 March.
     ("11/1/2020", "1:30", NEW_YORK, datetime(2020, 11, 1, 5, 30), "U", "AMBIGUOUS_TIME"),
