@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.load_file.header_names import normalise_name
+from core.load_mode import LoadMode, OverlayKey
 
 MULTI_COLUMN_FIELDS = frozenset({"custodians", "tags"})
 MAX_LISTED_NAMES = 20
+# The columns of a file without a header are called Column 1, Column 2 and so on.
+_NUMBER = re.compile("(?:column)?[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,28 @@ class ProfileUse:
     name: str
     version: int
     columns: Mapping[str, str] = field(default_factory=dict)
+
+
+def check_columns(columns: Mapping[str, str], load_mode: LoadMode, *, has_header: bool) -> None:
+    """Raise FileRefusedError (BAD_OPTIONS) for an option `columns` that no file can have.
+
+    A field other than custodians and tags has one column, a file without a header has columns by number, and an overlay
+    by Bates number has no control numbers.
+    """
+    refused = None
+    single = Counter(field for field in columns.values() if field not in MULTI_COLUMN_FIELDS and field != "property")
+    twice = next((field for field, count in single.items() if count > 1), None)
+    named = next((column for column in columns if not _NUMBER.fullmatch(normalise_name(column))), None)
+    if twice:
+        refused = f"maps more than one column to {twice}. Map one column to it."
+    elif named is not None and not has_header:
+        reason = 'with "header": false columns have no names'
+        refused = f"names column {named[:100]!r}, but {reason}. Give its number, from 1, or remove 'header'."
+    elif load_mode.overlay_key is OverlayKey.BATES_BEGIN and "control_number" in columns.values():
+        advice = 'Map the column to "property", or use control_number as the key.'
+        refused = f'maps a column to control_number, but "overlay_key" is bates_begin. {advice}'
+    if refused:
+        raise FileRefusedError(FileFailure.BAD_OPTIONS, f"Option 'columns' {refused}")
 
 
 def compute_header_fingerprint(names: Sequence[str], delimiter: str) -> str:

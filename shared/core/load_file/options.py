@@ -16,7 +16,7 @@ from core.exhibit_dates import DATE_FIELDS
 from core.load_file import encoding
 from core.load_file.encoding import has_surrogates
 from core.load_file.field_mapping import FIELDS
-from core.load_file.given_columns import ProfileUse
+from core.load_file.given_columns import ProfileUse, check_columns
 from core.load_mode import OVERLAY_OPTIONS, LoadMode, parse_load_mode
 from core.time_zones import list_zones, suggest_zones
 
@@ -74,7 +74,8 @@ class ImportOptions:
 def parse_options(document: object) -> ImportOptions:
     """Return the options in a JSON document.
 
-    Raises FileRefusedError (BAD_OPTIONS) for an invalid option; the message names the option and the values it accepts.
+    Raises FileRefusedError (BAD_OPTIONS) for an invalid option, and for options that contradict each other; the message
+    names the option and the values it accepts.
     """
     if not isinstance(document, Mapping):
         raise _refuse('The options are not a JSON object. Write them as in {"delimiter": "comma"}.')
@@ -83,7 +84,7 @@ def parse_options(document: object) -> ImportOptions:
     if unknown:
         raise _refuse(f"Unknown option {unknown[0]!r}. The options are {', '.join(sorted(known))}.")
     header = _parse_flag(document, "header", default=True)
-    return ImportOptions(
+    options = ImportOptions(
         user_id=_parse_text(document, "user_id"),
         encoding=_parse_encoding(_parse_text(document, "encoding")),
         delimiter=_parse_character("delimiter", _parse_text(document, "delimiter")),
@@ -99,6 +100,9 @@ def parse_options(document: object) -> ImportOptions:
         profile=_parse_profile(document.get("profile")),
         load_mode=parse_load_mode(document),
     )
+    _check_characters(options)
+    check_columns(options.columns, options.load_mode, has_header=header)
+    return options
 
 
 def _refuse(message: str) -> FileRefusedError:
@@ -142,6 +146,15 @@ def _parse_character(option: str, text: str | None, *, allow_none: bool = False)
         message = f"Option {option!r} is {text!r}. It must be one character, its decimal code, or one of {names}"
         raise _refuse(f"{message}; space, digits, CR, LF and NUL are not allowed.")
     return found
+
+
+def _check_characters(options: ImportOptions) -> None:
+    """Raise FileRefusedError (BAD_OPTIONS) if one character would have two meanings."""
+    for first, second in (("delimiter", "qualifier"), ("delimiter", "newline"), ("qualifier", "newline")):
+        character = getattr(options, first)
+        if character and character == getattr(options, second):
+            advice = f"Change {second!r}, or remove it to have it detected."
+            raise _refuse(f"Options {first!r} and {second!r} are both {character!r}. {advice}")
 
 
 def _parse_columns(mapping: object) -> Mapping[str, str]:

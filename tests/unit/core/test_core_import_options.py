@@ -33,6 +33,15 @@ GOOD: list[tuple[dict[str, Any], ImportOptions]] = [
     ({"header": False, "cells": 10_000}, ImportOptions(header=False, cells=10_000)),
     ({"line_ends": "cr", "cells": None}, ImportOptions(line_ends="cr")),
     ({"columns": {"1": "title", "Note": "property"}}, ImportOptions(columns={"1": "title", "Note": "property"})),
+    (
+        {"columns": {"A": "tags", "B": "tags", "C": "property", "D": "property"}},
+        ImportOptions(columns={"A": "tags", "B": "tags", "C": "property", "D": "property"}),
+    ),
+    (
+        {"header": False, "columns": {"Column 2": "title"}},
+        ImportOptions(header=False, columns={"Column 2": "title"}),
+    ),
+    ({"qualifier": "none", "newline": "none"}, ImportOptions(qualifier=NO_CHARACTER, newline=NO_CHARACTER)),
     ({"date_order": "DMY"}, ImportOptions(date_order="DMY")),
     ({"date_order": {"date_sent": "DMY", "date_created": None}}, ImportOptions(date_order={"date_sent": "DMY"})),
     ({"time_zone": "Europe/Berlin"}, ImportOptions(time_zone="Europe/Berlin")),
@@ -54,6 +63,11 @@ BAD: list[tuple[object, str]] = [
     *(({"time_zone": value}, "'time_zone'") for value in ("EDT", "Factory", "", 5, "posixrules", "/etc/localtime")),
     *(({"user_id": value}, "'user_id'") for value in ("x" * 256, 7)),
     *(({"delimeter": ","}, "'delimeter'"), ({"qualifier": "''"}, "'qualifier'"), ({"newline": "\\n"}, "'newline'")),
+    *(({"delimiter": "comma", name: ","}, f"'{name}'") for name in ("qualifier", "newline")),
+    ({"qualifier": "quote", "newline": "34"}, "'newline'"),
+    ({"columns": {"A": "title", "2": "title"}}, "'columns'"),
+    ({"header": False, "columns": {"1": "control_number", "Title": "title"}}, "'Title'"),
+    ({"mode": "overlay", "overlay_key": "bates_begin", "columns": {"A": "control_number"}}, "control_number"),
     *(({"encoding": "utf-7"}, "utf-8"), ({"encoding": ["utf-8"]}, "'encoding'")),
 ]
 
