@@ -74,8 +74,10 @@ class ImportPreview(ResponseModel):
     may_change: list[str] = Field(description="The findings that the rest of the file can change.")
     detection: PreviewDetection
     rows_read: int = Field(description="The rows in the bytes that were read.")
-    rows_counted: int = Field(description="The rows of which the columns were counted, at most 10,000.")
-    rows: list[PreviewRow] = Field(description="The first 20 rows.")
+    rows_counted: int = Field(
+        description="The rows of which the columns were counted, at most 10,000, and 250,000 cells."
+    )
+    rows: list[PreviewRow] = Field(description="The first 20 rows; fewer of a file with over 2,500 columns.")
     column_count: int
     columns: list[PreviewColumn] = Field(description="The first 300 columns.")
     header_fingerprint: str | None = Field(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 
 from core.imports.column_report import ColumnKind, describe_columns
@@ -27,6 +28,8 @@ from core.load_file.split_state import Chunk
 from core.load_file.splitter import Splitter
 
 SHOWN_ROWS, COUNTED_ROWS, SAMPLES = 20, 10_000, 3
+# Of a file with thousands of columns, whose rows take as long as a thousand others, fewer rows are enough.
+SHOWN_CELLS, COUNTED_CELLS, MIN_ROWS = 50_000, 250_000, 3
 # A response of Lambda has at most 6 MB.
 LISTED_COLUMNS, CELL_CHARACTERS = 300, 100
 _SLICE_BYTES = 250_000
@@ -44,6 +47,15 @@ class ConvertedRow:
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     properties: Mapping[str, str | None] = field(default_factory=dict)
     codes: Sequence[tuple[str | None, str]] = ()
+
+    def find_code(self, column: str) -> str | None:
+        """Return the first code of the column or of the whole row."""
+        code = self._first_codes.get(column)
+        return self._first_codes.get(None, code) if code is None else code
+
+    @cached_property
+    def _first_codes(self) -> Mapping[str | None, str]:
+        return dict(reversed(self.codes))
 
 
 Convert = Callable[[Row], ConvertedRow]
@@ -119,7 +131,11 @@ def build_preview(head: bytes, size: int, options: ImportOptions, make_convert: 
     layout = splitter.build_layout(options, whole=whole)
     if whole and size > layout.body_start and not splitter.rows_seen:
         raise build_unread_rest(size - layout.body_start)
-    table = _Table(layout, list(islice(_read_records(head, chunks, layout), COUNTED_ROWS)), make_convert(layout))
+    shown, counted = (
+        min(rows, max(MIN_ROWS, cells // len(layout.names)))
+        for rows, cells in ((SHOWN_ROWS, SHOWN_CELLS), (COUNTED_ROWS, COUNTED_CELLS))
+    )
+    table = _Table(layout, list(islice(_read_records(head, chunks, layout), counted)), make_convert(layout))
     detection = detect(opening, options, layout, splitter, whole=whole)
     return Preview(
         provisional=not whole,
@@ -129,7 +145,7 @@ def build_preview(head: bytes, size: int, options: ImportOptions, make_convert: 
         detection=detection,
         rows_read=splitter.rows_seen,
         rows_counted=len(table.sound),
-        rows=[table.show_row(record) for record in table.records[:SHOWN_ROWS]],
+        rows=[table.show_row(record) for record in table.records[:shown]],
         column_count=len(layout.names),
         columns=table.list_columns(),
         header_fingerprint=layout.fingerprint_header(),
@@ -196,7 +212,7 @@ class _Table:
 
     def _build_sample(self, index: int, cell: str, row: ConvertedRow) -> Sample:
         name, field_name = self._layout.names[index], self._layout.fields[index]
-        code = next((code for column, code in row.codes if column in (name, None)), None)
+        code = row.find_code(name)
         value: str | list[str] | None = row.properties.get(name)
         if field_name in _NAME_FIELDS:
             value = [shorten(each) for each in row.names.get(name, ())] or None

@@ -231,3 +231,12 @@ def test_a_header_has_a_fingerprint_of_its_names_and_its_delimiter() -> None:
     assert len(same | others) == 3
     bare = preview("A-1,x\r\n", {"header": False, "columns": {"1": "control_number"}})
     assert bare.header_fingerprint is None
+
+
+@pytest.mark.parametrize(("columns", "shown", "counted"), [(2_500, 20, 100), (9_999, 5, 25)])
+def test_of_a_wide_file_fewer_rows_are_shown_and_counted(columns: int, shown: int, counted: int) -> None:
+    header = ",".join(["Control Number", *(f"Column of {number}" for number in range(1, columns))])
+    rows = [",".join([f"A-{number}", *[""] * (columns - 1)]) for number in range(110)]
+    found = preview("\r\n".join([header, *rows, ""]))
+    assert (found.rows_read, len(found.rows), found.rows_counted) == (110, shown, counted)
+    assert (found.columns[0].distinct, found.columns[1].blank) == (counted, counted)
