@@ -21,6 +21,7 @@ from shell.db.column_limits import column_limits
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.comparison import CHANGED_MEANWHILE
+from shell.imports.chunks.conflicts import REMOVED_MEANWHILE
 from shell.imports.chunks.overlay_store import (
     ExhibitUpdate,
     KeyedExhibit,
@@ -69,7 +70,7 @@ class ChunkOverlay:
     def find_targets(self, transaction: Session, *, locked: bool) -> list[tuple[StorableRow, KeyedExhibit]]:
         """Return the rows that have one exhibit, with it, in the order of the file; the others are rejected or `new`.
 
-        Raises ConflictError if an exhibit is removed or gets another key before it is locked.
+        Raises ConflictError if an exhibit gets another key before it is locked, UnavailableError if it is removed.
         """
         held = self._list_held() if locked else {}
         keys = {str(row.control_number) for row in self._input.valid}
@@ -100,7 +101,10 @@ class ChunkOverlay:
         current = lock_exhibits(transaction, [exhibit_id for _, exhibit_id in targets])
         for row, exhibit_id in targets:
             now = current.get(exhibit_id)
-            if now is None or getattr(now, self._key.value) != row.control_number:
+            if now is None:
+                # Every attempt has the ids that were found before the transaction.
+                raise UnavailableError(REMOVED_MEANWHILE)
+            if getattr(now, self._key.value) != row.control_number:
                 raise ConflictError(CHANGED_MEANWHILE)
         return current
 
