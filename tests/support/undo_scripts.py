@@ -15,17 +15,18 @@ NUMBERS = tuple(f"A-{number}" for number in range(1, 7))
 # By column: what a cell may hold.
 CELLS: Mapping[str, Sequence[str]] = {
     "Title": ("", "one", "two", "Two", "  "),
-    "Bates Begin": ("", "N-1", "N-2", "N-3"),
+    "Bates Begin": ("", "N-1", "N-2", "N-3", " N-2"),
     "Parent": ("", *NUMBERS[:4]),
     "Custodian": ("", "Smith", "SMITH;Jones", "Brown"),
     "Tags": ("", "hot", "Hot;cold", "cold"),
-    "Date Sent": ("", "2001-01-31", "2002-02-02 10:00", "no date"),
+    "Date Sent": ("", "2001-01-31", "31 Jan 2001", "2002-02-02 10:00", "no date"),
+    "Document Date": ("", "2001-01-31", "2003-03-03 11:00"),
     "Author": ("", "Ann", "Bob"),
     "Pages": ("", "1", "2"),
 }
 FAMILY_FREE = tuple(name for name in CELLS if name != "Parent")
-FIELDS = ("title", "bates_begin", "date_sent")
 Key = tuple[str, str]
+SENT, DOCUMENT_DATE = ("field", "date_sent"), ("field", "document_date")
 
 
 @dataclass(frozen=True)
@@ -123,10 +124,14 @@ class Replay:
             if number not in before:
                 self.documents[number] = _Document(import_id, dict(values))
                 continue
-            for key in sorted(values.keys() | before[number].keys()):
-                old, new = before[number].get(key), values.get(key)
-                if old != new:
-                    self.documents[number].writes.append((import_id, key, old, new))
+            keys = values.keys() | before[number].keys()
+            changed = {key for key in keys if before[number].get(key) != values.get(key)}
+            if values.get(DOCUMENT_DATE, (None,))[-1] == "date_sent" and changed & {SENT, DOCUMENT_DATE}:
+                # The one follows from the other.
+                changed |= {SENT, DOCUMENT_DATE}
+            for key in sorted(changed):
+                write = (import_id, key, before[number].get(key), values.get(key))
+                self.documents[number].writes.append(write)
 
     def edit(self, number: str, key: Key, new: Any, *, only_if_there: bool = False) -> None:
         """Take over a request of a user, which counts even if it changes nothing; a removal only where it removes."""
@@ -148,18 +153,31 @@ class Replay:
 
 
 def read_values(world: Queried) -> dict[str, dict[Key, Any]]:
-    """The values of all documents as stored: fields, properties and links; an absent one is left out."""
-    columns = ", ".join(FIELDS)
-    found: dict[str, dict[Key, Any]] = {}
-    for number, properties, *values in world.query(
-        f"SELECT control_number, document_properties, {columns} FROM exhibits"
-    ):
-        fields = {("field", name): value for name, value in zip(FIELDS, values, strict=True) if value is not None}
-        entries = {("property", name): value for name, value in json.loads(properties or "{}").items()}
-        found[number] = fields | entries
+    """The values of all documents as stored: fields, properties and links; an absent one is left out.
+
+    What one cell sets together is one value: a date of one import never has the precision or the text of another.
+    """
+    found = {row.control_number: dict(_list_values(row)) for row in world.query("SELECT * FROM exhibits")}
     for number, kind, name in _list_links(world):
         found[number][kind, name.lower()] = True
     return found
+
+
+def _list_values(row: Any) -> Iterator[tuple[Key, Any]]:
+    properties = json.loads(row.document_properties or "{}")
+    document, sent, *_ = list(row.date_precision or "--")
+    together = {
+        ("field", "bates_begin"): (row.bates_begin, properties.pop("Bates Begin", None)),
+        SENT: (row.date_sent, properties.pop("Date Sent", None), sent.strip("-") or None),
+        DOCUMENT_DATE: (
+            *(row.document_date, properties.pop("Document Date", None), document.strip("-") or None),
+            row.document_date_source,
+        ),
+    }
+    yield from ((key, values) for key, values in together.items() if any(values))
+    yield from ((("property", name), value) for name, value in properties.items())
+    if row.title is not None:
+        yield ("field", "title"), row.title
 
 
 def _list_links(world: Queried) -> Iterator[tuple[str, str, str]]:

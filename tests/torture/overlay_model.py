@@ -7,7 +7,7 @@ case: which of several spellings is stored depends on what was imported before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -110,6 +110,24 @@ def overlay(document: Document, cells: Cells, plan: OverlayPlan) -> dict[Key, Va
     _date(after, document[SOURCE], touched)
     _link(after, cells, plan)
     return after
+
+
+def list_companions(document: Document, cells: Cells, plan: OverlayPlan, changed: Collection[Key]) -> set[Key]:
+    """Return what a row sets together with something that it changes: all of a date, or an id and its text."""
+    touched = [column for column, cell in cells.items() if plan.blanks == "clear" or not is_blank(cell)]
+    following = {SOURCE, (FIELD, "document_date"), (FIELD, "document_date_precision")}
+    found: set[Key] = set()
+    for column in touched:
+        members: set[Key] = {(PROPERTY, column)}
+        if column in KEYS:
+            members |= {(FIELD, KEYS[column])}
+        elif column in DATES:
+            members |= {(FIELD, DATES[column]), (FIELD, f"{DATES[column]}_precision")}
+        follows = document[SOURCE] is not None and document[SOURCE] == DATES.get(column)
+        if column == "Document Date" or (follows and "Document Date" not in touched):
+            members |= following
+        found |= members if members & set(changed) and len(members) > 1 else set()
+    return found
 
 
 def _date(after: dict[Key, Value], source: Value, touched: Cells) -> None:

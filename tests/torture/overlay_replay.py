@@ -23,6 +23,7 @@ from tests.torture.overlay_model import (
     compare,
     create,
     default,
+    list_companions,
     overlay,
 )
 from tests.torture.undo_model import TakenBack, apply, find_reason_to_stay, take_back
@@ -102,7 +103,10 @@ class Replay:
         outcome = self._course.outcomes.get(import_id)
         if outcome is None or outcome.targets.get(entry.line or 0) != self.stored.id:
             return None
-        changes = compare(before, overlay(before, outcome.plan.lines()[entry.line or 0], outcome.plan))
+        cells = outcome.plan.lines()[entry.line or 0]
+        changes = compare(before, overlay(before, cells, outcome.plan))
+        for key in list_companions(before, cells, outcome.plan, changes) - changes.keys():
+            changes[key] = (before.get(key, default(key)), before.get(key, default(key)))
         if any(part in (FIELD, PROPERTY) for part, _ in changes):
             changes[ROW_HASH] = (before.get(ROW_HASH), None)
         return changes

@@ -8,7 +8,20 @@ from typing import Any
 
 from tests.torture.findings import LOST, MISPLACED
 from tests.torture.overlay_case import Entry, Stored
-from tests.torture.overlay_model import FIELD, PROPERTY, ROW_HASH, TAG, Document, Key, create, judge_file, overlay
+from tests.torture.overlay_model import (
+    FIELD,
+    PROPERTY,
+    ROW_HASH,
+    SOURCE,
+    TAG,
+    Document,
+    Key,
+    compare,
+    create,
+    judge_file,
+    list_companions,
+    overlay,
+)
 from tests.torture.overlay_plans import OverlayPlan, UndoPlan, draw_steps
 from tests.torture.overlay_replay import Course, Replay
 from tests.torture.undo_model import find_reason_to_stay, take_back
@@ -55,6 +68,17 @@ def test_an_overlay_that_changes_more_than_its_row_says_is_misplaced() -> None:
     more = {(FIELD, "file_name"): (None, "a.msg"), **OVERLAY.changes}
     assert MISPLACED in _replay([EDIT, OVERLAY._replace(changes=more)], title="two", file_name="a.msg", row_hash=None)
     assert MISPLACED in _replay([EDIT, OVERLAY._replace(line=3)], title="two", row_hash=None)
+
+
+def test_an_overlay_records_a_date_with_all_that_is_set_with_it() -> None:
+    """Without the members that are equal, an undo would combine dates of two imports."""
+    plan = OverlayPlan(("Control Number", "Date Sent"), (("A-1", "2001-01-31"),), mode="overlay")
+    before = create({"Control Number": "A-1", "Date Sent": "2001-01-31 10:00"})
+    cells = plan.lines()[2]
+    companions = list_companions(before, cells, plan, compare(before, overlay(before, cells, plan)))
+    dates = {(FIELD, f"{date}{end}") for date in ("date_sent", "document_date") for end in ("", "_precision")}
+    assert companions == {*dates, SOURCE, (PROPERTY, "Date Sent")}
+    assert list_companions(before, cells, plan, {TITLE}) == set()
 
 
 def test_an_undo_that_brings_back_another_value_than_that_without_the_import_is_misplaced() -> None:

@@ -74,6 +74,9 @@ def _name_changes(layout: Layout, changes: Changes) -> Iterator[tuple[str, str |
     # The text of a column that feeds a field is kept as a property too, and counts once.
     fed = {name for name, field in zip(layout.names, layout.fields, strict=True) if field}
     for key, change in changes.items():
+        if change.old == change.new:
+            # Recorded with what is set together with it.
+            continue
         if key.kind in (Kind.CUSTODIAN, Kind.TAG):
             name = columns.get(key.kind.value, key.kind.value)
             yield (name, None, _cut(key.name)) if change.new else (name, _cut(key.name), None)

@@ -4,16 +4,17 @@ Guaranteed: only columns of the file are touched; a blank cell changes nothing u
 exactly, and an absent property, null and "" are three values. Overlaying a document with the row that created it
 changes nothing, but for padding that blanks clear: a cell of nothing but whitespace is blank, because programs pad
 columns with spaces. A document date that follows from another date does so from the creation on; a parent follows from
-a family's range when a document is created, and where the blank cell of a parent clears.
+a family's range when a document is created, and where the blank cell of a parent clears. What one cell sets together,
+such as a date, its precision and its text, is recorded together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from core.exhibit_dates import DATE_FIELDS
-from core.exhibit_history import precision_field
+from core.exhibit_history import Key, Kind, precision_field
 from core.load_file.field_mapping import ORIGINAL_LINE
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
@@ -56,6 +57,7 @@ class RowOverlay:
             name: index for index, (name, field) in enumerate(columns) if field not in (*TEXTS, ORIGINAL_LINE)
         }
         self._keys = {name: str(field) for name, field in columns if field in KEYS}
+        self._members = {field: _list_members(layout, field) for field in (*KEYS[1:], *DATE_FIELDS)}
 
     @property
     def replaces_names(self) -> bool:
@@ -70,18 +72,17 @@ class RowOverlay:
     def find_fields(
         self, cells: Sequence[str], row: OverlaidDocument, stored: OverlaidDocument
     ) -> dict[str, str | None]:
-        """Return the new values of the fields that the row changes."""
+        """Return the values of the fields that the row sets, also of those that have them already."""
         touched = [field for field, index in self._texts.items() if self._clears or not is_blank(cells[index])]
         # Only texts are stored with their padding. A parent may follow from other cells than its own.
         padding = {field for field in touched if field in TEXTS and is_blank(cells[self._texts[field]])}
         given = {field: None if field in padding else row.fields[field] for field in touched}
-        given |= self._find_dates(cells, row, stored)
-        return {field: value for field, value in given.items() if value != stored.fields[field]}
+        return given | self._find_dates(cells, row, stored)
 
     def _find_dates(
         self, cells: Sequence[str], row: OverlaidDocument, stored: OverlaidDocument
     ) -> dict[str, str | None]:
-        touched = [date for date, index in self._dates.items() if self._clears or not is_blank(cells[index])]
+        touched = self._list_dates(cells)
         given = {date: row.fields[date] for date in touched}
         precisions = {precision_field(date): row.fields[precision_field(date)] for date in touched}
         source = stored.fields["document_date_source"]
@@ -92,6 +93,31 @@ class RowOverlay:
             given["document_date_source"] = source if given[source] else None
             precisions[precision_field("document_date")] = precisions[precision_field(source)]
         return given | precisions
+
+    def _list_dates(self, cells: Sequence[str]) -> list[str]:
+        return [date for date, index in self._dates.items() if self._clears or not is_blank(cells[index])]
+
+    def find_companions(
+        self, cells: Sequence[str], stored: OverlaidDocument, properties: PropertyChanges, changed: Collection[Key]
+    ) -> Iterator[Key]:
+        """Yield what the row sets together with something that it changes, whether it changes that or not.
+
+        These are an id and its text; a date, its precision, its text and that of its time; and the document date, its
+        source and its precision, with the date that it follows from. An undo of another import would otherwise leave
+        the date of one file with the precision or the text of another. `properties` are those of `find_properties`.
+        """
+        names = properties.given.keys() | properties.removed
+        for members in self._find_members(cells, stored):
+            if not members.isdisjoint(changed):
+                yield from (key for key in members if key.kind is Kind.FIELD or key.name in names)
+
+    def _find_members(self, cells: Sequence[str], stored: OverlaidDocument) -> Iterator[frozenset[Key]]:
+        ids = (field for field in KEYS[1:] if field in self._texts)
+        touched = [field for field in ids if self._clears or not is_blank(cells[self._texts[field]])]
+        dates, source = self._list_dates(cells), stored.fields["document_date_source"]
+        for field in (*touched, *dates):
+            follows = field == source and "document_date" not in dates
+            yield self._members[field] | (self._members["document_date"] if follows else frozenset())
 
     def is_as_new(self, cells: Sequence[str]) -> bool:
         """Return whether the row leaves in its own document what it would store in a new one."""
@@ -110,6 +136,15 @@ class RowOverlay:
         removed = (blank - derived if self._clears else set()) | exact
         properties = {name: row.properties[name] for name in given if name in row.properties}
         return PropertyChanges(properties, frozenset(removed))
+
+
+def _list_members(layout: Layout, field: str) -> frozenset[Key]:
+    """Return the fields that a column of this field sets, and the properties with its text and that of its time."""
+    times = [column.time for column in layout.date_columns if column.field == field and column.time is not None]
+    names = [layout.names[index] for index in (*layout.find_columns(field), *times)]
+    source = ["document_date_source"] if field == "document_date" else []
+    fields = [field, precision_field(field), *source] if field in DATE_FIELDS else [field]
+    return frozenset([*(Key(Kind.FIELD, name) for name in fields), *(Key(Kind.PROPERTY, name) for name in names)])
 
 
 def _is_trimmed(cell: str) -> bool:

@@ -54,7 +54,8 @@ _CANCEL = text(
     "finished_at = NOW(6) WHERE id = :import_id"
 )
 _CANCEL_UNDO = text(
-    "UPDATE imports AS i JOIN import_undos AS u ON u.import_id = i.id "
+    "UPDATE imports AS i FORCE INDEX (PRIMARY) STRAIGHT_JOIN import_undos AS u FORCE INDEX (PRIMARY) "
+    "ON u.import_id = i.id "
     "SET i.status = u.status_before, u.status = 'cancelled', u.finished_at = NOW(6) "
     "WHERE i.id = :import_id AND u.status = 'requested' AND u.dry_run = 0"
 )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from core.errors import ImportNotRunningError
+from core.errors import ImportNotRunningError, ImportRetriedError
 from core.events import Event
 from core.statuses import ChunkStatus, ImportPhase
 from shell.aws.sqs import send_messages
@@ -106,14 +106,13 @@ class ChunkOutcome:
     digest: bytes | None = None
 
 
-def complete_chunk(
-    transaction: Session, import_record: Imports, chunk_no: int, outcome: ChunkOutcome, generation: int | None = None
-) -> None:
+def complete_chunk(transaction: Session, import_record: Imports, chunk_no: int, outcome: ChunkOutcome) -> None:
     """Record the chunk's outcome and count the chunk down; with the last chunk, request the import's completion.
 
     Call it last in a transaction: all chunks contend for the import's row. Raises ImportNotRunningError if the import
-    is not active any more in the phase of `import_record`, or has been retried since `generation`, and
-    QueueUnavailableError if the queue does not take the request; the caller must then roll back.
+    is not active any more in the phase of `import_record`, ImportRetriedError if it was retried since that was read:
+    what the chunk found in the case may be gone, because an undo can run between a cancellation and a retry. Raises
+    QueueUnavailableError if the queue does not take the request. The caller must then roll back.
     """
     append_events(transaction, outcome.events)
     row = {"import_id": import_record.id, "chunk_no": chunk_no, "digest": outcome.digest}
@@ -123,8 +122,10 @@ def complete_chunk(
     counted = transaction.execute(_COUNT_DOWN, {"import_id": import_record.id, "status": phase.active_status.value})
     # After the count-down, which locks the import's row: a retry could commit between an earlier read and that lock.
     state = transaction.execute(_STATE, {"import_id": import_record.id}).one()
-    if count_changed_rows(counted) != 1 or generation not in (None, state.generation):
+    if count_changed_rows(counted) != 1:
         raise ImportNotRunningError(state.status)
+    if state.generation != import_record.generation:
+        raise ImportRetriedError()
     if state.chunks_left == 0:
         request = build_completion_request(import_record.id, state.generation)
         send_messages(settings().import_completions_queue_url, [request], tenant_id=import_record.tenant_id)

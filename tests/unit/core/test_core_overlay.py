@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from core.exhibit_history import Key, Kind
 from core.imports.overlay import OverlaidDocument, PropertyChanges, RowOverlay, is_blank
 from tests.unit.core.overlaying import CLEAR, KEEP, Cells, overlaid, parsed
 from tests.unit.core.reading import read_file
@@ -197,6 +198,57 @@ def test_a_row_changes_what_its_cells_say(
     assert changed(first, second, CLEAR) == clearing
 
 
+SENT_MEMBERS = {SENT, "date_sent_precision", "[Date Sent]"}
+FOLLOWING = {"document_date", "document_date_precision", "document_date_source"}
+# The cells of the first row and of the second one, what the second one changes, and what is set with it.
+COMPANIONS: list[tuple[str, Cells, Cells, set[str], set[str]]] = [
+    ("nothing", {"Date Sent": "2001-01-31"}, {"Date Sent": "2001-01-31", "Title": "uno"}, set(), set()),
+    (
+        "the text of a date",
+        {"Date Sent": "2001-01-31"},
+        {"Date Sent": "31 Jan 2001"},
+        {"[Date Sent]"},
+        SENT_MEMBERS | FOLLOWING,
+    ),
+    (
+        "a date, but not the document date",
+        {"Date Sent": "2001-01-31", "Document Date": "2001-01-31"},
+        {"Date Sent": "2002-02-28", "Document Date": "2001-01-31"},
+        {SENT},
+        SENT_MEMBERS,
+    ),
+    (
+        "the source of the document date",
+        {"Date Sent": "2001-01-31"},
+        {"Date Sent": "2001-01-31", "Document Date": "2001-01-31"},
+        {"document_date_source"},
+        FOLLOWING | {"[Document Date]"},
+    ),
+    (
+        "the text of a time",
+        {"Date Received": "2001-01-31", "Time Received": "10:00"},
+        {"Date Received": "2001-01-31", "Time Received": "10:00:00"},
+        {"[Time Received]"},
+        {"date_received", "date_received_precision", "[Date Received]", "[Time Received]"} | FOLLOWING,
+    ),
+    ("the text of an id", {"Bates End": "N-1"}, {"Bates End": " N-1"}, {"[Bates End]"}, {"bates_end", "[Bates End]"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "differing", "expected"), [c[1:] for c in COMPANIONS], ids=[c[0] for c in COMPANIONS]
+)
+def test_what_a_cell_sets_together_is_recorded_together(
+    first: Cells, second: Cells, differing: set[str], expected: set[str]
+) -> None:
+    stored = parsed({"Control Number": "A-1", **first}).document
+    row = parsed({"Control Number": "A-1", **second}, KEEP)
+    changed = {Key(Kind.PROPERTY, name[1:-1]) if "[" in name else Key(Kind.FIELD, name) for name in differing}
+    properties = row.overlay.find_properties(row.cells, row.document)
+    found = row.overlay.find_companions(row.cells, stored, properties, changed)
+    assert {f"[{key.name}]" if key.kind is Kind.PROPERTY else key.name for key in found} == expected
+
+
 def test_a_cell_after_the_last_column_changes_nothing() -> None:
     reading = read_file(b"Control Number,Title,\r\nA-1,one,\r\nA-2,two,\r\n", CLEAR)
     overlay = RowOverlay(reading.layout)
@@ -205,7 +257,7 @@ def test_a_cell_after_the_last_column_changes_nothing() -> None:
         new = OverlaidDocument(
             {**dict.fromkeys(parsed({"Control Number": "A"}).document.fields), "title": cells[1]}, {}
         )
-        assert overlay.find_fields(cells, new, new) == {}
+        assert overlay.find_fields(cells, new, new) == {"title": cells[1]}
         assert overlay.find_properties(cells, new) == PropertyChanges({}, frozenset({"Control Number"}))
 
 

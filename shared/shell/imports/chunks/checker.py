@@ -43,7 +43,7 @@ _USUAL_FROM = str(FIRST_YEAR)
 def check_chunk(chunk_input: ChunkInput) -> WriteResult:
     """Store the findings and facts of the chunk, and complete it, in one transaction.
 
-    Raises ChunkBusyError while another worker holds the chunk.
+    Raises ChunkBusyError while another worker holds the chunk, and ImportRetriedError.
     """
     chunk = chunk_input.chunk
     try:

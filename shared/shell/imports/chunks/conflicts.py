@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
+from core.errors import UnavailableError
 from core.exhibit_dates import EVENT_DATES
 from core.imports.conflicts import Differences, Origin, describe_conflict
 from core.load_file.layout import Layout
@@ -22,6 +23,7 @@ from shell.utils.document_properties import parse_properties
 
 # An exhibit can take 64 KB.
 EXHIBITS_PER_STATEMENT = 100
+REMOVED_MEANWHILE = "an exhibit was removed by an undo after the chunk was read; the chunk is read again"
 _FIELDS = (*KEYS[1:], *TEXTS, "document_date")
 _STORED = text(
     "SELECT e.*, e.row_hash IS NULL AS edited, COALESCE(i.file_name, '') AS source_file "
@@ -33,7 +35,10 @@ _STORED = text(
 def explain_conflicts(
     transaction: Session, import_record: Imports, layout: Layout, rows: Sequence[tuple[StorableRow, int]]
 ) -> Iterator[tuple[StorableRow, Sequence[RowError]]]:
-    """Yield the rows of an import, given with the ids of their exhibits, each with its error."""
+    """Yield the rows of an import, given with the ids of their exhibits, each with its error.
+
+    Raises UnavailableError for an exhibit that the import's case does not have any more.
+    """
     stored = _read_stored(transaction, import_record, [exhibit_id for _, exhibit_id in rows])
     for (row, _), theirs in zip(rows, stored, strict=True):
         differences = _find_differences(layout, dict(zip(COLUMNS, row.values, strict=True)), theirs)
@@ -43,7 +48,7 @@ def explain_conflicts(
 def find_origins(transaction: Session, import_record: Imports, exhibit_ids: Sequence[int]) -> dict[int, Origin]:
     """Return where the values of exhibits came from, by the ids of the exhibits.
 
-    Raises KeyError for an exhibit that is not of the import's case.
+    Raises UnavailableError for an exhibit that the import's case does not have any more.
     """
     return {row["id"]: _read_origin(row) for row in _read_stored(transaction, import_record, exhibit_ids)}
 
@@ -56,6 +61,8 @@ def _read_stored(
     for start in range(0, len(exhibit_ids), EXHIBITS_PER_STATEMENT):
         ids = exhibit_ids[start : start + EXHIBITS_PER_STATEMENT]
         stored = {row["id"]: row for row in transaction.execute(_STORED, {"ids": ids, **case}).mappings()}
+        if len(stored) < len(ids):
+            raise UnavailableError(REMOVED_MEANWHILE)
         yield from (stored[exhibit_id] for exhibit_id in ids)
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, select, text
 from sqlalchemy.orm import Session
 
 from core.codes import Rejection
-from core.errors import ChunkBusyError, ImportNotRunningError
+from core.errors import ChunkBusyError, ImportNotRunningError, ImportRetriedError
 from core.statuses import ChunkStatus, ImportPhase
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
@@ -76,10 +76,12 @@ def _fail_chunk(import_id: int, chunk_no: int, generation: int | None) -> bool:
             if chunk is None or chunk.status != ChunkStatus.PENDING:
                 return False
             import_record = transaction.get_one(Imports, import_id)
+            if generation not in (None, import_record.generation):
+                return False
             _record_failure(transaction, import_record, chunk)
             counts = Counts(0, 0, 0, rejected=chunk.row_count, warnings=0)
-            complete_chunk(transaction, import_record, chunk_no, ChunkOutcome(ChunkStatus.FAILED, counts), generation)
-    except ImportNotRunningError:
+            complete_chunk(transaction, import_record, chunk_no, ChunkOutcome(ChunkStatus.FAILED, counts))
+    except (ImportNotRunningError, ImportRetriedError):
         return False
     return True
 

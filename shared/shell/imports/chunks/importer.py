@@ -1,7 +1,8 @@
 """Import one chunk of a load file, or check it: all of its rows exactly once, or none.
 
 Guaranteed: a chunk that is done stays done, however often its message is delivered; the imported bytes are those that
-the splitting pass read, otherwise the chunk is retried. Everything before `write_chunk` only reads.
+the splitting pass read, otherwise the chunk is retried. Everything before `write_chunk` only reads. The import's row is
+read first: if the import was retried since, the chunk is read again, because what it found in the case may be gone.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 TAIL_BYTES = 1_000
 # The driver converts every selected column, used or not.
 _COLUMNS = (
-    *(Imports.status, Imports.phase, Imports.tenant_id, Imports.case_id, Imports.user_id, Imports.layout),
-    *(Imports.bucket, Imports.object_key, Imports.version_id, Imports.etag),
+    *(Imports.status, Imports.phase, Imports.generation, Imports.tenant_id, Imports.case_id, Imports.user_id),
+    *(Imports.layout, Imports.bucket, Imports.object_key, Imports.version_id, Imports.etag),
 )
 _LOAD = (
     select(Imports, ImportChunks)
@@ -71,8 +72,8 @@ class LoadedChunk(NamedTuple):
 def import_chunk(import_id: int, chunk_no: int) -> str:
     """Import the chunk; return its status, or the status of an import that is not running any more.
 
-    Raises ChunkBusyError while another worker holds the chunk, and another UnavailableError for any failure that a
-    later delivery of the message can overcome.
+    Raises ChunkBusyError while another worker holds the chunk, ImportRetriedError if the import was retried while this
+    one did, and another UnavailableError for any failure that a later delivery of the message can overcome.
     """
     return finish_chunk(prepare_chunk(import_id, chunk_no))
 

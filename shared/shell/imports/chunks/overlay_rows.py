@@ -6,22 +6,22 @@ for a check without. Reading is bounded: the exhibits of a chunk can take 64 KB 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
 from core.codes import Rejection
 from core.errors import ConflictError, UnavailableError
-from core.exhibit_dates import DATE_FIELDS
-from core.exhibit_history import ABSENT, Change, Changes, Key, Kind, Value, describe_fields, restore_columns
-from core.imports.overlay import OVERLAID_COLUMNS, OverlaidDocument, RowOverlay
+from core.exhibit_history import Change, Changes, Key, Kind
+from core.imports.overlay import RowOverlay
 from core.load_file.rows import RowError, ValueChange
 from core.load_mode import OverlayKey
 from shell.db.column_limits import column_limits
 from shell.imports.chunks.chunk_input import ChunkInput
-from shell.imports.chunks.coercion import COLUMNS, StorableRow
+from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.comparison import CHANGED_MEANWHILE
+from shell.imports.chunks.conflicts import REMOVED_MEANWHILE
 from shell.imports.chunks.overlay_store import (
     ExhibitUpdate,
     KeyedExhibit,
@@ -32,9 +32,10 @@ from shell.imports.chunks.overlay_store import (
     read_documents,
     slice_by_size,
 )
+from shell.imports.chunks.overlay_values import ValueChanges, compare_values
 from shell.imports.chunks.results import RowResults
 from shell.tables.name_kinds import NAME_KINDS, NameKind
-from shell.utils.document_properties import PropertyChange, merge_properties, parse_properties, serialize_properties
+from shell.utils.document_properties import PropertyChange
 
 MAX_LISTED = 20
 
@@ -44,14 +45,6 @@ class _LinkChanges(NamedTuple):
 
     added: Sequence[tuple[NameKind, int, str]] = ()
     removed: Sequence[tuple[NameKind, int, str]] = ()
-
-
-class _ValueChanges(NamedTuple):
-    """What a row changes besides links, and the values of its exhibit's columns afterwards."""
-
-    changes: Changes
-    columns: Mapping[str, Any]
-    properties: str | None
 
 
 class OverlaidRow(NamedTuple):
@@ -77,7 +70,7 @@ class ChunkOverlay:
     def find_targets(self, transaction: Session, *, locked: bool) -> list[tuple[StorableRow, KeyedExhibit]]:
         """Return the rows that have one exhibit, with it, in the order of the file; the others are rejected or `new`.
 
-        Raises ConflictError if an exhibit is removed or gets another key before it is locked.
+        Raises ConflictError if an exhibit gets another key before it is locked, UnavailableError if it is removed.
         """
         held = self._list_held() if locked else {}
         keys = {str(row.control_number) for row in self._input.valid}
@@ -108,7 +101,10 @@ class ChunkOverlay:
         current = lock_exhibits(transaction, [exhibit_id for _, exhibit_id in targets])
         for row, exhibit_id in targets:
             now = current.get(exhibit_id)
-            if now is None or getattr(now, self._key.value) != row.control_number:
+            if now is None:
+                # Every attempt has the ids that were found before the transaction.
+                raise UnavailableError(REMOVED_MEANWHILE)
+            if getattr(now, self._key.value) != row.control_number:
                 raise ConflictError(CHANGED_MEANWHILE)
         return current
 
@@ -155,7 +151,7 @@ class ChunkOverlay:
         if stored is None:
             self._results.unchanged.append((row, exhibit.id))
             return None
-        values = _ValueChanges({}, stored.columns, stored.properties)
+        values = ValueChanges({}, stored.columns, stored.properties)
         if not self._has_values(row, exhibit):
             if not row.values:
                 raise UnavailableError("an exhibit was changed after the chunk was read; the chunk is read again")
@@ -175,18 +171,10 @@ class ChunkOverlay:
         """
         return row.row_hash == exhibit.row_hash and self._overlay.is_as_new(row.source.cells or ())
 
-    def _compare(self, row: StorableRow, stored: StoredDocument) -> tuple[StorableRow, _ValueChanges]:
+    def _compare(self, row: StorableRow, stored: StoredDocument) -> tuple[StorableRow, ValueChanges]:
         """Return the row, with warnings of properties that do not fit, and the values that it changes."""
-        cells, new, before = row.source.cells or (), _read_values(row), stored.document
-        fields = self._overlay.find_fields(cells, new, before)
-        merged, dropped = merge_properties(before.properties, *self._overlay.find_properties(cells, new), self._limit)
-        if dropped:
-            row = self._add_warnings(row, dropped)
-        changes = {Key(Kind.FIELD, name): Change(before.fields[name], value) for name, value in fields.items()}
-        columns = {**stored.columns, **restore_columns(fields, stored.columns["date_precision"])}
-        differing = dict(_compare_properties(before.properties, merged))
-        text = (serialize_properties(merged) if merged else None) if differing else stored.properties
-        return row, _ValueChanges({**changes, **differing}, columns, text)
+        values, dropped = compare_values(self._overlay, row, stored, self._limit)
+        return (self._add_warnings(row, dropped) if dropped else row), values
 
     def _add_warnings(self, row: StorableRow, dropped: Sequence[PropertyChange]) -> StorableRow:
         originals = dict(zip(self._input.layout.names, row.source.cells or (), strict=False))
@@ -238,25 +226,7 @@ def compare_overlay(transaction: Session, chunk_input: ChunkInput, results: RowR
     results.inserted += ((row, 0) for row in overlay.new)
 
 
-def _read_values(row: StorableRow) -> OverlaidDocument:
-    values = dict(zip(COLUMNS, row.values, strict=True))
-    columns = {name: values[name] for name in OVERLAID_COLUMNS}
-    # The form of the history, which always has microseconds.
-    dates = {date: f"{value}.000000" for date in DATE_FIELDS if (value := columns[date]) and "." not in value}
-    properties = values["document_properties"]
-    return OverlaidDocument(describe_fields(columns | dates), parse_properties(properties) if properties else {})
-
-
-def _compare_properties(stored: Mapping[str, Value], merged: Mapping[str, Value]) -> Iterator[tuple[Key, Change]]:
-    if stored == merged:
-        return
-    for name in stored.keys() | merged.keys():
-        old, new = stored.get(name, ABSENT), merged.get(name, ABSENT)
-        if old != new:
-            yield Key(Kind.PROPERTY, name), Change(old, new)
-
-
-def _list_changes(values: _ValueChanges, exhibit: KeyedExhibit, links: _LinkChanges) -> Changes:
+def _list_changes(values: ValueChanges, exhibit: KeyedExhibit, links: _LinkChanges) -> Changes:
     changes = dict(values.changes)
     if changes:
         # Also if it is NULL already: an undo of what made it NULL must see that values were changed since.

@@ -69,7 +69,7 @@ def find_result(chunk_input: ChunkInput) -> WriteResult | None:
 def write_chunk(chunk_input: ChunkInput) -> WriteResult:
     """Add the missing names in a short transaction, then write everything else in one; retry both on a conflict.
 
-    Raises ChunkBusyError while another worker holds the chunk.
+    Raises ChunkBusyError while another worker holds the chunk, and ImportRetriedError.
     """
     try:
         return _write_names_and_rows(chunk_input)
@@ -159,7 +159,8 @@ class ChunkWriter:
         """Return the case's exhibits under these numbers.
 
         Exhibits that were read before the transaction are not read again: this chunk does not write to them, and a
-        change since then has the same effect as a change after this chunk.
+        change since then has the same effect as a change after this chunk. None can be removed: while the import runs,
+        none of its case is undone, and after a retry `complete_chunk` has the chunk read again.
         """
         if self.layout.load_mode.is_overlay:
             return find_exhibits(transaction, self.import_record.case_id, numbers)

@@ -32,6 +32,8 @@ ENDED = frozenset(
     }
 )
 _HAS_DONE_CHUNK = text("SELECT 1 FROM import_chunks WHERE import_id = :import_id AND status = 'done' LIMIT 1")
+_LAST_NUMBER = text("SELECT COALESCE(MAX(undo_no), 0) FROM import_undos WHERE import_id = :import_id")
+_NOW = text("SELECT NOW(6)")
 _RETRY_PARTS = text(
     "UPDATE import_undo_parts SET status = 'pending', finished_at = NULL "
     "WHERE import_id = :import_id AND undo_no = :undo_no AND status = 'failed'"
@@ -55,7 +57,8 @@ def undo_import(transaction: Session, caller: Caller, import_id: int, body: Undo
     import_record = transaction.get(Imports, import_id, with_for_update=True, populate_existing=True)
     if import_record is None or import_record.tenant_id != caller.tenant_id:
         raise build_not_found()
-    last = find_last_undo(transaction, import_id, dry_run=None if body.dry_run else False)
+    is_undone = import_record.status in (ImportStatus.UNDOING, ImportStatus.UNDONE)
+    last = find_last_undo(transaction, import_id, dry_run=None if body.dry_run and not is_undone else False)
     if last is not None and _is_answer(import_record, last, dry_run=body.dry_run):
         if last.status in OPEN_UNDOS:
             # Its messages may be lost; a second one is harmless.
@@ -126,14 +129,15 @@ def _retry(transaction: Session, undo: ImportUndos) -> ImportUndos:
     undo.parts_left = int(transaction.execute(_COUNT_PENDING, place).scalar_one())
     undo.status = (UndoStatus.RUNNING if undo.parts else UndoStatus.REQUESTED).value
     undo.generation, undo.finished_at, undo.report_written = undo.generation + 1, None, 0
+    undo.created_at = transaction.execute(_NOW).scalar_one()
     return undo
 
 
 def _create(transaction: Session, caller: Caller, import_record: Imports, *, dry_run: bool) -> ImportUndos:
-    last = find_last_undo(transaction, import_record.id)
+    last = transaction.execute(_LAST_NUMBER, {"import_id": import_record.id}).scalar_one()
     undo = ImportUndos(
         import_id=import_record.id,
-        undo_no=1 if last is None else last.undo_no + 1,
+        undo_no=last + 1,
         status=UndoStatus.REQUESTED.value,
         dry_run=int(dry_run),
         user_id=caller.user_id,

@@ -3,7 +3,8 @@
 Guaranteed: the answer does not depend on which parts of the undo have run: an attachment that the import created stays
 for the same reasons for which its own part keeps it. An attachment of another import, or of a user, counts if it was
 attached after the import had begun: before, its parent was missing, and will be missing again.
-Not guaranteed: that an attachment which is made while the parent is being removed keeps it.
+Not guaranteed: that an attachment which is made while the parent is being removed keeps it; that a document with more
+than GENERATIONS below it in other parts goes at once: then it stays, and can be removed by undoing the import again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from core.exhibit_history import Entry, Key, Kind, fold
 from core.imports.undo import Kept
 from shell.imports.chunks.overlay_store import KeyedExhibit
 from shell.imports.undo.context import CreatedDocument, UndoContext, read_histories
-from shell.imports.undo.store import Attachment, find_attachments
+from shell.imports.undo.store import GENERATIONS, Attachment, find_descendants
 
 FindReasons = Callable[[Session, UndoContext, Collection[KeyedExhibit]], Mapping[int, Sequence[Kept]]]
 _PARENT = Key(Kind.FIELD, "parent_control_number")
@@ -34,33 +35,22 @@ def find_staying_children(
     `created` are the documents of one part, `kept` the ids of those that stay for other reasons.
     """
     parents = {each.exhibit.control_number: each.exhibit.id for each in created if each.exhibit.id not in kept}
-    ids = [each.exhibit.id for each in created]
-    own_children = _group_by_parent(created)
+    if not parents:
+        return {}
     staying: dict[str, str] = {}
     links: list[tuple[str, str]] = []
-    frontier, seen = dict(parents), set(parents)
-    while frontier:
-        # The documents of this part are known, and are most of the attachments.
-        for child in (each for parent in frontier for each in own_children.get(parent, ())):
-            _note(child.exhibit.id in kept, str(child.parent), child.exhibit.control_number, staying, links)
-        children = _find_children(reading, context, frontier, ids)
-        own = [child for child in children if child.import_id == context.import_record.id]
-        reasons = find_reasons(reading, context, [_as_exhibit(child) for child in own])
-        passing = [child for child in own if child.id not in reasons]
-        for each in children:
-            _note(each not in passing, each.parent, each.control_number, staying, links)
-        frontier = {child.control_number: child.id for child in passing if child.control_number not in seen}
-        seen |= frontier.keys()
-    _pass_up(staying, links)
-    return {parents[number]: child for number, child in staying.items() if number in parents}
-
-
-def _group_by_parent(created: Iterable[CreatedDocument]) -> dict[str, list[CreatedDocument]]:
-    found: dict[str, list[CreatedDocument]] = {}
+    # The documents of this part are known, and are most of the attachments.
     for each in created:
         if each.parent is not None:
-            found.setdefault(each.parent, []).append(each)
-    return found
+            _note(each.exhibit.id in kept, each.parent, each.exhibit.control_number, staying, links)
+    found = _find_attachments(reading, context, parents, [each.exhibit.id for each in created])
+    own = [child for child in found if child.import_id == context.import_record.id]
+    reasons = find_reasons(reading, context, [_as_exhibit(child) for child in own])
+    removable = {child.id for child in own if child.id not in reasons and child.generation < GENERATIONS}
+    for child in found:
+        _note(child.id not in removable, child.parent, child.control_number, staying, links)
+    _pass_up(staying, links)
+    return {parents[number]: child for number, child in staying.items() if number in parents}
 
 
 def _note(stays: bool, parent: str, child: str, staying: dict[str, str], links: list[tuple[str, str]]) -> None:
@@ -85,15 +75,16 @@ def _pass_up(staying: dict[str, str], links: Iterable[tuple[str, str]]) -> None:
                 waiting.append(parent)
 
 
-def _find_children(
-    reading: Session, context: UndoContext, parents: Mapping[str, int], known: Sequence[int]
+def _find_attachments(
+    reading: Session, context: UndoContext, created: Mapping[str, int], known: Sequence[int]
 ) -> list[Attachment]:
-    """Return the attachments of the parents (ids by number) that may stay, as they will be after the undo.
+    """Return the descendants of the part's documents (ids by number) that may stay, as they will be after the undo.
 
     Those with the ids `known` are left out.
     """
     import_id = context.import_record.id
-    children = find_attachments(reading, context.import_record, parents, known)
+    children = find_descendants(reading, context.import_record, created.keys(), known)
+    parents = {child.control_number: child.id for child in children} | dict(created)
     plain = [child for child in children if child.version == 1]
     found = [child for child in plain if child.import_id == import_id or child.id > parents[child.parent]]
     changed = {child.id: child for child in children if child.version > 1}

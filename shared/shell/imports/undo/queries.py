@@ -48,8 +48,12 @@ _PAGE = text(
 
 
 def find_last_undo(reading: Session, import_id: int, *, dry_run: bool | None = None) -> ImportUndos | None:
-    """Return the last undo of the import, or the last dry run, or the last of both; None if there is none."""
-    statement = select(ImportUndos).where(ImportUndos.import_id == import_id).order_by(ImportUndos.undo_no.desc())
+    """Return the last undo of the import, or the last dry run, or the last of both; None if there is none.
+
+    The last is that which was requested or retried last: a dry run can come between an undo that failed and its retry.
+    """
+    latest = (ImportUndos.created_at.desc(), ImportUndos.undo_no.desc())
+    statement = select(ImportUndos).where(ImportUndos.import_id == import_id).order_by(*latest)
     if dry_run is not None:
         statement = statement.where(ImportUndos.dry_run == int(dry_run))
     return reading.scalars(statement.limit(1)).one_or_none()

@@ -138,6 +138,27 @@ def test_overlays_undone_oldest_first(world: World) -> None:
 
 
 @pytest.mark.parametrize(
+    ("first", "second", "third"),
+    [
+        ("Date Sent,2001-01-31", "Date Sent,2002-02-02 10:00", "Date Sent,2003-03-03 11:00"),
+        ("Date Sent,2001-01-31", "Date Sent,2002-02-02 10:00", "Date Sent,02 Feb 2002 10:00"),
+        ("Date Sent,2001-01-31", "Document Date,2005-05-05", "Document Date,2006-06-06"),
+        ("Bates End, N-1", "Bates End,N-2", "Bates End,N-3"),
+    ],
+    ids=["precision", "text", "source", "text of an id"],
+)
+def test_what_a_later_import_set_together_stays_together(world: World, first: str, second: str, third: str) -> None:
+    """Of each of them, some of it is equal to what the import that is undone had set."""
+    imports = []
+    for mode, column in (("append", first), ("overlay", second), ("overlay", third)):
+        name, value = column.split(",")
+        imports.append(world.run(f"Control Number,{name}\r\nA-1,{value}\r\n".encode(), mode=mode))
+    stored = dump_documents(world)
+    undo(world, imports[1])
+    assert dump_documents(world) == stored
+
+
+@pytest.mark.parametrize(
     ("change", "code"),
     [
         (lambda world: edit(world, "A-1", title="edited"), "CHANGED_SINCE"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tracemalloc
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from core.codes import KeptCode
 from core.exhibit_history import Change, Entry, IsLive, Key, Value
 from core.imports import undo as rules
 from shell.imports.undo import restoring
+from shell.imports.undo.queries import get_undo
+from shell.imports.undo.store import GENERATIONS
 from shell.productions.queries import list_documents
 from shell.productions.steps import PRODUCTION, reserve
 from tests.integration.imports.conftest import Chunks
@@ -52,6 +55,23 @@ def test_statements_do_not_grow_with_the_documents(world: World) -> None:
     print(f"statements of a part that restores, and of one that removes: {found}")
     assert found[20] == found[180]
     assert max(found[20]) <= 40
+
+
+def test_statements_do_not_grow_with_the_depth_of_a_family(world: World, chunk_rows: Chunks) -> None:
+    """One deeper than is read goes in steps, each time the import is undone again."""
+    chunk_rows(5)
+    found: dict[int, list[int]] = {}
+    for size in (20, GENERATIONS + 25):
+        rows = "".join(f"A-{n},{f'A-{n - 1}' if n else ''}\r\n" for n in range(size))
+        import_id = world.run(f"Control Number,Parent\r\n{rows}".encode(), case=f"{size} generations")
+        parts = begin_undo(world, import_id)
+        found[size] = [statements(world, partial(call, import_chunk.lambda_handler, part)) for part in parts]
+        end_undo()
+        undone = get_undo(CALLER, import_id)
+        assert (undone.status.value == "undone") == (size < GENERATIONS)
+        assert [each.code.value for each in undone.reasons] == ([] if size < GENERATIONS else ["HAS_CHILDREN"])
+    assert max(found[20]) + 2 >= max(found[GENERATIONS + 25])
+    assert counts(undo(world, import_id))[0] == "undone"
 
 
 def test_a_thousand_documents_of_64_kilobytes_come_back_in_bounded_memory(world: World) -> None:
