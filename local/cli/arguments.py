@@ -6,7 +6,7 @@ import argparse
 import os
 from functools import partial
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from core.roles import Role
 from local.catalog import arguments as lists
@@ -155,7 +155,13 @@ _Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that raises UsageError, with the usage as its note, instead of ending the process."""
+    """A parser that raises UsageError, with the usage as its note, instead of ending the process.
+
+    Options cannot be abbreviated: an abbreviation that a script uses would break with the next option of its letters.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
         error = UsageError(message)
