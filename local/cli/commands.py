@@ -135,7 +135,7 @@ def stop(workspace: Workspace) -> int:
 
 
 def run_list(workspace: Workspace, options: argparse.Namespace) -> int:
-    """Print the list that the command asks for. Raises UsageError for a name, LocalError if it cannot be read."""
+    """Print the list that the command asks for. Raises UsageError for a wrong or unknown name, and LocalError."""
     for name in ("tenant", *(("case",) if options.command != "cases" else ())):
         check_name(name, getattr(options, name))
     with workspace.open_database() as url:

@@ -43,6 +43,7 @@ from local.errors import UsageError
         ["import", __file__, "--case", "a", "--encoding", "klingon"],
         ["import", __file__, "--case", "a", "--mapping", "nosuch.json"],
         ["export"],
+        ["cases", "--ten", "a"],
         ["cases", "--tenant", "a/b"],
         ["imports"],
         ["imports", "--case", "a/b"],
