@@ -80,7 +80,8 @@ ALLOWED: dict[str, set[str]] = {
         *("shell.exhibits", "shell.imports", "shell.db", "shell.settings"),
     },
     "local.printable": set(),
-    "local.undo": {"local.errors"},
+    "local.confirmation": {"local.errors"},
+    "local.undo": {"local.confirmation", "local.errors"},
     "local.profiles": {"core.imports.profile_options", "local.errors"},
     # A preview reads the local file as the functions read an upload.
     "local.preview": {
@@ -88,7 +89,7 @@ ALLOWED: dict[str, set[str]] = {
         *("core.load_file.options", "shell.db.column_limits", "shell.imports.chunks.preview_rows"),
     },
     "local.cli": {
-        *("local.preview", "local.printable", "local.profiles", "local.undo"),
+        *("local.confirmation", "local.preview", "local.printable", "local.profiles", "local.undo"),
         *("local.catalog", "local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
         *(
             "core.errors",

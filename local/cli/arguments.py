@@ -6,7 +6,7 @@ import argparse
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias
 
 from core.roles import Role
 from local.catalog import arguments as lists
@@ -41,7 +41,7 @@ examples:
   exhibit-ingest documents --case acme --title "board budget"
       find documents; `cases` and `imports --case acme` list what there is
   exhibit-ingest undo 12 --dry-run
-      find out what the undo of import 12 would do; without --dry-run, undo it
+      find out what the undo of import 12 would do; without --dry-run, ask and undo it
   exhibit-ingest database-url
       print the URL of the database, to query what was imported
   exhibit-ingest serve
@@ -155,13 +155,7 @@ _Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that raises UsageError, with the usage as its note, instead of ending the process.
-
-    Options cannot be abbreviated: an abbreviation that a script uses would break with the next option of its letters.
-    """
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options, allow_abbrev=False)
+    """A parser that raises UsageError, with the usage as its note, instead of ending the process."""
 
     def error(self, message: str) -> NoReturn:
         error = UsageError(message)
@@ -181,7 +175,7 @@ class _PrintVersion(argparse.Action):
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; `command` names the subcommand. It raises UsageError on wrong usage."""
-    top = _Parser(prog="exhibit-ingest", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=_RAW)
+    top = _Parser("exhibit-ingest", None, _DESCRIPTION, _EPILOG, formatter_class=_RAW, allow_abbrev=False)
     top.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_import_arguments(_add(commands, "import", "import load files into a case", None, _IMPORT_EPILOG))
@@ -208,7 +202,9 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _add(commands: _Commands, name: str, summary: str, description: str | None, epilog: str | None = None) -> _Parser:
-    return commands.add_parser(name, help=summary, description=description, epilog=epilog, formatter_class=_RAW)
+    # Abbreviated options in scripts would break with the next option of these letters.
+    form = partial(commands.add_parser, formatter_class=_RAW, allow_abbrev=False)
+    return form(name, help=summary, description=description, epilog=epilog)
 
 
 def _add_serve_arguments(parser: argparse.ArgumentParser) -> None:

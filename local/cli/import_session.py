@@ -24,7 +24,7 @@ from local.cli import report_download
 from local.cli.cancellation import cancel_import, describe_cancelled
 from local.cli.checks import check_case_exists
 from local.cli.import_journal import ImportJournal, RunningImport
-from local.cli.import_status import CodeCounts, ImportProgress, ImportProgressReader
+from local.cli.import_status import CodeCounts, ImportProgress, ImportProgressReader, list_open_undos
 from local.cli.progress import ProgressDisplay
 from local.cli.report_download import Reports
 from local.cli.signals import Interrupted
@@ -36,6 +36,7 @@ from local.services.disk_space import check_disk_space, temporary_folder
 from local.services.mysql_connection import describe_error, describe_place
 from local.stack import LocalStack
 from local.stack.served_stack import ServedStack
+from local.undo.resuming import describe_resumed, resume_undos
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,6 +93,10 @@ class _Session:
         with stack, ImportProgressReader(stack.database_url) as states:
             for upload, state, reports in cancel_abandoned(stack):
                 self.display.warn(_describe_abandoned(upload, state, reports))
+            if isinstance(stack, LocalStack):
+                # The stack of `serve` has resumed them.
+                for undo in resume_undos(stack, list_open_undos(stack.database_url)):
+                    self.display.warn(describe_resumed(undo))
             if not self.request.create_case:
                 check_case_exists(states.list_case_names(self.request.tenant), self.request.case)
             if self.request.profile:
@@ -205,7 +210,7 @@ class _Import:
 
         def on_state(state: ImportProgress | None) -> None:
             self._last = state
-            line.show(state)
+            line.show(state, is_check=bool(self._options.get("dry_run")))
             self._display.show_failures(self._stack.failures())
             self._check_disk_space()
 
