@@ -65,8 +65,8 @@ def describe(import_id: int, outcome: UndoOutcome, tenant: str) -> Iterator[str]
     if undo["foundUnchangedBy"]:
         listed = ", ".join(map(str, undo["foundUnchangedBy"]))
         yield (
-            f"Later imports counted rows as unchanged, perhaps because of this import: {listed}. Import their files "
-            "again if the case needs these rows."
+            "Imports that counted rows as unchanged between this import and its undo, perhaps because of it: "
+            f"{listed}. Import their files again if the case needs these rows."
         )
     if is_dry:
         yield f"Nothing was changed. To undo it: {command}"
