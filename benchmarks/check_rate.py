@@ -125,7 +125,9 @@ def _format(result: dict[str, Any]) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     keep = argparse.RawDescriptionHelpFormatter
-    made = argparse.ArgumentParser("python -m benchmarks.check_rate", None, _DESCRIPTION, _EPILOG, formatter_class=keep)
+    made = argparse.ArgumentParser(
+        "python -m benchmarks.check_rate", None, _DESCRIPTION, _EPILOG, formatter_class=keep, allow_abbrev=False
+    )
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     rows = number(10_000, 20_000_000)
     made.add_argument("--rows", type=rows, default=1_000_000, metavar="N", help="rows of the file (default: 1000000)")

@@ -143,7 +143,7 @@ def _format(server: str, stages: dict[str, list[float]]) -> str:
 def _parser() -> argparse.ArgumentParser:
     keep = argparse.RawDescriptionHelpFormatter
     made = argparse.ArgumentParser(
-        "python -m benchmarks.chunk_profile", None, _DESCRIPTION, _EPILOG, formatter_class=keep
+        "python -m benchmarks.chunk_profile", None, _DESCRIPTION, _EPILOG, formatter_class=keep, allow_abbrev=False
     )
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     made.add_argument(

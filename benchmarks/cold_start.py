@@ -125,7 +125,9 @@ def _parser(known: Sequence[str]) -> argparse.ArgumentParser:
         return text.split(",")
 
     keep = argparse.RawDescriptionHelpFormatter
-    made = argparse.ArgumentParser("python -m benchmarks.cold_start", None, _DESCRIPTION, _EPILOG, formatter_class=keep)
+    made = argparse.ArgumentParser(
+        "python -m benchmarks.cold_start", None, _DESCRIPTION, _EPILOG, formatter_class=keep, allow_abbrev=False
+    )
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     made.add_argument("--rounds", type=count, default=3, metavar="N", help="number of rounds (default: %(default)s)")
     made.add_argument(

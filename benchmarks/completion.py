@@ -181,7 +181,9 @@ def _shapes(text: str) -> list[str]:
 
 def _parser() -> argparse.ArgumentParser:
     keep = argparse.RawDescriptionHelpFormatter
-    made = argparse.ArgumentParser("python -m benchmarks.completion", None, _DESCRIPTION, _EPILOG, formatter_class=keep)
+    made = argparse.ArgumentParser(
+        "python -m benchmarks.completion", None, _DESCRIPTION, _EPILOG, formatter_class=keep, allow_abbrev=False
+    )
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     made.add_argument(
         *("--chunks",), type=number(2, 200_000), default=50_000, metavar="N", help="chunks (default: %(default)s)"

@@ -109,7 +109,9 @@ def _check_result(rounds: Rounds, missing: int) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     keep = argparse.RawDescriptionHelpFormatter
-    made = argparse.ArgumentParser("python -m benchmarks.contention", None, _DESCRIPTION, _EPILOG, formatter_class=keep)
+    made = argparse.ArgumentParser(
+        "python -m benchmarks.contention", None, _DESCRIPTION, _EPILOG, formatter_class=keep, allow_abbrev=False
+    )
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     made.add_argument(
         "--workers",

@@ -143,7 +143,9 @@ def _read_chunks(path: Path) -> Iterator[bytes]:
 
 def _parser() -> argparse.ArgumentParser:
     keep = argparse.RawDescriptionHelpFormatter
-    made = argparse.ArgumentParser("python -m benchmarks.file_checks", None, _DESCRIPTION, formatter_class=keep)
+    made = argparse.ArgumentParser(
+        "python -m benchmarks.file_checks", None, _DESCRIPTION, formatter_class=keep, allow_abbrev=False
+    )
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     for name, most, default, meaning in (
         ("rows", 100_000_000, 1_000_000, "rows of the file"),

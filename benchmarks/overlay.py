@@ -248,7 +248,9 @@ def _format(result: Mapping[str, Any]) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     keep = argparse.RawDescriptionHelpFormatter
-    made = argparse.ArgumentParser("python -m benchmarks.overlay", None, _DESCRIPTION, _EPILOG, formatter_class=keep)
+    made = argparse.ArgumentParser(
+        "python -m benchmarks.overlay", None, _DESCRIPTION, _EPILOG, formatter_class=keep, allow_abbrev=False
+    )
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     rows = number(1_000, 2_000_000)
     made.add_argument("--rows", type=rows, default=50_000, metavar="N", help="rows of the file (default: 50000)")

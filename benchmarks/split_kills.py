@@ -202,7 +202,7 @@ def _format(result: dict[str, Any]) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser("python -m benchmarks.split_kills", description=_DESCRIPTION)
+    made = argparse.ArgumentParser("python -m benchmarks.split_kills", description=_DESCRIPTION, allow_abbrev=False)
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     for name, least, most, default, meaning in (
         ("megabytes", 1, 200_000, 3_000, "size of the file"),

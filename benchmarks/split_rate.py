@@ -159,7 +159,9 @@ def _run_pass(rows: int, environment: dict[str, str], *arguments: str) -> Measur
 
 def _parser() -> argparse.ArgumentParser:
     keep = argparse.RawDescriptionHelpFormatter
-    made = argparse.ArgumentParser("python -m benchmarks.split_rate", None, _DESCRIPTION, _EPILOG, formatter_class=keep)
+    made = argparse.ArgumentParser(
+        "python -m benchmarks.split_rate", None, _DESCRIPTION, _EPILOG, formatter_class=keep, allow_abbrev=False
+    )
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     for name, least, most, default, meaning in (
         ("rows", 1, 20_000_000, 300_000, f"rows of the larger file; the smaller one has a {SMALLER}th"),

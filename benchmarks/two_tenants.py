@@ -110,7 +110,7 @@ def _format(seconds: dict[str, float]) -> str:
 def _parser() -> argparse.ArgumentParser:
     keep = argparse.RawDescriptionHelpFormatter
     made = argparse.ArgumentParser(
-        "python -m benchmarks.two_tenants", None, _DESCRIPTION, _EPILOG, formatter_class=keep
+        "python -m benchmarks.two_tenants", None, _DESCRIPTION, _EPILOG, formatter_class=keep, allow_abbrev=False
     )
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     rows = number(1, 100_000_000)

@@ -72,7 +72,9 @@ class HandlerImport:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build and check the application, import every handler and return the exit code."""
     # Rejects any argument before the previous build is deleted.
-    argparse.ArgumentParser(prog="python -m tools.build_here", description=main.__doc__).parse_args(arguments)
+    argparse.ArgumentParser(prog="python -m tools.build_here", description=main.__doc__, allow_abbrev=False).parse_args(
+        arguments
+    )
     try:
         machine = _machine()
         python = find_python(get_runtime_version(DEFAULT_TEMPLATE))

@@ -266,6 +266,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description="Check the output of `sam build`: processor, Python version, sources, leftovers and sizes.",
         epilog="exit status: 0 all checks passed, 1 a check failed, 2 wrong usage",
+        allow_abbrev=False,
     )
     parser.add_argument("build", type=Path, metavar="FOLDER", help="output folder of sam build, such as .aws-sam/build")
     parser.add_argument(

@@ -197,7 +197,7 @@ def _to_camel_part(part: str) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Write openapi.json, or with `--check` compare it with the handlers. Return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tools.openapi", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.openapi", description=__doc__, allow_abbrev=False)
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit with code 1 if openapi.json is outdated"
     )

@@ -80,19 +80,24 @@ ALLOWED: dict[str, set[str]] = {
         *("shell.exhibits", "shell.imports", "shell.db", "shell.settings"),
     },
     "local.printable": set(),
-    "local.undo": {"local.errors"},
+    "local.confirmation": {"local.errors"},
+    "local.option_advice": set(),
+    "local.undo": {"local.confirmation", "local.errors"},
     "local.profiles": {"core.imports.profile_options", "local.errors"},
     # A preview reads the local file as the functions read an upload.
     "local.preview": {
         *("core.errors", "core.imports.preview", "core.imports.findings", "core.load_file.dialect", "local.printable"),
+        "local.option_advice",
         *("core.load_file.options", "shell.db.column_limits", "shell.imports.chunks.preview_rows"),
     },
     "local.cli": {
-        *("local.preview", "local.printable", "local.profiles", "local.undo"),
+        *("local.confirmation", "local.option_advice", "local.preview", "local.printable", "local.profiles"),
+        "local.undo",
         *("local.catalog", "local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
         *(
             "core.errors",
             "core.caller",
+            "core.codes",
             "core.case_names",
             "core.roles",
             "core.imports.uploads",

@@ -105,7 +105,7 @@ def build_document(text: str) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Write docs/schema.md, or with `--check` compare it with the models. Return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tools.schema_document", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.schema_document", description=__doc__, allow_abbrev=False)
     parser.add_argument("--check", action="store_true", help="write nothing; exit with code 1 if it is outdated")
     check = parser.parse_args(arguments).check
     now = DOCUMENT.read_text(encoding="utf-8")

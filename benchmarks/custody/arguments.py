@@ -32,7 +32,9 @@ exit status: 0 measured; 1 overlaps were found, or the benchmark failed; 2 wrong
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; it exits with 2 on wrong usage."""
     keep = argparse.RawDescriptionHelpFormatter
-    made = argparse.ArgumentParser("python -m benchmarks.custody", None, _DESCRIPTION, _EPILOG, formatter_class=keep)
+    made = argparse.ArgumentParser(
+        "python -m benchmarks.custody", None, _DESCRIPTION, _EPILOG, formatter_class=keep, allow_abbrev=False
+    )
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     made.add_argument(
         "--seconds", type=_seconds, default=1.5, metavar="S", help="seconds per cell and round (default: %(default)s)"

@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; it exits with 2 on wrong usage."""
     keep = argparse.RawDescriptionHelpFormatter
     made = argparse.ArgumentParser(
-        "python -m benchmarks.import_rate", None, _DESCRIPTION, _EPILOG, formatter_class=keep
+        "python -m benchmarks.import_rate", None, _DESCRIPTION, _EPILOG, formatter_class=keep, allow_abbrev=False
     )
     made.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     _add_shape(made)

@@ -7,15 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 CASES = """\
-Lists the cases of a tenant by name, with the documents that their imports created (counted when an import ends; an undo
-does not lower the count), the number of imports, and when the last one began (UTC)."""
+Lists the cases of a tenant by name, with the number of documents, which changes when an import or an undo ends, the
+number of imports, and when the last one began (UTC)."""
 CASES_EPILOG = """\
 --json prints {"cases": [{"name", "documents", "imports", "last_import_at"}]}."""
 
-IMPORTS = "Lists the imports of a case, newest first; times are in UTC."
+IMPORTS = "Lists the imports of a case, newest first; times are in UTC. --json also has when each ended."
 IMPORTS_EPILOG = """\
 --json prints {"imports": [{"id", "file_name", "status", "rows_seen", "imported", "unchanged", "updated", "rejected",
-"warnings", "started_at", "finished_at"}]}."""
+"warnings", "started_at", "finished_at"}]}.
+
+exit status: 0 success; 1 failure; 2 wrong usage, or there is no such case"""
 
 DOCUMENTS = """\
 Lists the documents of a case by control number: the first 50, or as many as --limit says. All filters must match.
@@ -29,7 +31,9 @@ examples:
 A case of more than 100,000 documents is searched by import, date, Bates number, native, text or title only together
 with --control-number, or with a --custodian or --tag that at most 100,000 documents have.
 --json prints {"documents": [{"control_number", "bates_begin", "bates_end", "title", "file_name", "document_date",
-"version", "id"}]}."""
+"version", "id"}]}.
+
+exit status: 0 success; 1 failure; 2 wrong usage, or there is no such case"""
 
 
 HISTORY = """\
@@ -42,7 +46,9 @@ examples:
 
 --json prints {"history": [{"version", "action", "user_id", "changed_at", "import_id", "line", "undo_no", "fields",
 "properties", "custodians", "tags"}]}; the last four have {"old", "new"} by name. A property that the document did not
-have has no "old"."""
+have has no "old".
+
+exit status: 0 success; 1 failure; 2 wrong usage, or there is no such case or document"""
 
 
 def add_lists(add: Callable[[str, str, str, str], argparse.ArgumentParser]) -> None:

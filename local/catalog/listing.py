@@ -16,7 +16,7 @@ from core.contracts.exhibits import ExhibitHistoryEntry, ExhibitSummary
 from core.contracts.imports import ImportState
 from core.contracts.queries import ExhibitQuery
 from local.catalog.application import build_caller
-from local.errors import LocalError, UsageError
+from local.errors import UsageError
 from shell.exhibits import case_list
 from shell.exhibits import queries as exhibit_queries
 from shell.imports import queries as import_queries
@@ -61,10 +61,10 @@ def iterate_documents(tenant: str, filters: Mapping[str, Any]) -> Iterator[Exhib
 
 
 def iterate_history(tenant: str, case: str, control_number: str) -> Iterator[ExhibitHistoryEntry]:
-    """Yield the changes of a document, newest first. Raises NotFoundError for an unknown case, LocalError otherwise."""
+    """Yield the changes of a document, newest first. Raises NotFoundError (case) or UsageError (document)."""
     document = next(iterate_documents(tenant, {"case": case, "controlNumber": control_number}), None)
     if document is None:
-        raise LocalError(
+        raise UsageError(
             f"the case {case!r} has no document {control_number!r}; control numbers are compared character by "
             "character, and `exhibit-ingest documents` lists them"
         )

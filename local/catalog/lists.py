@@ -14,7 +14,7 @@ from local.catalog.application import application_on
 from local.catalog.change_rows import CHANGE_COLUMNS, describe_entry
 from local.catalog.listing import iterate_cases, iterate_documents, iterate_history, iterate_imports
 from local.catalog.output import print_json, print_table, to_row, write_csv
-from local.errors import LocalError
+from local.errors import UsageError
 
 TABLE_ROWS = 50
 # By the name in the output: the field of the API.
@@ -26,6 +26,8 @@ IMPORT_FIELDS = {
         *("started_at", "finished_at"),
     )
 }
+# A table on 140 columns has no room for more; --json has all.
+IMPORT_COLUMNS = {name.removesuffix("_seen"): name for name in IMPORT_FIELDS if name != "finished_at"}
 DOCUMENT_FIELDS = {
     name: name
     for name in ("control_number", "bates_begin", "bates_end", "title", "file_name", "document_date", "version", "id")
@@ -46,19 +48,19 @@ def list_cases(database_url: str, tenant: str, *, as_json: bool) -> None:
 
 
 def list_imports(database_url: str, tenant: str, case: str, *, as_json: bool) -> None:
-    """Print the imports of a case, newest first. Raises LocalError, also for an unknown case."""
+    """Print the imports of a case, newest first. Raises UsageError for an unknown case, and LocalError."""
     with application_on(database_url), _naming(case, tenant):
-        rows = (to_row(each, IMPORT_FIELDS) for each in iterate_imports(tenant, case))
-        _print("imports", rows, IMPORT_FIELDS, as_json)
+        names = IMPORT_FIELDS if as_json else IMPORT_COLUMNS
+        _print("imports", (to_row(each, names) for each in iterate_imports(tenant, case)), names, as_json)
 
 
 @contextmanager
 def _naming(case: str, tenant: str) -> Iterator[None]:
-    """Raise LocalError with the name of the case if the tenant does not have it."""
+    """Raise UsageError with the name of the case if the tenant does not have it."""
     try:
         yield
     except NotFoundError as exc:
-        raise LocalError(
+        raise UsageError(
             f"the tenant {tenant!r} has no case {case!r}; names of cases are compared character by character, and "
             "`exhibit-ingest cases` lists them"
         ) from exc
@@ -82,8 +84,8 @@ def list_documents(
 ) -> None:
     """Print the documents that match the filters, or write them to a CSV file; up to `limit`, None for all.
 
-    A table has up to 50 documents unless there is a limit, and says if there are more. Raises LocalError, also for an
-    unknown case and for filters that would read too many documents.
+    A table has up to 50 documents unless there is a limit, and says if there are more. Raises UsageError for an unknown
+    case, LocalError for filters that would read too many documents.
     """
     with application_on(database_url), _naming(filters["case"], tenant):
         rows = (to_row(each, DOCUMENT_FIELDS) for each in iterate_documents(tenant, filters))
@@ -110,7 +112,8 @@ def list_history(
 ) -> None:
     """Print the changes of a document, newest first; up to `limit`, None for all, in a table for 50.
 
-    A table has a row for each changed value. Raises LocalError, also for an unknown case or document.
+    A table has a row for each changed value. Raises UsageError for an unknown case or document, LocalError if the
+    changes cannot be read.
     """
     with application_on(database_url), _naming(case, tenant):
         entries = iterate_history(tenant, case, control_number)

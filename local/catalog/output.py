@@ -19,6 +19,9 @@ from core.imports.report_files import neutralize_formula
 from local.errors import LocalError
 
 _WIDTH_WITHOUT_TERMINAL = 140
+_NARROW = 130
+# Times, days, statuses and counts do not wrap; names, titles and values do.
+_WHOLE = re.compile(r"(_at|_date|rows|ed|warnings)$|^(id|version|status|action)$")
 _FRACTION = re.compile(r"(?<=T\d\d:\d\d:\d\d)\.\d{6}Z$")
 
 
@@ -40,7 +43,9 @@ def print_table(rows: Iterable[Mapping[str, Any]], names: Sequence[str], output:
         console = Console(file=output, highlight=False, emoji=False, width=_WIDTH_WITHOUT_TERMINAL)
     table = Table(box=box.SIMPLE)
     for name in names:
-        table.add_column(name.replace("_", " "), overflow="fold")
+        # In a narrow terminal a column that cannot wrap would be cut.
+        is_whole = console.width >= _NARROW and _WHOLE.search(name) is not None
+        table.add_column(name.replace("_", " "), overflow="fold", no_wrap=is_whole)
     for row in rows:
         table.add_row(*(Text(_to_cell(row[name])) for name in names))
     console.print(table)

@@ -41,7 +41,7 @@ examples:
   exhibit-ingest documents --case acme --title "board budget"
       find documents; `cases` and `imports --case acme` list what there is
   exhibit-ingest undo 12 --dry-run
-      find out what the undo of import 12 would do; without --dry-run, undo it
+      find out what the undo of import 12 would do; without --dry-run, ask and undo it
   exhibit-ingest database-url
       print the URL of the database, to query what was imported
   exhibit-ingest serve
@@ -175,7 +175,7 @@ class _PrintVersion(argparse.Action):
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; `command` names the subcommand. It raises UsageError on wrong usage."""
-    top = _Parser(prog="exhibit-ingest", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=_RAW)
+    top = _Parser("exhibit-ingest", None, _DESCRIPTION, _EPILOG, formatter_class=_RAW, allow_abbrev=False)
     top.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_import_arguments(_add(commands, "import", "import load files into a case", None, _IMPORT_EPILOG))
@@ -202,7 +202,9 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _add(commands: _Commands, name: str, summary: str, description: str | None, epilog: str | None = None) -> _Parser:
-    return commands.add_parser(name, help=summary, description=description, epilog=epilog, formatter_class=_RAW)
+    # Abbreviated options in scripts would break with the next option of these letters.
+    form = partial(commands.add_parser, formatter_class=_RAW, allow_abbrev=False)
+    return form(name, help=summary, description=description, epilog=epilog)
 
 
 def _add_serve_arguments(parser: argparse.ArgumentParser) -> None:

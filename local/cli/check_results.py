@@ -12,10 +12,14 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from core.codes import Rejection
 from core.imports.check_summary import CheckStatus, CodeSummary, Severity, judge_check, read_summaries
 from core.imports.check_updates import Updates, describe_rows
+from core.imports.column_report import ColumnReading
+from core.load_file.field_mapping import ORIGINAL_LINE
+from core.load_mode import Mode
 from local.cli.exit_codes import DONE, FAILED, REJECTED
-from local.cli.summary import PROGRAM, ImportResult, build_console
+from local.cli.summary import PROGRAM, ImportResult, build_console, list_advice
 
 SHOWN_EXAMPLES = 10
 _COUNTS = ("rows_seen", "would_import", "would_update", "unchanged", "would_reject", "new_custodians", "new_tags")
@@ -104,6 +108,14 @@ def _list_details(result: ImportResult, case: str, tenant: str, *, has_options: 
     for each in found:
         where = f"from line {each.first_line}" if each.first_line else "whole file"
         yield f"{each.severity.value} {each.code} {each.count:,}, {where}: {each.message}"
+    yield from list_advice(result)
+    if any(each.code == Rejection.EXISTS_WITH_OTHER_VALUES for each in found) and result.mode in (None, Mode.APPEND):
+        yield "If the values of the file are right, check and import it with --mode overlay, which changes documents"
+    if result.mode is Mode.OVERLAY and _has_only_key(result.columns):
+        yield (
+            "there is nothing to change: the file has no column but the key of the overlay. Add the columns to change,"
+            " or look at the file with `exhibit-ingest preview`"
+        )
     yield from _list_updates(_read_updates(result))
     if result.saved_profile:
         yield f"saved as profile {result.saved_profile.name!r}, version {result.saved_profile.version}"
@@ -114,6 +126,11 @@ def _list_details(result: ImportResult, case: str, tenant: str, *, has_options: 
         advice = "Nothing was imported. To import" + ("" if judge_check(found) is CheckStatus.OK else " it as it is")
         command = shlex.join([PROGRAM, "import", str(result.file), *names])
         yield f"{advice}: {'this command again, with `import` instead of `check`' if has_options else command}"
+
+
+def _has_only_key(columns: Sequence[ColumnReading]) -> bool:
+    """Return whether the key, which every overlay has, is the only column but that of an error file."""
+    return len([column for column in columns if column.field != ORIGINAL_LINE]) == 1
 
 
 def _read_updates(result: ImportResult) -> Updates:

@@ -52,6 +52,17 @@ def check_case_exists(names: Collection[str], case: str) -> None:
         )
 
 
+def check_overlay_case(names: Collection[str], case: str) -> None:
+    """Raise UsageError if the case of an overlay is not one of these names: it would have no document to change."""
+    if case not in names:
+        similar = ", ".join(map(_quote, find_similar_names(case, names)))
+        advice = f"Cases with similar names: {similar}" if similar else "`exhibit-ingest cases` lists the cases"
+        raise UsageError(
+            f"there is no case {_quote(case)}, and --mode overlay changes documents of a case. {advice}; to create "
+            "documents, use --mode append_overlay or no --mode"
+        )
+
+
 def check_load_file(file: Path, tenant: str, case: str) -> None:
     """Raise UsageError for a file that cannot be read, or not be uploaded under these names."""
     check_readable(file)

@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,24 +15,27 @@ from local.cli import sam_local
 from local.cli.arguments import DEFAULT_WORKERS
 from local.cli.checks import check_name
 from local.cli.exit_codes import DONE, FAILED, REJECTED
+from local.cli.import_status import list_open_undos
 from local.cli.serve import print_unfinished, watch
 from local.cli.signals import Interrupted
 from local.cli.workspace import Workspace
-from local.errors import LocalError, StackBusyError
+from local.confirmation import require_terminal
+from local.errors import LocalError, StackBusyError, UsageError
 from local.gateway.tokens import Tokens
 from local.services.state_lock import lock_state_directory
 from local.stack import LocalStack
 from local.stack.local_stack import SCHEMA
 from local.stack.served_stack import publish_stack
 from local.template.reader import Template
-from local.undo.output import describe, describe_progress, format_json
-from local.undo.undo_session import Undo, UndoOutcome, undo_import
+from local.undo.output import describe, format_json
+from local.undo.resuming import describe_resumed, resume_undos
+from local.undo.undo_session import UndoOutcome, undo_import
 
-_SECONDS_BETWEEN_LINES = 10.0
 _UNDO_STOPPED = (
-    "what was undone stays undone. A running `exhibit-ingest serve` continues the undo; otherwise run this command"
-    " again to continue."
+    "what was undone stays undone. The undo is continued by a running `exhibit-ingest serve`, or by the next `undo`,"
+    " `import`, `check` or `serve` on this machine."
 )
+_DRY_RUN = "--dry-run shows what it would do"
 _UNDO_EXITS = {"undone": DONE, "nothing_to_undo": DONE, "undone_with_conflicts": REJECTED}
 # By the argument of `documents`: the filter of the API.
 _FILTERS = {
@@ -93,6 +95,8 @@ def serve(workspace: Workspace, port: int, workers: int) -> NoReturn:
     with workspace.stack(workers=workers, api_port=port) as stack:
         try:
             folder = sam_local.write(stack)
+            for each in resume_undos(stack, list_open_undos(stack.database_url)):
+                print(describe_resumed(each), file=sys.stderr)
             with publish_stack(stack, os.getpid()):
                 print(_describe_stack(stack, folder), flush=True)
                 watch(stack)
@@ -135,7 +139,7 @@ def stop(workspace: Workspace) -> int:
 
 
 def run_list(workspace: Workspace, options: argparse.Namespace) -> int:
-    """Print the list that the command asks for. Raises UsageError for a name, LocalError if it cannot be read."""
+    """Print the list that the command asks for. Raises UsageError for a wrong or unknown name, and LocalError."""
     for name in ("tenant", *(("case",) if options.command != "cases" else ())):
         check_name(name, getattr(options, name))
     with workspace.open_database() as url:
@@ -164,22 +168,26 @@ def _collect(options: argparse.Namespace) -> dict[str, Any]:
 def undo(workspace: Workspace, options: argparse.Namespace) -> int:
     """Undo an import in the stack of a running `serve`, or in one that runs for this command; print the result.
 
-    Raises UsageError for a name, and LocalError, unless the result is printed as JSON, if the undo is refused.
+    Raises UsageError for a name, for an import that does not exist, and where no one can be asked; LocalError, unless
+    the result is printed as JSON, if the undo is refused.
     """
     from boto3.exceptions import Boto3Error
     from botocore.exceptions import BotoCoreError, ClientError
 
     check_name("tenant", options.tenant)
+    _require_confirmation(options)
     try:
         outcome = _undo(workspace, options)
+    except UsageError:
+        raise
     except (LocalError, Boto3Error, BotoCoreError, ClientError) as exc:
         if not options.json:
             raise LocalError(str(exc)) from exc
         print(format_json(options.import_id, None, str(exc), dry_run=options.dry_run))
         return FAILED
-    except Interrupted as interruption:
-        interruption.add_note(_UNDO_STOPPED)
-        raise
+    if outcome is None:
+        print("Nothing was undone.")
+        return FAILED
     if options.json:
         print(format_json(options.import_id, outcome, None, dry_run=options.dry_run))
     else:
@@ -187,22 +195,36 @@ def undo(workspace: Workspace, options: argparse.Namespace) -> int:
     return _UNDO_EXITS.get(outcome.undo["status"], FAILED)
 
 
-def _undo(workspace: Workspace, options: argparse.Namespace) -> UndoOutcome:
-    from rich.console import Console
+def _require_confirmation(options: argparse.Namespace) -> None:
+    """Raise UsageError if the undo is neither confirmed nor a dry run, and no one can be asked."""
+    if options.dry_run or options.yes:
+        return
+    if options.json:
+        raise UsageError(f"undo --json does not ask: confirm it with --yes; {_DRY_RUN}")
+    require_terminal(f"undo changes the case: run it in a terminal, or confirm it with --yes; {_DRY_RUN}")
 
-    console = Console(stderr=True, highlight=False, emoji=False, force_terminal=False if options.json else None)
-    printed = time.monotonic()
 
-    def show(undo: Undo) -> None:
-        nonlocal printed
-        status.update(describe_progress(options.import_id, undo))
-        if not console.is_terminal and time.monotonic() - printed >= _SECONDS_BETWEEN_LINES:
-            printed = time.monotonic()
-            print(describe_progress(options.import_id, undo), file=sys.stderr)
+def _undo(workspace: Workspace, options: argparse.Namespace) -> UndoOutcome | None:
+    """Return the outcome, None if the user does not confirm the undo."""
+    from local.undo.display import UndoDisplay
 
-    with (
-        contextlib.closing(workspace.connect(DEFAULT_WORKERS)) as stack,
-        console.status("Starting the database, S3, SQS, SNS and the functions ...") as status,
-        stack,
-    ):
-        return undo_import(stack, options.tenant, options.import_id, dry_run=options.dry_run, on_state=show)
+    display = UndoDisplay(confirmed=options.yes or options.dry_run, as_json=options.json)
+    try:
+        with contextlib.closing(workspace.connect(DEFAULT_WORKERS)) as stack, display, stack:
+            # The stack of `serve` has resumed them.
+            found = list_open_undos(stack.database_url) if isinstance(stack, LocalStack) else []
+            others = resume_undos(stack, [each for each in found if each.import_id != options.import_id])
+            for each in others:
+                display.show_resumed(each)
+            return undo_import(
+                stack,
+                options.tenant,
+                options.import_id,
+                dry_run=options.dry_run,
+                confirm=display.confirm,
+                on_state=display.show,
+                wait_for=others,
+            )
+    except Interrupted as interruption:
+        interruption.add_note(_UNDO_STOPPED if display.has_begun else "nothing was undone.")
+        raise

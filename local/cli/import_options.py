@@ -9,6 +9,7 @@ from typing import Any
 from core.errors import FileRefusedError
 from core.load_file.options import parse_options
 from local.errors import UsageError
+from local.option_advice import advise_option
 
 
 def import_options(mapping: Path | None, **given: str | None) -> dict[str, Any]:
@@ -21,7 +22,7 @@ def import_options(mapping: Path | None, **given: str | None) -> dict[str, Any]:
     try:
         parse_options(document)
     except FileRefusedError as exc:
-        raise UsageError(str(exc)) from exc
+        raise UsageError(" ".join(filter(None, (str(exc), advise_option(str(exc)))))) from exc
     return document
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -20,11 +20,12 @@ from rich.console import Console
 
 from core.imports.column_report import describe_columns
 from core.load_file.layout import Layout
+from core.load_mode import Mode
 from local.cli import report_download
 from local.cli.cancellation import cancel_import, describe_cancelled
-from local.cli.checks import check_case_exists
+from local.cli.checks import check_case_exists, check_overlay_case
 from local.cli.import_journal import ImportJournal, RunningImport
-from local.cli.import_status import CodeCounts, ImportProgress, ImportProgressReader
+from local.cli.import_status import CodeCounts, ImportProgress, ImportProgressReader, list_open_undos
 from local.cli.progress import ProgressDisplay
 from local.cli.report_download import Reports
 from local.cli.signals import Interrupted
@@ -36,6 +37,7 @@ from local.services.disk_space import check_disk_space, temporary_folder
 from local.services.mysql_connection import describe_error, describe_place
 from local.stack import LocalStack
 from local.stack.served_stack import ServedStack
+from local.undo.resuming import describe_resumed, resume_undos
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +59,7 @@ def import_into(
 
     With the error of a stack that did not start, all of them fail. `reconnect` returns another stack, which counts what
     is in when this one has failed. Raises Interrupted when every file has a result, and UsageError, before anything is
-    imported, if the case does not exist and similar ones do.
+    imported, if the case does not exist and similar ones do, or an overlay needs it.
     """
     # With --json the progress display is off.
     console = Console(stderr=True, highlight=False, emoji=False, force_terminal=False if request.json else None)
@@ -92,14 +94,23 @@ class _Session:
         with stack, ImportProgressReader(stack.database_url) as states:
             for upload, state, reports in cancel_abandoned(stack):
                 self.display.warn(_describe_abandoned(upload, state, reports))
-            if not self.request.create_case:
-                check_case_exists(states.list_case_names(self.request.tenant), self.request.case)
+            if isinstance(stack, LocalStack):
+                # The stack of `serve` has resumed them.
+                for undo in resume_undos(stack, list_open_undos(stack.database_url)):
+                    self.display.warn(describe_resumed(undo))
             if self.request.profile:
                 options = apply_profile(stack, self.request.tenant, self.request.profile, self.request.options)
                 self.request = replace(self.request, options=options)
+            self._check_case(states.list_case_names(self.request.tenant))
             for file in self.request.files:
                 self.current = _Import(stack, states, self.request, file, self.display)
                 self.results.append(self._save_profile(stack, self.current.run()))
+
+    def _check_case(self, names: Sequence[str]) -> None:
+        if self.request.options.get("mode") == Mode.OVERLAY:
+            check_overlay_case(names, self.request.case)
+        elif not self.request.create_case:
+            check_case_exists(names, self.request.case)
 
     def _save_profile(self, stack: Stack, result: ImportResult) -> ImportResult:
         """Save how the first file was read, if that is requested; return the result with the profile or refusal."""
@@ -205,7 +216,7 @@ class _Import:
 
         def on_state(state: ImportProgress | None) -> None:
             self._last = state
-            line.show(state)
+            line.show(state, is_check=bool(self._options.get("dry_run")))
             self._display.show_failures(self._stack.failures())
             self._check_disk_space()
 

@@ -15,6 +15,7 @@ from pymysql import MySQLError
 
 from core.load_file.layout import Layout
 from local.services.mysql_connection import connect
+from local.undo.resuming import OpenUndo
 
 _FINISHED = ("completed", "completed_with_rejections", "checked")
 _FAILED = ("failed", "cancelled")
@@ -22,7 +23,8 @@ _FAILED = ("failed", "cancelled")
 _FIND = (
     "SELECT id, status, failure_code, failure_message, rows_seen, imported, unchanged, updated, rejected, warnings,"
     " custodians_created, tags_created, encoding, delimiter, qualifier, generation, reports_generation,"
-    " profile_name, profile_version"
+    " profile_name, profile_version, IF(status = 'splitting', (SELECT MIN(other.id) FROM imports AS other"
+    " WHERE other.case_id = imports.case_id AND other.status = 'undoing'), NULL) AS waits_for_undo_of"
     " FROM imports WHERE bucket = %s AND object_key = %s ORDER BY id DESC LIMIT 1"
 )
 _REFUSAL = (
@@ -53,6 +55,10 @@ _UNFINISHED = (
     "SELECT id, tenant_id, status, COUNT(*) OVER () AS total FROM imports"
     " WHERE status IN ('awaiting_upload', 'splitting', 'checking', 'running') ORDER BY id LIMIT %s"
 )
+_OPEN_UNDOS = (
+    "SELECT u.import_id, i.tenant_id, i.case_id, u.dry_run FROM import_undos AS u JOIN imports AS i"
+    " ON i.id = u.import_id WHERE u.status IN ('requested', 'running') ORDER BY u.import_id, u.undo_no"
+)
 _CASE_NAMES = "SELECT name FROM cases WHERE tenant_id = %s"
 _TIMEOUT_SECONDS = 2
 
@@ -69,7 +75,11 @@ class Unfinished:
 
 @dataclass(frozen=True)
 class ImportProgress:
-    """The state of one import; while it runs, its counts are the sums over the completed chunks."""
+    """The state of one import; while it runs, its counts are the sums over the completed chunks.
+
+    `waits_for_undo_of` is an import of the case that is being undone: until that has ended, this one is not registered,
+    unless it is a check.
+    """
 
     id: int
     status: str
@@ -94,6 +104,7 @@ class ImportProgress:
     updates: str | None = None
     profile_name: str | None = None
     profile_version: int | None = None
+    waits_for_undo_of: int | None = None
 
     @property
     def failed(self) -> bool:
@@ -213,3 +224,10 @@ def list_unfinished(database_url: str, limit: int) -> list[Unfinished]:
     with connect(database_url, **timeouts) as connection, connection.cursor() as cursor:
         cursor.execute(_UNFINISHED, (limit,))
         return [Unfinished(**row) for row in cursor.fetchall()]
+
+
+def list_open_undos(database_url: str) -> list[OpenUndo]:
+    """Return the undos of all tenants, and the dry runs of some, that have not ended, by import."""
+    with connect(database_url) as connection, connection.cursor() as cursor:
+        cursor.execute(_OPEN_UNDOS)
+        return [OpenUndo(**row | {"dry_run": bool(row["dry_run"])}) for row in cursor.fetchall()]

@@ -78,10 +78,11 @@ class FileProgress:
         self._task = progress.add_task(name, total=None, rows="uploading")
         self._began = self._printed = clock()
 
-    def show(self, state: ImportProgress | None) -> None:
+    def show(self, state: ImportProgress | None, *, is_check: bool = False) -> None:
         """Update the line; None stands for an import that is not registered yet."""
         if state is None or not (state.rows_seen or state.finished):
-            self._update(None, 0, "splitting")
+            undone = state.waits_for_undo_of if state and not is_check else None
+            self._update(None, 0, "splitting" if undone is None else f"waiting for the undo of import {undone}")
             return
         done = state.rows_seen if state.finished else state.rows_processed
         self._update(max(state.rows_seen, 1), done, self._describe(state))

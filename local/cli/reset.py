@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from local.cli import import_journal, sam_local
 from local.cli.exit_codes import DONE
 from local.cli.workspace import Workspace
-from local.errors import UsageError
+from local.confirmation import ask, require_terminal
 from local.gateway.tokens import SECRET_FILE
 from local.services.state_lock import ADDRESS_FILE, lock_state_directory
 
@@ -23,7 +22,6 @@ _CONTENTS = {
     SECRET_FILE: "the secret of the tokens: tokens that were printed are no longer valid",
 }
 _OTHERS = (sam_local.FOLDER, import_journal.FOLDER, ADDRESS_FILE, "lock")
-_ANSWERS = ("y", "yes")
 
 
 def reset(workspace: Workspace, *, confirmed: bool) -> int:
@@ -69,12 +67,8 @@ def _measure(path: Path) -> int:
 
 
 def _ask() -> bool:
-    if not sys.stdin.isatty():
-        raise UsageError("reset deletes data: run it in a terminal, or confirm it with --yes")
-    try:
-        return input("Delete all of this? [y/N] ").strip().lower() in _ANSWERS
-    except EOFError:
-        return False
+    require_terminal("reset deletes data: run it in a terminal, or confirm it with --yes")
+    return ask("Delete all of this?")
 
 
 def _remove(path: Path) -> None:

@@ -16,11 +16,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from core.codes import Rejection
 from core.imports.column_report import ColumnReading
 from core.load_mode import Mode
 from local.cli.column_summary import list_columns
 from local.cli.import_status import CodeCounts, ImportProgress
 from local.cli.report_download import Reports
+from local.option_advice import advise_option
 
 PROGRAM = "exhibit-ingest"
 _COUNTS = (
@@ -134,6 +136,7 @@ def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]
     reports = result.reports
     if result.error:
         yield f"error: {result.error}"
+    yield from list_advice(result)
     yield from list_columns(result.columns, reports.columns)
     if result.saved_profile:
         yield f"saved as profile {result.saved_profile.name!r}, version {result.saved_profile.version}"
@@ -142,11 +145,25 @@ def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]
             yield f"rejected: {_list_counts(result.codes.rejected)}"
         yield f"rejected rows: {reports.rejected_rows}"
         yield f"reasons: {reports.report}"
-        yield f"Fix the rejected rows, then: {build_reload_command(reports, case, tenant)}"
+        reload = build_reload_command(reports, case, tenant)
+        yield f"Fix the rejected rows, then: {reload}"
+        if Rejection.EXISTS_WITH_OTHER_VALUES in result.codes.rejected and result.mode in (None, Mode.APPEND):
+            yield (
+                f"{Rejection.EXISTS_WITH_OTHER_VALUES}: the case has these documents with other values. If those of the"
+                f" file are right, change the documents with an overlay: {reload} --mode overlay"
+            )
     if result.state and result.state.warnings:
         yield f"warnings: {_list_counts(result.codes.warnings) or result.state.warnings}"
         if reports.warnings:
             yield f"details: {reports.warnings}"
+
+
+def list_advice(result: ImportResult) -> Iterator[str]:
+    """Yield how the options are set that the reason names why a file cannot be imported, if it names any."""
+    message = result.state.failure_message if result.state else None
+    advice = advise_option(message) if message else None
+    if advice:
+        yield advice
 
 
 def _list_counts(counts: Mapping[str, int]) -> str:

@@ -13,6 +13,7 @@ from core.errors import FileRefusedError
 from core.imports.preview import Preview, build_preview
 from core.load_file.dialect import HEAD_BYTES, read_head
 from core.load_file.options import parse_options
+from local.option_advice import advise_option
 from local.preview.declared_limits import declared_limits
 from local.printable import shorten_printable
 from shell.imports.chunks.preview_rows import make_converter
@@ -57,6 +58,8 @@ def _print_refusal(file: Path, refused: FileRefusedError, *, as_json: bool) -> N
         # The message can name columns of the file.
         message = shorten_printable(f"{file.name} cannot be imported: {refused.code}: {refused}", _MESSAGE_CHARACTERS)
         print(f"exhibit-ingest: {message}", file=sys.stderr)
+        if advice := advise_option(str(refused)):
+            print(advice, file=sys.stderr)
 
 
 def _print_json(document: dict[str, Any]) -> None:

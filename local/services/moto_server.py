@@ -16,7 +16,7 @@ import sys
 
 def main(arguments: list[str]) -> None:
     """Serve until standard input is closed."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("--time-factor", type=float, default=1.0)
     options = parser.parse_args(arguments)
     logging.getLogger("werkzeug").setLevel(logging.ERROR)

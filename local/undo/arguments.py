@@ -8,7 +8,7 @@ from collections.abc import Callable
 UNDO = """\
 Undoes what an import did: removes the documents that it created, and restores the values, custodians and tags that it
 changed. What was changed, tagged or produced since is kept, and listed with the reason. The load file is not needed.
-The command does not ask for confirmation; --dry-run shows what would happen and changes nothing."""
+The command shows the import and asks first; --dry-run shows what would happen and changes nothing."""
 UNDO_EPILOG = """\
 examples:
   exhibit-ingest imports --case acme
@@ -19,12 +19,16 @@ examples:
       undo it; if something was kept, the reasons are in kept.csv (docs/correcting-a-load.md explains them)
 
 Undo several imports of a case one after another, the newest first. After an interruption run the command again: it
-continues.
---json prints {"import", "status" (undone, undone_with_conflicts, nothing_to_undo or undo_failed), "dry_run",
-"restored", "removed", "kept", "links_restored", "reasons": {code: documents}, "conflicts" (path of kept.csv or null),
-"error", "seconds"}.
+continues. So do the next `import`, `check` and `serve`, as long as they run.
+In a script, without a terminal or with --json, --yes is required unless there is --dry-run; otherwise the exit status
+is 2. An import that is undone or being undone has no dry run: the result is that of the undo itself.
+--json prints {"import", "status" (undone, undone_with_conflicts, nothing_to_undo or undo_failed), "dry_run" (false if
+the result is that of the undo itself), "undone_before" (whether an earlier command had undone the import), "restored",
+"removed", "kept", "links_restored", "reasons": {code: documents}, "conflicts" (path of kept.csv or null), "error",
+"seconds"}.
 
-exit status: 0 undone, or nothing to undo; 3 something was kept; 1 failure; 2 wrong usage"""
+exit status: 0 undone, or nothing to undo (the file was only checked, or nothing of it was imported); 3 something was
+kept; 1 failure, or the answer was no; 2 wrong usage, or there is no such import"""
 
 
 def add_undo_arguments(add: Callable[[str, str, str, str], argparse.ArgumentParser]) -> None:
@@ -32,6 +36,7 @@ def add_undo_arguments(add: Callable[[str, str, str, str], argparse.ArgumentPars
     parser = add("undo", "undo an import", UNDO, UNDO_EPILOG)
     parser.add_argument("import_id", type=_import, metavar="IMPORT", help="number of the import")
     parser.add_argument("--dry-run", action="store_true", help="show what the undo would do, and change nothing")
+    parser.add_argument("--yes", action="store_true", help="do not ask, for scripts")
     parser.add_argument("--tenant", default="local", metavar="T", help="tenant that owns the import (default: local)")
     parser.add_argument("--json", action="store_true", help="print one JSON object, also for an error")
 

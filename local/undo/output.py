@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from local.undo.undo_session import Undo, UndoOutcome
 
@@ -21,12 +22,16 @@ _REASONS = {
 
 
 def format_json(import_id: int, outcome: UndoOutcome | None, error: str | None, *, dry_run: bool) -> str:
-    """Return the JSON object that --json prints; `outcome` is None after an error."""
+    """Return the JSON object that --json prints; `outcome` is None after an error.
+
+    `dry_run` says whether the command had --dry-run.
+    """
     undo = outcome.undo if outcome else {}
     document = {
         "import": import_id,
         "status": undo.get("status", "undo_failed"),
-        "dry_run": dry_run,
+        "dry_run": dry_run and not (outcome and outcome.is_undo_itself),
+        "undone_before": bool(outcome and outcome.was_undone_before),
         **{name: undo.get(name, 0) for name in ("restored", "removed", "kept")},
         "links_restored": undo.get("linksRestored", 0),
         "reasons": {each["code"]: each["documents"] for each in undo.get("reasons", [])},
@@ -40,6 +45,7 @@ def format_json(import_id: int, outcome: UndoOutcome | None, error: str | None, 
 def describe(import_id: int, outcome: UndoOutcome, tenant: str) -> Iterator[str]:
     """Yield the lines that the command prints."""
     undo = outcome.undo
+    is_dry = undo["dryRun"]
     command = shlex.join([PROGRAM, "undo", str(import_id), *([] if tenant == "local" else ["--tenant", tenant])])
     name = f"Import {import_id} ({outcome.file_name}, case {outcome.case!r})"
     if undo["status"] == "nothing_to_undo":
@@ -48,7 +54,8 @@ def describe(import_id: int, outcome: UndoOutcome, tenant: str) -> Iterator[str]
     if outcome.was_undone_before:
         yield f"{name} was undone before: {_describe_counts(undo)}. Nothing was changed now."
         return
-    is_dry = undo["dryRun"]
+    if outcome.is_undo_itself:
+        yield "This was not a dry run: an earlier command had begun the undo. Its result:"
     if is_dry and undo["status"] == "undo_failed":
         yield "Some parts of the dry run failed in every attempt: the counts are too low. Run it again."
     yield f"{name} {'would be' if is_dry else 'is'} {_describe_status(undo)}: {_describe_counts(undo)}"
@@ -58,13 +65,20 @@ def describe(import_id: int, outcome: UndoOutcome, tenant: str) -> Iterator[str]
     if undo["foundUnchangedBy"]:
         listed = ", ".join(map(str, undo["foundUnchangedBy"]))
         yield (
-            f"Later imports counted rows as unchanged, perhaps because of this import: {listed}. Import their files "
-            "again if the case needs these rows."
+            "Imports that counted rows as unchanged between this import and its undo, perhaps because of it: "
+            f"{listed}. Import their files again if the case needs these rows."
         )
     if is_dry:
         yield f"Nothing was changed. To undo it: {command}"
     elif undo["status"] != "undone":
         yield f"To undo the rest{' when nothing keeps it any more' if undo['reasons'] else ''}: {command}"
+
+
+def describe_import(import_record: Mapping[str, Any]) -> str:
+    """Return what an undo would be of: the import, its file and case, and what it did to the case."""
+    name = f"Import {import_record['id']} ({import_record['fileName']}, case {import_record['case']!r})"
+    counts = f"{_count(import_record['imported'])} created, {import_record['updated']:,} changed"
+    return f"{name}, of {import_record['startedAt'][:16].replace('T', ' ')} UTC by {import_record['userId']}: {counts}."
 
 
 def _describe_status(undo: Undo) -> str:

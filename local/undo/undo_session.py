@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from local.errors import LocalError
+from local.errors import LocalError, UsageError
+from local.undo.resuming import OpenUndo
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -19,6 +20,7 @@ STALLED_SECONDS = 30.0
 _USER = "exhibit-ingest"
 _POLL_SECONDS = 0.1
 _OPEN = ("requested", "running")
+_NOTHING_TO_CONFIRM = ("undoing", "undone", "checked")
 Undo = dict[str, Any]
 
 
@@ -57,7 +59,8 @@ class UndoStack(Protocol):
 class UndoOutcome:
     """The undo as the API describes it, the CSV file of what was kept, if anything was, and the import's file and case.
 
-    `was_undone_before` means that an earlier request had undone the import, and this one changed nothing.
+    `was_undone_before` means that an earlier command had undone the import, and this one changed nothing. The outcome
+    of a requested dry run is that of the undo itself if the import is undone or being undone.
     """
 
     undo: Undo
@@ -66,24 +69,45 @@ class UndoOutcome:
     file_name: str
     case: str
     was_undone_before: bool = False
+    is_dry_run_requested: bool = False
+
+    @property
+    def is_undo_itself(self) -> bool:
+        """Whether a dry run was requested, and this is the outcome of the undo instead."""
+        return self.is_dry_run_requested and self.undo["undoNo"] is not None and not self.undo["dryRun"]
 
 
 def undo_import(
-    stack: UndoStack, tenant: str, import_id: int, *, dry_run: bool, on_state: Callable[[Undo], None]
-) -> UndoOutcome:
+    stack: UndoStack,
+    tenant: str,
+    import_id: int,
+    *,
+    dry_run: bool,
+    confirm: Callable[[dict[str, Any]], bool],
+    on_state: Callable[[Undo], None],
+    wait_for: Sequence[OpenUndo] = (),
+) -> UndoOutcome | None:
     """Undo the import and return the outcome; `on_state` is called with every state that is read.
 
-    Raises LocalError if the API refuses the undo, with its reason, or if nothing goes on any more.
+    Those of `wait_for` that are undos of the same case end first: the API would refuse another one meanwhile.
+    `confirm` is called with the import unless it is being undone, is undone or was only checked; None is returned if it
+    says no. Raises UsageError for an unknown import, LocalError if the API refuses the undo, with its reason, or if
+    nothing goes on any more.
     """
-    began = time.monotonic()
     import_record = _request(stack, tenant, "GET", import_id)
+    if import_record["status"] not in _NOTHING_TO_CONFIRM and not confirm(import_record):
+        return None
+    began = time.monotonic()
+    for each in wait_for:
+        if each.case_id == import_record["caseId"] and each.import_id != import_id and not each.dry_run:
+            _wait(stack, tenant, each.import_id, on_state)
     undo = _request(stack, tenant, "POST", import_id, "/undo", {"dryRun": dry_run})
     kept, was_undone_before = None, undo["status"] == "undone"
     if undo["status"] in _OPEN:
         undo = _wait(stack, tenant, import_id, on_state)
         kept = _download(stack, undo) if undo["report"] and undo["kept"] else None
     names = (import_record["fileName"], import_record["case"])
-    return UndoOutcome(undo, kept, time.monotonic() - began, *names, was_undone_before)
+    return UndoOutcome(undo, kept, time.monotonic() - began, *names, was_undone_before, dry_run)
 
 
 def _wait(stack: UndoStack, tenant: str, import_id: int, on_state: Callable[[Undo], None]) -> Undo:
@@ -123,7 +147,7 @@ def _request(
     status, raw = stack.request_api(tenant, _USER, method, f"/imports/{import_id}{path}", body)
     document: dict[str, Any] = json.loads(raw or b"{}")
     if status == HTTPStatus.NOT_FOUND:
-        raise LocalError(
+        raise UsageError(
             f"the tenant {tenant!r} has no import {import_id}; `exhibit-ingest imports --case NAME` lists the imports "
             "of a case"
         )

@@ -35,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
         description=__doc__,
         epilog=f"protections:\n{described()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     made.add_argument("--seeds", type=number(1, 100_000), default=20, help="how many (default: 20), from --first on")
     made.add_argument("--first", type=number(1, 10**9), default=1, help="the first seed (default: 1)")

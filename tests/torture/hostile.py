@@ -122,7 +122,7 @@ def _in_a_process(job: tuple[Kind, int]) -> Went:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tests.torture.hostile", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.torture.hostile", description=__doc__, allow_abbrev=False)
     parser.add_argument("--megabytes", type=number(20, 10_000), default=1_024, help="of a record (default: 1024)")
     size = parser.parse_args(arguments).megabytes * MEGABYTE
     bad = without_a_line_end(size) != REFUSED

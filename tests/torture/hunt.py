@@ -57,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
         description=__doc__,
         epilog=f"protections:\n{described()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     made.add_argument(
         *("--only",),

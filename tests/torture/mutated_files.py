@@ -118,7 +118,9 @@ def _imported(world: World, file: Mutated) -> Counter[str]:
 
 
 def _arguments(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.torture.mutated_files", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.torture.mutated_files", description=__doc__, allow_abbrev=False
+    )
     parser.add_argument("--files", type=number(0, 10**8), default=100_000, help="through the parser (default: 100000)")
     parser.add_argument("--imports", type=number(0, 10**6), default=2_000, help="imported as a whole (default: 2000)")
     parser.add_argument("--checks", type=number(0, 10**6), default=0, help="checked, then imported (default: 0)")

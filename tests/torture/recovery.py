@@ -195,7 +195,7 @@ def _measure(rounds: int, seed: int) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="python -m tests.torture.recovery", description=__doc__)
+    made = argparse.ArgumentParser(prog="python -m tests.torture.recovery", description=__doc__, allow_abbrev=False)
     made.add_argument("--rounds", type=int, default=30, help="how often each fault strikes (default: 30)")
     made.add_argument("--seed", type=int, default=1, help="what chooses files and moments (default: 1)")
     return made

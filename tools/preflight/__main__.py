@@ -110,6 +110,7 @@ def _build_parser() -> argparse.ArgumentParser:
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--region", help="region of the deployment; by default that of the AWS CLI")
     parser.add_argument("--template", type=Path, default=_TEMPLATE, help="by default template.yaml")

@@ -76,7 +76,9 @@ def _report(step: str, error: Exception, target: Target | None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     keep = argparse.RawDescriptionHelpFormatter
-    made = argparse.ArgumentParser("make smoke", "make smoke STACK=name", _DESCRIPTION, _EPILOG, formatter_class=keep)
+    made = argparse.ArgumentParser(
+        "make smoke", "make smoke STACK=name", _DESCRIPTION, _EPILOG, formatter_class=keep, allow_abbrev=False
+    )
     made.add_argument("stack", help="the name of the stack")
     made.add_argument(
         "--outputs", type=Path, metavar="FILE", help="read the outputs from the JSON of describe-stacks instead"

@@ -27,7 +27,10 @@ class CaseSummary(Case):
     """A case in a list, with what its imports have brought."""
 
     imports: int = Field(description="The number of its imports, whatever their status.")
-    documents: int = Field(description="The documents that its imports have created, counted when an import ends.")
+    documents: int = Field(
+        description="The documents that its imports have created and undos have not removed. The number changes when "
+        "an import or an undo ends."
+    )
     last_import_at: UtcTimestamp | None = Field(description="When its last import was created or last retried.")
 
 

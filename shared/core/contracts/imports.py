@@ -218,6 +218,10 @@ class ImportDetails(ImportState):
     )
     reports: ReportUrls | None = Field(description="null until the report files are written.")
     check: CheckResult | None = Field(description="null unless the file was checked; it stays when the import is run.")
+    waits_for_undo_of: int | None = Field(
+        description="An import of the same case that is being undone, while this one is splitting: no row is imported "
+        "before the undo has ended. A check does not wait."
+    )
 
 
 class ImportPage(ResponseModel):

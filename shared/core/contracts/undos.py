@@ -40,8 +40,9 @@ class Undo(ResponseModel):
     parts_left: int = Field(description="The parts that are neither done nor failed.")
     reasons: list[KeptReason] = Field(description="Why something was kept, with the number of documents.")
     found_unchanged_by: list[int] = Field(
-        description="Later imports of the case, 20 at most, that found rows unchanged: the documents may be removed. "
-        "Import their files again if the case is to have them."
+        description="Imports of the case, 20 at most, that counted rows as unchanged after this import had begun and "
+        "before the undo was requested, perhaps because of this import. Import their files again if the case is to "
+        "have these rows."
     )
     report: str | None = Field(description="The URL of a CSV file of all that was kept; null until it is written.")
     created_at: datetime | None

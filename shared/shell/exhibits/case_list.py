@@ -21,6 +21,7 @@ from shell.db.session import session
 from shell.exhibits.cases import build_wall, require_case
 from shell.tables.cases import Cases
 from shell.tables.imports import Imports
+from shell.tables.undos import ImportUndos
 from shell.utils.db_helpers import insert_or_get, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import decode_start_key, is_storable, validate_key
 
@@ -61,11 +62,12 @@ def list_cases(caller: Caller, prefix: str | None, limit: int, after: str | None
 
 
 def _sum_imports(reading: Session, case_ids: Sequence[int]) -> dict[int, Any]:
-    """Return what the imports of each case have brought, by case: one statement for all of them."""
+    """Return what the imports of each case have brought and undos left, by case: one statement for all of them."""
+    undone = select(func.sum(ImportUndos.removed)).where(ImportUndos.import_id == Imports.id, ImportUndos.dry_run == 0)
     sums = select(
         Imports.case_id,
         func.count().label("imports"),
-        func.sum(Imports.imported).label("documents"),
+        func.sum(Imports.imported - func.coalesce(undone.scalar_subquery(), 0)).label("documents"),
         func.max(Imports.started_at).label("last_import_at"),
     )
     rows = reading.execute(sums.where(Imports.case_id.in_(case_ids)).group_by(Imports.case_id)) if case_ids else ()

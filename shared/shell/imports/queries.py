@@ -65,6 +65,10 @@ _CHUNKS = text(
     "FROM import_chunks AS k JOIN imports AS i ON i.id = k.import_id WHERE k.import_id IN :ids GROUP BY k.import_id"
 ).bindparams(bindparam("ids", expanding=True))
 _CASE = text("SELECT id FROM cases WHERE tenant_id = :tenant_id AND name = :case")
+_FIND_UNDO = text(
+    "SELECT MIN(other.id) FROM imports AS i JOIN imports AS other ON other.case_id = i.case_id "
+    "WHERE i.id = :import_id AND i.status = 'splitting' AND i.phase = 'import' AND other.status = 'undoing'"
+)
 _EXISTS = text(
     "SELECT i.id FROM imports AS i JOIN cases AS c ON c.id = i.case_id "  # noqa: S608
     f"WHERE i.id = :import_id AND i.tenant_id = :tenant_id AND {WALL}"
@@ -112,7 +116,7 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
 
     Raises NotFoundError if the tenant has no import with this id, StorageUnavailableError if no URL can be signed.
     """
-    state, layout, suggested, check = _load_import(caller, import_id)
+    state, layout, suggested, check, undone = _load_import(caller, import_id)
     columns = _build_columns(layout)
     urls = _report_urls(state, has_columns=columns is not None)
     checked = describe_check(check)
@@ -123,18 +127,20 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
         suggested_profiles=suggested,
         reports=urls,
         check=checked,
+        waits_for_undo_of=undone,
     )
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def _load_import(
     caller: Caller, import_id: int
-) -> tuple[ImportState, Layout | None, list[ProfileUse], ImportChecks | None]:
+) -> tuple[ImportState, Layout | None, list[ProfileUse], ImportChecks | None, int | None]:
     with session() as reading:
         state, stored = _read_import(reading, caller, import_id)
         layout = Layout.from_json(stored) if stored else None
-        fingerprint = layout.fingerprint_header() if layout else None
-        return state, layout, suggest_profiles(reading, caller, fingerprint), reading.get(ImportChecks, import_id)
+        suggested = suggest_profiles(reading, caller, layout.fingerprint_header() if layout else None)
+        undone = reading.execute(_FIND_UNDO, {"import_id": import_id}).scalar()
+        return state, layout, suggested, reading.get(ImportChecks, import_id), undone
 
 
 def _build_columns(layout: Layout | None) -> list[ImportColumn] | None:

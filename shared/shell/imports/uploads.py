@@ -23,11 +23,12 @@ from core.contracts.imports import (
     UploadPart,
     UploadUrls,
 )
-from core.errors import FileRefusedError, InvalidInputError
+from core.errors import FileRefusedError, InvalidInputError, NotFoundError
 from core.imports.profile_options import merge_profile
 from core.imports.uploads import build_object_key, build_placeholder_key, split_parts
 from core.load_file.given_columns import ProfileUse
 from core.load_file.options import parse_options
+from core.load_mode import Mode
 from core.statuses import ImportPhase, ImportStatus
 from shell.aws.presigned_urls import (
     UPLOAD_HEADERS,
@@ -36,7 +37,7 @@ from shell.aws.presigned_urls import (
     presign_part,
     presign_put,
 )
-from shell.exhibits.cases import get_or_create_case, require_case
+from shell.exhibits.cases import get_case_id, get_or_create_case, require_case
 from shell.imports.profiles import find_profile
 from shell.settings import settings
 from shell.tables.imports import Imports
@@ -54,11 +55,14 @@ def create_import(
 
     Begins the multipart upload before it locks a row. After a rollback, the bucket's lifecycle rule for incomplete
     uploads deletes it.
-    Raises NotFoundError for a case that the caller is not limited to, and for a profile that the tenant does not have;
-    InvalidInputError for invalid options, StorageUnavailableError if S3 fails.
+    Raises NotFoundError for a case that the caller is not limited to, for a profile that the tenant does not have, and
+    for a case that an overlay would have to create; InvalidInputError for invalid options, StorageUnavailableError if
+    S3 fails.
     """
     require_case(caller, body.case)
-    options, profile = _check_options(transaction, caller, body)
+    options, profile, mode = _check_options(transaction, caller, body)
+    if mode is Mode.OVERLAY:
+        _require_existing_case(transaction, caller, body.case)
     upload_id = secrets.token_urlsafe(24)
     bucket, key = settings().bucket, build_object_key(caller.tenant_id, body.case, upload_id, body.file_name)
     in_parts = body.size is not None and body.size >= multipart_from
@@ -96,8 +100,17 @@ def create_import(
     )
 
 
-def _check_options(transaction: Session, caller: Caller, body: NewImport) -> tuple[str, ProfileUse | None]:
-    """Return the options as JSON, with the copy of the profile that the request names, and that profile."""
+def _require_existing_case(transaction: Session, caller: Caller, name: str) -> None:
+    """Raise NotFoundError, with what to do, if the case does not exist: it would have no exhibit to change."""
+    try:
+        get_case_id(transaction, caller, name)
+    except NotFoundError as exc:
+        advice = "an overlay changes exhibits of a case: correct the name, or use the mode append_overlay"
+        raise NotFoundError(f"{exc}; {advice}") from exc
+
+
+def _check_options(transaction: Session, caller: Caller, body: NewImport) -> tuple[str, ProfileUse | None, Mode]:
+    """Return the options as JSON, with the copy of the profile that the request names, that profile, and the mode."""
     document = body.options.as_document()
     if body.profile is not None:
         profile = find_profile(transaction, caller, body.profile)
@@ -106,7 +119,7 @@ def _check_options(transaction: Session, caller: Caller, body: NewImport) -> tup
         options = parse_options(document)
     except FileRefusedError as refused:
         raise InvalidInputError(f"options: {refused}") from refused
-    return json.dumps(document, ensure_ascii=False), options.profile
+    return json.dumps(document, ensure_ascii=False), options.profile, options.load_mode.mode
 
 
 def sign_upload(pending: PendingUpload) -> ImportUpload:

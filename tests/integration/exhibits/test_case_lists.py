@@ -69,6 +69,20 @@ def test_a_case_has_what_its_imports_brought(cases: Cases, world: World) -> None
     assert statements(world, lambda: list_cases(CALLER, None, 5, None)) == before
 
 
+def test_documents_that_undos_removed_are_not_counted(cases: Cases) -> None:
+    for imported in (5, 7):
+        put_import(cases, "Full", imported, "2026-01-01")
+    for undo_no, dry_run, removed in ((1, 1, 5), (2, 0, 3), (3, 0, 1)):
+        cases.database.query(
+            "INSERT INTO import_undos (import_id, undo_no, status, dry_run, user_id, status_before, removed) "
+            "SELECT MIN(id), :undo_no, 'undone_with_conflicts', :dry_run, 'u', 'completed', :removed FROM imports",
+            undo_no=undo_no,
+            dry_run=dry_run,
+            removed=removed,
+        )
+    assert [each.documents for each in list_cases(CALLER, None, 5, None).items] == [8]
+
+
 def test_a_case_is_created_once(cases: Cases) -> None:
     cases.case("A", tenant="other")
     made = done(add_case, CALLER, NewCase(name="A"))

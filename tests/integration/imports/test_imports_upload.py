@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from core.contracts.imports import SINGLE_PUT_BYTES, NewImport, PendingUpload, UploadUrls
-from core.errors import InvalidInputError, StorageUnavailableError
+from core.errors import InvalidInputError, NotFoundError, StorageUnavailableError
 from shell.aws import clients
 from shell.db.session import session
 from shell.imports import upload_expiry
@@ -84,6 +84,15 @@ def test_a_file_is_uploaded_with_the_answer_alone_and_imported(world: World) -> 
     assert (state(pending.id).status, state(pending.id).imported) == ("completed", 3)
     names = world.query("SELECT c.name, i.file_name FROM imports i JOIN cases c ON c.id = i.case_id")
     assert names == [("Smith v. Müller & Söhne", "Prod 1 + 2%20.dat")]
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_an_overlay_of_a_case_that_does_not_exist_is_refused_and_creates_none(world: World, dry_run: bool) -> None:
+    with pytest.raises(NotFoundError, match=r"no case with this name.*append_overlay"):
+        announce(dryRun=dry_run, options={"mode": "overlay"})
+    assert world.query("SELECT COUNT(*) FROM cases") == [(0,)]
+    for mode in ("append_overlay", "overlay"):
+        assert announce(dryRun=dry_run, options={"mode": mode}).id
 
 
 def signed(url: str | None) -> list[str]:

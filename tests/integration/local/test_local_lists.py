@@ -47,8 +47,22 @@ def test_only_the_cases_and_imports_of_the_tenant_are_listed(cases: Cases, run: 
     assert "Mine" in run("cases")[1]
     assert run("imports", "--case", "Mine", "--json") == (0, '{"imports": [\n]}\n')
     code, printed = run("imports", "--case", "Theirs")
-    assert (code, "has no case 'Theirs'" in printed) == (1, True)
+    assert (code, "has no case 'Theirs'" in printed) == (2, True)
+    assert json.loads(run("imports", "--case", "Theirs", "--json")[1])["imports"] == []
     assert dict(os.environ) == environment
+
+
+def test_on_140_columns_times_statuses_and_counts_are_whole(cases: Cases, run: Run) -> None:
+    cases.database.query(
+        "INSERT INTO imports (upload_key, tenant_id, case_id, bucket, object_key, size, file_name, user_id, status, "
+        "imported) VALUES (UNHEX(SHA2(UUID(), 256)), 'tenant', :case, 'b', 'k', 1, :name, 'u', "
+        "'completed_with_rejections', 1000000)",
+        case=cases.case("Case"),
+        name="a production with quite a long name, of the second volume.dat",
+    )
+    row = run("imports", "--case", "Case")[1].split()
+    started = json.loads(run("imports", "--case", "Case", "--json")[1])["imports"][0]["started_at"]
+    assert {"completed_with_rejections", "1000000", f"{started[:19]}Z"} <= set(row)
 
 
 def test_documents_are_found_by_the_filters_of_the_api(cases: Cases, run: Run) -> None:
@@ -128,7 +142,8 @@ def test_a_document_that_there_is_not_has_no_history(cases: Cases, run: Run) -> 
     cases.case("Case")
     for number, case, message in (("A-1", "Case", "has no document 'A-1'"), ("A-1", "None", "has no case 'None'")):
         code, printed = run("history", number, "--case", case)
-        assert (code, message in printed) == (1, True)
+        assert (code, message in printed) == (2, True)
+    assert run("documents", "--case", "None")[0] == 2
     code, printed = run("history", "A-1", "--case", "Case", "--json", "--limit", "x")
     assert (code, json.loads(printed)["history"]) == (2, [])
 

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from core.imports.check_summary import CodeSummary, Severity, write_summaries
+from core.imports.column_report import ColumnReading
+from core.load_file.field_mapping import MappingReason
+from core.load_mode import Mode
 from local.cli.check_results import choose_exit_code, format_checks_json, print_checks
 from local.cli.report_download import Reports
 from local.cli.summary import ImportResult
@@ -102,3 +105,35 @@ def test_a_check_with_options_is_followed_by_an_import_with_the_same_ones() -> N
     print_checks([CLEAN], "acme", "local", output, has_options=True)
     advice = "c.dat: Nothing was imported. To import: this command again, with `import` instead of `check`"
     assert advice in output.getvalue()
+
+
+def printed_check(result: ImportResult) -> str:
+    output = io.StringIO()
+    print_checks([result], "acme", "local", output)
+    return output.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("columns", "mode", "is_hint"),
+    [
+        (["control_number"], Mode.OVERLAY, True),
+        (["control_number", "original_line"], Mode.OVERLAY, True),
+        (["control_number", None], Mode.OVERLAY, False),
+        (["control_number"], Mode.APPEND_OVERLAY, False),
+        (["control_number"], Mode.APPEND, False),
+    ],
+)
+def test_an_overlay_of_the_key_alone_has_nothing_to_change(
+    columns: list[str | None], mode: Mode, is_hint: bool
+) -> None:
+    readings = [ColumnReading("a", field, MappingReason.SYNONYM, None) for field in columns]
+    printed = printed_check(replace(CLEAN, columns=readings, mode=mode))
+    assert ("c.dat: there is nothing to change: the file has no column but the key" in printed) is is_hint
+
+
+@pytest.mark.parametrize(("mode", "is_advice"), [(Mode.APPEND, True), (Mode.OVERLAY, False)])
+def test_documents_with_other_values_can_be_overlaid(mode: Mode, is_advice: bool) -> None:
+    found = write_summaries([CodeSummary("EXISTS_WITH_OTHER_VALUES", Severity.ERROR, 1, 2, "It exists.")])
+    printed = printed_check(replace(CLEAN, state=state(status="checked", findings=found), mode=mode))
+    assert "error EXISTS_WITH_OTHER_VALUES 1, from line 2" in printed
+    assert ("import it with --mode overlay" in printed) is is_advice

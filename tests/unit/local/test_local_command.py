@@ -94,6 +94,30 @@ def test_the_progress_is_told_with_the_time_that_is_left(is_terminal: bool) -> N
     )
 
 
+@pytest.mark.parametrize(("is_check", "what"), [(False, "waiting for the undo of import 54"), (True, "splitting")])
+def test_an_import_says_which_undo_it_waits_for(is_check: bool, what: str) -> None:
+    output, now = io.StringIO(), [0.0]
+    with ProgressDisplay(Console(file=output, width=200), lambda: now[0]) as display:
+        line = display.add_file("a.dat")
+        now[0] = 11.0
+        line.show(state(status="splitting", waits_for_undo_of=54), is_check=is_check)
+    assert output.getvalue() == f"a.dat: {what}\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [([], "run it in a terminal, or confirm it with --yes"), (["--json"], "does not ask: confirm it with --yes")],
+)
+def test_an_undo_that_no_one_can_confirm_is_wrong_usage(
+    options: list[str], advice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: "--json" in options)
+    assert main.main(["undo", "7", *options], Workspace(tmp_path / "state")) == 2
+    printed = capsys.readouterr()
+    assert advice in printed.out + printed.err
+    assert not (tmp_path / "state").exists()
+
+
 def test_a_database_that_does_not_answer_does_not_keep_serve_from_ending(capsys: pytest.CaptureFixture[str]) -> None:
     nowhere = "mysql+pymysql://root@127.0.0.1:1/nothing"
     with pytest.raises(OperationalError):

@@ -63,7 +63,15 @@ def test_a_file_that_cannot_be_imported_is_a_failure_with_its_columns_and_what_t
     assert (code, printed["preview"], printed["error"]["code"]) == (1, None, "NO_ID_COLUMN")
     assert main(["preview", file]) == 1
     told = capsys.readouterr().err
-    assert all(part in told for part in ("NO_ID_COLUMN", '{"columns": {"<name or number>": "control_number"}}', "Foo"))
+    assert all(
+        part in told
+        for part in (
+            "NO_ID_COLUMN",
+            "options are set in a JSON file that --mapping names",
+            '{"columns": {"<name or number>": "control_number"}}',
+            "Foo",
+        )
+    )
     assert "\x7f" not in told
 
 

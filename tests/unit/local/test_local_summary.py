@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.imports.column_report import ColumnKind, ColumnReading
 from core.load_file.field_mapping import MappingReason
+from core.load_mode import Mode
 from local.cli.arguments import build_parser
 from local.cli.column_summary import list_columns
 from local.cli.import_status import CodeCounts
@@ -90,6 +93,36 @@ def test_the_command_that_loads_corrected_rows_is_whole(case: str, tenant: str) 
     parsed = build_parser().parse_args(words[1:])
     assert (parsed.case, parsed.tenant, parsed.files) == (case, tenant, [reports.rejected_rows])
     assert parsed.mapping == reports.options
+
+
+def printed_result(**changes: Any) -> str:
+    output = io.StringIO()
+    print_table([replace(OUTCOMES[0], **changes)], "c", "local", output)
+    return output.getvalue()
+
+
+def test_the_next_step_for_documents_with_other_values_is_an_overlay() -> None:
+    codes, words = CodeCounts({"EXISTS_WITH_OTHER_VALUES": 1, "MISSING_ID": 1}), " --mode overlay\n"
+    assert printed_result(codes=codes, mode=Mode.APPEND).count(words) == 1
+    command = printed_result(codes=codes, mode=Mode.APPEND).partition("with an overlay: ")[2].partition("\n")[0]
+    parsed = build_parser().parse_args(shlex.split(command)[1:])
+    assert (parsed.files, parsed.mode) == ([Path("/r/rejected_rows.dat")], "overlay")
+    assert words not in printed_result(codes=codes, mode=Mode.APPEND_OVERLAY) + printed_result(mode=Mode.APPEND)
+
+
+@pytest.mark.parametrize(
+    ("message", "advice"),
+    [
+        ('No id. Name it in the options: {"columns": {"a": "control_number"}}.', "a JSON file that --mapping names"),
+        ("Set option 'encoding'.", "the option is set by --encoding."),
+        ("Change option 'delimiter' or option 'time_zone'.", "the option is set by --delimiter or --time-zone."),
+        ("Option 'columns' names column 'x'.", "a JSON file that --mapping names"),
+    ],
+)
+def test_a_reason_that_names_an_option_is_followed_by_the_argument(message: str, advice: str) -> None:
+    failed = state(status="failed", failure_code="BAD_OPTIONS", failure_message=message)
+    assert advice in printed_result(state=failed, error=f"BAD_OPTIONS: {message}")
+    assert "With this command" not in printed_result(state=state(failure_message="The file is empty."), error="x")
 
 
 def test_the_terminal_shows_counts_by_code() -> None:

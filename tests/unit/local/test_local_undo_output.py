@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.codes import KeptCode
-from local.undo.output import _REASONS, describe, describe_progress
+from local.undo.output import _REASONS, describe, describe_import, describe_progress, format_json
 from local.undo.undo_session import UndoOutcome
 
 UNDO = {
+    "undoNo": 1,
     "status": "undone",
     "dryRun": False,
     "removed": 0,
@@ -26,10 +28,14 @@ REASON = {"code": "IN_PRODUCTION", "documents": 3}
 KEPT: dict[str, Any] = {"status": "undone_with_conflicts", "kept": 3, "reasons": [REASON]}
 
 
-def lines(tenant: str = "local", was_undone_before: bool = False, **state: Any) -> list[str]:
+def outcome(was_undone_before: bool = False, is_dry_run_requested: bool = False, **state: Any) -> UndoOutcome:
     undo = UNDO | state
     kept = Path("/r/kept.csv") if undo["kept"] else None
-    return list(describe(7, UndoOutcome(undo, kept, 1.0, "a.dat", "acme", was_undone_before), tenant))
+    return UndoOutcome(undo, kept, 1.0, "a.dat", "acme", was_undone_before, is_dry_run_requested)
+
+
+def lines(tenant: str = "local", **state: Any) -> list[str]:
+    return list(describe(7, outcome(**state), tenant))
 
 
 def test_an_undo_without_conflicts_is_one_line() -> None:
@@ -74,7 +80,7 @@ def test_a_dry_run_of_which_parts_failed_says_that_its_counts_are_too_low() -> N
 
 def test_imports_that_relied_on_the_documents_are_named() -> None:
     [advice] = lines(foundUnchangedBy=[8, 9])[1:]
-    assert advice.startswith("Later imports counted rows as unchanged, perhaps because of this import: 8, 9. ")
+    assert "rows as unchanged between this import and its undo, perhaps because of it: 8, 9. Import" in advice
 
 
 def test_an_import_of_nothing_has_nothing_to_undo() -> None:
@@ -85,6 +91,27 @@ def test_an_import_that_was_undone_before_is_not_reported_as_undone_now() -> Non
     assert lines(was_undone_before=True, foundUnchangedBy=[8]) == [
         f"{NAME} was undone before: 0 documents removed, 1,200 restored, 0 kept. Nothing was changed now."
     ]
+
+
+def test_the_undo_itself_is_not_taken_for_the_dry_run_that_was_requested() -> None:
+    assert lines(is_dry_run_requested=True) == [
+        "This was not a dry run: an earlier command had begun the undo. Its result:",
+        f"{NAME} is undone: 0 documents removed, 1,200 restored, 0 kept",
+    ]
+    for was_undone_before in (True, False):
+        entry = json.loads(format_json(7, outcome(was_undone_before, is_dry_run_requested=True), None, dry_run=True))
+        assert (entry["dry_run"], entry["undone_before"]) == (False, was_undone_before)
+    dry = outcome(is_dry_run_requested=True, dryRun=True)
+    nothing = outcome(is_dry_run_requested=True, status="nothing_to_undo", undoNo=None)
+    for each in (dry, nothing, None):
+        entry = json.loads(format_json(7, each, None, dry_run=True))
+        assert (entry["dry_run"], entry["undone_before"]) == (True, False)
+
+
+def test_the_question_names_the_import_its_file_and_case_and_what_it_did() -> None:
+    record = {"id": 7, "fileName": "a.dat", "case": "acme", "startedAt": "2026-11-21T10:15:00.5Z", "userId": "ada"}
+    question = describe_import(record | {"imported": 1_200, "updated": 1})
+    assert question == f"{NAME}, of 2026-11-21 10:15 UTC by ada: 1,200 documents created, 1 changed."
 
 
 @pytest.mark.parametrize("code", [*KeptCode])

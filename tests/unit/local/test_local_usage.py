@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from core.errors import UploadRefusedError
 from core.imports.uploads import parse_upload
 from local.cli import main
-from local.cli.checks import check_case_exists, check_load_file, check_name
+from local.cli.checks import check_case_exists, check_load_file, check_name, check_overlay_case
 from local.errors import UsageError
 
 
@@ -43,6 +43,7 @@ from local.errors import UsageError
         ["import", __file__, "--case", "a", "--encoding", "klingon"],
         ["import", __file__, "--case", "a", "--mapping", "nosuch.json"],
         ["export"],
+        ["cases", "--ten", "a"],
         ["cases", "--tenant", "a/b"],
         ["imports"],
         ["imports", "--case", "a/b"],
@@ -125,6 +126,15 @@ def test_a_file_that_cannot_be_uploaded_under_its_name_is_wrong_usage(tmp_path: 
     with pytest.raises(UsageError, match=r"the name of the file '.*' (has|is|begins) .*; rename the file") as told:
         check_load_file(file, "t", "c")
     assert str(told.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("names", "advice"), [(["Acme."], "similar names: 'Acme.'"), ([], "`exhibit-ingest cases` lists")]
+)
+def test_an_overlay_of_a_case_that_does_not_exist_is_wrong_usage(names: list[str], advice: str) -> None:
+    with pytest.raises(UsageError, match=f"no case 'Acme'.*{advice}.*--mode append_overlay"):
+        check_overlay_case(names, "Acme")
+    check_overlay_case([*names, "Acme"], "Acme")
 
 
 def test_a_misspelt_case_is_wrong_usage_and_a_new_one_is_not() -> None:

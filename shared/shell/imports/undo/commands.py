@@ -28,7 +28,7 @@ from shell.tables.undos import ImportUndos
 ENDED = frozenset(
     {
         *(ImportStatus.COMPLETED, ImportStatus.COMPLETED_WITH_REJECTIONS, ImportStatus.FAILED, ImportStatus.CANCELLED),
-        *(ImportStatus.UNDONE_WITH_CONFLICTS, ImportStatus.UNDO_FAILED),
+        *(ImportStatus.CHECKED, ImportStatus.UNDONE_WITH_CONFLICTS, ImportStatus.UNDO_FAILED),
     }
 )
 _HAS_DONE_CHUNK = text("SELECT 1 FROM import_chunks WHERE import_id = :import_id AND status = 'done' LIMIT 1")
@@ -65,7 +65,9 @@ def undo_import(transaction: Session, caller: Caller, import_id: int, body: Undo
             _send_request(last, caller)
         return describe_undo(transaction, import_record, last)
     if import_record.status not in ENDED:
-        raise WrongStateError(_explain_refusal(import_record))
+        raise WrongStateError(
+            f"the import is {import_record.status}; wait until it has ended, or cancel it, and undo it then"
+        )
     if import_record.phase == ImportPhase.CHECK or not _has_done_chunk(transaction, import_id):
         return describe_undo(transaction, import_record, None)
     if other is not None:
@@ -86,12 +88,6 @@ def _is_answer(import_record: Imports, last: ImportUndos, *, dry_run: bool) -> b
     if import_record.status in (ImportStatus.UNDOING, ImportStatus.UNDONE):
         return not last.dry_run
     return dry_run and bool(last.dry_run) and last.status in OPEN_UNDOS
-
-
-def _explain_refusal(import_record: Imports) -> str:
-    if import_record.status == ImportStatus.CHECKED:
-        return "the file was only checked; nothing was imported, and there is nothing to undo"
-    return f"the import is {import_record.status}; wait until it has ended, or cancel it, and undo it then"
 
 
 def _has_done_chunk(transaction: Session, import_id: int) -> bool:

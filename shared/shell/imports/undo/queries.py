@@ -36,9 +36,13 @@ _REASONS = text(
     "SELECT code, COUNT(DISTINCT exhibit_id) AS documents FROM import_undo_kept "
     "WHERE import_id = :import_id AND undo_no = :undo_no GROUP BY code ORDER BY code"
 )
+# Imports of a case can run at the same time: which began first says nothing, when their chunks were committed does.
 _UNCHANGED = text(
-    "SELECT id FROM imports WHERE case_id = :case_id AND id > :import_id AND unchanged > 0 "  # noqa: S608
-    f"AND status NOT IN ('undone', 'undone_with_conflicts') ORDER BY id LIMIT {MAX_LISTED_IMPORTS}"
+    "SELECT i.id FROM imports AS i WHERE i.case_id = :case_id AND i.id <> :import_id AND i.unchanged > 0 "  # noqa: S608
+    "AND i.status NOT IN ('undone', 'undone_with_conflicts') AND EXISTS (SELECT 1 FROM import_chunks AS k "
+    "WHERE k.import_id = i.id AND k.unchanged > 0 AND k.finished_at < :requested AND k.finished_at > "
+    "(SELECT MIN(finished_at) FROM import_chunks WHERE import_id = :import_id AND status = 'done')) "
+    f"ORDER BY i.id LIMIT {MAX_LISTED_IMPORTS}"
 )
 _PAGE = text(
     "SELECT line_no, seq, exhibit_id, control_number, code, kind, name, by_user, by_import, by_production, by_document "
@@ -99,7 +103,7 @@ def describe_undo(reading: Session, import_record: Imports, undo: ImportUndos | 
     place = {"import_id": import_record.id, "undo_no": 0 if undo is None else undo.undo_no}
     sums = reading.execute(_SUMS, place).one()._mapping
     reasons = [KeptReason(code=row.code, documents=row.documents) for row in reading.execute(_REASONS, place)]
-    unchanged = {"case_id": import_record.case_id, "import_id": import_record.id}
+    unchanged = {**place, "case_id": import_record.case_id, "requested": undo and undo.created_at}
     return Undo(
         import_id=import_record.id,
         undo_no=None if undo is None else undo.undo_no,

@@ -14,7 +14,7 @@ from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import CALLER, STRANGER, committed, retry
 from tests.support.history import find_gaps
 from tests.support.undoing import counts, dump_documents, kept, request_undo, undo
-from tests.support.world import World
+from tests.support.world import World, complete_imports
 
 HEADER = "Control Number,Title,Bates Begin,Custodian,Tags,Date Sent,Author,Parent\r\n"
 FIRST = (
@@ -264,6 +264,26 @@ def test_imports_of_other_cases_neither_refuse_an_undo_nor_are_listed(world: Wor
     world.start(SECOND, case="Other", mode="overlay")
     world.chunk_messages()
     assert undo(world, first).found_unchanged_by == [again]
+
+
+def test_only_imports_that_counted_rows_between_the_import_and_its_undo_are_listed(world: World) -> None:
+    other = b"Control Number,Title\r\nZ-1,other\r\n"
+    for _ in range(2):
+        world.run(other)
+    early = world.start(FIRST)
+    chunks = world.chunk_messages()
+    first = world.run(FIRST)
+    # Registered before the import, and worked on after it.
+    for message in chunks:
+        assert world.import_chunk(message)
+    complete_imports()
+    again = world.run(FIRST)
+    assert undo(world, first, dry_run=True).found_unchanged_by == [early, again]
+    after_the_dry_run = world.run(FIRST)
+    assert undo(world, first).found_unchanged_by == [early, again, after_the_dry_run]
+    for _ in range(2):
+        world.run(FIRST)
+    assert get_undo(CALLER, first).found_unchanged_by == [early, again, after_the_dry_run]
 
 
 def test_an_undone_import_is_not_retried(world: World) -> None:

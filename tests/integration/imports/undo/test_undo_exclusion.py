@@ -18,6 +18,7 @@ from core.errors import WrongStateError
 from shell.db.session import session
 from shell.imports import chunk_registration
 from shell.imports.checks.commands import run_import
+from shell.imports.queries import get_import
 from shell.imports.undo.commands import undo_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import CALLER, cancel, committed, finish, retry, until_waiting
@@ -89,12 +90,14 @@ def test_an_import_that_waited_for_the_request_of_an_undo_begins_after_it(
     begun = begin_during(lambda: workers.deliver("start_import", [upload]), lambda: until_waiting(world), created)
     assert begun.result() == [False]
     assert statuses(world) == ["undoing", "splitting"]
+    assert [get_import(CALLER, each).waits_for_undo_of for each in (created, created + 1)] == [None, created]
     assert world.chunk_messages() == []
     finish(world)
     end_undo()
     assert statuses(world) == ["undone", "splitting"]
     assert call(start_import.lambda_handler, upload)
     finish(world)
+    assert get_import(CALLER, created + 1).waits_for_undo_of is None
     assert world.query("SELECT status, imported, unchanged FROM imports ORDER BY id DESC LIMIT 1") == [
         ("completed", 2, 0)
     ]
