@@ -139,7 +139,8 @@ def _load_import(
         state, stored = _read_import(reading, caller, import_id)
         layout = Layout.from_json(stored) if stored else None
         suggested = suggest_profiles(reading, caller, layout.fingerprint_header() if layout else None)
-        undone = reading.execute(_FIND_UNDO, {"import_id": import_id}).scalar()
+        is_split = state.status is not ImportStatus.SPLITTING
+        undone = None if is_split else reading.execute(_FIND_UNDO, {"import_id": import_id}).scalar()
         return state, layout, suggested, reading.get(ImportChecks, import_id), undone
 
 

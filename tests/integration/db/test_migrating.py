@@ -25,7 +25,7 @@ from tests.support.answers import Answers, answers
 from tests.support.database import Database, until
 from tests.support.world import Context
 
-HEAD = "0020"
+HEAD = "0021"
 ADD_COLUMN = "op.execute('ALTER TABLE cases ADD COLUMN note VARCHAR(10)')"
 Folder = Callable[[str], Path]
 

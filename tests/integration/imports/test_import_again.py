@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from core.errors import UnavailableError
 from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec
 from shell.db.session import session
@@ -140,7 +141,7 @@ def test_an_exhibit_of_another_case_or_tenant_is_not_looked_at(world: World, oth
         theirs = Imports(case_id=mine.case_id, tenant_id=mine.tenant_id)
         for name, value in other.items():
             setattr(theirs, name, value)
-        with pytest.raises(KeyError):
+        with pytest.raises(UnavailableError):
             find_origins(reading, theirs, ids)
 
 

@@ -93,10 +93,10 @@ def test_the_message_of_a_retry_that_failed_in_every_attempt_comes_back_once(
     assert state(import_id).chunks_failed == 0
 
 
-def test_a_chunk_that_is_written_while_its_import_is_cancelled_and_retried_counts(
+def test_a_chunk_that_was_read_before_its_import_was_cancelled_and_retried_is_read_again(
     world: World, chunk_rows: Chunks
 ) -> None:
-    """It holds its row all the while; to the retry it is one of those that are still to come."""
+    """It holds its row all the while; the case may have changed since it was read, and its message comes again."""
     chunk_rows(1)
     pending = announce()
     assert start(put(pending, SIX))
@@ -107,6 +107,6 @@ def test_a_chunk_that_is_written_while_its_import_is_cancelled_and_retried_count
         cancel_import(transaction, CALLER, pending.id)
         retry_import(transaction, CALLER, pending.id)
     assert ended_well(worker)
-    assert world.query("SELECT chunks_left FROM imports") == [(5,)]
+    assert world.query("SELECT chunks_left FROM imports") == [(6,)]
     finish(world)
     assert world.dump(pending.id) == world.dump(whole(world))

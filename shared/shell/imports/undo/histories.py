@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any
 
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from core.exhibit_history import Entry
-from shell.db.sql_literals import execute_literal, format_match
 from shell.exhibits.history import iterate_histories
+from shell.tables.history import ExhibitChanges
+from shell.utils.db_helpers import is_in
 
 # As they are stored, and as they are decompressed.
 STORED_BYTES, HELD_CHARACTERS = 2_000_000, 4_000_000
@@ -59,12 +60,9 @@ def _slice_by_stored_bytes(reading: Session, exhibit_ids: Sequence[int]) -> Iter
 def _find_stored_bytes(reading: Session, exhibit_ids: Sequence[int]) -> dict[int, int]:
     if not exhibit_ids:
         return {}
-    statement = (
-        "SELECT exhibit_id, SUM(LENGTH(changes)) FROM exhibit_changes "  # noqa: S608 - literals
-        f"WHERE {format_match('exhibit_id', exhibit_ids)} GROUP BY exhibit_id"
-    )
-    found: Any = execute_literal(reading.connection(), statement, "SELECT exhibit_changes")
-    return {int(exhibit_id): int(size) for exhibit_id, size in found}
+    key = ExhibitChanges.exhibit_id
+    statement = select(key, func.sum(func.length(ExhibitChanges.changes))).where(is_in(key, exhibit_ids)).group_by(key)
+    return {exhibit_id: int(size) for exhibit_id, size in reading.execute(statement)}
 
 
 def _measure(entry: Entry) -> int:

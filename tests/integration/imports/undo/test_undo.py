@@ -11,7 +11,7 @@ from core.errors import NotFoundError, WrongStateError
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings
 from shell.imports.undo.queries import get_undo, list_kept
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import CALLER, STRANGER, committed, retry
+from tests.integration.imports.support import CALLER, STRANGER, committed
 from tests.support.history import find_gaps
 from tests.support.undoing import counts, dump_documents, kept, request_undo, undo
 from tests.support.world import World, complete_imports
@@ -284,13 +284,6 @@ def test_only_imports_that_counted_rows_between_the_import_and_its_undo_are_list
     for _ in range(2):
         world.run(FIRST)
     assert get_undo(CALLER, first).found_unchanged_by == [early, again, after_the_dry_run]
-
-
-def test_an_undone_import_is_not_retried(world: World) -> None:
-    first = world.run(FIRST)
-    undo(world, first)
-    with pytest.raises(WrongStateError, match="import the file again"):
-        retry(first)
 
 
 def test_a_file_that_was_not_imported_has_nothing_to_undo(world: World) -> None:

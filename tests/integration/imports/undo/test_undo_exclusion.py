@@ -231,3 +231,9 @@ def test_two_requests_at_once_are_one_undo_without_the_lock_on_the_case(world: W
     answer: Any = second.result()
     assert answer.undo_no == 1
     assert world.query("SELECT undo_no, status FROM import_undos") == [(1, "requested")]
+
+
+def test_an_undone_import_is_not_retried(world: World, created: int) -> None:
+    undo(world, created)
+    with pytest.raises(WrongStateError, match="import the file again"):
+        retry(created)
