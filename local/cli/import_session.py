@@ -208,7 +208,7 @@ class _Import:
         return self._build_result(self._last, f"{error}. {_NOT_CANCELLED}" if self._last else error)
 
     def _upload_and_wait(self) -> ImportResult:
-        line = self._display.add_file(self._file.name)
+        line = self._display.add_file(self._file.name, is_check=bool(self._options.get("dry_run")))
         # S3 is on this machine, and keeps a large object in a temporary file.
         check_disk_space(temporary_folder(), self._file.stat().st_size)
         self._has_begun = True
@@ -216,7 +216,7 @@ class _Import:
 
         def on_state(state: ImportProgress | None) -> None:
             self._last = state
-            line.show(state, is_check=bool(self._options.get("dry_run")))
+            line.show(state)
             self._display.show_failures(self._stack.failures())
             self._check_disk_space()
 

@@ -55,9 +55,9 @@ class ProgressDisplay:
         """Print a message, on a terminal or not."""
         self._progress.console.print(Text(message), soft_wrap=True)
 
-    def add_file(self, name: str) -> FileProgress:
-        """Add a line for a file and return it."""
-        return FileProgress(self._progress, name, self._clock)
+    def add_file(self, name: str, *, is_check: bool = False) -> FileProgress:
+        """Add a line for a file and return it; a check does not wait for undos."""
+        return FileProgress(self._progress, name, self._clock, is_check=is_check)
 
     def show_failures(self, failures: Iterable[InvocationFailedError]) -> None:
         """Print failed invocations, once for each function and error type; all of them are retried."""
@@ -71,17 +71,18 @@ class ProgressDisplay:
 class FileProgress:
     """The line of one file; where there is no terminal, a new line every 10 seconds."""
 
-    def __init__(self, progress: Progress, name: str, clock: Callable[[], float]) -> None:
+    def __init__(self, progress: Progress, name: str, clock: Callable[[], float], *, is_check: bool) -> None:
         self._progress = progress
+        self._is_check = is_check
         self._name = name
         self._clock = clock
         self._task = progress.add_task(name, total=None, rows="uploading")
         self._began = self._printed = clock()
 
-    def show(self, state: ImportProgress | None, *, is_check: bool = False) -> None:
+    def show(self, state: ImportProgress | None) -> None:
         """Update the line; None stands for an import that is not registered yet."""
         if state is None or not (state.rows_seen or state.finished):
-            undone = state.waits_for_undo_of if state and not is_check else None
+            undone = state.waits_for_undo_of if state and not self._is_check else None
             self._update(None, 0, "splitting" if undone is None else f"waiting for the undo of import {undone}")
             return
         done = state.rows_seen if state.finished else state.rows_processed

@@ -98,9 +98,9 @@ def test_the_progress_is_told_with_the_time_that_is_left(is_terminal: bool) -> N
 def test_an_import_says_which_undo_it_waits_for(is_check: bool, what: str) -> None:
     output, now = io.StringIO(), [0.0]
     with ProgressDisplay(Console(file=output, width=200), lambda: now[0]) as display:
-        line = display.add_file("a.dat")
+        line = display.add_file("a.dat", is_check=is_check)
         now[0] = 11.0
-        line.show(state(status="splitting", waits_for_undo_of=54), is_check=is_check)
+        line.show(state(status="splitting", waits_for_undo_of=54))
     assert output.getvalue() == f"a.dat: {what}\n"
 
 
