@@ -8,6 +8,7 @@ after A -> B by the import, B -> A and A -> B by a user, the user's B stays.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from core.codes import KeptCode
@@ -21,7 +22,7 @@ class Kept(NamedTuple):
     """Why a document is kept, or a value or link of it: `key` is None for the whole document.
 
     `entry` is the change that is the reason, `production` a production that has the document, and `child` the control
-    number of an attachment that stays; the others are None.
+    number of an attachment that stays; the others are None. `entry` is without its changes.
     """
 
     code: KeptCode
@@ -61,7 +62,7 @@ def restore(entries: Sequence[Entry], import_id: int, live: IsLive, current: Map
         value, last_live = folded[key]
         if last_live is not None and last_live.version > version:
             if key != _ROW_HASH:
-                kept.append(Kept(KeptCode.CHANGED_SINCE, key, last_live))
+                kept.append(Kept(KeptCode.CHANGED_SINCE, key, _strip(last_live)))
         elif value != current[key]:
             changes[key] = Change(current[key], value)
     return Restored(changes, kept)
@@ -73,7 +74,12 @@ def find_reason_to_stay(entries: Iterable[Entry], live: IsLive) -> Kept | None:
     if not since:
         return None
     changed = [entry for entry in since if entry.action is not Action.TAGGED]
-    return Kept(KeptCode.CHANGED_SINCE if changed else KeptCode.TAGGED_SINCE, None, (changed or since)[-1])
+    return Kept(KeptCode.CHANGED_SINCE if changed else KeptCode.TAGGED_SINCE, None, _strip((changed or since)[-1]))
+
+
+def _strip(entry: Entry) -> Entry:
+    """Return the entry without its changes, of which all that are kept of a part would not fit into memory."""
+    return replace(entry, changes={})
 
 
 def find_link_maker(entries: Iterable[Entry], key: Key, live: IsLive) -> str | None:

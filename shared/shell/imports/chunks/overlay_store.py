@@ -90,12 +90,12 @@ def _select(transaction: Session, rest: str) -> Iterator[KeyedExhibit]:
     yield from map(KeyedExhibit._make, execute_literal(transaction.connection(), statement, "SELECT exhibits"))
 
 
-def slice_by_size(exhibits: Sequence[KeyedExhibit], rows: int | None = None) -> Iterator[list[KeyedExhibit]]:
+def slice_by_size(exhibits: Sequence[KeyedExhibit]) -> Iterator[list[KeyedExhibit]]:
     """Yield lists of exhibits that take a bounded amount of memory together; an exhibit takes up to 64 KB."""
     part: list[KeyedExhibit] = []
     size = 0
     for exhibit in exhibits:
-        if part and (len(part) == (rows or SLICE_ROWS) or size + exhibit.size > SLICE_BYTES):
+        if part and (len(part) == SLICE_ROWS or size + exhibit.size > SLICE_BYTES):
             yield part
             part, size = [], 0
         part.append(exhibit)

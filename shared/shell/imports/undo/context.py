@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -13,13 +13,9 @@ from sqlalchemy.orm import Session
 from core.exhibit_history import Entry, is_live
 from core.imports.undo import Kept
 from core.statuses import UNDONE_STATUSES
-from shell.exhibits.history import load_entries
 from shell.imports.chunks.overlay_store import KeyedExhibit
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos
-
-# An entry can hold an old and a new value of 64 KB each, whatever the exhibit holds now.
-ENTRIES_SLICE_ROWS = 200
 
 _UNDONE = text("SELECT id FROM imports WHERE case_id = :case_id AND status IN :statuses").bindparams(
     bindparam("statuses", expanding=True)
@@ -93,9 +89,3 @@ def read_context(reading: Session, import_record: Imports, undo: ImportUndos) ->
     undone = reading.execute(_UNDONE, {"case_id": import_record.case_id, "statuses": statuses}).scalars()
     began: Any = reading.execute(_BEGAN, {"import_id": import_record.id}).scalar_one()
     return UndoContext(import_record, undo, frozenset(undone) | {import_record.id}, began)
-
-
-def read_histories(reading: Session, exhibit_ids: Sequence[int]) -> Iterator[dict[int, list[Entry]]]:
-    """Yield the histories of exhibits, a bounded number at a time."""
-    for start in range(0, len(exhibit_ids), ENTRIES_SLICE_ROWS):
-        yield load_entries(reading, exhibit_ids[start : start + ENTRIES_SLICE_ROWS])

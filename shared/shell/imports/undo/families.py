@@ -16,7 +16,8 @@ from sqlalchemy.orm import Session
 from core.exhibit_history import Entry, Key, Kind, fold
 from core.imports.undo import Kept
 from shell.imports.chunks.overlay_store import KeyedExhibit
-from shell.imports.undo.context import CreatedDocument, UndoContext, read_histories
+from shell.imports.undo.context import CreatedDocument, UndoContext
+from shell.imports.undo.histories import read_histories
 from shell.imports.undo.store import GENERATIONS, Attachment, find_descendants
 
 FindReasons = Callable[[Session, UndoContext, Collection[KeyedExhibit]], Mapping[int, Sequence[Kept]]]

@@ -19,8 +19,9 @@ from core.imports.undo import Kept, find_reason_to_stay
 from shell.db.bulk_insert import insert_new
 from shell.db.errors import error_number
 from shell.imports.chunks.overlay_store import KeyedExhibit
-from shell.imports.undo.context import CreatedDocument, PartResult, UndoContext, read_histories
+from shell.imports.undo.context import CreatedDocument, PartResult, UndoContext
 from shell.imports.undo.families import find_staying_children
+from shell.imports.undo.histories import read_histories
 from shell.imports.undo.store import delete_rows, find_productions
 from shell.tables.name_kinds import NAME_KINDS
 

@@ -19,7 +19,7 @@ from core.codes import KeptCode
 from core.exhibit_history import ABSENT, Action, Entry, Key, Kind, Value, rename, restore_columns
 from core.imports.undo import Kept, Restored, drop_properties, find_last_versions, find_link_maker, restore
 from shell.db.column_limits import column_limits
-from shell.exhibits.history import Author, NewEntry, load_entries, write_entries
+from shell.exhibits.history import Author, NewEntry, write_entries
 from shell.imports.chunks.exhibit_store import insert_links
 from shell.imports.chunks.overlay_store import (
     SLICE_BYTES,
@@ -32,7 +32,8 @@ from shell.imports.chunks.overlay_store import (
     slice_by_size,
     update_exhibits,
 )
-from shell.imports.undo.context import ENTRIES_SLICE_ROWS, PartResult, UndoContext
+from shell.imports.undo.context import PartResult, UndoContext
+from shell.imports.undo.histories import read_histories
 from shell.imports.undo.names import KINDS, FoundNames, add_names, find_names
 from shell.tables.name_kinds import NameKind
 from shell.utils.document_properties import TEXT_COLUMN_BYTES, serialize_properties
@@ -71,19 +72,22 @@ def restore_documents(
     result: PartResult,
 ) -> None:
     """Restore what the import changed in documents that the caller has locked; `lines` are by id."""
-    for part in slice_by_size(overlaid, ENTRIES_SLICE_ROWS):
-        _restore_slice(transaction, context, part, lines, result)
+    for part in slice_by_size(overlaid):
+        for histories in read_histories(transaction, [each.id for each in part]):
+            some = [each for each in part if each.id in histories]
+            _restore_slice(transaction, context, some, histories, lines, result)
 
 
 def _restore_slice(
     transaction: Session,
     context: UndoContext,
     exhibits: Sequence[KeyedExhibit],
+    histories: Mapping[int, Sequence[Entry]],
     lines: Mapping[int, int],
     result: PartResult,
 ) -> None:
     ids = [each.id for each in exhibits]
-    stored, histories = read_documents(transaction, ids), load_entries(transaction, ids)
+    stored = read_documents(transaction, ids)
     names = find_names(transaction, context, chain.from_iterable(histories.values()))
     links = {
         kind: list_links(transaction, KINDS[kind], ids) if any(key.kind == kind for key in names) else {}
