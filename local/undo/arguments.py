@@ -20,7 +20,7 @@ examples:
 
 Undo several imports of a case one after another, the newest first. After an interruption run the command again: it
 continues.
---json prints {"import", "status" (undone, undone_with_conflicts, nothing_to_undo or undo_failed), "dry_run",
+--json prints {"import", "status" (undone, undone_with_conflicts, nothing_to_undo, undo_failed or cancelled), "dry_run",
 "restored", "removed", "kept", "links_restored", "reasons": {code: documents}, "conflicts" (path of kept.csv or null),
 "error", "seconds"}.
 
