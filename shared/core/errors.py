@@ -30,7 +30,6 @@
         ├── DatabaseUnavailableError
         ├── CommitOutcomeUnknownError  the connection was lost during COMMIT, which may have taken effect
         ├── ChunkBusyError          another worker is importing this chunk
-        ├── ImportRetriedError      the import was retried after a chunk of it was read
         ├── ImportBusyError         another worker is at this upload or case; carries when to retry
         ├── DeadlineNearError       the invocation ends before a message could be handled
         ├── QueueUnavailableError   SQS did not accept a message
@@ -264,10 +263,6 @@ class CommitOutcomeUnknownError(UnavailableError):
 
 class ChunkBusyError(UnavailableError):
     """Another worker is importing this chunk; try again later."""
-
-
-class ImportRetriedError(UnavailableError):
-    """The import was retried after the chunk was read, and the case may have changed; the chunk is read again."""
 
 
 class ImportBusyError(UnavailableError):

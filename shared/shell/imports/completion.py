@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from core.errors import ImportNotRunningError, ImportRetriedError
+from core.errors import ImportNotRunningError, UnavailableError
 from core.events import Event
 from core.statuses import ChunkStatus, ImportPhase
 from shell.aws.sqs import send_messages
@@ -42,6 +42,10 @@ _TOTALS = text(
     "(SELECT COUNT(*) FROM tags WHERE import_id = :import_id) AS tags "
     "FROM import_chunks WHERE import_id = :import_id"
 )
+
+
+class ImportRetriedError(UnavailableError):
+    """The import was retried after the chunk was read, and the case may have changed; the chunk is read again."""
 
 
 class RejectionRow(NamedTuple):

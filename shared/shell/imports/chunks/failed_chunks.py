@@ -12,13 +12,13 @@ from sqlalchemy import ColumnElement, select, text
 from sqlalchemy.orm import Session
 
 from core.codes import Rejection
-from core.errors import ChunkBusyError, ImportNotRunningError, ImportRetriedError
+from core.errors import ChunkBusyError, ImportNotRunningError
 from core.statuses import ChunkStatus, ImportPhase
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.imports.check_results import build_finding, write_findings
-from shell.imports.completion import ChunkOutcome, Counts, RejectionRow, complete_chunk
+from shell.imports.completion import ChunkOutcome, Counts, ImportRetriedError, RejectionRow, complete_chunk
 from shell.observability import emit_counts, logger
 from shell.outbox.writer import wake_relay
 from shell.settings import settings

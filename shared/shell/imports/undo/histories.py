@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any
 
 from sqlalchemy.orm import Session
 
 from core.exhibit_history import Entry
-from shell.db.sql_literals import execute_literal, format_match
 from shell.exhibits.history import iterate_histories
+from shell.imports.undo.store import find_history_bytes
 
 # As they are stored, and as they are decompressed.
 STORED_BYTES, HELD_CHARACTERS = 2_000_000, 4_000_000
@@ -42,7 +41,7 @@ def _read_each(reading: Session, exhibit_ids: Sequence[int]) -> Iterator[tuple[i
 
 
 def _slice_by_stored_bytes(reading: Session, exhibit_ids: Sequence[int]) -> Iterator[list[int]]:
-    sizes = _find_stored_bytes(reading, exhibit_ids)
+    sizes = find_history_bytes(reading, exhibit_ids)
     part: list[int] = []
     size = 0
     for exhibit_id in exhibit_ids:
@@ -54,17 +53,6 @@ def _slice_by_stored_bytes(reading: Session, exhibit_ids: Sequence[int]) -> Iter
         size += more
     if part:
         yield part
-
-
-def _find_stored_bytes(reading: Session, exhibit_ids: Sequence[int]) -> dict[int, int]:
-    if not exhibit_ids:
-        return {}
-    statement = (
-        "SELECT exhibit_id, SUM(LENGTH(changes)) FROM exhibit_changes "  # noqa: S608 - literals
-        f"WHERE {format_match('exhibit_id', exhibit_ids)} GROUP BY exhibit_id"
-    )
-    found: Any = execute_literal(reading.connection(), statement, "SELECT exhibit_changes")
-    return {int(exhibit_id): int(size) for exhibit_id, size in found}
 
 
 def _measure(entry: Entry) -> int:

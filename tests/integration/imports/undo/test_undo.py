@@ -137,32 +137,6 @@ def test_overlays_undone_oldest_first(world: World) -> None:
     assert dump_documents(world) == before
 
 
-def test_what_was_restored_and_edited_then_is_no_conflict_when_the_import_is_undone_again(world: World) -> None:
-    world.run(FIRST)
-    second = world.run(SECOND, mode="overlay")
-    later = world.run(b"Control Number,Title\r\nA-2,due\r\n", mode="overlay")
-    assert undo(world, second).status.value == "undone_with_conflicts"
-    edit(world, "A-1", title="edited after the undo")
-    undo(world, later)
-    for is_dry in (True, False):
-        assert undo(world, second, dry_run=is_dry).status.value == "undone"
-        assert kept(second) == []
-    titles = [row[0] for row in world.query("SELECT title FROM exhibits ORDER BY control_number")]
-    assert titles == ["edited after the undo", "two", "three"]
-
-
-def test_a_link_that_stays_without_an_import_has_the_user_who_made_it(world: World) -> None:
-    world.run(b"Control Number,Tags\r\nA-1,hot\r\n")
-    committed(add_taggings, CALLER, tagging(world, "A-1", "mine"))
-    before = dump_documents(world)
-    replacing: dict[str, Any] = {"mode": "overlay", "multi_values": "replace"}
-    imports = [world.run(f"Control Number,Tags\r\nA-1,{tags}\r\n".encode(), **replacing) for tags in ("x", "mine;hot")]
-    for each in imports:
-        undo(world, each)
-    assert undo(world, imports[0]).status.value == "undone"
-    assert dump_documents(world) == before
-
-
 @pytest.mark.parametrize(
     ("first", "second", "third"),
     [

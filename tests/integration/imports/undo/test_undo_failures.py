@@ -107,19 +107,6 @@ def test_undoing_again_does_only_the_part_that_failed(world: World, overlaid: in
     assert [each["status"] for each in events(world, "import.undone")] == ["undo_failed", "undone"]
 
 
-def test_an_undo_that_is_retried_after_a_dry_run_is_the_one_that_is_described(world: World, overlaid: int) -> None:
-    fail_second(world, overlaid)
-    world.query(DAMAGE)
-    dry = undo(world, overlaid, dry_run=True)
-    assert (dry.undo_no, dry.dry_run) == (2, True)
-    (message,) = begin_undo(world, overlaid)
-    assert (get_undo(CALLER, overlaid).undo_no, get_undo(CALLER, overlaid).status.value) == (1, "running")
-    assert world.import_chunk(message)
-    end_undo()
-    for answer in (get_undo(CALLER, overlaid), request_undo(overlaid, dry_run=True)):
-        assert (answer.undo_no, answer.dry_run, answer.status.value) == (1, False, "undone")
-
-
 def test_a_report_that_is_written_late_is_not_that_of_the_retry(
     world: World, overlaid: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from core.errors import ImportRetriedError, UnavailableError
+from core.errors import UnavailableError
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.importer import finish_chunk, prepare_chunk
+from shell.imports.completion import ImportRetriedError
 from tests.integration.imports.support import cancel, finish, retry
 from tests.support.undoing import undo
 from tests.support.world import World
