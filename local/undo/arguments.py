@@ -22,10 +22,10 @@ Undo several imports of a case one after another, the newest first. After an int
 continues. So do the next `import`, `check` and `serve`, as long as they run.
 In a script, without a terminal or with --json, --yes is required unless there is --dry-run; otherwise the exit status
 is 2. An import that is undone or being undone has no dry run: the result is that of the undo itself.
---json prints {"import", "status" (undone, undone_with_conflicts, nothing_to_undo or undo_failed), "dry_run" (false if
-the result is that of the undo itself), "undone_before" (whether an earlier command had undone the import), "restored",
-"removed", "kept", "links_restored", "reasons": {code: documents}, "conflicts" (path of kept.csv or null), "error",
-"seconds"}.
+--json prints {"import", "status" (undone, undone_with_conflicts, nothing_to_undo, undo_failed or cancelled), "dry_run"
+(false if the result is that of the undo itself), "undone_before" (whether an earlier command had undone the import),
+"restored", "removed", "kept", "links_restored", "reasons": {code: documents}, "conflicts" (path of kept.csv or null),
+"error", "seconds"}.
 
 exit status: 0 undone, or nothing to undo (the file was only checked, or nothing of it was imported); 3 something was
 kept; 1 failure, or the answer was no; 2 wrong usage, or there is no such import"""

@@ -19,6 +19,10 @@ _REASONS = {
     "IN_PRODUCTION": "has Bates numbers of the production in kept.csv",
     "DOES_NOT_FIT": "the restored properties are too long together. Shorten other properties of the document first",
 }
+_ENDED_EARLY = {
+    "cancelled": "was cancelled before it began. Nothing was changed.",
+    "superseded": "has no result: the undo of the import was requested meanwhile.",
+}
 
 
 def format_json(import_id: int, outcome: UndoOutcome | None, error: str | None, *, dry_run: bool) -> str:
@@ -53,6 +57,10 @@ def describe(import_id: int, outcome: UndoOutcome, tenant: str) -> Iterator[str]
         return
     if outcome.was_undone_before:
         yield f"{name} was undone before: {_describe_counts(undo)}. Nothing was changed now."
+        return
+    if undo["status"] in _ENDED_EARLY:
+        yield f"The {'dry run' if is_dry else 'undo'} of import {import_id} {_ENDED_EARLY[undo['status']]}"
+        yield f"To undo the import: {command}"
         return
     if outcome.is_undo_itself:
         yield "This was not a dry run: an earlier command had begun the undo. Its result:"

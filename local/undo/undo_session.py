@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import unquote, urlsplit
 
 from local.errors import LocalError, UsageError
 from local.undo.resuming import OpenUndo
@@ -132,12 +133,12 @@ def _wait(stack: UndoStack, tenant: str, import_id: int, on_state: Callable[[Und
 
 
 def _download(stack: UndoStack, undo: Undo) -> Path:
-    # The file's key ends with its folder and name: reports/12/undo-1/kept.csv.
-    name = f"undo-{undo['undoNo']}"
-    folder = stack.state_dir / "reports" / f"{undo['importId']}-{name}"
+    # The path of the URL ends with the file's key: /bucket/reports/12/undo-1/1/kept.csv.
+    key = "reports/" + unquote(urlsplit(undo["report"]).path).partition("/reports/")[2]
+    folder = stack.state_dir / "reports" / f"{undo['importId']}-undo-{undo['undoNo']}"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "kept.csv"
-    stack.s3.download_file(stack.bucket, f"reports/{undo['importId']}/{name}/kept.csv", str(path))
+    stack.s3.download_file(stack.bucket, key, str(path))
     return path
 
 

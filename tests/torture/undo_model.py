@@ -47,7 +47,8 @@ def take_back(created: Document, entries: Sequence[Entry], import_id: int, undon
             without = apply(without, each)
             since |= {key for key in each.changes if each.version > last.get(key, 0)}
     changes = {key: pair for key, pair in compare(now, without).items() if key in last.keys() - since}
-    kept = frozenset(("CHANGED_SINCE", key) for key in last.keys() & since if key != ROW_HASH)
+    restored = {key for each in entries if each.import_id == import_id and each.undo_no for key in each.changes}
+    kept = frozenset(("CHANGED_SINCE", key) for key in (last.keys() & since) - restored if key != ROW_HASH)
     return TakenBack(changes, kept)
 
 

@@ -46,9 +46,9 @@ def build_findings_key(import_id: int, generation: int) -> str:
     return f"{build_report_prefix(import_id, generation)}findings.csv"
 
 
-def build_kept_key(import_id: int, undo_no: int) -> str:
-    """Return the key of the file with what an undo of an import kept."""
-    return f"reports/{import_id}/undo-{undo_no}/kept.csv"
+def build_kept_key(import_id: int, undo_no: int, generation: int) -> str:
+    """Return the key of the file with what an undo of an import kept, up to that generation of the undo."""
+    return f"reports/{import_id}/undo-{undo_no}/{generation}/kept.csv"
 
 
 @dataclass

@@ -33,10 +33,14 @@ class Kept(NamedTuple):
 
 
 class Restored(NamedTuple):
-    """The values and links that change, and what is kept."""
+    """The values and links that change, what is kept, and the links that stay although the import has set them.
+
+    Without the import somebody else has made those links.
+    """
 
     changes: Mapping[Key, Change]
     kept: Sequence[Kept]
+    remaining_links: Sequence[Key] = ()
 
 
 def find_last_versions(entries: Iterable[Entry], import_id: int) -> dict[Key, int]:
@@ -53,19 +57,27 @@ def restore(entries: Sequence[Entry], import_id: int, live: IsLive, current: Map
     """Return what undoing the import changes in a document whose history is `entries`.
 
     `live` says which of them count; those of the import do not. `current` has the stored value of every key that the
-    import changed.
+    import changed. What was set after an earlier undo of the import had restored it is not kept because of the import.
     """
     changes: dict[Key, Change] = {}
     kept: list[Kept] = []
-    folded = fold_all(entries, live)
+    remaining: list[Key] = []
+    folded, restored = fold_all(entries, live), _find_restored(entries, import_id)
     for key, version in find_last_versions(entries, import_id).items():
         value, last_live = folded[key]
         if last_live is not None and last_live.version > version:
-            if key != _ROW_HASH:
+            if key != _ROW_HASH and key not in restored:
                 kept.append(Kept(KeptCode.CHANGED_SINCE, key, _strip(last_live)))
         elif value != current[key]:
             changes[key] = Change(current[key], value)
-    return Restored(changes, kept)
+        elif value is True:
+            remaining.append(key)
+    return Restored(changes, kept, remaining)
+
+
+def _find_restored(entries: Iterable[Entry], import_id: int) -> set[Key]:
+    """Return what earlier undos of the import have restored; the import has changed nothing after them."""
+    return {key for entry in entries if entry.import_id == import_id and entry.undo_no for key in entry.changes}
 
 
 def find_reason_to_stay(entries: Iterable[Entry], live: IsLive) -> Kept | None:
@@ -105,7 +117,8 @@ def drop_properties(restored: Restored) -> Restored:
     changes = {
         key: change for key, change in restored.changes.items() if key.kind is not Kind.PROPERTY and key != _ROW_HASH
     }
-    return Restored(changes, [*restored.kept, *(Kept(KeptCode.DOES_NOT_FIT, key) for key in dropped)])
+    kept = [*restored.kept, *(Kept(KeptCode.DOES_NOT_FIT, key) for key in dropped)]
+    return Restored(changes, kept, restored.remaining_links)
 
 
 def list_link_names(entries: Iterable[Entry]) -> Iterator[Key]:

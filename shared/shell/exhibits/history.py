@@ -112,16 +112,12 @@ def write_entries(transaction: Session, author: Author, entries: Sequence[NewEnt
     insert_new(transaction, ExhibitChanges.__tablename__, _COLUMNS, rows)
 
 
-def load_entries(reading: Session, exhibit_ids: Sequence[int]) -> dict[int, list[Entry]]:
-    """Return the history of exhibits in the order of versions, by exhibit; empty for an exhibit without changes.
-
-    Whether other transactions add to it meanwhile depends on the caller's locks.
-    """
-    return dict(iterate_histories(reading, exhibit_ids))
-
-
 def iterate_histories(reading: Session, exhibit_ids: Sequence[int]) -> Iterator[tuple[int, list[Entry]]]:
-    """Yield what `load_entries` returns, one exhibit after the other; only its changes are decompressed then."""
+    """Yield each exhibit with its history in the order of versions, empty for an exhibit without changes.
+
+    The rows of all are held as they are stored; they are decompressed for one exhibit after the other. Whether other
+    transactions add to them meanwhile depends on the caller's locks.
+    """
     if not exhibit_ids:
         return
     statement = select(ExhibitChanges).where(is_in(ExhibitChanges.exhibit_id, exhibit_ids))

@@ -31,7 +31,7 @@ from shell.outbox.writer import append_events
 from shell.settings import settings
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
-from shell.utils.db_helpers import count_changed_rows, retry_on_db_conflict
+from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
 
 # At run time the dead-letter function imports this module without the splitter.
 if TYPE_CHECKING:
@@ -124,6 +124,13 @@ def register_chunks(
             started = import_started(import_id, import_record.tenant_id, split.rows_seen, split.chunk_count)
             append_events(transaction, [started])
     return True
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def refuse_during_undo(import_id: int) -> None:
+    """Raise ImportBusyError if another import of the case is being undone: the file would be read for nothing."""
+    with session() as locking:
+        _wait_for_undo(locking, import_id)
 
 
 def _wait_for_undo(transaction: Session, import_id: int) -> None:

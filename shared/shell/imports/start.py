@@ -25,7 +25,13 @@ from shell.aws.s3 import ObjectVersion
 from shell.aws.sqs import send_messages
 from shell.db.column_limits import column_limits
 from shell.db.session import session
-from shell.imports.chunk_registration import build_request, fail_import, register_chunks, send_pending_work
+from shell.imports.chunk_registration import (
+    build_request,
+    fail_import,
+    refuse_during_undo,
+    register_chunks,
+    send_pending_work,
+)
 from shell.imports.given_options import read_given_options, record_profile
 from shell.imports.split import split_file
 from shell.imports.split_checkpoints import SplitCheckpoints
@@ -111,9 +117,11 @@ def _split_and_register(import_record: Imports) -> None:
             import_record.bucket, import_record.object_key, import_record.version_id, import_record.etag
         )
         checkpoints = SplitCheckpoints(import_record, options, user_id)
+        phase = ImportPhase.CHECK if options.dry_run else ImportPhase(import_record.phase)
+        if phase is ImportPhase.IMPORT:
+            refuse_during_undo(import_record.id)
         with split_file(source, options, checkpoints) as split:
             checkpoints.store_duplicates()
-            phase = ImportPhase.CHECK if options.dry_run else ImportPhase(import_record.phase)
             place = checkpoints.place
             register_chunks(place.import_id, split, user_id, place.generation, place.checkpoint, phase, document)
         checkpoints.delete_parts()

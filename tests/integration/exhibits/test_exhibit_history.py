@@ -16,7 +16,7 @@ from core.errors import NotFoundError, StaleVersionError, TransactionConflictErr
 from core.exhibit_history import RECORDED_COLUMNS, Action, Change, Entry, Key, Kind
 from shell.db.session import session
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings
-from shell.exhibits.history import Author, NewEntry, load_entries, write_entries
+from shell.exhibits.history import Author, NewEntry, iterate_histories, write_entries
 from shell.tables.exhibits import Exhibits
 from tests.integration.exhibits.support import CALLER, tagging
 from tests.support.cases import Cases
@@ -41,7 +41,7 @@ def patch(transaction: Session, exhibit: int, /, **fields: Any) -> object:
 
 def history(exhibit: int) -> list[Entry]:
     with session() as reading:
-        return load_entries(reading, [exhibit])[exhibit]
+        return dict(iterate_histories(reading, [exhibit]))[exhibit]
 
 
 def only(exhibit: int) -> Entry:
@@ -121,7 +121,7 @@ def test_many_exhibits_get_a_row_each_with_what_each_had(cases: Cases) -> None:
     done(add_taggings, CALLER, tagging(ids[::2], "Hot"))
     done(add_taggings, CALLER, tagging(ids, "Hot", *(f"Tag {number} " + "x" * 200 for number in range(9))))
     with session() as reading:
-        entries = load_entries(reading, ids)
+        entries = dict(iterate_histories(reading, ids))
     assert [len(entries[each]) for each in ids] == [2, 1] * 500
     assert [entries[each][-1].changes[Key(Kind.TAG, "Hot")].old for each in ids] == [True, False] * 500
     assert list(judge_history(cases.database)) == []
@@ -225,7 +225,7 @@ def test_writers_of_one_exhibit_at_once_leave_no_gap(counting: Cases, race_count
     with counting.database.environments(4) as engines:
         done_by = together(*(partial(work, at, op) for at, op in zip(engines, (tag, untag, name, edit), strict=True)))
     with session() as reading:
-        entries = load_entries(reading, ids)
+        entries = dict(iterate_histories(reading, ids))
     versions = {each: [entry.version for entry in entries[each]] for each in ids}
     assert versions == {each: list(range(2, counting.row(each).version + 1)) for each in ids}
     assert sum(map(len, entries.values())) == sum(done_by)

@@ -57,6 +57,20 @@ def test_what_is_kept_has_its_reason_and_the_next_step() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("status", "is_dry", "sentence"),
+    [
+        ("cancelled", False, "The undo of import 7 was cancelled before it began. Nothing was changed."),
+        ("superseded", True, "The dry run of import 7 has no result: the undo of the import was requested meanwhile."),
+    ],
+)
+def test_an_undo_that_was_cancelled_or_superseded_is_not_said_to_be_done(
+    status: str, is_dry: bool, sentence: str
+) -> None:
+    printed = lines(status=status, dryRun=is_dry, restored=0)
+    assert printed == [sentence, "To undo the import: exhibit-ingest undo 7"]
+
+
 def test_a_dry_run_says_that_nothing_was_changed() -> None:
     printed = lines("firm a", **KEPT, dryRun=True)
     assert printed[0].startswith(f"{NAME} would be undone in part: ")

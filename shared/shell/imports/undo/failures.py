@@ -1,7 +1,8 @@
 """Handle messages of undos from the dead-letter queues: retry once, then record that the undo failed.
 
 Guaranteed: an undo or a part of one is marked failed only after it was sent back once, not if the undo has been retried
-since, and a part never while a worker holds it.
+since, and a part never while a worker holds it. A request of an undo whose parts are registered is sent back again and
+again: parts may be under way, and those that were not queued yet are queued then.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.errors import ImportNotRunningError
-from core.statuses import ChunkStatus
+from core.statuses import ChunkStatus, UndoStatus
 from shell.aws.sqs import send_messages
 from shell.db.session import session
 from shell.imports.undo.ending import fail_undo
@@ -22,6 +23,7 @@ from shell.observability import emit_counts, logger
 from shell.outbox.writer import wake_relay
 from shell.settings import settings
 from shell.tables.imports import Imports
+from shell.tables.undos import ImportUndos
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 
@@ -36,10 +38,13 @@ def settle_failed_part(message: dict[str, Any]) -> None:
 
 
 def settle_failed_undo(message: dict[str, Any]) -> None:
-    """Send the request, or the end, of an undo back the first time, and record the undo as failed the second time."""
+    """Send the request, or the end, of an undo back the first time, and record the undo as failed the second time.
+
+    A request is sent back each time while the undo runs.
+    """
     config, import_id, undo_no = settings(), int(message["import_id"]), int(message["undo_no"])
-    if int(message.get("redrive", 0)) == 0:
-        ends = message["task"] == COMPLETE_UNDO
+    ends = message["task"] == COMPLETE_UNDO
+    if int(message.get("redrive", 0)) == 0 or (not ends and _is_running(import_id, undo_no)):
         _send_back(config.import_completions_queue_url if ends else config.import_requests_queue_url, message)
     elif fail_undo(import_id, undo_no, int(message["generation"])):
         logger.error("undo failed in every attempt", extra={"import_id": import_id, "undo_no": undo_no})
@@ -51,6 +56,13 @@ def _send_back(queue_url: str, message: dict[str, Any]) -> None:
     # The database first: while it is down nothing is sent, and the message stays in the queue.
     tenant_id = _find_tenant(int(message["import_id"]))
     send_messages(queue_url, [{**message, "redrive": 1}], settings().redrive_delay_seconds, tenant_id)
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _is_running(import_id: int, undo_no: int) -> bool:
+    with session() as reading:
+        undo = reading.get(ImportUndos, (import_id, undo_no))
+        return undo is not None and undo.status == UndoStatus.RUNNING
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from core.exhibit_history import Entry
 from shell.exhibits.history import iterate_histories
-from shell.tables.history import ExhibitChanges
-from shell.utils.db_helpers import is_in
+from shell.imports.undo.store import find_history_bytes
 
 # As they are stored, and as they are decompressed.
 STORED_BYTES, HELD_CHARACTERS = 2_000_000, 4_000_000
@@ -43,7 +41,7 @@ def _read_each(reading: Session, exhibit_ids: Sequence[int]) -> Iterator[tuple[i
 
 
 def _slice_by_stored_bytes(reading: Session, exhibit_ids: Sequence[int]) -> Iterator[list[int]]:
-    sizes = _find_stored_bytes(reading, exhibit_ids)
+    sizes = find_history_bytes(reading, exhibit_ids)
     part: list[int] = []
     size = 0
     for exhibit_id in exhibit_ids:
@@ -55,14 +53,6 @@ def _slice_by_stored_bytes(reading: Session, exhibit_ids: Sequence[int]) -> Iter
         size += more
     if part:
         yield part
-
-
-def _find_stored_bytes(reading: Session, exhibit_ids: Sequence[int]) -> dict[int, int]:
-    if not exhibit_ids:
-        return {}
-    key = ExhibitChanges.exhibit_id
-    statement = select(key, func.sum(func.length(ExhibitChanges.changes))).where(is_in(key, exhibit_ids)).group_by(key)
-    return {exhibit_id: int(size) for exhibit_id, size in reading.execute(statement)}
 
 
 def _measure(entry: Entry) -> int:

@@ -72,7 +72,7 @@ def get_undo(caller: Caller, import_id: int) -> Undo:
     with session() as reading:
         undo = _require_undo(reading, caller, import_id)
         described = describe_undo(reading, reading.get_one(Imports, import_id), undo)
-        key = build_kept_key(import_id, undo.undo_no) if undo.report_written else None
+        key = build_kept_key(import_id, undo.undo_no, undo.generation) if undo.report_written else None
     return described.model_copy(update={"report": key and presign_get(settings().bucket, key)})
 
 

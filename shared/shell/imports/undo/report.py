@@ -1,7 +1,8 @@
 """Write the CSV file of what an undo kept.
 
-Guaranteed: the file depends on the rows alone, so that writing it twice is harmless; it has no value of a document
-besides the names of fields, custodians and tags.
+Guaranteed: the file depends on the rows alone, so that writing it twice is harmless; each generation of an undo has a
+file of its own, so that a worker that is late does not replace or stand for the file of a retry; it has no value of a
+document besides the names of fields, custodians and tags.
 """
 
 from __future__ import annotations
@@ -29,32 +30,36 @@ _PAGE = text(
 )
 _MARK_WRITTEN = text(
     "UPDATE import_undos SET report_written = 1 "
-    "WHERE import_id = :import_id AND undo_no = :undo_no AND finished_at IS NOT NULL"
+    "WHERE import_id = :import_id AND undo_no = :undo_no AND generation = :generation AND finished_at IS NOT NULL"
 )
 
 
 def write_undo_report(message: dict[str, Any]) -> None:
     """Write the file of the undo that a message says has ended; do nothing if it is written or the undo runs again."""
     import_id, undo_no = int(message["importId"]), int(message["undoNo"])
-    if not _is_due(import_id, undo_no):
+    generation = _find_due(import_id, undo_no)
+    if generation is None:
         return
     lines = format_csv(HEADER, _list_kept(import_id, undo_no))
-    write_stream(settings().bucket, build_kept_key(import_id, undo_no), lines, "text/csv; charset=utf-8")
-    _mark_written(import_id, undo_no)
+    write_stream(settings().bucket, build_kept_key(import_id, undo_no, generation), lines, "text/csv; charset=utf-8")
+    _mark_written(import_id, undo_no, generation)
     logger.info("kept documents written", extra={"import_id": import_id, "undo_no": undo_no})
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _is_due(import_id: int, undo_no: int) -> bool:
+def _find_due(import_id: int, undo_no: int) -> int | None:
+    """Return the generation of the undo if that has ended and its file is not written, else None."""
     with session() as reading:
         undo = reading.get(ImportUndos, (import_id, undo_no))
-        return undo is not None and undo.finished_at is not None and not undo.report_written
+        is_due = undo is not None and undo.finished_at is not None and not undo.report_written
+        return undo.generation if undo is not None and is_due else None
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _mark_written(import_id: int, undo_no: int) -> None:
+def _mark_written(import_id: int, undo_no: int, generation: int) -> None:
     with session() as transaction:
-        transaction.execute(_MARK_WRITTEN, {"import_id": import_id, "undo_no": undo_no})
+        values = {"import_id": import_id, "undo_no": undo_no, "generation": generation}
+        transaction.execute(_MARK_WRITTEN, values)
 
 
 def _list_kept(import_id: int, undo_no: int) -> Iterator[Sequence[Any]]:

@@ -31,6 +31,7 @@ from shell.imports.chunks.overlay_store import (
     read_documents,
     slice_by_size,
     update_exhibits,
+    update_link_makers,
 )
 from shell.imports.undo.context import PartResult, UndoContext
 from shell.imports.undo.histories import read_histories
@@ -102,6 +103,7 @@ def _restore_slice(
     by_name = {Key(key.kind, row.name): row for key, row in names.items()}
     for document in documents:
         result.keep(document.exhibit, document.line_no, document.restored.kept)
+    _name_makers(transaction, context, [each for each in documents if each.restored.remaining_links], by_name)
     for part in _slice_by_size(document for document in documents if document.restored.changes):
         _write(transaction, context, part, by_name, result)
 
@@ -228,6 +230,20 @@ def _collect_links(
             else:
                 writes.removed.setdefault(kind, []).append(pair)
     return writes
+
+
+def _name_makers(transaction: Session, context: UndoContext, documents: Sequence[_Document], names: FoundNames) -> None:
+    """Give links that stay without the import the users who made them then; no value changes, and no version."""
+    if not documents:
+        return
+    creators = _find_creators(transaction, [each.exhibit.id for each in documents])
+    makers: dict[NameKind, list[tuple[int, int, str]]] = {}
+    for each in documents:
+        for key in each.restored.remaining_links:
+            maker = find_link_maker(each.entries, key, context.is_live) or creators[each.exhibit.id]
+            makers.setdefault(KINDS[key.kind.value], []).append((each.exhibit.id, names[key].id, maker))
+    for kind, links in makers.items():
+        update_link_makers(transaction, kind, links)
 
 
 def _find_creators(transaction: Session, ids: Sequence[int]) -> dict[int, str]:

@@ -88,6 +88,18 @@ def find_productions(reading: Session, exhibit_ids: Sequence[int]) -> dict[int, 
     return {int(exhibit_id): int(production) for exhibit_id, production in found}
 
 
+def find_history_bytes(reading: Session, exhibit_ids: Sequence[int]) -> dict[int, int]:
+    """Return the bytes of the stored changes of exhibits, by exhibit; an exhibit without changes is left out."""
+    if not exhibit_ids:
+        return {}
+    statement = (
+        "SELECT exhibit_id, SUM(LENGTH(changes)) FROM exhibit_changes "  # noqa: S608 - literals
+        f"WHERE {format_match('exhibit_id', exhibit_ids)} GROUP BY exhibit_id"
+    )
+    found: Any = execute_literal(reading.connection(), statement, "SELECT exhibit_changes")
+    return {int(exhibit_id): int(size) for exhibit_id, size in found}
+
+
 def delete_rows(transaction: Session, table: str, column: str, ids: Sequence[int]) -> None:
     """Delete the rows of a table whose column, the first one of its primary key, has one of the values.
 

@@ -103,14 +103,16 @@ def test_an_import_that_waited_for_the_request_of_an_undo_begins_after_it(
     ]
 
 
-def test_an_import_that_could_not_begin_for_an_undo_says_when_it_is_worth_another_try(
-    world: World, created: int
+def test_an_import_that_waits_for_an_undo_does_not_read_its_file(
+    world: World, created: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin_undo(world, created)
     upload = world.upload(OTHER)
+    splits: list[object] = []
+    monkeypatch.setattr("shell.imports.start.split_file", lambda *given: splits.append(given))
     for _ in range(2):
         assert not call(start_import.lambda_handler, upload)
-    assert statuses(world) == ["undoing", "splitting"]
+    assert (statuses(world), splits) == (["undoing", "splitting"], [])
 
 
 @pytest.mark.parametrize("kind", ["retry", "run"])

@@ -12,12 +12,16 @@ import import_chunk
 import settle_failed_chunk
 import settle_failed_import
 import start_import
+from core.contracts.exhibits import ExhibitChange
 from core.contracts.undos import Undo
 from core.errors import QueueUnavailableError
-from shell.imports.undo import parts
+from core.imports.report_files import build_kept_key
+from shell.aws import clients
+from shell.exhibits.commands import patch_exhibit
+from shell.imports.undo import parts, report
 from shell.imports.undo.queries import get_undo
 from tests.integration.imports.conftest import Chunks, Setting
-from tests.integration.imports.support import CALLER, events
+from tests.integration.imports.support import CALLER, committed, events
 from tests.support.history import find_gaps
 from tests.support.undoing import CaseDump, begin_undo, counts, dump_documents, end_undo, request_undo, undo
 from tests.support.world import Message, World, call, completion_messages, request_messages
@@ -103,17 +107,30 @@ def test_undoing_again_does_only_the_part_that_failed(world: World, overlaid: in
     assert [each["status"] for each in events(world, "import.undone")] == ["undo_failed", "undone"]
 
 
-def test_an_undo_that_is_retried_after_a_dry_run_is_the_one_that_is_described(world: World, overlaid: int) -> None:
+def test_a_report_that_is_written_late_is_not_that_of_the_retry(
+    world: World, overlaid: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker is paused after it has written the file; the undo is retried, and keeps something, meanwhile."""
+    [(exhibit, version)] = world.query("SELECT id, version FROM exhibits WHERE control_number = 'A-2'")
+    committed(patch_exhibit, CALLER, exhibit, {version}, ExhibitChange(title="mine"))
     fail_second(world, overlaid)
     world.query(DAMAGE)
-    dry = undo(world, overlaid, dry_run=True)
-    assert (dry.undo_no, dry.dry_run) == (2, True)
-    (message,) = begin_undo(world, overlaid)
-    assert (get_undo(CALLER, overlaid).undo_no, get_undo(CALLER, overlaid).status.value) == (1, "running")
-    assert world.import_chunk(message)
-    end_undo()
-    for answer in (get_undo(CALLER, overlaid), request_undo(overlaid, dry_run=True)):
-        assert (answer.undo_no, answer.dry_run, answer.status.value) == (1, False, "undone")
+    mark = report._mark_written
+
+    def retried_before(*place: int) -> None:
+        assert all(map(world.import_chunk, begin_undo(world, overlaid)))
+        end_undo()
+        mark(*place)
+
+    first, *_ = events(world, "import.undone")
+    with monkeypatch.context() as patch:
+        patch.setattr(report, "_mark_written", retried_before)
+        report.write_undo_report(first)
+    assert get_undo(CALLER, overlaid).report is None
+    report.write_undo_report(events(world, "import.undone")[-1])
+    assert get_undo(CALLER, overlaid).report is not None
+    key = build_kept_key(overlaid, 1, 2)
+    assert b"A-2" in clients.s3().get_object(Bucket=world.bucket, Key=key)["Body"].read()
 
 
 def test_a_part_that_came_back_from_the_dead_letters_is_done(world: World, overlaid: int, before: CaseDump) -> None:
@@ -176,15 +193,30 @@ def test_a_request_that_fails_is_sent_back_once_and_then_given_up(
     assert dump_documents(world) == before
 
 
+def test_a_dead_letter_of_the_request_resumes_an_undo_that_runs(world: World, overlaid: int, before: CaseDump) -> None:
+    request_undo(overlaid)
+    (request,) = request_messages()
+    assert call(start_import.lambda_handler, request)
+    done, *_ = world.chunk_messages()
+    assert world.import_chunk(done)
+    assert settle(request)
+    assert status_of(world, overlaid) == "undoing"
+    (again,) = request_messages()
+    assert call(start_import.lambda_handler, again)
+    assert all(map(world.import_chunk, world.chunk_messages()))
+    end_undo()
+    assert dump_documents(world) == before
+
+
 @pytest.mark.parametrize("which", ["request", "end"])
 def test_a_dead_letter_from_before_a_retry_does_not_end_the_undo(
     world: World, overlaid: int, before: CaseDump, which: str
 ) -> None:
     request_undo(overlaid)
-    (request,) = request_messages()
-    assert call(start_import.lambda_handler, request)
-    (end,) = completion_messages()
-    late = {"request": request, "end": end}[which]
+    (late,) = request_messages()
+    if which == "end":
+        assert call(start_import.lambda_handler, late)
+        (late,) = completion_messages()
     assert settle(late)
     assert status_of(world, overlaid) == "undo_failed"
     world.chunk_messages()
@@ -229,10 +261,11 @@ def test_a_part_in_the_hands_of_a_worker_does_not_commit_after_the_undo_was_give
     request_undo(overlaid)
     (request,) = request_messages()
     assert call(start_import.lambda_handler, request)
+    (end,) = completion_messages()
     complete = parts.complete_part
 
     def given_up_before(*arguments: Any) -> None:
-        assert settle(request)
+        assert settle(end)
         complete(*arguments)
 
     monkeypatch.setattr(parts, "complete_part", given_up_before)
