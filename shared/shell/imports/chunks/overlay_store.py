@@ -33,11 +33,12 @@ _DELETE_LINKS = """
     DELETE pair FROM JSON_TABLE(:pairs, '$[*]' COLUMNS (exhibit BIGINT PATH '$[0]', name BIGINT PATH '$[1]')) AS gone
     STRAIGHT_JOIN {table} AS pair FORCE INDEX (PRIMARY) ON pair.exhibit_id = gone.exhibit AND pair.{key} = gone.name
 """
+# Of custodians; the names of the table and the column are replaced for tags.
 _SET_MAKERS = """
     UPDATE JSON_TABLE(:links, '$[*]' COLUMNS (
       exhibit BIGINT PATH '$[0]', name BIGINT PATH '$[1]', maker VARCHAR(255) PATH '$[2]'
-    )) AS made STRAIGHT_JOIN {table} AS pair FORCE INDEX (PRIMARY)
-      ON pair.exhibit_id = made.exhibit AND pair.{key} = made.name
+    )) AS made STRAIGHT_JOIN custodian_exhibits AS pair FORCE INDEX (PRIMARY)
+      ON pair.exhibit_id = made.exhibit AND pair.custodian_id = made.name
     SET pair.user_id = made.maker
 """
 
@@ -167,5 +168,5 @@ def delete_links(transaction: Session, kind: NameKind, pairs: Sequence[tuple[int
 
 def update_link_makers(transaction: Session, kind: NameKind, links: Sequence[tuple[int, int, str]]) -> None:
     """Set the user who made each link, given as an exhibit, a name and the user; in one statement."""
-    statement = _SET_MAKERS.format(table=kind.link_table, key=kind.key_column)
+    statement = _SET_MAKERS.replace("custodian_exhibits", kind.link_table).replace("custodian_id", kind.key_column)
     transaction.execute(text(statement), {"links": json.dumps(links)})
