@@ -35,7 +35,7 @@ class Kept(NamedTuple):
 class Restored(NamedTuple):
     """The values and links that change, what is kept, and the links that stay although the import has set them.
 
-    Without the import somebody else has made those links.
+    Without the import, a user or another import has made those links.
     """
 
     changes: Mapping[Key, Change]
