@@ -1,7 +1,7 @@
-"""The codes of failed files, rejected rows, warnings and findings of a check.
+"""The codes of failed files and volumes, rejected rows, warnings and findings of a check.
 
-Guaranteed: a code is never renamed or removed; users' scripts depend on it. docs/load-files.md explains each code and
-what to do about it, and a test keeps that page complete.
+Guaranteed: a code is never renamed or removed; users' scripts depend on it. docs/load-files.md and, for
+`KeptCode`, docs/correcting-a-load.md explain each code and what to do about it; a test looks for each there.
 """
 
 from __future__ import annotations
@@ -47,6 +47,11 @@ class Rejection(StrEnum):
     RECORD_TOO_LARGE = "RECORD_TOO_LARGE"
     VALUE_REFUSED = "VALUE_REFUSED"
     CHUNK_FAILED = "CHUNK_FAILED"
+    OPT_COLUMNS = "OPT_COLUMNS"
+    OPT_NO_DOC_BREAK = "OPT_NO_DOC_BREAK"
+    OPT_DOC_NOT_FOUND = "OPT_DOC_NOT_FOUND"
+    OPT_DUPLICATE_KEY = "OPT_DUPLICATE_KEY"
+    HAS_PAGES = "HAS_PAGES"
 
 
 class WarningCode(StrEnum):
@@ -70,6 +75,11 @@ class WarningCode(StrEnum):
     REPEATED_HEADER = "REPEATED_HEADER"
     BYTE_ORDER_MARK = "BYTE_ORDER_MARK"
     DIFFERS_FROM_CHECK = "DIFFERS_FROM_CHECK"
+    OPT_PAGE_COUNT = "OPT_PAGE_COUNT"
+    IMAGE_MISSING = "IMAGE_MISSING"
+    IMAGE_UNREADABLE = "IMAGE_UNREADABLE"
+    NO_IMAGES = "NO_IMAGES"
+    LFP_COMMAND_IGNORED = "LFP_COMMAND_IGNORED"
 
 
 class KeptCode(StrEnum):
@@ -102,3 +112,38 @@ class CheckCode(StrEnum):
     ID_SIMILAR = "ID_SIMILAR"
     DATE_FUTURE = "DATE_FUTURE"
     DATE_BEFORE_1970 = "DATE_BEFORE_1970"
+
+
+class VolumeCode(StrEnum):
+    """What is wrong with a file of a volume: a warning of the row that names it, or an entry of the volume's report."""
+
+    NATIVE_MISSING = "NATIVE_MISSING"
+    TEXT_MISSING = "TEXT_MISSING"
+    FILE_EMPTY = "FILE_EMPTY"
+    HASH_MISMATCH = "HASH_MISMATCH"
+    PATH_REFUSED = "PATH_REFUSED"
+    PATH_AMBIGUOUS = "PATH_AMBIGUOUS"
+    LATE_FILE = "LATE_FILE"
+    UNREFERENCED_FILE = "UNREFERENCED_FILE"
+
+
+class VolumeFailure(StrEnum):
+    """The reason why a volume was not imported. None of its rows were written."""
+
+    ZIP_ENCRYPTED = "ZIP_ENCRYPTED"
+    ZIP_LINK = "ZIP_LINK"
+    ZIP_PATH = "ZIP_PATH"
+    ZIP_OVERLAP = "ZIP_OVERLAP"
+    ZIP_DUPLICATE = "ZIP_DUPLICATE"
+    ZIP_BOMB = "ZIP_BOMB"
+    ZIP_TOO_MANY = "ZIP_TOO_MANY"
+    ZIP_TOO_LARGE = "ZIP_TOO_LARGE"
+    ZIP_METHOD = "ZIP_METHOD"
+    ZIP_DAMAGED = "ZIP_DAMAGED"
+    NO_LOAD_FILE = "NO_LOAD_FILE"
+    SEVERAL_LOAD_FILES = "SEVERAL_LOAD_FILES"
+    FILES_MISSING = "FILES_MISSING"
+    ENTRY_CONFLICT = "ENTRY_CONFLICT"
+    NOT_LISTED = "NOT_LISTED"
+    NOT_EXPANDED = "NOT_EXPANDED"
+    NOT_HASHED = "NOT_HASHED"

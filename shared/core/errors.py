@@ -266,7 +266,7 @@ class ChunkBusyError(UnavailableError):
 
 
 class ImportBusyError(UnavailableError):
-    """Another worker is splitting this upload, or undoing another import of its case; try again later.
+    """Another worker splits this upload, works on this volume, or undoes another import of the case; try again later.
 
     `retry_after_s` is the longest time that this can take, in whole seconds.
     """

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.codes import WarningCode
+from core.codes import VolumeCode, WarningCode
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ def upload_refused(tenant_id: str, upload_key: str, reason: str) -> Event:
 
 
 def rows_changed(
-    import_id: int, tenant_id: str, chunk_no: int, code: WarningCode, count: int, first_line: int
+    import_id: int, tenant_id: str, chunk_no: int, code: WarningCode | VolumeCode, count: int, first_line: int
 ) -> Event:
-    """Return the WARNING event for the values of a chunk that were changed for one reason, so that they can be stored.
+    """Return the WARNING event for values of a chunk that were changed, or files that are not as stated, for a reason.
 
     Its aggregate is the chunk, not the import: an import has thousands of these events, and their order is irrelevant.
     """

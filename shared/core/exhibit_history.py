@@ -17,10 +17,11 @@ from typing import Any, Final, NamedTuple
 
 from core.exhibit_dates import DATE_FIELDS, NO_PRECISIONS, Precision, change_precisions
 
+PAGE_SET = "page_set_id"
 # The columns of `exhibits` that a change may set; properties and links have keys of their own.
 RECORDED_COLUMNS = (
     *("bates_begin", "bates_end", "parent_control_number", "title", "file_name", *DATE_FIELDS),
-    *("native_path", "text_path", "document_date_source", "date_precision", "row_hash"),
+    *("native_path", "text_path", "document_date_source", "date_precision", "row_hash", PAGE_SET),
 )
 COMPRESSED_FROM_BYTES = 501
 _LEVEL = 1
@@ -145,8 +146,9 @@ def rename(entries: Iterable[Entry], stored_name: Callable[[Key], str]) -> Itera
 def describe_fields(columns: Mapping[str, Any]) -> dict[str, str | None]:
     """Return columns of `exhibits` as fields of the history: text, or None.
 
-    A date is `2019-12-31 23:59:59.000000`, a hash is hexadecimal. `date_precision` becomes one field for each date,
-    such as `document_date_precision`, with its letter or None: writers of different dates change different keys.
+    A date is `2019-12-31 23:59:59.000000`, a hash is hexadecimal, the id of a page set is decimal. `date_precision`
+    becomes one field for each date, such as `document_date_precision`, with its letter or None: writers of different
+    dates change different keys.
     """
     fields: dict[str, str | None] = {}
     for name, value in columns.items():
@@ -190,15 +192,19 @@ def _split_precisions(letters: str | None) -> dict[str, str | None]:
     return {precision_field(date): None if letter == Precision.NONE else letter for date, letter in known}
 
 
-def _describe(value: str | datetime | bytes | None) -> str | None:
+def _describe(value: str | datetime | bytes | int | None) -> str | None:
     if isinstance(value, datetime):
         return value.isoformat(" ", "microseconds")
+    if isinstance(value, int):
+        return str(value)
     return value.hex() if isinstance(value, bytes) else value
 
 
-def _restore(name: str, text: str | None) -> str | datetime | bytes | None:
+def _restore(name: str, text: str | None) -> str | datetime | bytes | int | None:
     if text is None:
         return None
+    if name == PAGE_SET:
+        return int(text)
     if name in DATE_FIELDS:
         return datetime.fromisoformat(text)
     return bytes.fromhex(text) if name == "row_hash" else text

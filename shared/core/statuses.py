@@ -10,9 +10,12 @@ class ImportStatus(StrEnum):
 
     A dry run is being checked before it runs, and is then checked until a user has it run. An import that has ended can
     be undone; an undo of which a part failed in every attempt ends as `undo_failed`.
+    The import of a volume's image load file waits for that of its load file, and is blocked if that one fails.
     """
 
     AWAITING_UPLOAD = "awaiting_upload"
+    WAITING = "waiting"
+    BLOCKED = "blocked"
     SPLITTING = "splitting"
     CHECKING = "checking"
     CHECKED = "checked"
@@ -77,6 +80,41 @@ class UndoStatus(StrEnum):
 
 
 OPEN_UNDOS = frozenset({UndoStatus.REQUESTED, UndoStatus.RUNNING})
+
+
+class VolumeStatus(StrEnum):
+    """The status of a volume: files are added while it is open, listed while it is sealed, and can be used once ready.
+
+    Before that a zip is expanded, and single files are hashed if the import asks for it. A volume that failed can be
+    imported again. Its deletion takes a while.
+    """
+
+    OPEN = "open"
+    SEALED = "sealed"
+    EXPANDING = "expanding"
+    HASHING = "hashing"
+    READY = "ready"
+    FAILED = "failed"
+    DELETING = "deleting"
+    DELETED = "deleted"
+
+
+class UnitStatus(StrEnum):
+    """The status of a part of a volume's expansion or hashing.
+
+    It has failed if every attempt has, and is done by a retry.
+    """
+
+    PENDING = "pending"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class ImportKind(StrEnum):
+    """What an import's file has: rows of documents, or the images of their pages."""
+
+    ROWS = "rows"
+    IMAGES = "images"
 
 
 class ProductionStatus(StrEnum):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.checks.facts import RowFacts
 from core.checks.findings import FactNames
+from core.checks.native_hashes import find_hash_columns, read_hash
 from core.load_file.field_mapping import get_id_field
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.header_names import normalise_name
@@ -23,16 +24,6 @@ from core.productions.bates import PAGE_COUNTS
 if TYPE_CHECKING:
     from core.load_file.rows import Row
 
-# In order of preference; the hash of a family, a parent or an e-mail is not that of the native.
-_OWNER = r"(?:native|original|orig|file|doc|document|item|source)*"
-_HASHES = tuple(
-    re.compile(form)
-    for form in (
-        *(rf"{_OWNER}{name}(?:hash|digest|checksum)?(?:value)?" for name in ("sha256", "sha1", "md5")),
-        rf"{_OWNER}(?:hash|digest|checksum)(?:value|code|md5|sha1|sha256)?",
-    )
-)
-_HASH = re.compile(r"(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})")
 _FAMILY = r"(?:family|fam|group|attach(?:ment)?s?|attatch|attch|atty|att)"
 _KIND = r"(?:bates|doc(?:ument)?|control|prod(?:uction)?|numbers?|no)"
 _END = r"(?:end(?:ing)?|stop|last)"
@@ -64,7 +55,7 @@ class FactColumns:
         """Return the columns of a file."""
         spelled = [normalise_name(name) for name in layout.names]
         free = [index for index, field in enumerate(layout.fields) if field is None]
-        hashes = _find_hashes(spelled, free)
+        hashes = find_hash_columns(layout.names, layout.fields)
         begin, end, family = (_find_field(layout, name) for name in ("bates_begin", "bates_end", "family_begin"))
         family_end = _find_family_end(spelled, free, family)
         pages = next((index for index in free if spelled[index] in PAGE_COUNTS), None)
@@ -89,7 +80,7 @@ class FactColumns:
             _read(cells, self.bates_begin),
             _read(cells, self.bates_end),
             "" if parent is None or parent == control_number else parent,
-            next(filter(None, (_read_hash(cells[index]) for index in self.hashes)), ""),
+            next(filter(None, (read_hash(cells[index]) for index in self.hashes)), ""),
             _read_pages(_read(cells, self.page_count)),
             _read(cells, self.family_begin),
             _read(cells, self.family_end),
@@ -98,11 +89,6 @@ class FactColumns:
 
 def _find_field(layout: Layout, field: str) -> int | None:
     return next(iter(layout.find_columns(field)), None)
-
-
-def _find_hashes(spelled: Sequence[str], free: Sequence[int]) -> tuple[int, ...]:
-    ranked = ((rank, index) for index in free for rank, form in enumerate(_HASHES) if form.fullmatch(spelled[index]))
-    return tuple(dict.fromkeys(index for _, index in sorted(ranked)))
 
 
 def _find_family_end(spelled: Sequence[str], free: Sequence[int], begin: int | None) -> int | None:
@@ -116,11 +102,6 @@ def _find_family_end(spelled: Sequence[str], free: Sequence[int], begin: int | N
 
 def _read(cells: Sequence[str], index: int | None) -> str:
     return "" if index is None else cells[index].strip(ASCII_WHITESPACE)
-
-
-def _read_hash(cell: str) -> str:
-    text = cell.strip(ASCII_WHITESPACE).lower()
-    return text if _HASH.fullmatch(text) else ""
 
 
 def _read_pages(text: str) -> int | None:

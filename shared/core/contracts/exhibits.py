@@ -104,6 +104,7 @@ class Exhibit(ResponseModel):
     properties: dict[str, str | None] = Field(description="The other columns of the load file.")
     custodians: list[str] = Field(description="The names of the exhibit's custodians.")
     tags: list[str] = Field(description="The names of the exhibit's tags.")
+    page_count: int = Field(description="The number of pages that `GET /exhibits/{id}/pages` lists; 0: no images.")
     import_id: int = Field(description="The import that created the exhibit.")
     line: int = Field(description="The exhibit's line in the load file.")
     version: int = Field(description=_VERSION)
@@ -126,6 +127,26 @@ class ExhibitPage(ResponseModel):
     """A page of exhibits, in the byte order of their control numbers."""
 
     items: list[ExhibitSummary]
+    next: NextCursor
+
+
+class ImagePage(ResponseModel):
+    """A page of an exhibit: an image file, or a page of one."""
+
+    page: int = Field(description="The number of the page within the exhibit, from 1.")
+    image_key: str = Field(description="The image key in the image load file, which is often a Bates number.")
+    volume_id: int | None = Field(description="The volume that has the image; null if it is not in a volume.")
+    file: str | None = Field(description="The path of the image in its volume; null if the volume lacks it.")
+    path: str | None = Field(description="The path as the image load file has it; null if `file` is known.")
+    page_in_file: int = Field(description="The page within the file, from 1; 0: the file is this page.")
+    rotation: int = Field(description="How far the page is turned clockwise, in degrees: 0, 90, 180 or 270.")
+    import_id: int = Field(description="The import of the image load file.")
+
+
+class ImagePageList(ResponseModel):
+    """A page of the list of an exhibit's pages; all are of one import."""
+
+    items: list[ImagePage]
     next: NextCursor
 
 

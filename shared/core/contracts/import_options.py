@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from core.contracts.common import RequestModel
+from core.file_options import MAX_PREFIX_CHARACTERS
 from core.load_file.options import MAX_COLUMNS
 
 MAX_OPTION_COLUMNS = 1_000
@@ -79,6 +80,29 @@ class Options(RequestModel):
         default=None,
         description="For an overlay: whether the custodians and tags of a row are added to those of its exhibit "
         "(default) or replace them.",
+    )
+
+    missing_files: Literal["warn", "reject"] | None = Field(
+        default=None,
+        description="For a volume: whether a row whose native or text file the volume lacks gets a warning (default) "
+        "or is rejected.",
+    )
+    strip_prefix: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=MAX_PREFIX_CHARACTERS,
+        description="For a volume: a drive, share or URL that precedes the volume's own folders in its load files.",
+        examples=["D:\\export"],
+    )
+    verify_hashes: bool | None = Field(
+        default=None,
+        description="For a volume: whether its files are read for their MD5, SHA-1 and SHA-256 before the import, so "
+        "that those in the load file are compared. Files of a zip always have them.",
+    )
+    verify_images: bool | None = Field(
+        default=None,
+        description="For a volume: whether the images that its image load file names are opened, and their pages "
+        "counted and compared with those of the image load file.",
     )
 
     def as_document(self) -> dict[str, Any]:

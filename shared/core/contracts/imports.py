@@ -203,6 +203,44 @@ class LoadModeState(ResponseModel):
     multi_values: MultiValues
 
 
+class FileFigures(ResponseModel):
+    """What the rows of a volume's load file have of natives and texts, as counts of rows that are in the case."""
+
+    natives_linked: int
+    natives_missing: int = Field(description="NATIVE_MISSING, or a path that is refused or ambiguous.")
+    texts_linked: int
+    texts_missing: int
+    hash_mismatches: int = Field(description="HASH_MISMATCH: hashes that are not those of the native.")
+    unreferenced: int | None = Field(
+        description="UNREFERENCED_FILE: files of the volume that no row and no page names; null until all imports of "
+        "the volume have ended."
+    )
+
+
+class PageCounts(ResponseModel):
+    """What the chunks of an image load file had of pages, as far as they are done; the rows are its documents."""
+
+    lines_seen: int = Field(description="The lines of pages.")
+    imported: int = Field(description="The pages that documents got, or would get.")
+    rejected: int = Field(description="The lines of documents that were rejected.")
+    documents: int = Field(description="The documents that have the pages of the file.")
+    missing_images: int = Field(description="The pages of these documents whose image the volume lacks.")
+    declared: int = Field(description="The pages that these documents declare; documents without a count have none.")
+    listed: int = Field(description="The pages that these documents have by their lines.")
+    in_files: int | None = Field(
+        description="The pages in the image files of these documents, as far as they could be counted; null without "
+        "the option verifyImages."
+    )
+    unreadable_images: int | None = Field(
+        description="IMAGE_UNREADABLE: the pages of these documents whose image could not be opened; null without the "
+        "option verifyImages."
+    )
+    without_images: int | None = Field(
+        description="NO_IMAGES: documents of the volume's data file that have no pages; null until the import or check "
+        "has ended, and without a data file."
+    )
+
+
 class ImportDetails(ImportState):
     """An import with its columns, report files and, if it was checked, the result of the check."""
 
@@ -217,6 +255,8 @@ class ImportDetails(ImportState):
         description="The profiles for files with this delimiter and header, newest first; none was applied for that."
     )
     reports: ReportUrls | None = Field(description="null until the report files are written.")
+    files: FileFigures | None = Field(description="null unless the load file is one of a volume.")
+    pages: PageCounts | None = Field(description="null unless the file is an image load file that was split.")
     check: CheckResult | None = Field(description="null unless the file was checked; it stays when the import is run.")
     waits_for_undo_of: int | None = Field(
         description="An import of the same case that is being undone, while this one is splitting: no row is imported "

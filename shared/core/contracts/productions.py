@@ -11,6 +11,7 @@ from core.exhibit_dates import DATE_FIELDS
 from core.load_file.field_mapping import find_field
 from core.load_file.header_names import TIME_FIELDS, normalise_name
 from core.productions.bates import MAX_DIGITS, MAX_PREFIX, PREFIX, Numbering
+from core.productions.findings import FindingCode
 from core.productions.volume import HEADER
 from core.saga import SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
@@ -68,7 +69,13 @@ class NewProduction(RequestModel):
     numbering: Numbering = Field(
         default=Numbering.DOCUMENT,
         strict=False,
-        description="One number for each document, or for each page, by the page count in the load file.",
+        description="One number for each document, or for each page: pages of images are counted in the images, and a "
+        "document without them has the page count of its load file.",
+    )
+    slip_sheets: bool = Field(
+        default=False,
+        description="Whether a document without images gets one number and a slip sheet, which bears it. Requires "
+        "`numbering` `page`.",
     )
     exhibit_ids: Annotated[list[RowId], Field(min_length=1, max_length=MAX_EXHIBITS_BY_ID)] | None = Field(
         default=None, description="The exhibits to produce."
@@ -87,9 +94,33 @@ class NewProduction(RequestModel):
     def _selects_in_one_way(self) -> Self:
         if (self.exhibit_ids is None) == (self.query is None):
             raise ValueError("send either exhibitIds or query")
+        if self.slip_sheets and self.numbering is not Numbering.PAGE:
+            raise ValueError("slipSheets: send it with numbering page")
         if len(set(map(normalise_name, self.properties))) < len(self.properties):
             raise ValueError("properties: a name is repeated; names are compared without case, spaces and punctuation")
         return self
+
+
+class ProductionFinding(ResponseModel):
+    """What is noticed about documents of a production before their numbers are reserved."""
+
+    code: FindingCode
+    blocks: bool = Field(description="Whether the documents cannot be produced; otherwise it is a warning.")
+    message: str = Field(description="What was found and what to do next.")
+    count: int = Field(description="The number of exhibits.")
+    exhibit_ids: list[int] = Field(description="The first 100 of them.")
+
+
+class ProductionCheck(ResponseModel):
+    """What a production would be if it were requested now; other productions may change its numbers."""
+
+    documents: int
+    numbers: int | None = Field(description="How many numbers it needs; null if pages remain to be counted.")
+    first_bates: str | None
+    last_bates: str | None
+    findings: list[ProductionFinding]
+    uncounted_images: int = Field(description="Documents whose images are counted when the numbers are reserved.")
+    unchecked_files: int = Field(description="Files that were not looked up in the bucket, because there are too many.")
 
 
 class ProductionStep(ResponseModel):
@@ -110,6 +141,7 @@ class Production(ResponseModel):
     prefix: str
     digits: int
     numbering: Numbering
+    slip_sheets: bool
     status: ProductionStatus
     cancel_requested: bool = Field(description="Whether the production is cancelled before its next step.")
     failed_step: str | None
@@ -118,6 +150,8 @@ class Production(ResponseModel):
     first_bates: str | None
     last_bates: str | None
     folder: str = Field(description="The prefix of the volume in the bucket; complete once `status` is `confirmed`.")
+    warnings: list[ProductionFinding] = Field(description="What was noticed before the numbers were reserved.")
+    manifest_sha256: str | None = Field(description="SHA-256 of `MANIFEST.csv`; null until it is written.")
     steps: list[ProductionStep]
     remaining_actions: list[str] = Field(description="What an operator must do if `status` is `needs_attention`.")
     created_at: UtcTimestamp
@@ -152,6 +186,7 @@ class ProducedDocument(ResponseModel):
     control_number: str
     bates_begin: str
     bates_end: str
+    pages: int | None = Field(description="The pages of its images; null if they were not counted.")
     status: DocumentStatus
 
 

@@ -88,6 +88,14 @@ class ImportQuery(PageQuery):
     status: ImportStatus | None = Field(default=None, description="Only imports with this status.")
 
 
+class VolumeQuery(PageQuery):
+    """The filter of the list of volumes."""
+
+    case: str | None = Field(
+        default=None, min_length=1, max_length=255, description="Only volumes of the case with this name."
+    )
+
+
 class FindingQuery(PageQuery):
     """The filter of the findings of a check."""
 

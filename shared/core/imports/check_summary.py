@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from enum import StrEnum
 
-from core.codes import FileFailure, Rejection
+from core.codes import FileFailure, Rejection, VolumeCode, WarningCode
+from core.file_options import MissingFiles
 
 # Chunks number the findings of a line from 0 and stay below; an attempt to end a check numbers its findings from a
 # multiple of it.
@@ -46,9 +47,19 @@ class CodeSummary:
 _ERRORS = frozenset(map(str, (*FileFailure, *Rejection))) - {str(FileFailure.NO_ROWS)}
 
 
-def judge_severity(code: str) -> Severity:
-    """Return the severity of every finding with this code."""
-    return Severity.ERROR if code in _ERRORS else Severity.WARNING
+# What a missing file of a volume is, in a row or in an image load file.
+_MISSING: frozenset[str] = frozenset(
+    (
+        *(VolumeCode.NATIVE_MISSING, VolumeCode.TEXT_MISSING, VolumeCode.PATH_REFUSED, VolumeCode.PATH_AMBIGUOUS),
+        WarningCode.IMAGE_MISSING,
+    )
+)
+
+
+def judge_severity(code: str, missing_files: MissingFiles) -> Severity:
+    """Return the severity of every finding with this code, if missing files are treated so."""
+    is_error = code in _ERRORS or (missing_files is MissingFiles.REJECT and code in _MISSING)
+    return Severity.ERROR if is_error else Severity.WARNING
 
 
 def judge_check(summaries: Iterable[CodeSummary]) -> CheckStatus:
@@ -57,6 +68,11 @@ def judge_check(summaries: Iterable[CodeSummary]) -> CheckStatus:
     if Severity.ERROR in severities:
         return CheckStatus.ERRORS
     return CheckStatus.WARNINGS if severities else CheckStatus.OK
+
+
+def map_severities(text: str | None) -> dict[str, Severity]:
+    """Return the severity of each code of the summaries that `write_summaries` wrote."""
+    return {each.code: each.severity for each in read_summaries(text or "[]")}
 
 
 def write_summaries(summaries: Sequence[CodeSummary]) -> str:

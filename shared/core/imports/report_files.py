@@ -46,6 +46,11 @@ def build_findings_key(import_id: int, generation: int) -> str:
     return f"{build_report_prefix(import_id, generation)}findings.csv"
 
 
+def build_unreferenced_key(import_id: int, generation: int) -> str:
+    """Return the key of the file with the files of a volume that nothing names."""
+    return f"{build_report_prefix(import_id, generation)}unreferenced.csv"
+
+
 def build_kept_key(import_id: int, undo_no: int, generation: int) -> str:
     """Return the key of the file with what an undo of an import kept, up to that generation of the undo."""
     return f"reports/{import_id}/undo-{undo_no}/{generation}/kept.csv"
@@ -79,8 +84,11 @@ def group_ranges(ranges: Iterable[tuple[int, int]]) -> Iterator[ReadWindow]:
 def build_reload_options(layout: Layout) -> dict[str, Any]:
     """Return the options that make the rows of a file's error file read as the whole file was.
 
-    A few rows can be detected differently from the whole file, for example their date order.
+    A few rows can be detected differently from the whole file, for example their date order. An image load file has
+    no columns to map.
     """
+    if layout.image_format:
+        return {"encoding": UTF_8, **layout.load_mode.as_options(), **layout.files.as_options()}
     return {
         "encoding": UTF_8,
         "delimiter": layout.grammar.delimiter,
@@ -92,6 +100,7 @@ def build_reload_options(layout: Layout) -> dict[str, Any]:
         "date_order": _choose_date_order(layout),
         **({"time_zone": layout.time_zone} if layout.time_zone else {}),
         **layout.load_mode.as_options(),
+        **layout.files.as_options(),
         "columns": map_explicitly(layout),
     }
 

@@ -29,7 +29,7 @@ _FORMATS = (
     (re.compile(rb"\s*[{\[]\s*[\"{\[]"), "JSON. Export a delimited load file (DAT or CSV)."),
     (
         re.compile(rb"(?:IM|PG|IS|OF|VN|FT),[^\r\n]*(?:,[^\r\n]*){2}"),
-        "an LFP image file. Upload the DAT file that comes with it.",
+        "an LFP image file, which an import takes as it is. Columns are in the DAT file that comes with it.",
     ),
     (
         re.compile(rb"(?:;[^\r\n]*\r?\n)*@(?:T|C|D|FULLTEXT|EATTACH|I)\b"),
@@ -39,7 +39,7 @@ _FORMATS = (
         re.compile(
             rb"[^,\r\n\x14|]+,[^,\r\n]*,[^,\r\n]+\.(?:tiff?|jpe?g|pdf|png),Y?,[^,\r\n]*(?:,[^,\r\n]*){0,4}\r?\n", re.I
         ),
-        "an Opticon (OPT) image file, which lists pages. Upload the DAT file that comes with it.",
+        "an Opticon (OPT) image file, which an import takes as it is. Columns are in the DAT file that comes with it.",
     ),
 )
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x14\x1a\x1c\x1d\x1e\x1f"))

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from core.exhibit_dates import DATE_FIELDS
+from core.file_options import FileOptions
 from core.load_file.given_columns import compute_header_fingerprint
 from core.load_file.grammar import Grammar
 from core.load_file.header_names import TIME_FIELDS, normalise_name
@@ -39,10 +40,12 @@ class Layout:
     `newline` is the character that represents a line break inside a cell (None: no character does).
     `date_order` is DMY or MDY; `date_orders` has the order of the dates in a field where it is not that one.
     `time_zone` is the IANA name of the zone of times without an offset, `time_zone_version` that of the database that
-    has it. `load_mode` is what the rows do with existing exhibits. `hashed_date` is the index of the column that was
-    the document date before there were other dates.
+    has it. `load_mode` is what the rows do with existing exhibits. `files` are the options of a volume's
+    files. `hashed_date` is the index of the column that was the document date before there were other dates.
     `body_start` is the byte and `body_line` the physical line where the records begin.
     `has_header`: the records come after a header; otherwise a line that names the delimiter may be before them.
+    `image_format` is opt or lfp for an image load file, whose records are documents; `image_key` is then the column of
+    the case's documents that their keys are looked up in.
     """
 
     encoding: str
@@ -60,6 +63,9 @@ class Layout:
     time_zone_version: str | None = None
     hashed_date: int | None = None
     load_mode: LoadMode = field(default_factory=LoadMode)
+    files: FileOptions = field(default_factory=FileOptions)
+    image_format: str | None = None
+    image_key: str | None = None
 
     def to_json(self) -> str:
         """Return the layout as JSON text for `from_json`."""
@@ -75,6 +81,7 @@ class Layout:
         for name in ("names", "fields", "reasons"):
             values[name] = tuple(values.get(name, ()))
         values["load_mode"] = LoadMode.from_stored(values.get("load_mode", {}))
+        values["files"] = FileOptions.from_stored(values.get("files", {}))
         return cls(**values)
 
     def fingerprint_header(self) -> str | None:

@@ -13,6 +13,7 @@ from typing import Any
 from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.exhibit_dates import DATE_FIELDS
+from core.file_options import FILE_OPTIONS, FileOptions, parse_file_options
 from core.load_file import encoding
 from core.load_file.encoding import has_surrogates
 from core.load_file.field_mapping import FIELDS
@@ -46,7 +47,8 @@ class ImportOptions:
     `qualifier` and `newline` are NO_CHARACTER if the uploader states that the file does not use one. `cells` is the
     number of cells of a row in a file without a header. `line_ends` is CR if CR ends lines, as LF and CRLF do, and LF
     if only these do. `date_order` is an order for all dates, or the orders by field. `time_zone` is an IANA name. With
-    `dry_run` the file is checked and not imported. `load_mode` are the options `mode` and those of an overlay.
+    `dry_run` the file is checked and not imported. `load_mode` are the options `mode` and those of an overlay,
+    `files` those of a volume's files.
     """
 
     user_id: str | None = None
@@ -65,6 +67,7 @@ class ImportOptions:
     profile: ProfileUse | None = None
     # Not in the repr either.
     load_mode: LoadMode = field(default_factory=LoadMode, repr=False)
+    files: FileOptions = field(default_factory=FileOptions, repr=False)
 
     def get_date_order(self, date: str) -> str | None:
         """Return the order of the dates of a field; None if it is not given."""
@@ -79,7 +82,7 @@ def parse_options(document: object) -> ImportOptions:
     """
     if not isinstance(document, Mapping):
         raise _refuse('The options are not a JSON object. Write them as in {"delimiter": "comma"}.')
-    known = {*ImportOptions.__dataclass_fields__, "mode", *OVERLAY_OPTIONS} - {"load_mode"}
+    known = {*ImportOptions.__dataclass_fields__, "mode", *OVERLAY_OPTIONS, *FILE_OPTIONS} - {"load_mode", "files"}
     unknown = sorted(set(map(str, document)) - known)
     if unknown:
         raise _refuse(f"Unknown option {unknown[0]!r}. The options are {', '.join(sorted(known))}.")
@@ -99,6 +102,7 @@ def parse_options(document: object) -> ImportOptions:
         dry_run=_parse_flag(document, "dry_run", default=False),
         profile=_parse_profile(document.get("profile")),
         load_mode=parse_load_mode(document),
+        files=parse_file_options(document),
     )
     _check_characters(options)
     check_columns(options.columns, options.load_mode, has_header=header)

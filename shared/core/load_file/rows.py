@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from core.codes import Rejection, WarningCode
+from core.codes import Rejection, VolumeCode, WarningCode
 from core.load_file.chunk_reader import SourceRecord
 from core.load_file.date_columns import NO_DATES, RowDates, read_dates
 from core.load_file.encoding import REPLACEMENT, describe_undecoded_bytes, has_surrogates
@@ -31,18 +31,18 @@ MAX_NAMES = 1_000
 class RowError(NamedTuple):
     """Why a row is rejected: a code, the column at fault (None: the whole row), a message for the report."""
 
-    code: Rejection
+    code: Rejection | VolumeCode | WarningCode
     column: str | None
     message: str
 
 
 class ValueChange(NamedTuple):
-    """A value of an imported row that differs from the file.
+    """A value of an imported row that differs from the file, or a file of the volume that is not as the row says.
 
     `original` is the text in the file, None if the file has no such text.
     """
 
-    code: WarningCode
+    code: WarningCode | VolumeCode
     column: str | None
     message: str
     original: str | None

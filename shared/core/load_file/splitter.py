@@ -17,7 +17,6 @@ from core.exhibit_dates import DATE_FIELDS
 from core.load_file import encoding as enc
 from core.load_file.dates import DateOrder
 from core.load_file.dialect import Opening, refuse_utf8
-from core.load_file.encoding import CP1252, Utf8Evidence
 from core.load_file.field_mapping import find_hashed_date
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
@@ -136,7 +135,7 @@ class Splitter:
         return self._digest.digest()
 
     @property
-    def evidence(self) -> Utf8Evidence:
+    def evidence(self) -> enc.Utf8Evidence:
         """What the bytes fed show of the encoding, unless the view is UTF-8 or UTF-16."""
         return self._stream.evidence
 
@@ -153,13 +152,13 @@ class Splitter:
         """
         opening = self.opening
         encoding = opening.dialect.encoding or self.evidence.choose_encoding()
-        if whole and encoding == CP1252 and self.evidence.is_utf8:
+        if whole and encoding == enc.CP1252 and self.evidence.is_utf8:
             refuse_utf8()
         orders = self._choose_orders(options)
         hashed = find_hashed_date(opening.names, opening.fields, opening.reasons)
         # Where versions that know one order take it: the order of what was the document date.
-        main = opening.fields[hashed] if hashed is not None else None
-        order = orders.get(str(main)) or options.get_date_order("document_date") or "MDY"
+        main = orders.get(str(opening.fields[hashed])) if hashed is not None else None
+        order = main or options.get_date_order("document_date") or "MDY"
         return Layout(
             encoding=encoding,
             grammar=opening.grammar,
@@ -176,6 +175,7 @@ class Splitter:
             time_zone_version=get_database_version() if options.time_zone else None,
             hashed_date=hashed,
             load_mode=options.load_mode,
+            files=options.files,
         )
 
     def _choose_orders(self, options: ImportOptions) -> dict[str, str]:

@@ -68,3 +68,47 @@ def _find_root(start: str, parents: Mapping[str, str | None], roots: dict[str, s
         numbers = list(path)
         root = min(numbers[numbers.index(number) :])
     roots.update(dict.fromkeys(path, root))
+
+
+class FamilyOrder(NamedTuple):
+    """The place of a document among others: its family, how far it is below the root, and its control number."""
+
+    root: str
+    depth: int
+    control_number: str
+
+
+def order_families(parents: Mapping[str, str | None]) -> dict[str, FamilyOrder]:
+    """Return the place of each document; sorted by it, families stand together, each parent before its children.
+
+    `parents` holds the parent of each document by control number, also of documents outside of the production. A parent
+    that is not a document is a root. In a cycle the lowest control number is the root.
+    """
+    known = {number: parent for number, parent in parents.items() if parent}
+    places: dict[str, FamilyOrder] = {}
+    for number in parents:
+        _place(number, known, places)
+    return places
+
+
+def _place(start: str, parents: Mapping[str, str], places: dict[str, FamilyOrder]) -> None:
+    """Store the places of `start` and of everything above it."""
+    path: dict[str, None] = {}
+    number: str | None = start
+    while number is not None and number not in places and number not in path:
+        path[number] = None
+        number = parents.get(number)
+    above = list(path)
+    if number is not None and number not in places:
+        begin = above.index(number)
+        above, cycle = above[:begin], above[begin:]
+        at = cycle.index(min(cycle))
+        _stack([*cycle[at + 1 :], *cycle[:at], cycle[at]], None, places)
+    _stack(above, places[number] if number is not None else None, places)
+
+
+def _stack(path: Sequence[str], above: FamilyOrder | None, places: dict[str, FamilyOrder]) -> None:
+    """Store the places of a path from a document upwards; the last one is below `above`, or is the root."""
+    for number in reversed(path):
+        above = FamilyOrder(above.root, above.depth + 1, number) if above else FamilyOrder(number, 0, number)
+        places[number] = above

@@ -4,7 +4,7 @@ The DAT is a Concordance load file that the importer can read: UTF-8 with a byte
 quoted by thorns, which are doubled within a cell. A line break within a cell is written as U+00AE, as readers of the
 format expect. If a cell of the volume contains U+00AE itself, line breaks are written unchanged, because the two could
 not be distinguished, and the volume must be read with `newline: none`. The OPT is an Opticon file with one line for
-each document.
+each image file. MANIFEST.csv lists every other file of the volume with its size and hash.
 """
 
 from __future__ import annotations
@@ -32,6 +32,12 @@ DATE_COLUMNS = {
     "date_created": "Date Created",
     "date_modified": "Date Modified",
 }
+PAGE_COUNT = "Page Count"
+# The columns of hashes of the natives, which a volume has if one of its natives has the hash.
+HASH_COLUMNS = {"md5": "MD5 Hash", "sha1": "SHA-1 Hash", "sha256": "SHA-256 Hash"}
+MANIFEST, MANIFEST_HASH = "MANIFEST.csv", "MANIFEST.sha256"
+MANIFEST_HEADER = f"Path,Size,SHA-256{LINE_END}".encode()
+SLIP_SHEET = ".pdf"
 MAX_KEY_BYTES, MAX_DOCUMENTS = 1_024, 100_000
 _IMAGE_COLUMNS = ("tiffpath", "pdfpath", "imagepath", "imagefile", "imagefilepath", "imagelink")
 _EXTENSION = re.compile(r"\.([A-Za-z0-9]{1,10})$")
@@ -57,6 +63,11 @@ def build_production_prefix(production_id: int) -> str:
 def build_volume_folder(production_id: int, volume: str) -> str:
     """Return the prefix of the volume's keys."""
     return f"{build_production_prefix(production_id)}{volume}/"
+
+
+def build_manifest_part_key(production_id: int, part: int) -> str:
+    """Return the key of the lines that the manifest gets from a part; no volume's name begins with a dot."""
+    return f"{build_production_prefix(production_id)}.manifest/{part + 1:04d}.csv"
 
 
 def build_load_file_path(volume: str, extension: str) -> str:
@@ -110,6 +121,12 @@ def choose_date_columns(dates: Container[str], names: Iterable[str]) -> dict[str
     return {date: column for date, column in DATE_COLUMNS.items() if date in dates and date not in meant}
 
 
+def choose_columns(known: Container[str], columns: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """Return the columns of what is `known`, without those of which the request names a column of the same name."""
+    requested = set(map(_normalise, names))
+    return {key: column for key, column in columns.items() if key in known and _normalise(column) not in requested}
+
+
 def format_link(volume: str, path: str) -> str:
     r"""Return a path within the volume as load files write it: `VOL001\NATIVES\0001\ACME0000001.docx`."""
     return "\\".join((volume, *path.split("/")))
@@ -130,6 +147,14 @@ def _escape(cell: str, marks: bool) -> str:
     return _BREAK.sub(NEWLINE_MARK, cell) if marks else cell
 
 
-def format_opt_line(bates: str, volume: str, path: str, pages: int | None) -> str:
-    """Return a document's line of the OPT. Its image is one file; `pages` is None if the count is unknown."""
-    return f"{bates},{volume},{format_link(volume, path)},Y,,,{pages or ''}{LINE_END}"
+def format_opt_line(bates: str, volume: str, path: str, *, begins: bool, pages: int | None) -> str:
+    """Return an image's line of the OPT: whether a document `begins` with it, and how many pages the document has.
+
+    `pages` is None if the count is unknown, and on all lines of a document but the first.
+    """
+    return f"{bates},{volume},{format_link(volume, path)},{'Y' if begins else ''},,,{pages or ''}{LINE_END}"
+
+
+def format_manifest_line(path: str, size: int, sha256: bytes) -> bytes:
+    """Return a file's line of the manifest. No path of a volume contains a comma."""
+    return f"{path},{size},{sha256.hex()}{LINE_END}".encode()

@@ -141,11 +141,15 @@ def test_places_within_a_volume() -> None:
     assert format_link("VOL001", "IMAGES/0001/A1.tif") == r"VOL001\IMAGES\0001\A1.tif"
 
 
-def test_an_opt_has_a_line_a_document() -> None:
-    paths = [("A1", "IMAGES/0001/A1.tif", 3), ("A4", "IMAGES/0001/A4.pdf", None)]
-    lines = "".join(format_opt_line(bates, "VOL001", path, pages) for bates, path, pages in paths)
+def test_an_opt_has_a_line_an_image() -> None:
+    paths = [("A1", "IMAGES/0001/A1.tif", True, 2), ("A2", "IMAGES/0001/A2.tif", False, None)]
+    paths.append(("A4", "IMAGES/0001/A4.pdf", True, None))
+    lines = "".join(
+        format_opt_line(bates, "VOL001", path, begins=begins, pages=pages) for bates, path, begins, pages in paths
+    )
     assert read_opt(lines.encode()) == [
-        ["A1", "VOL001", r"VOL001\IMAGES\0001\A1.tif", "Y", "", "", "3"],
+        ["A1", "VOL001", r"VOL001\IMAGES\0001\A1.tif", "Y", "", "", "2"],
+        ["A2", "VOL001", r"VOL001\IMAGES\0001\A2.tif", "", "", "", ""],
         ["A4", "VOL001", r"VOL001\IMAGES\0001\A4.pdf", "Y", "", "", ""],
     ]
 

@@ -1,0 +1,228 @@
+"""Models of volumes. Sizes are bytes, times are UTC."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from core.contracts.common import FileName, Name, NextCursor, RequestModel, ResponseModel
+from core.contracts.import_options import Options
+from core.contracts.imports import PART_BYTES, SINGLE_PUT_BYTES, UploadUrls
+from core.statuses import ImportKind, ImportStatus, VolumeStatus
+
+MAX_FILE_BYTES = 1_000_000_000_000
+# Of one response; each is up to 2 KB long, and a response of Lambda has at most 6 MB.
+MAX_URLS = 1_000
+_Path = Annotated[str, Field(min_length=1, max_length=1_024)]
+_Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+_Size = Annotated[int, Field(ge=0, le=MAX_FILE_BYTES)]
+
+
+def choose_part_bytes(size: int) -> int:
+    """Return the size of the parts of a file, of which it has at most MAX_URLS."""
+    return max(PART_BYTES, -(-size // MAX_URLS))
+
+
+class NewArchive(RequestModel):
+    """A zip with all files of a volume."""
+
+    file_name: FileName
+    size: int = Field(
+        ge=1, le=MAX_FILE_BYTES, description="The size of the zip. Exactly this many bytes can be uploaded."
+    )
+
+
+class NewVolume(RequestModel):
+    """A volume to upload: files that are declared with `POST /volumes/{id}/files`, or one zip."""
+
+    case: FileName = Field(description="The name of the case, which is created if it does not exist.")
+    name: Name = Field(description="The name of the volume, such as VOL001.", examples=["VOL001"])
+    archive: NewArchive | None = Field(default=None, description="The zip; without it, files are uploaded.")
+
+
+class NewVolumeFile(RequestModel):
+    """A file to upload into a volume."""
+
+    path: _Path = Field(
+        description="The path within the volume, with slashes.", examples=["VOL001/NATIVES/001/ABC000001.xlsx"]
+    )
+    size: _Size
+    sha256: _Sha256 | None = Field(
+        default=None,
+        description="The SHA-256 of the file in hexadecimal; S3 then accepts no other bytes. Of a file that is sent in "
+        "parts, it is not compared.",
+    )
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the file is too large for one request."""
+        return self.size >= SINGLE_PUT_BYTES
+
+    @property
+    def urls(self) -> int:
+        """How many URLs its upload has."""
+        return -(-self.size // choose_part_bytes(self.size)) if self.in_parts else 1
+
+
+class PendingArchive(ResponseModel):
+    """The stored part of the URLs of a zip."""
+
+    bucket: str
+    object_key: str
+    size: int
+    multipart_id: str | None
+
+
+class PendingVolume(ResponseModel):
+    """The stored part of the response to POST /volumes. Its URLs are signed anew for every response."""
+
+    id: int
+    status: VolumeStatus
+    case: str
+    case_id: int
+    name: str
+    prefix: str
+    archive: PendingArchive | None
+
+
+class CreatedVolume(ResponseModel):
+    """A volume that awaits its files."""
+
+    id: int
+    status: VolumeStatus
+    case: str
+    case_id: int
+    name: str
+    prefix: str = Field(description="What the keys of its files in the bucket begin with; the path follows.")
+    upload: UploadUrls | None = Field(description="The URLs to upload the zip; null for a volume of files.")
+
+
+class PendingFile(ResponseModel):
+    """The stored part of the URLs of a file."""
+
+    path: str
+    size: int
+    sha256: str | None
+    multipart_id: str | None
+
+
+class PendingFiles(ResponseModel):
+    """The stored part of the response to POST /volumes/{id}/files."""
+
+    bucket: str
+    prefix: str
+    items: list[PendingFile]
+
+
+class FileUpload(ResponseModel):
+    """The URLs to upload a file."""
+
+    path: str
+    size: int
+    upload: UploadUrls
+
+
+class FileUploads(ResponseModel):
+    """The URLs to upload files, in the order in which they were declared."""
+
+    items: list[FileUpload]
+
+
+class VolumeImportRequest(RequestModel):
+    """What of a volume to import, and how."""
+
+    load_file: _Path | None = Field(
+        default=None,
+        description="The path of the DAT, CSV or TXT file; by default the only one in the root of the volume or in "
+        "`DATA/`.",
+    )
+    image_load_file: _Path | None = Field(
+        default=None, description="The path of the OPT or LFP file; by default the only one there, if there is one."
+    )
+    zip_names: str | None = Field(
+        default=None,
+        max_length=16,
+        description="The encoding of names in the zip that do not state theirs, such as cp437 or cp932; by default "
+        "UTF-8 if all names are valid UTF-8, else cp437.",
+    )
+    dry_run: bool = Field(
+        default=False,
+        description="Check the load files and import nothing. Then import the volume again without it; nothing is "
+        "uploaded again. `POST /imports/{id}/run` imports the rows alone.",
+    )
+    profile: Name | None = Field(
+        default=None, description="The name of a mapping profile, which the import copies; `options` override it."
+    )
+    options: Options = Options.model_construct()
+
+
+class VolumeImport(ResponseModel):
+    """An import of a volume's load file."""
+
+    id: int
+    kind: ImportKind
+    path: str = Field(description="The path of the load file within the volume.")
+    status: ImportStatus
+
+
+class Volume(ResponseModel):
+    """A volume: what it has, and how far its expansion is."""
+
+    id: int
+    status: VolumeStatus
+    case: str
+    case_id: int
+    name: str
+    user_id: str = Field(description="The user who created the volume.")
+    kind: Literal["files", "zip"]
+    prefix: str
+    files: int = Field(description="The files of the volume; 0 until they are listed.")
+    bytes: int = Field(description="The bytes of these files.")
+    ignored: int = Field(description="Folders and files that systems add, such as .DS_Store, which are left out.")
+    late_files: int = Field(
+        description="LATE_FILE: files that arrived after the list had passed their place; they are not in the volume."
+    )
+    late_names: list[str] = Field(description="The paths of the first of these.")
+    units: int = Field(description="The parts in which the zip is expanded, or the files are hashed.")
+    units_left: int = Field(description="The parts that are not done yet.")
+    load_file: str | None = Field(description="The load file that was chosen or found; null before.")
+    image_load_file: str | None = Field(description="The image load file that was chosen or found; null for none.")
+    generation: int = Field(description="1, and 1 more for each request to import or delete it.")
+    failure_code: str | None = Field(description="Why it cannot be imported; docs/load-files.md lists the codes.")
+    failure_message: str | None
+    created_at: datetime
+    finished_at: datetime | None = Field(description="When it became ready or failed.")
+
+
+class VolumeDetails(Volume):
+    """A volume with its imports."""
+
+    imports: list[VolumeImport] = Field(description="The imports of its load files, newest first.")
+
+
+class VolumePage(ResponseModel):
+    """A page of volumes, newest first."""
+
+    items: list[Volume]
+    next: NextCursor
+
+
+class VolumeFile(ResponseModel):
+    """A file of a volume."""
+
+    number: int = Field(description="The number of the file within the volume, from 0.")
+    path: str
+    size: int
+    version_id: str | None = Field(description="The version of the object; null until the zip's entry is expanded.")
+    md5: str | None = Field(description="MD5 in hexadecimal; null if it is not known.")
+    sha1: str | None
+    sha256: str | None
+
+
+class VolumeFilePage(ResponseModel):
+    """A page of a volume's files, in the order of their numbers."""
+
+    items: list[VolumeFile]
+    next: NextCursor

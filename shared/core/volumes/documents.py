@@ -1,0 +1,42 @@
+"""The documents that a chunk of a volume's load file names, as chunks store them for the comparison of the load files.
+
+Guaranteed: what is packed is unpacked equal, in the same order.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from core.bates_numbers import describe_shared_number
+
+
+class NamedDocument(NamedTuple):
+    """A document at a line of a load file; `exhibit_id` is 0 for one that the case does not hold.
+
+    `key` is the control number of a row, and the image key of a document with pages. The latter has `counts`: what it
+    adds to the counts of its chunk, with 1 for its result (imported, updated or unchanged).
+    """
+
+    line_no: int
+    exhibit_id: int
+    key: str | None
+    bates_begin: str | None = None
+    counts: Mapping[str, int] | None = None
+
+
+def describe_ambiguous(numbers: Sequence[str], count: int) -> str:
+    """Return why a begin Bates number cannot be an image key, as `describe_shared_number` does, and what to do."""
+    return f"{describe_shared_number(numbers, count)} Write their control numbers as image keys."
+
+
+def pack_documents(documents: Iterable[NamedDocument]) -> bytes:
+    """Return the documents for `unpack_documents`, compressed."""
+    return zlib.compress(json.dumps(list(documents), separators=(",", ":")).encode(), 1)
+
+
+def unpack_documents(raw: bytes) -> list[NamedDocument]:
+    """Return the documents that `pack_documents` packed."""
+    return [NamedDocument(*each) for each in json.loads(zlib.decompress(raw))]

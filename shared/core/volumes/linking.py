@@ -1,0 +1,165 @@
+"""Decide which files of a volume a row names, and what is wrong with them.
+
+Guaranteed: what is decided depends on the row and the volume's files alone, so that chunks and their repetitions agree.
+A native or text file that is not found is an error of the row only where rows without a file are to be rejected; an
+empty file and another hash than the row states are warnings: e-mail hashes often cover fields.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from core.checks.native_hashes import find_hash_columns
+from core.codes import VolumeCode
+from core.file_options import FileOptions, MissingFiles
+from core.load_file.layout import Layout
+from core.load_file.rows import RowError, ValueChange
+from core.volumes.hashes import FileHashes, find_mismatches, read_stated_hashes
+from core.volumes.paths import Candidate, PathError, PathRule, list_candidates, resolve, split_path
+
+DATA_FOLDER = "data"
+HASH_BYTES = 16
+
+
+class FileKind(StrEnum):
+    """A file of a document that its row names by a path."""
+
+    NATIVE = "native"
+    TEXT = "text"
+
+
+PATH_FIELDS = {FileKind.NATIVE: "native_path", FileKind.TEXT: "text_path"}
+_MISSING = {FileKind.NATIVE: VolumeCode.NATIVE_MISSING, FileKind.TEXT: VolumeCode.TEXT_MISSING}
+
+
+class VolumeFile(NamedTuple):
+    """A file of the volume; `size` in bytes."""
+
+    id: int
+    file_no: int
+    path: str
+    size: int
+    hashes: FileHashes
+
+
+class FileLink(NamedTuple):
+    """The file that a path names: `text_hash` are the first 16 bytes of the SHA-256 of the path as it is stored."""
+
+    kind: FileKind
+    text_hash: bytes
+    file: VolumeFile
+    rule: PathRule
+
+
+@dataclass
+class RowFiles:
+    """The files of a row, what is wrong with them, and what is counted of them."""
+
+    links: list[FileLink] = field(default_factory=list)
+    errors: list[RowError] = field(default_factory=list)
+    warnings: list[ValueChange] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+class VolumePlace(NamedTuple):
+    """Where the paths of a load file start from: the volume's name, the folder of its files, that of the load file."""
+
+    name: str
+    root: str
+    load_file_folder: str
+
+    @classmethod
+    def of_load_file(cls, name: str, path: str, top_folder: str | None) -> VolumePlace:
+        """Return the place of the load file with this path; `top_folder` is the one that all files are in, if any.
+
+        A folder DATA of load files stands beside the files.
+        """
+        folders = split_path(path)[:-1]
+        if folders and folders[-1].lower() == DATA_FOLDER:
+            return cls(name, "/".join(folders[:-1]), "/".join(folders))
+        return cls(name, top_folder or "", "/".join(folders))
+
+
+class RowLinker:
+    """Links rows of one load file to files of its volume."""
+
+    def __init__(self, layout: Layout, place: VolumePlace) -> None:
+        self._options: FileOptions = layout.files
+        self._place = place
+        self._hash_columns = find_hash_columns(layout.names, layout.fields)
+        self._names = layout.names
+        self._columns = {
+            kind: layout.names[columns[0]]
+            for kind, name in PATH_FIELDS.items()
+            if (columns := layout.find_columns(name))
+        }
+
+    @property
+    def kinds(self) -> Iterable[FileKind]:
+        """The kinds of files that the load file has a column of paths for."""
+        return self._columns
+
+    def list_candidates(self, text: str) -> list[Candidate] | PathError:
+        """Return what a path of the load file can mean."""
+        return list_candidates(
+            text,
+            volume_name=self._place.name,
+            load_file_folder=self._place.load_file_folder,
+            strip_prefix=self._options.strip_prefix,
+            root=self._place.root,
+        )
+
+    def link(
+        self,
+        paths: Mapping[FileKind, str],
+        cells: Sequence[str],
+        candidates: Mapping[str, list[Candidate] | PathError],
+        files: Mapping[bytes, Sequence[VolumeFile]],
+    ) -> RowFiles:
+        """Return the files of a row with these paths, which are not blank; `candidates` are by path."""
+        found = RowFiles()
+        for kind, text in paths.items():
+            given = candidates[text]
+            resolved = given if isinstance(given, PathError) else resolve(given, files)
+            if resolved is None or isinstance(resolved, PathError):
+                self._add_missing(found, kind, resolved)
+            else:
+                found.links.append(FileLink(kind, hash_text(text), resolved.file, resolved.rule))
+                found.counts[f"{kind.value}s_linked"] += 1
+                self._check(found, kind, resolved.file, cells)
+        return found
+
+    def _add_missing(self, found: RowFiles, kind: FileKind, error: PathError | None) -> None:
+        code, message = error or (_MISSING[kind], "The volume does not have this file. Add it, or correct the path.")
+        column = self._columns[kind]
+        found.counts[f"{kind.value}s_missing"] += 1
+        if self._options.missing_files is MissingFiles.REJECT:
+            found.errors.append(RowError(code, column, message))
+        else:
+            found.warnings.append(ValueChange(code, column, message, None))
+
+    def _check(self, found: RowFiles, kind: FileKind, file: VolumeFile, cells: Sequence[str]) -> None:
+        if file.size == 0:
+            message = "The file is empty. Ask the sender whether it should be."
+            found.warnings.append(ValueChange(VolumeCode.FILE_EMPTY, self._columns[kind], message, None))
+        if kind is FileKind.NATIVE:
+            for warning in self._compare_hashes(file, cells):
+                found.counts["hash_mismatches"] += 1
+                found.warnings.append(warning)
+
+    def _compare_hashes(self, file: VolumeFile, cells: Sequence[str]) -> Iterator[ValueChange]:
+        for stated in find_mismatches(read_stated_hashes(cells, self._hash_columns), file.hashes):
+            message = (
+                f"The {stated.algorithm.upper()} of the native file is not this one. Ask the sender which is right."
+            )
+            yield ValueChange(VolumeCode.HASH_MISMATCH, self._names[stated.column], message, None)
+
+
+def hash_text(path: str) -> bytes:
+    """Return the first 16 bytes of the SHA-256 of a path as it is stored."""
+    return hashlib.sha256(path.encode("utf-8", "surrogatepass")).digest()[:HASH_BYTES]
