@@ -34,6 +34,7 @@ class Settings:
     outbox_wake_queue_url: str
     production_checks_queue_url: str
     production_requests_queue_url: str
+    volume_work_queue_url: str
     max_productions: int
     events_topic_arn: str
     produce_function_arn: str
@@ -73,6 +74,7 @@ class Settings:
             outbox_wake_queue_url=_read_required(environment, "OUTBOX_WAKE_QUEUE_URL"),
             production_checks_queue_url=_read_required(environment, "PRODUCTION_CHECKS_QUEUE_URL"),
             production_requests_queue_url=environment.get("PRODUCTION_REQUESTS_QUEUE_URL", ""),
+            volume_work_queue_url=environment.get("VOLUME_WORK_QUEUE_URL", ""),
             max_productions=_read_integer(environment, "MAX_PRODUCTIONS", "10"),
             events_topic_arn=_read_required(environment, "EVENTS_TOPIC_ARN"),
             produce_function_arn=environment.get("PRODUCE_FUNCTION_ARN", ""),

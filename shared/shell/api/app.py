@@ -26,6 +26,7 @@ from core.contracts.queries import (
     PreviewQuery,
     ProductionQuery,
     ProfileQuery,
+    VolumeQuery,
 )
 from core.errors import ExhibitIngestError
 from core.http_headers import MAX_KEY_CHARACTERS
@@ -70,6 +71,7 @@ ImportFilter = Annotated[ImportQuery, Query()]
 FindingFilter = Annotated[FindingQuery, Query()]
 ExhibitFilter = Annotated[ExhibitQuery, Query()]
 ProfileFilter = Annotated[ProfileQuery, Query()]
+VolumeFilter = Annotated[VolumeQuery, Query()]
 PreviewOptions = Annotated[PreviewQuery, Query()]
 CaseFilter = Annotated[CaseQuery, Query()]
 CasesFilter = Annotated[CasesQuery, Query()]

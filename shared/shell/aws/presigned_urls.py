@@ -8,6 +8,7 @@ which never answers with a redirect.
 
 from __future__ import annotations
 
+import base64
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -39,11 +40,20 @@ def create_multipart_upload(bucket: str, key: str) -> str:
         raise StorageUnavailableError("S3 did not start the multipart upload; try again") from exc
 
 
-def presign_put(bucket: str, key: str, size: int | None) -> str:
-    """Return the URL to PUT the whole object to with UPLOAD_HEADERS; it accepts `size` bytes, or any number if None."""
-    if size is None:
-        return _presign("put_object", Bucket=bucket, Key=key, IfNoneMatch=_IF_NEW)
-    return _presign("put_object", Bucket=bucket, Key=key, IfNoneMatch=_IF_NEW, ContentLength=size)
+def build_checksum_headers(sha256: bytes) -> dict[str, str]:
+    """Return the header with which S3 refuses other bytes than those with this SHA-256."""
+    return {"x-amz-checksum-sha256": base64.b64encode(sha256).decode()}
+
+
+def presign_put(bucket: str, key: str, size: int | None, sha256: bytes | None = None) -> str:
+    """Return the URL to PUT the whole object to with UPLOAD_HEADERS; it accepts `size` bytes, or any number if None.
+
+    With `sha256`, the headers of `build_checksum_headers` are required, too.
+    """
+    options: dict[str, Any] = {} if size is None else {"ContentLength": size}
+    if sha256 is not None:
+        options["ChecksumSHA256"] = base64.b64encode(sha256).decode()
+    return _presign("put_object", Bucket=bucket, Key=key, IfNoneMatch=_IF_NEW, **options)
 
 
 def presign_get(bucket: str, key: str) -> str:

@@ -1,4 +1,4 @@
-"""Read one fixed version of an S3 object by range; write, copy and delete objects.
+"""Read one fixed version of an S3 object by range; write and delete objects.
 
 Guaranteed: every read names the version (or the ETag, where the bucket is not versioned), so all readers of an upload
 get the same bytes or an error. A version that no longer exists raises FileRefusedError (SOURCE_GONE); any other
@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from io import RawIOBase
 from typing import IO, Any, NamedTuple, cast
 
-from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import BotoCoreError, ClientError
 
 from core.codes import FileFailure
@@ -21,15 +20,9 @@ from shell.aws.clients import s3
 from shell.prefetch import reading_ahead
 
 BLOCK_BYTES = 8_000_000
-# A larger object is copied in parts: one request could take longer than the client's read timeout.
-LARGEST_SINGLE_COPY = 200_000_000
-_MULTIPART_COPY = TransferConfig(
-    multipart_threshold=LARGEST_SINGLE_COPY, multipart_chunksize=LARGEST_SINGLE_COPY, max_concurrency=4
-)
 # Permanent errors: an archived object, or a key or policy that forbids the request.
-_REFUSALS = frozenset({"InvalidObjectState", "AccessDenied", "403", "InvalidRequest", "400"})
-COPIED_FROM = "copied-from"
-_GONE = frozenset({"404", "NoSuchKey", "NoSuchVersion", "PreconditionFailed", "412"})
+REFUSALS = frozenset({"InvalidObjectState", "AccessDenied", "403", "InvalidRequest", "400"})
+GONE = frozenset({"404", "NoSuchKey", "NoSuchVersion", "PreconditionFailed", "412"})
 
 
 class ObjectVersion(NamedTuple):
@@ -90,12 +83,20 @@ def read_first_bytes(bucket: str, key: str, limit: int) -> bytes | None:
         return s3().get_object(Bucket=bucket, Key=key, Range=f"bytes=0-{limit - 1}")["Body"].read()
     except ClientError as exc:
         code = exc.response["Error"]["Code"]
-        if code in _GONE:
+        if code in GONE:
             return None
         if code == "InvalidRange":
             return b""
         raise _translate_error(exc) from exc
     except BotoCoreError as exc:
+        raise StorageUnavailableError() from exc
+
+
+def write_object(bucket: str, key: str, body: bytes, content_type: str) -> None:
+    """Write a small object. Raises StorageUnavailableError."""
+    try:
+        s3().put_object(Bucket=bucket, Key=key, Body=body, ContentType=content_type)
+    except (BotoCoreError, ClientError) as exc:
         raise StorageUnavailableError() from exc
 
 
@@ -109,42 +110,30 @@ def write_stream(bucket: str, key: str, pieces: Iterable[bytes], content_type: s
         raise StorageUnavailableError() from exc
 
 
-def copy_object(bucket: str, source: str, target: str) -> str | None:
-    """Copy the current version of an object to another key of its bucket, without its tags and metadata.
+def find_current_version(bucket: str, key: str) -> tuple[ObjectVersion, int]:
+    """Return the current version of an object and its size in bytes.
 
-    Returns None once it is copied, also by an earlier call, or S3's error code if the copy can never succeed. Raises
-    StorageUnavailableError for a failure that a retry may resolve.
+    Raises FileRefusedError if there is none, StorageUnavailableError for any other failure.
     """
     try:
-        head = s3().head_object(Bucket=bucket, Key=source)
-        version = head.get("VersionId") or head["ETag"].strip('"')
-        if _is_copied(bucket, target, version):
-            return None
-        origin = {"Bucket": bucket, "Key": source, **({"VersionId": version} if "VersionId" in head else {})}
-        # Tags and metadata belong to this application; a production does not disclose them.
-        kept = {"MetadataDirective": "REPLACE", "TaggingDirective": "REPLACE", "Metadata": {COPIED_FROM: version}}
-        extra = {**kept, "ContentType": head.get("ContentType", "binary/octet-stream")}
-        if head["ContentLength"] > LARGEST_SINGLE_COPY:
-            s3().copy(cast("Any", origin), bucket, target, ExtraArgs=extra, Config=_MULTIPART_COPY)
-        else:
-            s3().copy_object(CopySource=cast("Any", origin), Bucket=bucket, Key=target, **cast("Any", extra))
+        head = s3().head_object(Bucket=bucket, Key=key)
     except ClientError as exc:
-        code = exc.response["Error"]["Code"]
-        if code in _GONE | _REFUSALS:
-            return code
-        raise StorageUnavailableError(f"S3 answered {code}") from exc
+        raise _translate_error(exc) from exc
     except BotoCoreError as exc:
         raise StorageUnavailableError() from exc
-    return None
+    return ObjectVersion(bucket, key, head.get("VersionId"), head["ETag"].strip('"')), head["ContentLength"]
 
 
-def _is_copied(bucket: str, target: str, version: str) -> bool:
+def list_objects(bucket: str, prefix: str) -> Iterator[tuple[str, int]]:
+    """Yield key and size of each object whose key starts with `prefix`, in the order of the keys.
+
+    Raises StorageUnavailableError.
+    """
     try:
-        return s3().head_object(Bucket=bucket, Key=target)["Metadata"].get(COPIED_FROM) == version
-    except ClientError as exc:
-        if exc.response["Error"]["Code"] in _GONE:
-            return False
-        raise
+        for page in s3().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
+            yield from ((each["Key"], each["Size"]) for each in page.get("Contents", []))
+    except (BotoCoreError, ClientError) as exc:
+        raise StorageUnavailableError() from exc
 
 
 def delete_prefix(bucket: str, prefix: str) -> int:
@@ -194,8 +183,8 @@ class _ByteStream(RawIOBase):
 
 def _translate_error(exc: ClientError) -> Exception:
     code = exc.response["Error"]["Code"]
-    if code in _GONE:
+    if code in GONE:
         return FileRefusedError(FileFailure.SOURCE_GONE, "the uploaded version is no longer in the bucket")
-    if code in _REFUSALS:
+    if code in REFUSALS:
         return StorageRefusedError(f"S3 answered {code}")
     return StorageUnavailableError(f"S3 answered {code}")

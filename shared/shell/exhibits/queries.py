@@ -30,6 +30,7 @@ from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
 from shell.tables.history import ExhibitChanges
 from shell.tables.links import CustodianExhibits, Taggings
+from shell.tables.pages import PageSets
 from shell.utils.db_helpers import force_index, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.document_properties import parse_properties
 from shell.utils.key_validation import decode_start_key
@@ -155,6 +156,7 @@ def describe_exhibit(reading: Session, exhibit: Exhibits, case: str) -> schemas.
         properties=parse_properties(exhibit.document_properties) if exhibit.document_properties else {},
         custodians=[each.name for each in list_exhibit_custodians(reading, exhibit.id)],
         tags=_list_tags(reading, exhibit.id),
+        page_count=_count_pages(reading, exhibit.page_set_id),
     )
 
 
@@ -169,6 +171,12 @@ def list_exhibit_custodians(reading: Session, exhibit_id: int) -> list[schemas.C
 def _list_tags(reading: Session, exhibit_id: int) -> list[str]:
     statement = select(Tags.name).join(Taggings, Taggings.tag_id == Tags.id)
     return list(reading.scalars(statement.where(Taggings.exhibit_id == exhibit_id).order_by(Tags.name)))
+
+
+def _count_pages(reading: Session, page_set_id: int | None) -> int:
+    if page_set_id is None:
+        return 0
+    return reading.scalar(select(PageSets.page_count).where(PageSets.id == page_set_id)) or 0
 
 
 def _select_exhibits(reading: Session, case_id: int, query: ExhibitQuery, start: str | None) -> Select[Any]:

@@ -19,7 +19,7 @@ from core.errors import ImportBusyError
 from core.events import import_failed, import_started
 from core.load_file.encoding import replace_surrogates
 from core.load_file.layout import Layout
-from core.statuses import ACTIVE_STATUSES, ChunkStatus, ImportPhase, ImportStatus
+from core.statuses import ACTIVE_STATUSES, ChunkStatus, ImportKind, ImportPhase, ImportStatus
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
@@ -27,6 +27,7 @@ from shell.deadline import build_deadline_check
 from shell.exhibits.case_locks import find_undo
 from shell.imports.check_results import begin_check
 from shell.imports.completion import WarningRow, list_due_completions
+from shell.imports.dependents import block_dependents
 from shell.outbox.writer import append_events
 from shell.settings import settings
 from shell.tables.chunks import ImportChunks
@@ -46,7 +47,7 @@ CHUNKS_PER_PAGE = 10_000
 PAUSE_S = 60
 
 _REGISTER = text(
-    "UPDATE imports SET status = :status, phase = :phase, sha256 = :sha256, encoding = :encoding, "
+    "UPDATE imports SET status = :status, phase = :phase, kind = :kind, sha256 = :sha256, encoding = :encoding, "
     "delimiter = :delimiter, qualifier = :qualifier, date_orders = :date_orders, layout = :layout, "
     "options = COALESCE(options, :options), "
     "rows_seen = :rows_seen, size = :size, user_id = :user_id, chunk_count = :chunks, chunks_left = :chunks "
@@ -107,6 +108,7 @@ def register_chunks(
             "generation": generation,
             "checkpoint": checkpoint,
             "phase": phase.value,
+            "kind": (ImportKind.IMAGES if layout.image_format else ImportKind.ROWS).value,
             "status": phase.active_status.value,
         }
         updated = transaction.execute(_REGISTER, values)
@@ -197,6 +199,7 @@ def _fail(transaction: Session, statement: TextClause, values: dict[str, Any]) -
         return False
     import_record = transaction.get_one(Imports, values["import_id"])
     append_events(transaction, [import_failed(import_record.id, import_record.tenant_id, values["code"])])
+    block_dependents(transaction, import_record.id)
     return True
 
 

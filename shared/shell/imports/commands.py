@@ -34,13 +34,16 @@ from core.statuses import ACTIVE_STATUSES, ImportPhase, ImportStatus
 from shell.aws.sqs import send_messages
 from shell.exhibits.case_locks import find_undo
 from shell.imports.completion import sum_imported
+from shell.imports.dependents import block_dependents, hold_back, refuse_beside_dependents
 from shell.imports.queries import build_not_found, read_state, require_import
+from shell.imports.volumes.deleted import refuse_without_volume
 from shell.outbox.writer import append_events
 from shell.settings import settings
 from shell.utils.db_helpers import count_changed_rows
 
 CHUNKS_PER_STATEMENT = 1_000
-CANCELLABLE = frozenset({ImportStatus.AWAITING_UPLOAD, ImportStatus.SPLITTING, *ACTIVE_STATUSES})
+_HELD_BACK = (ImportStatus.WAITING, ImportStatus.BLOCKED)
+CANCELLABLE = frozenset({ImportStatus.AWAITING_UPLOAD, ImportStatus.SPLITTING, *_HELD_BACK, *ACTIVE_STATUSES})
 _ROW_COUNTS = ("imported", "unchanged", "updated", "rejected")
 
 _LOCK = text(
@@ -109,6 +112,7 @@ def cancel_import(transaction: Session, caller: Caller, import_id: int) -> Impor
         transaction.execute(_CANCEL, {"import_id": import_id, **totals})
         counts = {name: totals[name] for name in _ROW_COUNTS}
         append_events(transaction, [import_cancelled(import_id, found.tenant_id, found.generation, counts)])
+        block_dependents(transaction, import_id)
     elif found.status != ImportStatus.CANCELLED:
         raise WrongStateError(f"the import is {found.status}; only an import that has not ended can be cancelled")
     return read_state(transaction, caller, import_id)
@@ -122,14 +126,21 @@ def _cancel_undo(transaction: Session, import_id: int) -> None:
 def retry_import(transaction: Session, caller: Caller, import_id: int) -> ImportState:
     """Resume an import that was cancelled or not completed, or import the chunks of it that failed again.
 
+    One that comes after another import waits for it, if that is under way.
+
     Raises NotFoundError if the tenant has no such import, WrongStateError if there is nothing to retry (its message
-    says what to do instead), or another import of the case is being undone, and QueueUnavailableError if the queue does
-    not take the request.
+    says what to do instead), if another import of the case is being undone, if the one before failed or the one
+    after runs, or if its volume is deleted, and QueueUnavailableError if the queue does not take the request.
     """
     require_import(transaction, caller, import_id)
     refuse_during_undo(transaction, import_id)
+    refuse_without_volume(transaction, import_id)
+    held_back = hold_back(transaction, import_id)
     found = _lock_import(transaction, caller, import_id)
+    refuse_beside_dependents(transaction, import_id)
     status = _choose_status(found)
+    if held_back and status is ImportStatus.SPLITTING:
+        status = held_back
     chunks = _reset_failed_chunks(transaction, import_id) if status in ACTIVE_STATUSES else 0
     if found.status == ImportStatus.CHECKED and not chunks:
         raise WrongStateError("every row was checked; there is nothing to retry")
@@ -141,6 +152,7 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     if status is ImportStatus.CHECKING:
         transaction.execute(_REOPEN_CHECK, {"import_id": import_id})
     append_events(transaction, [import_retried(import_id, found.tenant_id, found.generation + 1, chunks)])
+    # Harmless for an import that waits, which the end of the other one requests.
     request = {"import_id": import_id, "generation": found.generation + 1}
     send_messages(settings().import_requests_queue_url, [request], tenant_id=found.tenant_id)
     return read_state(transaction, caller, import_id)
@@ -170,6 +182,8 @@ def _choose_status(found: Any) -> ImportStatus:
         return active
     if found.status == ImportStatus.CANCELLED and _was_uploaded(found):
         return active if found.registered else ImportStatus.SPLITTING
+    if found.status == ImportStatus.BLOCKED:
+        return ImportStatus.SPLITTING
     if found.status == ImportStatus.FAILED and found.failure_code == FileFailure.NOT_READ:
         return ImportStatus.SPLITTING
     if found.status == ImportStatus.FAILED and found.failure_code == FileFailure.NOT_COMPLETED:
@@ -188,6 +202,8 @@ def _explain_refusal(found: Any) -> str:
         return "the import was cancelled before its file was uploaded; announce it again"
     if found.status == ImportStatus.FAILED:
         return f"the file was refused ({found.failure_code}: {found.failure_message}); correct it and import it again"
+    if found.status == ImportStatus.WAITING:
+        return "the import waits for another one, and begins when that has ended"
     if found.status in (ImportStatus.UNDONE, ImportStatus.UNDONE_WITH_CONFLICTS):
         return "the import was undone; import the file again"
     if found.status == ImportStatus.UNDO_FAILED:

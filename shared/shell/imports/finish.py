@@ -1,4 +1,4 @@
-"""Complete an import that has no chunk left: final spellings, unused names, counts, status, event.
+"""Complete an import that has no chunk left: final spellings, unused names, pages that are missing, status, event.
 
 Guaranteed: exactly one transaction for each generation of an import sets the final status and writes
 `import.completed`, and it is the last one. Every transaction before it can be repeated, also by several workers at
@@ -19,9 +19,15 @@ from core.statuses import ImportPhase, ImportStatus
 from shell.db.session import session
 from shell.imports.check_comparison import compare_with_check
 from shell.imports.completion import sum_chunks, sum_imported
+from shell.imports.dependents import block_dependents, release_dependents
 from shell.imports.spellings import check_completing, lock_completing, resolve_spellings
 from shell.imports.unused_names import delete_unused, find_unused, find_window
 from shell.imports.upload_matching import load_current_import
+from shell.imports.volumes.without_images import (
+    DocumentsWithoutImages,
+    find_without_images,
+    store_without_images,
+)
 from shell.observability import logger
 from shell.outbox.writer import append_events, wake_relay
 from shell.tables.imports import Imports
@@ -55,7 +61,7 @@ def complete_import(import_id: int, generation: int) -> None:
         resolve_spellings(import_record, generation)
         for kind in NAME_KINDS:
             _delete_unused(kind, import_id, generation)
-        _finish(import_record, generation)
+        _finish(import_record, generation, find_without_images(import_record))
     except ImportNotRunningError as stopped:
         logger.info("import not completed", extra={"import_id": import_id, "status": stopped.status})
         return
@@ -81,7 +87,7 @@ def _delete_window(kind: NameKind, import_id: int, generation: int, after: int) 
     return last if found == NAMES_PER_WINDOW else None
 
 
-def _has_ended(import_record: Imports, generation: int) -> bool | None:
+def _has_ended(import_record: Imports, generation: int, *_: object) -> bool | None:
     """Return True if the import has ended or was retried, else None; wait for a COMMIT that is under way."""
     try:
         with session() as locking:
@@ -92,10 +98,12 @@ def _has_ended(import_record: Imports, generation: int) -> bool | None:
 
 
 @retry_on_db_conflict(resolve=_has_ended)
-def _finish(import_record: Imports, generation: int) -> bool:
+def _finish(import_record: Imports, generation: int, without_images: DocumentsWithoutImages | None) -> bool:
     """Record the counts and the final status, and write the event."""
     with session() as transaction:
         lock_completing(transaction, import_record.id, generation)
+        if without_images is not None:
+            store_without_images(transaction, import_record.id, without_images)
         compare_with_check(transaction, import_record.id)
         totals = sum_chunks(transaction, import_record.id)
         status = ImportStatus.COMPLETED_WITH_REJECTIONS if totals["rejected"] else ImportStatus.COMPLETED
@@ -105,6 +113,7 @@ def _finish(import_record: Imports, generation: int) -> bool:
         counts = {name: value for name, value in totals.items() if name not in tables}
         completed = import_completed(import_record.id, import_record.tenant_id, status.value, generation, counts)
         append_events(transaction, [completed])
+        release_dependents(transaction, import_record.id)
     return True
 
 
@@ -125,4 +134,5 @@ def _fail(import_record: Imports, generation: int) -> bool:
         ended = {"status": ImportStatus.FAILED.value, "code": code, "message": _NOT_COMPLETED}
         transaction.execute(text(_END), {**ended, **totals, "import_id": import_record.id})
         append_events(transaction, [import_failed(import_record.id, import_record.tenant_id, code)])
+        block_dependents(transaction, import_record.id)
     return True

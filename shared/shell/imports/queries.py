@@ -19,6 +19,7 @@ from core.caller import Caller
 from core.contracts.import_rows import ChangedValue, RejectedRow, RejectionPage, WarningPage
 from core.contracts.imports import (
     MAX_LISTED_COLUMNS,
+    FileFigures,
     ImportColumn,
     ImportDetails,
     ImportPage,
@@ -39,6 +40,7 @@ from shell.db.session import session
 from shell.exhibits.cases import NO_SUCH_CASE, WALL, WALL_CASES, require_case, wall_values
 from shell.imports.check_queries import describe_check
 from shell.imports.profiles import suggest_profiles
+from shell.imports.volumes.figures import read_file_figures, read_page_figures
 from shell.settings import settings
 from shell.tables.import_checks import ImportChecks
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -116,7 +118,7 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
 
     Raises NotFoundError if the tenant has no import with this id, StorageUnavailableError if no URL can be signed.
     """
-    state, layout, suggested, check, undone = _load_import(caller, import_id)
+    state, layout, suggested, check, undone, files = _load_import(caller, import_id)
     columns = _build_columns(layout)
     urls = _report_urls(state, has_columns=columns is not None)
     checked = describe_check(check)
@@ -126,6 +128,8 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
         columns=columns,
         suggested_profiles=suggested,
         reports=urls,
+        files=files,
+        pages=read_page_figures(import_id) if layout and layout.image_format else None,
         check=checked,
         waits_for_undo_of=undone,
     )
@@ -134,14 +138,15 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def _load_import(
     caller: Caller, import_id: int
-) -> tuple[ImportState, Layout | None, list[ProfileUse], ImportChecks | None, int | None]:
+) -> tuple[ImportState, Layout | None, list[ProfileUse], ImportChecks | None, int | None, FileFigures | None]:
     with session() as reading:
         state, stored = _read_import(reading, caller, import_id)
         layout = Layout.from_json(stored) if stored else None
         suggested = suggest_profiles(reading, caller, layout.fingerprint_header() if layout else None)
         is_split = state.status is not ImportStatus.SPLITTING
         undone = None if is_split else reading.execute(_FIND_UNDO, {"import_id": import_id}).scalar()
-        return state, layout, suggested, reading.get(ImportChecks, import_id), undone
+        files = read_file_figures(reading, import_id) if layout else None
+        return state, layout, suggested, reading.get(ImportChecks, import_id), undone, files
 
 
 def _build_columns(layout: Layout | None) -> list[ImportColumn] | None:

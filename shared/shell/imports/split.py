@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from functools import partial
 from types import TracebackType
+from typing import Self
 
 from core.codes import FileFailure, WarningCode
 from core.errors import FileRefusedError
@@ -23,7 +24,7 @@ from core.load_file.options import ImportOptions
 from core.load_file.split_state import Chunk, LineCount, SplitState
 from core.load_file.splitter import Splitter
 from shell.aws.s3 import ObjectVersion
-from shell.imports.duplicate_ids import SpilledIds
+from shell.imports.key_files.duplicate_ids import SpilledIds
 from shell.settings import settings
 
 SLICE_BYTES = 250_000
@@ -65,7 +66,7 @@ class Split:
         self._folder = tempfile.TemporaryDirectory(prefix="split-")
         self.keys = SpilledIds(self._folder.name)
 
-    def __enter__(self) -> Split:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

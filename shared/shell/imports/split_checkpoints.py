@@ -21,7 +21,8 @@ from core.load_file.splitter import Splitter
 from shell.aws.s3 import delete_prefix, write_stream
 from shell.deadline import build_deadline_check
 from shell.imports.chunk_registration import ROWS_PER_STATEMENT
-from shell.imports.duplicate_ids import PARTITIONS
+from shell.imports.key_files.duplicate_ids import PARTITIONS
+from shell.imports.key_files.stored_ids import GROUP_BYTES, StoredIds
 from shell.imports.split import Checkpoints, Split
 from shell.imports.split_store import (
     Place,
@@ -31,7 +32,6 @@ from shell.imports.split_store import (
     write_checkpoint,
     write_duplicates,
 )
-from shell.imports.stored_ids import GROUP_BYTES, StoredIds
 from shell.observability import logger
 from shell.settings import settings
 from shell.tables.imports import Imports

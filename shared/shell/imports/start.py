@@ -33,6 +33,7 @@ from shell.imports.chunk_registration import (
     send_pending_work,
 )
 from shell.imports.given_options import read_given_options, record_profile
+from shell.imports.image_split import split_images
 from shell.imports.split import split_file
 from shell.imports.split_checkpoints import SplitCheckpoints
 from shell.imports.upload_matching import get_import_id, get_or_create_import, load_current_import, split_lock
@@ -120,7 +121,8 @@ def _split_and_register(import_record: Imports) -> None:
         phase = ImportPhase.CHECK if options.dry_run else ImportPhase(import_record.phase)
         if phase is ImportPhase.IMPORT:
             refuse_during_undo(import_record.id)
-        with split_file(source, options, checkpoints) as split:
+        images = split_images(import_record, source, options)
+        with images or split_file(source, options, checkpoints) as split:
             checkpoints.store_duplicates()
             place = checkpoints.place
             register_chunks(place.import_id, split, user_id, place.generation, place.checkpoint, phase, document)

@@ -14,6 +14,7 @@ import secrets
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
+from core.contracts.import_options import Options
 from core.contracts.imports import (
     PART_BYTES,
     SINGLE_PUT_BYTES,
@@ -32,6 +33,7 @@ from core.load_mode import Mode
 from core.statuses import ImportPhase, ImportStatus
 from shell.aws.presigned_urls import (
     UPLOAD_HEADERS,
+    build_checksum_headers,
     create_multipart_upload,
     presign_complete,
     presign_part,
@@ -60,9 +62,9 @@ def create_import(
     S3 fails.
     """
     require_case(caller, body.case)
-    options, profile, mode = _check_options(transaction, caller, body)
+    options, profile, mode = check_options(transaction, caller, body.options, body.profile)
     if mode is Mode.OVERLAY:
-        _require_existing_case(transaction, caller, body.case)
+        require_existing_case(transaction, caller, body.case)
     upload_id = secrets.token_urlsafe(24)
     bucket, key = settings().bucket, build_object_key(caller.tenant_id, body.case, upload_id, body.file_name)
     in_parts = body.size is not None and body.size >= multipart_from
@@ -100,7 +102,7 @@ def create_import(
     )
 
 
-def _require_existing_case(transaction: Session, caller: Caller, name: str) -> None:
+def require_existing_case(transaction: Session, caller: Caller, name: str) -> None:
     """Raise NotFoundError, with what to do, if the case does not exist: it would have no exhibit to change."""
     try:
         get_case_id(transaction, caller, name)
@@ -109,12 +111,17 @@ def _require_existing_case(transaction: Session, caller: Caller, name: str) -> N
         raise NotFoundError(f"{exc}; {advice}") from exc
 
 
-def _check_options(transaction: Session, caller: Caller, body: NewImport) -> tuple[str, ProfileUse | None, Mode]:
-    """Return the options as JSON, with the copy of the profile that the request names, that profile, and the mode."""
-    document = body.options.as_document()
-    if body.profile is not None:
-        profile = find_profile(transaction, caller, body.profile)
-        document = merge_profile(profile.name, profile.version, json.loads(profile.options), body.options.as_given())
+def check_options(
+    transaction: Session, caller: Caller, given: Options, profile_name: str | None
+) -> tuple[str, ProfileUse | None, Mode]:
+    """Return the options as JSON, with the copy of the profile that the request names, that profile, and the mode.
+
+    Raises NotFoundError for a profile that the tenant does not have, InvalidInputError for invalid options.
+    """
+    document = given.as_document()
+    if profile_name is not None:
+        profile = find_profile(transaction, caller, profile_name)
+        document = merge_profile(profile.name, profile.version, json.loads(profile.options), given.as_given())
     try:
         options = parse_options(document)
     except FileRefusedError as refused:
@@ -141,17 +148,31 @@ def sign_stored_upload(document: str) -> ImportUpload:
 
 
 def _sign_urls(pending: PendingUpload) -> UploadUrls:
-    location, expires_s = (pending.bucket, pending.object_key), settings().upload_url_seconds
     if pending.multipart_id is None or pending.size is None:
-        url = presign_put(*location, pending.size)
-        return UploadUrls(url=url, headers=UPLOAD_HEADERS, parts=None, complete_url=None, expires_in_seconds=expires_s)
+        return sign_put(pending.bucket, pending.object_key, pending.size)
+    return sign_parts(pending.bucket, pending.object_key, pending.multipart_id, pending.size, pending.part_bytes)
+
+
+def sign_put(bucket: str, key: str, size: int | None, sha256: bytes | None = None) -> UploadUrls:
+    """Return the URL of an upload in one request; with `sha256`, S3 accepts no other bytes."""
+    return UploadUrls(
+        url=presign_put(bucket, key, size, sha256),
+        headers={**UPLOAD_HEADERS, **(build_checksum_headers(sha256) if sha256 else {})},
+        parts=None,
+        complete_url=None,
+        expires_in_seconds=settings().upload_url_seconds,
+    )
+
+
+def sign_parts(bucket: str, key: str, multipart_id: str, size: int, part_bytes: int) -> UploadUrls:
+    """Return the URLs of an upload in parts."""
     return UploadUrls(
         url=None,
         headers=UPLOAD_HEADERS,
         parts=[
-            UploadPart(**part._asdict(), url=presign_part(*location, pending.multipart_id, part.number, part.size))
-            for part in split_parts(pending.size, pending.part_bytes)
+            UploadPart(**part._asdict(), url=presign_part(bucket, key, multipart_id, part.number, part.size))
+            for part in split_parts(size, part_bytes)
         ],
-        complete_url=presign_complete(*location, pending.multipart_id),
-        expires_in_seconds=expires_s,
+        complete_url=presign_complete(bucket, key, multipart_id),
+        expires_in_seconds=settings().upload_url_seconds,
     )

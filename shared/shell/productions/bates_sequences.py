@@ -9,9 +9,9 @@ rolled back, the server aborts most of them as deadlocks.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import flag_modified
 
@@ -19,6 +19,8 @@ from core.errors import WrongStateError
 from core.productions.bates import BatesFormat, NumberRange
 from shell.db.bulk_insert import insert_missing
 from shell.tables.bates import BatesSequences
+from shell.tables.exhibits import Exhibits
+from shell.utils.db_helpers import force_index
 
 
 class AllocatedNumbers(NamedTuple):
@@ -63,10 +65,26 @@ def allocate_numbers(
 
 def check_available(
     reading: Session, case_id: int, bates_format: BatesFormat, count: int, start_at: int | None = None
-) -> None:
-    """Raise what `allocate_numbers` would raise now. Other allocations may change the result until it runs."""
+) -> NumberRange:
+    """Return the numbers that `allocate_numbers` would allocate now, and raise what it would raise.
+
+    Other allocations may change the result until it runs.
+    """
     sequence = reading.scalars(_select_sequence(case_id, bates_format)).one_or_none()
-    bates_format.take(_get_next_number(sequence, bates_format, start_at), count)
+    return bates_format.take(_get_next_number(sequence, bates_format, start_at), count)
+
+
+def list_overlapping(reading: Session, case_id: int, bates_format: BatesFormat, numbers: NumberRange) -> list[int]:
+    """Return the ids of the case's exhibits to which their load file gives one of these Bates numbers."""
+    first, last = map(bates_format.format_number, numbers)
+    statement = force_index(select(Exhibits.id), Exhibits, "ix_exhibits_bates").where(Exhibits.case_id == case_id)
+    # Of numbers with the same prefix and as many digits, the order of the texts is that of the numbers.
+    statement = statement.where(
+        Exhibits.bates_begin.between(bates_format.format_number(0), last),
+        func.char_length(cast("Any", Exhibits.bates_begin)) == len(first),
+        func.coalesce(Exhibits.bates_end, Exhibits.bates_begin) >= first,
+    )
+    return list(reading.scalars(statement))
 
 
 def _get_next_number(sequence: BatesSequences | None, bates_format: BatesFormat, start_at: int | None) -> int:

@@ -41,7 +41,7 @@ def create_production(transaction: Session, caller: Caller, body: NewProduction)
     SequenceExhaustedError, and WrongStateError for a prefix that the case uses with other digits or spelling.
     """
     case_id = get_case_id(transaction, caller, body.case)
-    selection = _format_selection(body)
+    selection = format_selection(body)
     count = count_selected(transaction, case_id, selection)
     check_available(transaction, case_id, BatesFormat(body.prefix, body.digits), count, body.start_at)
     production = Productions(
@@ -51,6 +51,7 @@ def create_production(transaction: Session, caller: Caller, body: NewProduction)
         selection=selection,
         properties=json.dumps(body.properties),
         status=ProductionStatus.REQUESTED.value,
+        slip_sheets=int(body.slip_sheets),
         **body.model_dump(include={"volume", "prefix", "digits", "start_at", "numbering"}),
     )
     transaction.add(production)
@@ -60,7 +61,7 @@ def create_production(transaction: Session, caller: Caller, body: NewProduction)
     return describe_production(transaction, *load_production(transaction, caller, production.id))
 
 
-def _format_selection(body: NewProduction) -> str:
+def format_selection(body: NewProduction) -> str:
     """Return the requested selection as the JSON that is stored: sorted ids, or a query."""
     if body.exhibit_ids is not None:
         return json.dumps({"ids": sorted(set(body.exhibit_ids))})

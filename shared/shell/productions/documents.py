@@ -1,4 +1,4 @@
-"""Read the documents of a production part by part, with the data of their exhibits.
+"""Read the documents of a production part by part, with the data of their exhibits and files.
 
 Guaranteed: documents come in the order of their positions in the volume, which is the order of their numbers; the
 number of statements for a part does not depend on its size.
@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from core.productions.bates import BatesFormat, Numbering
 from core.productions.volume import FileKind
 from shell.db.session import session
+from shell.productions.sources import FILE, SourceFile, build_source, list_volume_files, parse_stored_files
 from shell.tables.bates import ProductionDocuments
 from shell.tables.custodians_tags import Custodians
 from shell.tables.exhibits import Exhibits
@@ -33,30 +34,41 @@ PART_SIZE = 500
 class DocumentToProduce:
     """A document of a production.
 
-    `part` counts from 0; `files` are the paths at the time of the reservation; `pages` is None unless the production
-    numbers pages.
+    `part` counts from 0; `files` are those that were meant when the numbers were reserved. `pages` is None unless the
+    production numbers pages, `page_count` unless the pages were counted. A document with a page set and without an
+    image among its files has a file for each page.
     """
 
     part: int
     exhibit: Exhibits
     first_number: int
-    last_number: int
+    bates_format: BatesFormat
     bates_begin: str
     bates_end: str
     properties: Mapping[str, str | None]
     custodians: Sequence[str]
-    files: Mapping[FileKind, str]
+    files: Mapping[FileKind, SourceFile]
     pages: int | None
+    page_set_id: int | None
+    page_count: int | None
+    has_slip_sheet: bool
+
+    @property
+    def has_images(self) -> bool:
+        """Whether the OPT has lines for the document."""
+        return FileKind.IMAGE in self.files or self.page_set_id is not None or self.has_slip_sheet
 
 
-def count_parts(documents: int) -> int:
-    """Return the number of parts of that many documents."""
-    return -(-documents // PART_SIZE)
+def list_part_starts(production: Productions) -> list[int]:
+    """Return the index of the first document of each part, counted from 0."""
+    if production.parts is None:
+        return list(range(0, production.documents or 0, PART_SIZE))
+    return list(json.loads(production.parts))
 
 
 def iterate_documents(production: Productions, start: tuple[int, int]) -> Iterator[DocumentToProduce]:
     """Yield all documents of the production; `start` is the destination id and position of the first one."""
-    for part in range(count_parts(production.documents or 0)):
+    for part in range(len(list_part_starts(production))):
         yield from list_part(production, start, part)
 
 
@@ -64,33 +76,45 @@ def iterate_documents(production: Productions, start: tuple[int, int]) -> Iterat
 def list_part(production: Productions, start: tuple[int, int], part: int) -> list[DocumentToProduce]:
     """Return the documents of one part, counted from 0; `start` is as in `iterate_documents`."""
     destination_id, position = start
-    begin, end = position + part * PART_SIZE, position + min((part + 1) * PART_SIZE, production.documents or 0)
+    bounds = [*list_part_starts(production), production.documents or 0]
+    begin, end = position + bounds[part], position + bounds[part + 1]
     document = ProductionDocuments
-    statement = select(document.first_number, document.last_number, document.files, Exhibits)
+    statement = select(document, Exhibits)
     statement = statement.join(Exhibits, Exhibits.id == document.exhibit_id).order_by(document.position)
     statement = statement.where(document.destination_id == destination_id, document.position >= begin)
     with session() as reading:
         rows = reading.execute(statement.where(document.position < end, document.production_id == production.id)).all()
         custodians = _list_custodians(reading, [row.Exhibits.id for row in rows])
-    return [_build_document(production, part, row, custodians) for row in rows]
+        stored = [parse_stored_files(row.ProductionDocuments.files) for row in rows]
+        ids = [file[FILE] for files in stored for file in files.values() if isinstance(file, dict) and FILE in file]
+        known = list_volume_files(reading, ids)
+    files = [{kind: build_source(file, known) for kind, file in each.items()} for each in stored]
+    return [
+        _build_document(production, part, row, custodians.get(row.Exhibits.id, ()), each)
+        for row, each in zip(rows, files, strict=True)
+    ]
 
 
 def _build_document(
-    production: Productions, part: int, row: Any, custodians: Mapping[int, Sequence[str]]
+    production: Productions, part: int, row: Any, custodians: Sequence[str], files: Mapping[FileKind, SourceFile]
 ) -> DocumentToProduce:
-    exhibit, bates_format = row.Exhibits, BatesFormat(production.prefix, production.digits)
-    by_page = production.numbering == Numbering.PAGE
+    exhibit, numbers = row.Exhibits, row.ProductionDocuments
+    bates_format = BatesFormat(production.prefix, production.digits)
+    has_images = numbers.page_set_id is not None or FileKind.IMAGE in files
     return DocumentToProduce(
         part,
         exhibit,
-        row.first_number,
-        row.last_number,
-        bates_format.format_number(row.first_number),
-        bates_format.format_number(row.last_number),
+        numbers.first_number,
+        bates_format,
+        bates_format.format_number(numbers.first_number),
+        bates_format.format_number(numbers.last_number),
         parse_properties(exhibit.document_properties) if exhibit.document_properties else {},
-        custodians.get(exhibit.id, ()),
-        {FileKind(kind): path for kind, path in json.loads(row.files).items()},
-        row.last_number - row.first_number + 1 if by_page else None,
+        custodians,
+        files,
+        numbers.last_number - numbers.first_number + 1 if production.numbering == Numbering.PAGE else None,
+        numbers.page_set_id,
+        numbers.page_count,
+        has_slip_sheet=bool(production.slip_sheets) and not has_images,
     )
 
 

@@ -16,6 +16,7 @@ from core.contracts import productions as schemas
 from core.errors import NotFoundError
 from core.pagination import decode_cursor, paginate
 from core.productions.bates import BatesFormat, Numbering
+from core.productions.findings import Finding, parse_findings
 from core.productions.step_names import StepName
 from core.productions.volume import build_volume_folder
 from core.saga import SagaStepStatus
@@ -54,7 +55,7 @@ def list_productions(caller: Caller, case: str | None, limit: int, after: str | 
     # The primary key would read other tenants' rows. The selection is omitted: it may hold 10,000 ids.
     index = "ix_productions_tenant" if case is None else "ix_productions_case"
     statement = force_index(_select_productions(caller), Productions, index)
-    statement = statement.options(defer(Productions.selection), defer(Productions.properties))
+    statement = statement.options(*map(defer, (Productions.selection, Productions.properties, Productions.parts)))
     if after is not None:
         statement = statement.where(Productions.id < decode_cursor(after, (int,))[0])
     with session() as reading:
@@ -118,6 +119,9 @@ def describe_production(reading: Session, production: Productions, case: str) ->
         prefix=production.prefix,
         digits=production.digits,
         numbering=Numbering(production.numbering),
+        slip_sheets=bool(production.slip_sheets),
+        warnings=[describe_finding(each) for each in parse_findings(production.warnings)],
+        manifest_sha256=production.manifest_sha256.hex() if production.manifest_sha256 else None,
         cancel_requested=bool(production.cancel_requested),
         failed_step=production.failed_step,
         reason=production.reason,
@@ -181,5 +185,14 @@ def _describe_document(
         control_number=control_number,
         bates_begin=bates_format.format_number(document.first_number),
         bates_end=bates_format.format_number(document.last_number),
+        pages=document.page_count,
         status=DocumentStatus(document.status),
+    )
+
+
+def describe_finding(finding: Finding) -> schemas.ProductionFinding:
+    """Return the finding as the API represents it."""
+    ids = list(finding.exhibit_ids)
+    return schemas.ProductionFinding(
+        code=finding.code, blocks=finding.blocks, message=finding.message, count=finding.count, exhibit_ids=ids
     )

@@ -9,8 +9,9 @@ volume may contain.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlalchemy import Select, func, select, text
 from sqlalchemy.orm import Session
@@ -19,6 +20,7 @@ from core.errors import ConflictError, InvalidInputError, NothingToProduceError
 from core.productions.bates import Numbering, parse_page_count
 from core.productions.volume import MAX_DOCUMENTS, FileKind, find_image_path
 from shell.exhibits.filters import build_exhibit_filters, exhibits_not_found
+from shell.productions.sources import FILE, list_linked_files
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import CustodianExhibits
 from shell.tables.productions import Productions
@@ -26,18 +28,34 @@ from shell.utils.db_helpers import force_index, is_in
 from shell.utils.document_properties import parse_properties
 
 PAGE_SIZE = 2_000
-_NAMES = ("id", "control_number", "native_path", "text_path", "document_properties")
+_NAMES = (
+    *("id", "control_number", "parent_control_number", "native_path", "text_path", "document_properties"),
+    "page_set_id",
+)
 _COLUMNS: tuple[Any, ...] = tuple(getattr(Exhibits, name) for name in _NAMES)
 _AMBIGUOUS_NAMES = text("SELECT id FROM custodians WHERE case_id = :case_id AND name LIKE '%;%'")
 
 
-class SelectedExhibit(NamedTuple):
-    """An exhibit to be produced, how many numbers it needs, and the paths of its files by kind."""
+@dataclass(frozen=True)
+class SelectedExhibit:
+    """An exhibit to be produced, how many numbers it needs, and its files by kind, as they are stored with the numbers.
+
+    `page_set_id` is None unless pages are numbered. `page_count` is None until the pages are counted, and for an
+    exhibit whose images are not pages of a page set.
+    """
 
     exhibit_id: int
     control_number: str
+    parent: str | None
     numbers: int
-    files: dict[FileKind, str]
+    files: dict[FileKind, Any]
+    page_set_id: int | None = None
+    page_count: int | None = None
+
+    @property
+    def objects(self) -> int:
+        """The number of its files in the volume."""
+        return len(self.files) + (self.page_count or 0 if FileKind.IMAGE not in self.files else 0)
 
 
 def count_selected(reading: Session, case_id: int, selection: str) -> int:
@@ -76,43 +94,57 @@ def _narrow(statement: Select[Any], case_id: int, criteria: dict[str, Any]) -> S
 
 
 def list_selected_exhibits(reading: Session, production: Productions) -> list[SelectedExhibit]:
-    """Return the production's exhibits as they are now, with the count of numbers that each needs.
+    """Return the production's exhibits as they are now; pages of page sets are not counted yet.
 
     Raises what `count_selected` raises; InvalidInputError for a page count that is not a number, if pages are numbered,
-    and for a custodian whose name the readers of a load file would split into two.
+    and for a custodian whose name the readers of a load file would split into two; and ConflictError, to be retried, if
+    an exhibit that was selected by its id is removed meanwhile.
     """
-    count_selected(reading, production.case_id, production.selection)
-    by_page = production.numbering == Numbering.PAGE
-    rows = _iterate_rows(reading, production.case_id, production.selection)
-    exhibits = [_build_selected(row, by_page) for row in rows]
+    count = count_selected(reading, production.case_id, production.selection)
+    exhibits: list[SelectedExhibit] = []
+    for rows in _iterate_pages(reading, production.case_id, production.selection):
+        links = list_linked_files(reading, rows)
+        exhibits += [_build_selected(row, links, production) for row in rows]
     check_count(len(exhibits))
+    if "ids" in json.loads(production.selection) and len(exhibits) < count:
+        raise ConflictError("an exhibit was removed while the production's documents were being read")
     _check_custodian_names(reading, production.case_id, {each.exhibit_id for each in exhibits})
     return exhibits
 
 
-def lock_selected_exhibits(transaction: Session, exhibits: Sequence[SelectedExhibit]) -> None:
-    """Lock the exhibits in shared mode, in the order of their ids: one statement for each page.
+def lock_selected_exhibits(transaction: Session, production: Productions, selected: Sequence[SelectedExhibit]) -> None:
+    """Lock the exhibits in shared mode, in the order of their ids: two statements for each page.
 
-    Raises ConflictError, to be retried with another selection, if one was removed.
+    Raises ConflictError, to be retried with another selection, if one was removed since `list_selected_exhibits`
+    returned it, or if its pages, files, parent or stated page count are others now.
     """
-    ids = sorted(each.exhibit_id for each in exhibits)
+    before = {each.exhibit_id: each for each in selected}
+    ids = sorted(before)
     for start in range(0, len(ids), PAGE_SIZE):
         page = ids[start : start + PAGE_SIZE]
-        locking = select(Exhibits.id, Exhibits.case_id).where(is_in(Exhibits.id, page)).order_by(Exhibits.id)
+        locking = select(*_COLUMNS).where(is_in(Exhibits.id, page)).order_by(Exhibits.id)
         locking = force_index(locking.with_for_update(read=True), Exhibits, "PRIMARY")
-        if len(transaction.execute(locking).all()) < len(page):
+        rows = transaction.execute(locking).all()
+        if len(rows) < len(page):
             raise ConflictError("an exhibit was removed while its Bates numbers were being reserved")
+        links = list_linked_files(transaction, rows)
+        if any(_build_selected(row, links, production) != before[row.id] for row in rows):
+            raise ConflictError("an exhibit was changed while its Bates numbers were being reserved")
 
 
-def _build_selected(row: Any, by_page: bool) -> SelectedExhibit:
+def _build_selected(row: Any, links: Mapping[tuple[int, FileKind], int], production: Productions) -> SelectedExhibit:
+    by_page = production.numbering == Numbering.PAGE
     properties = parse_properties(row.document_properties) if row.document_properties else {}
-    paths = {
-        FileKind.NATIVE: row.native_path,
-        FileKind.IMAGE: find_image_path(properties),
-        FileKind.TEXT: row.text_path,
-    }
-    files = {kind: path for kind, path in paths.items() if path and path.strip()}
-    return SelectedExhibit(row.id, row.control_number, parse_page_count(row.id, properties) if by_page else 1, files)
+    page_set_id = row.page_set_id if by_page else None
+    image = None if page_set_id else find_image_path(properties)
+    paths = {FileKind.NATIVE: row.native_path, FileKind.IMAGE: image, FileKind.TEXT: row.text_path}
+    present = {kind: path for kind, path in paths.items() if path and path.strip()}
+    files = {kind: {FILE: links[row.id, kind]} if (row.id, kind) in links else path for kind, path in present.items()}
+    exhibit = SelectedExhibit(row.id, row.control_number, row.parent_control_number, 1, files, page_set_id)
+    if production.slip_sheets and not page_set_id and not image:
+        return replace(exhibit, page_count=1)
+    is_stated = by_page and not page_set_id
+    return replace(exhibit, numbers=parse_page_count(row.id, properties)) if is_stated else exhibit
 
 
 def _check_custodian_names(reading: Session, case_id: int, exhibit_ids: set[int]) -> None:
@@ -131,12 +163,12 @@ def _check_custodian_names(reading: Session, case_id: int, exhibit_ids: set[int]
                 )
 
 
-def _iterate_rows(reading: Session, case_id: int, selection: str) -> Iterator[Any]:
+def _iterate_pages(reading: Session, case_id: int, selection: str) -> Iterator[Sequence[Any]]:
     criteria = json.loads(selection)
     page: Select[Any] = _narrow(select(*_COLUMNS), case_id, criteria).order_by(Exhibits.control_number).limit(PAGE_SIZE)
     if "query" in criteria:
         page = force_index(page, Exhibits, "uq_exhibits_control_number")
     rows: Sequence[Any] = reading.execute(page).all()
     while rows:
-        yield from rows
+        yield rows
         rows = reading.execute(page.where(Exhibits.control_number > rows[-1].control_number)).all()

@@ -7,26 +7,24 @@ the production active. So nothing is undone after `confirm`, and nothing is in u
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from sqlalchemy import func, select, text
+from sqlalchemy import func, text
 from sqlalchemy.orm import Session
 
 from core.errors import TopicUnavailableError, WrongStateError
 from core.events import production_cancelled, production_confirmed
-from core.productions.bates import BatesFormat, split_numbers
 from core.productions.step_names import StepName
 from core.productions.volume import build_volume_folder
 from core.saga import KEY, PART, SagaContext, SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
-from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.outbox.writer import append_events, wake_relay
-from shell.productions.bates_sequences import allocate_numbers, ensure_sequence
-from shell.productions.documents import count_parts, list_part
+from shell.productions.documents import list_part
 from shell.productions.load_files import write_load_files
-from shell.productions.selection import SelectedExhibit, list_selected_exhibits, lock_selected_exhibits
+from shell.productions.manifest import write_manifest_part
+from shell.productions.reconciliation import reconcile
+from shell.productions.reservation import reserve_numbers
 from shell.productions.state import (
     get_state,
     is_cancelling_or_cancelled,
@@ -40,17 +38,12 @@ from shell.productions.state import (
 from shell.productions.volume_files import copy_files, delete_files
 from shell.settings import settings
 from shell.sns import publish_sns_message
-from shell.tables.bates import ProductionDocuments
 from shell.tables.cases import Cases
 from shell.tables.productions import Productions
-from shell.utils.advisory_lock import InsertLock, allocate_positions, table_insert_lock
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
 
-PRODUCTION, DOCUMENTS, DESTINATION, POSITION = "production_id", "documents", "destination_id", "position"
-_COLUMNS = (
-    *("production_id", "exhibit_id", "destination_id", "position", "sequence_id", "first_number", "last_number"),
-    *("files", "status", "control_number"),
-)
+PRODUCTION, DOCUMENTS, PARTS = "production_id", "documents", "parts"
+DESTINATION, POSITION = "destination_id", "position"
 _CLOSE_DOCUMENTS = text(
     "UPDATE production_documents SET status = :status WHERE production_id = :production_id AND status = 'reserved'"
 )
@@ -94,71 +87,16 @@ def _has_effects(reading: Session, production_id: int) -> bool:
 def reserve(context: SagaContext) -> SagaContext:
     """Give every exhibit its Bates numbers and its position in the volume, in one transaction.
 
-    Returns the number of documents, and the destination and first position of the volume. Raises what selecting
-    exhibits and allocating numbers raise, and CancelledError.
+    Returns the numbers of documents and parts, and the destination and first position of the volume. Raises what
+    `reserve_numbers` raises.
     """
-    return _reserve(context[PRODUCTION])
-
-
-@retry_on_db_conflict(resolve=rerun_if_unknown)
-def _reserve(production_id: int) -> SagaContext:
-    with session() as preparing:
-        production = preparing.get_one(Productions, production_id)
-        if production.documents is not None:
-            return _describe_reservation(preparing, production)
-        exhibits = list_selected_exhibits(preparing, production)
-        ensure_sequence(preparing, production.case_id, *_number_request(production, exhibits))
-    with table_insert_lock(get_destination_name(production)) as lock, session() as transaction:
-        production = lock_active_production(transaction, production_id)
-        if production.documents is None:
-            _append_documents(transaction, lock, production, exhibits)
-        return _describe_reservation(transaction, production)
-
-
-def get_destination_name(production: Productions) -> str:
-    """Return the name of the destination to which documents are appended: one per case and volume."""
-    return f"volume:{production.case_id}:{production.volume}"
-
-
-def _append_documents(
-    transaction: Session, lock: InsertLock, production: Productions, exhibits: list[SelectedExhibit]
-) -> None:
-    lock_selected_exhibits(transaction, exhibits)
-    allocated = allocate_numbers(transaction, production.case_id, *_number_request(production, exhibits))
-    first_position = allocate_positions(transaction, lock, len(exhibits))
-    ranges = split_numbers(allocated.numbers.first, [each.numbers for each in exhibits])
-    rows = [
-        (
-            production.id,
-            exhibit.exhibit_id,
-            lock.destination_id,
-            first_position + index,
-            allocated.sequence_id,
-            *numbers,
-            json.dumps(exhibit.files),
-            DocumentStatus.RESERVED.value,
-            exhibit.control_number,
-        )
-        for index, (exhibit, numbers) in enumerate(zip(exhibits, ranges, strict=True))
-    ]
-    insert_new(transaction, "production_documents", _COLUMNS, rows)
-    production.documents, production.sequence_id = len(rows), allocated.sequence_id
-    production.first_number, production.last_number = allocated.numbers
-    transaction.flush()
-
-
-def _number_request(production: Productions, exhibits: list[SelectedExhibit]) -> tuple[BatesFormat, int, int | None]:
-    """Return the Bates format, how many numbers are needed, and the requested first number."""
-    count = sum(each.numbers for each in exhibits)
-    return BatesFormat(production.prefix, production.digits), count, production.start_at
-
-
-def _describe_reservation(reading: Session, production: Productions) -> SagaContext:
-    document = ProductionDocuments
-    statement = select(document.destination_id, func.min(document.position).label(POSITION))
-    statement = statement.where(document.production_id == production.id).group_by(document.destination_id)
-    row = reading.execute(statement).one()
-    return {DOCUMENTS: production.documents, DESTINATION: row.destination_id, POSITION: row.position}
+    reserved = reserve_numbers(context[PRODUCTION])
+    return {
+        DOCUMENTS: reserved.documents,
+        PARTS: reserved.parts,
+        DESTINATION: reserved.destination_id,
+        POSITION: reserved.position,
+    }
 
 
 def void(context: SagaContext) -> None:
@@ -174,25 +112,34 @@ def _void_numbers(production_id: int) -> None:
 
 
 def count_copy_parts(context: SagaContext) -> int:
-    """Return the number of parts of the documents, plus one for the load files."""
-    return count_parts(context[DOCUMENTS]) + 1
+    """Return the number of parts of the documents, plus one for the load files and one for reading them back."""
+    return int(context[PARTS]) + 2
 
 
 def copy(context: SagaContext) -> SagaContext:
-    """Copy the files of one part into the volume; in the last part, write the load files.
+    """Copy the files of one part into the volume; then write the load files and the manifest, and read them back.
 
-    Raises FilesMissingError, StorageUnavailableError and CancelledError, and ConflictError, to be retried, if an
-    exhibit changed while a load file was written.
+    Raises FilesMissingError, StorageUnavailableError and CancelledError; ConflictError, to be retried, if an exhibit
+    changed while a load file was written; and VolumeDiffersError if what was written is not what was reserved.
     """
     touch_active_production(context[PRODUCTION])
     production, case = _load_with_case(context[PRODUCTION])
-    start = (context[DESTINATION], context[POSITION])
-    if context[PART] == count_parts(context[DOCUMENTS]):
-        write_load_files(production, start)
-        return {}
-    folder = build_volume_folder(production.id, production.volume)
-    copy_files(production.tenant_id, case, folder, list_part(production, start, context[PART]))
+    start, parts = (context[DESTINATION], context[POSITION]), context[PARTS]
+    if context[PART] == parts + 1:
+        reconcile(production.id)
+    elif context[PART] == parts:
+        _save_manifest_hash(production.id, write_load_files(production, start))
+    else:
+        folder = build_volume_folder(production.id, production.volume)
+        lines = copy_files(production.tenant_id, case, folder, list_part(production, start, context[PART]))
+        write_manifest_part(production, context[PART], lines)
     return {}
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _save_manifest_hash(production_id: int, sha256: bytes) -> None:
+    with session() as transaction:
+        lock_active_production(transaction, production_id).manifest_sha256 = sha256
 
 
 def delete(context: SagaContext) -> None:

@@ -41,7 +41,8 @@ class ProductionDocuments(Base):
 
     The numbers are reserved, then produced or void. Guaranteed: a Bates number, a volume position and a production's
     exhibit each occur once. A void row is kept, so its numbers are never allocated again. `files` is a JSON object of
-    the exhibit's file paths by kind at the time of allocation: the copied files and the volume's load file both use it.
+    the exhibit's files by kind at the time of allocation: a path, {"file": volume_files.id}, or the path and version of
+    an image whose pages were counted. The copied files and the volume's load files use it, and the page set.
     An exhibit with a row that is not void is never removed.
     """
 
@@ -67,4 +68,10 @@ class ProductionDocuments(Base):
     status: Mapped[str] = mapped_column(String(16), comment="reserved, produced, or void (never used again)")
     control_number: Mapped[str | None] = mapped_column(
         String(255), comment="The control number of the exhibit; NULL in rows of earlier versions, whose exhibit has it"
+    )
+    page_set_id: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The pages that are produced, page_sets.id; NULL for a document that has none"
+    )
+    page_count: Mapped[int | None] = mapped_column(
+        Integer, comment="Pages with a number of their own, counted in the images; NULL where none were counted"
     )

@@ -66,6 +66,9 @@ class Exhibits(Base):
     row_hash: Mapped[bytes | None] = mapped_column(
         BINARY(32), comment="SHA-256 of the imported values; NULL once a client has changed the exhibit"
     )
+    page_set_id: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The pages of the document, page_sets.id; NULL if it has no images"
+    )
     import_id: Mapped[int] = mapped_column(BigInteger, comment="The import that created the exhibit, imports.id")
     line_no: Mapped[int] = mapped_column(BigInteger, comment="The first line of the record in the load file, from 1")
     line_count: Mapped[int] = mapped_column(Integer, server_default="1", comment="How many lines the record has")

@@ -23,6 +23,8 @@ class Imports(Base):
         UniqueConstraint("tenant_id", "upload_id", name="uq_imports_upload_id"),
         Index("ix_imports_case", "case_id"),
         Index("ix_imports_tenant", "tenant_id"),
+        Index("ix_imports_volume", "volume_id"),
+        Index("ix_imports_after", "after_import_id"),
     )
 
     id: Mapped[int] = mapped_column(
@@ -68,6 +70,15 @@ class Imports(Base):
         String(16),
         server_default="import",
         comment="What the chunks are processed for: import, or check, which writes nothing to the case",
+    )
+    kind: Mapped[str] = mapped_column(
+        String(8), server_default="rows", comment="rows of a DAT or CSV file, or images: pages of an OPT or LFP file"
+    )
+    volume_id: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The volume that has the file, volumes.id; NULL for a file that was uploaded alone"
+    )
+    after_import_id: Mapped[int | None] = mapped_column(
+        BigInteger, comment="The import that has to end before this one begins, imports.id; NULL for none"
     )
     failure_code: Mapped[str | None] = mapped_column(
         String(64), comment="Why the whole file failed, as a code; NULL otherwise"

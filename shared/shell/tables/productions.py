@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Index, Integer, SmallInteger, String
+from sqlalchemy import BINARY, BigInteger, Index, Integer, SmallInteger, String
 from sqlalchemy.dialects.mysql import MEDIUMTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -38,6 +38,9 @@ class Productions(Base):
         BigInteger, comment="The first number that the request asks for; NULL to continue the prefix"
     )
     numbering: Mapped[str] = mapped_column(String(16), comment="document or page: the unit that gets a Bates number")
+    slip_sheets: Mapped[int] = mapped_column(
+        SmallInteger, server_default="0", comment="1 if documents without images get a slip sheet, else 0"
+    )
     selection: Mapped[str] = mapped_column(MEDIUMTEXT, comment="The selected exhibits, as JSON: ids or a query")
     properties: Mapped[str] = mapped_column(
         MEDIUMTEXT, comment="The columns of the original load file that are handed over, as JSON"
@@ -64,6 +67,16 @@ class Productions(Base):
     reason: Mapped[str | None] = mapped_column(String(1000), comment="Why it failed; NULL otherwise")
     documents: Mapped[int | None] = mapped_column(
         Integer, comment="Documents of the production; NULL before numbers are reserved"
+    )
+    parts: Mapped[str | None] = mapped_column(
+        MEDIUMTEXT,
+        comment="The first document of each part, as JSON; NULL before numbers are reserved, and for parts of 500",
+    )
+    warnings: Mapped[str | None] = mapped_column(
+        MEDIUMTEXT, comment="What was noticed before numbers were reserved, as JSON; NULL before"
+    )
+    manifest_sha256: Mapped[bytes | None] = mapped_column(
+        BINARY(32), comment="SHA-256 of the MANIFEST.csv of the volume; NULL before it is written"
     )
     sequence_id: Mapped[int | None] = mapped_column(
         BigInteger, comment="The Bates sequence, bates_sequences.id; NULL before numbers are reserved"

@@ -33,6 +33,14 @@ EXEMPT = {
     "import_undo_kept": "append-only",
     "exhibit_changes": "append-only; removed with the exhibit",
     "exhibit_tombstones": "append-only",
+    "volumes": "a state machine under a lock of its row",
+    "volume_uploads": "declared once under a lock of the volume's row",
+    "volume_files": "append-only; the worker of its unit alone adds what the object is",
+    "volume_units": "a state machine under a lock of its row",
+    "exhibit_files": "append-only; removed with the import that linked it",
+    "import_chunk_files": "append-only",
+    "page_sets": "append-only",
+    "pages": "append-only",
     "custodian_exhibits": "a link: there or not",
     "taggings": "a link: there or not",
     "outbox_events": "claimed under a token, which every later step names",
@@ -45,6 +53,8 @@ EXEMPT = {
     "semaphores": "a counter under a lock of its row",
     "semaphore_holders": "inserted and deleted by the holder's token",
 }
+# How many statements of a module follow one that raises the versions of the same rows.
+FOLLOWING = {"shared/shell/imports/undo/pages.py": 1}
 TABLES = {mapper.local_table.name: mapper for mapper in models().mappers}  # type: ignore[attr-defined]
 VERSIONED = {name for name, mapper in TABLES.items() if mapper.version_id_col is not None}
 CLASSES = {TABLES[name].class_.__name__ for name in VERSIONED}
@@ -130,9 +140,8 @@ def test_every_table_has_versions_that_start_at_one_or_a_reason_to_have_none() -
 def test_nothing_in_the_source_goes_past_a_version() -> None:
     sources = {path: path.read_text("utf-8") for path in sorted((ROOT / "shared").rglob("*.py"))}
     assert any("kept.version = kept.version + 1" in source for source in sources.values())
-    assert {
-        f"{path.relative_to(ROOT)}: {lines}" for path, source in sources.items() if (lines := found_in(source))
-    } == set()
+    found = {str(path.relative_to(ROOT)): found_in(source) for path, source in sources.items()}
+    assert {path: lines for path, lines in found.items() if len(lines) != FOLLOWING.get(path, 0)} == {}
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from shell.aws.sqs import send_messages
 from shell.imports.check_results import CaseState, read_case_state
 from shell.imports.commands import refuse_during_undo
 from shell.imports.queries import build_not_found, read_state, require_import
+from shell.imports.volumes.deleted import refuse_without_volume
 from shell.outbox.writer import append_events
 from shell.settings import settings
 from shell.tables.import_checks import ImportChecks
@@ -42,12 +43,15 @@ def run_import(transaction: Session, caller: Caller, import_id: int, body: RunRe
     The message that has the chunks queued is sent before the commit, as for a retry (`shell.imports.commands`).
     Raises NotFoundError if the tenant has no such import; WrongStateError if it is not checked, if the check found
     something that `body` does not accept, if the case has changed and `body` requires that it has not, or if another
-    import of the case is being undone;
+    import of the case is being undone, or if its volume is deleted;
     SourceChangedError if the file is not the one that was checked; QueueUnavailableError.
     """
     require_import(transaction, caller, import_id)
     refuse_during_undo(transaction, import_id)
+    refuse_without_volume(transaction, import_id)
     import_record = _lock(transaction, caller, import_id)
+    if import_record.after_import_id is not None:
+        raise WrongStateError("the images of a volume are imported with its load file: import the volume again")
     check = transaction.get_one(ImportChecks, import_id)
     _require_accepted(check, body)
     if body.require_unchanged:

@@ -7,6 +7,7 @@ check does not end. Nothing is written to the case.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import count, islice
 from typing import NamedTuple
@@ -17,13 +18,16 @@ from sqlalchemy.orm import Session
 from core.errors import ImportNotRunningError
 from core.events import import_checked
 from core.imports.check_summary import FINDINGS_PER_ATTEMPT, CodeSummary, Severity, judge_severity, write_summaries
+from core.load_file.layout import Layout
 from core.statuses import ImportStatus
 from shell.db.session import session
 from shell.imports.check_results import FindingRow, build_finding, delete_facts, write_findings
 from shell.imports.checks.end_findings import EndFinding, EndFindings
 from shell.imports.completion import sum_chunks
+from shell.imports.dependents import release_dependents
 from shell.imports.spellings import check_completing, lock_completing
 from shell.imports.upload_matching import load_current_import
+from shell.imports.volumes.documents import store_whole_counts
 from shell.observability import logger
 from shell.outbox.writer import append_events, wake_relay
 from shell.tables.imports import Imports
@@ -148,6 +152,9 @@ def _finish(end: EndOfCheck, found: EndFindings) -> bool:
     with session() as transaction:
         end.lock(transaction)
         counts = _count(transaction, import_record.id)
+        pages = _move_refused(counts, found.refused)
+        if found.without_images is not None:
+            store_whole_counts(transaction, import_record.id, without_images=found.without_images, **pages)
         summaries = list(_summarize(transaction, end))
         counts["warnings"] = sum(each.count for each in summaries if each.severity is Severity.WARNING)
         names = {kind: found.new_names.get(kind, 0) for kind in ("custodians", "tags")}
@@ -157,7 +164,18 @@ def _finish(end: EndOfCheck, found: EndFindings) -> bool:
         transaction.execute(_FINISH_IMPORT, {"import_id": import_record.id})
         event = import_checked(import_record.id, import_record.tenant_id, end.generation, counts)
         append_events(transaction, [event])
+        release_dependents(transaction, import_record.id)
     return True
+
+
+def _move_refused(counts: dict[str, int], refused: Counter[str]) -> dict[str, int]:
+    """Count the refused documents as rejected; return what that adds to the counts of pages."""
+    pages = {name: -number for name, number in refused.items() if name not in counts}
+    pages["lines_rejected"] = -pages.pop("lines", 0)
+    for name in counts.keys() & refused.keys():
+        counts[name] -= refused[name]
+        counts["rejected"] += refused[name]
+    return pages
 
 
 def _count(transaction: Session, import_id: int) -> dict[str, int]:
@@ -167,9 +185,10 @@ def _count(transaction: Session, import_id: int) -> dict[str, int]:
 
 def _summarize(transaction: Session, end: EndOfCheck) -> Iterator[CodeSummary]:
     current = end.select_current()
+    missing_files = Layout.from_json(end.import_record.layout or "{}").files.missing_files
     for row in transaction.execute(_CODES, current).all():
         place = {**current, "code": row.code, "line_no": row.first_line}
         message = str(transaction.execute(_FIRST_MESSAGE, place).scalar_one())
-        severity = judge_severity(row.code)
+        severity = judge_severity(row.code, missing_files)
         found = row.line_count if severity is Severity.ERROR else row.findings
         yield CodeSummary(row.code, severity, int(found), int(row.first_line), message)

@@ -5,6 +5,7 @@ Guaranteed: it only reads; memory does not grow with the file or the case.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, text
 
 from core.checks.fact_columns import FactColumns
-from core.codes import WarningCode
+from core.codes import Rejection, WarningCode
 from core.imports.check_updates import Updates, merge_updates
 from core.imports.chunk_facts import unpack_facts
 from core.load_file.layout import Layout
@@ -24,11 +25,14 @@ from shell.imports.file_checks.id_groups import CaseRow
 from shell.imports.file_checks.similar_names import find_similar_names
 from shell.imports.spelling_index import SpellingIndex, spelling_index
 from shell.imports.spellings import describe_merged
+from shell.imports.volumes.compared_documents import compared_documents
+from shell.imports.volumes.documents import describe_without_images
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 ROWS_PER_PAGE = 5_000
 MERGED_PER_BATCH = 5_000
+_NOT_FOUND = "Neither the data file nor the case has a document with this key. Correct the key, or ask for its row."
 _CASE_ROWS = text(
     "SELECT control_number, bates_begin, bates_end FROM exhibits FORCE INDEX (uq_exhibits_control_number) "
     "WHERE case_id = :case_id AND control_number > :after ORDER BY control_number LIMIT :most"
@@ -52,17 +56,46 @@ class EndFinding(NamedTuple):
 
 
 class EndFindings:
-    """The findings of the end of a check; `new_names`, by kind, and `updates` are known once all were read."""
+    """The findings of the end of a check; the other members are known once all were read.
+
+    `new_names` are counted by kind. `refused` are the counts of documents of an image load file that their chunks have
+    accepted and an import would not: nothing has the key, or several documents. `without_images` are those that the
+    data file has and the image load file lacks, None unless two load files were compared.
+    """
 
     def __init__(self, import_record: Imports) -> None:
         self._import = import_record
         self.new_names: dict[str, int] = {}
         self.updates = Updates()
+        self.refused = Counter[str]()
+        self.without_images: int | None = None
 
     def find(self) -> Iterator[EndFinding]:
         """Yield all findings, always in the same order if the case stays the same."""
+        layout = Layout.from_json(self._import.layout or "{}")
+        if layout.image_format is None:
+            yield from self._find_in_rows(layout)
+        elif self._import.after_import_id is not None and self._import.volume_id is not None:
+            yield from self._compare_load_files(layout.image_key)
+        yield from self._list_file_warnings()
+
+    def _compare_load_files(self, image_key: str | None) -> Iterator[EndFinding]:
+        """Compare the image load file with the data file, whose documents the case may not hold yet."""
+        self.without_images = 0
+        with compared_documents(self._import, image_key) as compared:
+            for line_no, _, key, _, counts in compared.list_not_found():
+                self.refused.update(counts or {})
+                yield EndFinding(Rejection.OPT_DOC_NOT_FOUND.value, line_no, "image key", _NOT_FOUND, key)
+            for (line_no, _, key, _, counts), message in compared.list_ambiguous():
+                self.refused.update(counts or {})
+                yield EndFinding(Rejection.AMBIGUOUS_KEY.value, line_no, "image key", message, key)
+            for line_no, _, key, *_ in compared.list_without_images():
+                self.without_images += 1
+                yield EndFinding(WarningCode.NO_IMAGES.value, 0, None, describe_without_images(line_no), key)
+
+    def _find_in_rows(self, layout: Layout) -> Iterator[EndFinding]:
         with spelling_index() as index, TemporaryDirectory(prefix="check-") as folder:
-            names = FactColumns.find(Layout.from_json(self._import.layout or "{}")).names
+            names = FactColumns.find(layout).names
             rows = find_file_findings(self._read_rows(index), self._read_case(), self._find_held, folder, names)
             for each in rows:
                 yield EndFinding(each.code.value, each.line, each.column, each.message, each.control_number)
@@ -71,7 +104,6 @@ class EndFindings:
             for each in find_similar_names(list_names(index, self._import), folder):
                 yield EndFinding(each.code.value, each.line, each.column, each.message)
             self.new_names = index.count_new_names()
-        yield from self._list_file_warnings()
 
     def _read_rows(self, index: SpellingIndex) -> Iterator[bytes]:
         """Yield the facts of the rows of each chunk; add its names to the index."""

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from core.caller import Caller
 from core.contracts.checks import Finding, FindingPage
-from core.imports.check_summary import FINDINGS_PER_ATTEMPT, judge_severity
+from core.imports.check_summary import FINDINGS_PER_ATTEMPT, Severity, map_severities
 from core.pagination import decode_cursor, paginate
 from shell.db.session import session
 from shell.imports.queries import require_import
@@ -29,6 +29,7 @@ _PAGE = (
 _AFTER = "f.line_no >= :line_no AND (f.line_no > :line_no OR f.seq > :seq)"
 _OF_CODE = text(_PAGE.format(place=f"f.code = :code AND {_AFTER}"))
 _OF_ALL = text(_PAGE.format(place=f"f.code >= :code AND (f.code > :code OR ({_AFTER}))"))
+_SUMMARIES = text("SELECT findings FROM import_checks WHERE import_id = :import_id")
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -43,17 +44,18 @@ def list_findings(caller: Caller, import_id: int, code: str | None, limit: int, 
         require_import(reading, caller, import_id)
         values = {"import_id": import_id, "per_attempt": FINDINGS_PER_ATTEMPT, "most": limit + 1, **place}
         rows = reading.execute(_OF_CODE if code else _OF_ALL, values).all()
+        severities = map_severities(reading.scalar(_SUMMARIES, values))
     page, following = paginate(rows, limit, lambda row: (row.code, row.line_no, row.seq))
-    return FindingPage(items=[_build_finding(row) for row in page], next=following)
+    return FindingPage(items=[_build_finding(row, severities[row.code]) for row in page], next=following)
 
 
-def _build_finding(row: Any) -> Finding:
+def _build_finding(row: Any, severity: Severity) -> Finding:
     return Finding(
         line=row.line_no,
         rows=row.row_count,
         column=row.column_name,
         code=row.code,
-        severity=judge_severity(row.code),
+        severity=severity,
         message=row.message,
         control_number=row.control_number,
     )

@@ -5,12 +5,12 @@ Guaranteed: the file depends on the findings alone, in the order of code and lin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import text
 
-from core.imports.check_summary import FINDINGS_PER_ATTEMPT, judge_severity
+from core.imports.check_summary import FINDINGS_PER_ATTEMPT, Severity, map_severities
 from core.imports.report_files import build_findings_key
 from shell.aws.s3 import write_stream
 from shell.db.session import session
@@ -40,23 +40,26 @@ def write_check_report(message: dict[str, Any]) -> None:
     found = _find_check(import_id, generation)
     if found is None:
         return
-    bucket, attempt = found
-    key = build_findings_key(import_id, generation)
-    write_stream(bucket, key, format_csv(HEADER, _list_findings(import_id, attempt)), "text/csv; charset=utf-8")
+    bucket, attempt, severities = found
+    lines = format_csv(HEADER, _list_findings(import_id, attempt, severities))
+    write_stream(bucket, build_findings_key(import_id, generation), lines, "text/csv; charset=utf-8")
     _mark_written(import_id, generation)
     logger.info("findings written", extra={"import_id": import_id, "generation": generation})
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _find_check(import_id: int, generation: int) -> tuple[str, int] | None:
-    """Return the import's bucket and the attempt that ended its check; None if the file is written, or obsolete."""
+def _find_check(import_id: int, generation: int) -> tuple[str, int, dict[str, Severity]] | None:
+    """Return the import's bucket, the attempt that ended its check, and the severity of each code.
+
+    None if the file is written, or the message obsolete.
+    """
     with session() as reading:
         check, import_record = reading.get(ImportChecks, import_id), reading.get(Imports, import_id)
         if check is None or import_record is None or check.finished_at is None or check.generation != generation:
             return None
         if check.report_written:
             return None
-        return import_record.bucket, check.finished_attempt
+        return import_record.bucket, check.finished_attempt, map_severities(check.findings)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -65,13 +68,13 @@ def _mark_written(import_id: int, generation: int) -> None:
         transaction.execute(_MARK_WRITTEN, {"import_id": import_id, "generation": generation})
 
 
-def _list_findings(import_id: int, attempt: int) -> Iterator[Sequence[Any]]:
+def _list_findings(import_id: int, attempt: int, severities: Mapping[str, Severity]) -> Iterator[Sequence[Any]]:
     place: dict[str, Any] = {"code": "", "line_no": 0, "seq": -1}
     first = FINDINGS_PER_ATTEMPT * attempt
     fixed = {"import_id": import_id, "per_attempt": FINDINGS_PER_ATTEMPT, "first_seq": first, "page": PAGE}
     while rows := _read_page({**fixed, "last_seq": first + FINDINGS_PER_ATTEMPT - 1, **place}):
         for row in rows:
-            where = (row.code, judge_severity(row.code).value, row.line_no, row.column_name)
+            where = (row.code, severities[row.code].value, row.line_no, row.column_name)
             yield (*where, row.message, row.control_number, row.row_count)
         place = {name: getattr(rows[-1], name) for name in place}
 

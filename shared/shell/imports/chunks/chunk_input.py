@@ -8,6 +8,7 @@ from sqlalchemy.orm import DeclarativeBase, Session
 
 from core.load_file.layout import Layout
 from core.statuses import ImportStatus
+from core.volumes.linking import RowFiles
 from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.exhibit_store import StoredExhibit, prepare_exhibits
 from shell.tables.chunks import ImportChunks
@@ -23,7 +24,7 @@ class ChunkInput:
 
     `held` are the exhibits under the rows' control numbers, by control number; `new` are the rows that can be stored
     under other numbers. `found_names` are those that exist; attempts change it. For a check, which inserts nothing,
-    `new` is empty.
+    `new` is empty. `files` are those that the rows name, by line; None if the load file is not one of a volume.
     """
 
     def __init__(
@@ -33,8 +34,10 @@ class ChunkInput:
         layout: Layout,
         rows: Sequence[StorableRow],
         held: Mapping[str, StoredExhibit],
+        files: Mapping[int, RowFiles] | None = None,
     ) -> None:
         self.import_record, self.chunk, self.layout, self.rows, self.held = import_record, chunk, layout, rows, held
+        self.files = files
         self.rejected = [row for row in rows if row.errors]
         self.valid = [row for row in rows if not row.errors] if self.rejected else rows
         self.is_check = import_record.status == ImportStatus.CHECKING

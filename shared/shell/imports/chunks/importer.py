@@ -26,7 +26,7 @@ from core.load_file.layout import Layout
 from core.load_file.original_lines import find_line_in_text, has_line_column
 from core.load_file.rows import Row, RowError, parse_row
 from core.load_mode import Blanks, LoadMode
-from core.statuses import ACTIVE_STATUSES, ChunkStatus, ImportStatus
+from core.statuses import ACTIVE_STATUSES, ChunkStatus, ImportKind, ImportStatus
 from shell.aws.s3 import ObjectVersion
 from shell.db.session import session
 from shell.imports.chunks.checker import check_chunk
@@ -34,6 +34,7 @@ from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import RowCoercer, StorableRow
 from shell.imports.chunks.columnar_rows import ColumnarRows, columnar_rows
 from shell.imports.chunks.exhibit_store import StoredExhibit, find_exhibits, may_hold
+from shell.imports.chunks.file_links import link_rows
 from shell.imports.chunks.overlay_store import find_by_key
 from shell.imports.chunks.writer import write_chunk
 from shell.observability import logger
@@ -46,8 +47,9 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 TAIL_BYTES = 1_000
 # The driver converts every selected column, used or not.
 _COLUMNS = (
-    *(Imports.status, Imports.phase, Imports.generation, Imports.tenant_id, Imports.case_id, Imports.user_id),
-    *(Imports.layout, Imports.bucket, Imports.object_key, Imports.version_id, Imports.etag),
+    *(Imports.status, Imports.phase, Imports.generation, Imports.kind, Imports.after_import_id, Imports.tenant_id),
+    *(Imports.case_id, Imports.user_id, Imports.layout),
+    *(Imports.bucket, Imports.object_key, Imports.version_id, Imports.etag, Imports.volume_id),
 )
 _LOAD = (
     select(Imports, ImportChunks)
@@ -68,6 +70,11 @@ class LoadedChunk(NamedTuple):
     chunk: ImportChunks
     first_lines: Mapping[int, int]
 
+    @property
+    def has_images(self) -> bool:
+        """Whether it is one of an image load file."""
+        return self.import_record.kind == ImportKind.IMAGES
+
 
 def import_chunk(import_id: int, chunk_no: int) -> str:
     """Import the chunk; return its status, or the status of an import that is not running any more.
@@ -83,6 +90,12 @@ def prepare_chunk(import_id: int, chunk_no: int) -> ChunkInput | str:
 
     It only reads, and may run while another thread finishes another chunk.
     """
+    loaded = load_chunk(import_id, chunk_no)
+    return loaded if isinstance(loaded, str) else read_rows(loaded)
+
+
+def load_chunk(import_id: int, chunk_no: int) -> LoadedChunk | str:
+    """Return the chunk as it is registered; the status instead if there is nothing to import."""
     loaded = _load(import_id, chunk_no)
     if loaded is None:
         logger.warning("chunk not found", extra={"import_id": import_id, "chunk_no": chunk_no})
@@ -91,7 +104,7 @@ def prepare_chunk(import_id: int, chunk_no: int) -> ChunkInput | str:
         return loaded.import_record.status
     if loaded.chunk.status != ChunkStatus.PENDING:
         return loaded.chunk.status
-    return read_rows(loaded)
+    return loaded
 
 
 def finish_chunk(prepared: ChunkInput | str) -> str:
@@ -160,9 +173,11 @@ def _compare_with_case(
         # The end of a check needs dates and parents, and what describes how rows differ from exhibits, of which there
         # may be none, needs the properties. Where blanks clear, equal hashes do not prove equal values.
         is_check = loaded.import_record.status == ImportStatus.CHECKING
+        in_volume = loaded.import_record.volume_id is not None
         hashes = (columnar.hashes, columnar.earlier_hashes)
         with_values = (
             is_check
+            or in_volume
             or (layout.load_mode.is_overlay and layout.load_mode.blanks is Blanks.CLEAR)
             or any(map(partial(_is_new_or_differs, held), columnar.numbers, *hashes))
         )
@@ -170,7 +185,8 @@ def _compare_with_case(
         rows = [*columnar.build_rows(with_values=with_values, with_properties=with_properties), *others]
         if others:
             rows.sort(key=lambda row: row.source.line_no)
-        chunk_input = ChunkInput(loaded.import_record, loaded.chunk, layout, rows, held)
+        rows, files = link_rows(reading, loaded.import_record, layout, rows) if in_volume else (rows, None)
+        chunk_input = ChunkInput(loaded.import_record, loaded.chunk, layout, rows, held, files)
         chunk_input.find_names(reading)
     return chunk_input
 
@@ -203,23 +219,34 @@ def _read_original_line(import_record: Imports, chunk: ImportChunks, layout: Lay
     # A whole number of code units of UTF-16, whatever the length of the record.
     size = chunk.byte_end - chunk.byte_start
     start = chunk.byte_end - TAIL_BYTES - size % 2
-    tail = _get_source(import_record).read(start, chunk.byte_end)
+    tail = get_source(import_record).read(start, chunk.byte_end)
     return find_line_in_text(decode(tail, layout.encoding), layout.grammar)
 
 
-def _get_source(import_record: Imports) -> ObjectVersion:
+def get_source(import_record: Imports) -> ObjectVersion:
+    """Return the version of the file."""
     return ObjectVersion(import_record.bucket, import_record.object_key, import_record.version_id, import_record.etag)
 
 
 def _read_records(import_record: Imports, chunk: ImportChunks, layout: Layout) -> list[SourceRecord]:
-    raw = _get_source(import_record).read(chunk.byte_start, chunk.byte_end)
-    if hashlib.sha256(raw).digest() != chunk.sha256:
-        raise StorageRefusedError("the chunk's bytes differ from those that the splitting pass read")
+    raw = read_bytes(import_record, chunk)
     records = list(read_chunk(raw, layout, chunk.first_line, chunk.byte_start))
     if len(records) != chunk.row_count:
-        message = f"the chunk has {len(records)} records; the splitting pass counted {chunk.row_count}"
-        raise StorageRefusedError(message)
+        raise build_miscount(len(records), chunk)
     return records
+
+
+def read_bytes(import_record: Imports, chunk: ImportChunks) -> bytes:
+    """Return the bytes of the chunk; raise StorageRefusedError if they are not those that the splitting pass read."""
+    raw = get_source(import_record).read(chunk.byte_start, chunk.byte_end)
+    if hashlib.sha256(raw).digest() != chunk.sha256:
+        raise StorageRefusedError("the chunk's bytes differ from those that the splitting pass read")
+    return raw
+
+
+def build_miscount(found: int, chunk: ImportChunks) -> StorageRefusedError:
+    """Return the error for a chunk that has another number of records than the splitting pass counted."""
+    return StorageRefusedError(f"the chunk has {found} records; the splitting pass counted {chunk.row_count}")
 
 
 def _parse(record: SourceRecord, layout: Layout, first_line: int | None) -> Row:

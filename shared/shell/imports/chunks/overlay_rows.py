@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
+from core.bates_numbers import describe_shared_number
 from core.codes import Rejection
 from core.errors import ConflictError, UnavailableError
 from core.exhibit_history import Change, Changes, Key, Kind
@@ -30,14 +31,12 @@ from shell.imports.chunks.overlay_store import (
     list_links,
     lock_exhibits,
     read_documents,
-    slice_by_size,
+    slice_exhibits,
 )
 from shell.imports.chunks.overlay_values import ValueChanges, compare_values
 from shell.imports.chunks.results import RowResults
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 from shell.utils.document_properties import PropertyChange
-
-MAX_LISTED = 20
 
 
 class _LinkChanges(NamedTuple):
@@ -111,9 +110,7 @@ class ChunkOverlay:
     def _describe(self, row: StorableRow, exhibits: Sequence[KeyedExhibit]) -> RowError:
         column = self._name_key_column()
         if exhibits:
-            numbers = ", ".join(exhibit.control_number for exhibit in exhibits[:MAX_LISTED])
-            more = f" and {len(exhibits) - MAX_LISTED} more" if len(exhibits) > MAX_LISTED else ""
-            message = f"{len(exhibits)} documents of the case begin with this Bates number: {numbers}{more}."
+            message = describe_shared_number([exhibit.control_number for exhibit in exhibits], len(exhibits))
             return RowError(Rejection.AMBIGUOUS_KEY, column, f"{message} Overlay them by control number.")
         message = "The case has no document with this"
         name = "begin Bates number" if self._key is OverlayKey.BATES_BEGIN else "id"
@@ -135,7 +132,7 @@ class ChunkOverlay:
         """
         links = self._find_link_changes(transaction, targets)
         rows = {exhibit.id: row for row, exhibit in targets}
-        for part in slice_by_size([exhibit for _, exhibit in targets]):
+        for part in slice_exhibits([exhibit for _, exhibit in targets]):
             ids = [each.id for each in part if each.id in links or not self._has_values(rows[each.id], each)]
             stored = read_documents(transaction, ids)
             decided = (

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from core.exhibit_history import describe_fields
 from core.imports.overlay import OVERLAID_COLUMNS, OverlaidDocument
 from core.load_mode import OverlayKey
+from core.slices import slice_by_size
 from shell.db.bulk_insert import overwrite_versioned
 from shell.db.group_concat import select_packed_rows
 from shell.db.sql_literals import execute_literal, format_match
@@ -24,7 +25,9 @@ from shell.tables.name_kinds import NameKind
 from shell.utils.document_properties import parse_properties
 
 SLICE_BYTES, SLICE_ROWS = 1_000_000, 500
-_KEY_COLUMNS = "id, control_number, bates_begin, version, row_hash, COALESCE(LENGTH(document_properties), 0) AS size"
+_KEY_COLUMNS = (
+    "id, control_number, bates_begin, version, row_hash, COALESCE(LENGTH(document_properties), 0) AS size, page_set_id"
+)
 _VALUES = (*OVERLAID_COLUMNS, "document_properties", "row_hash")
 # Columns without a default need values, which an existing row does not get.
 _WRITTEN = ("id", "case_id", "control_number", "import_id", "line_no", *_VALUES)
@@ -44,7 +47,7 @@ _SET_MAKERS = """
 
 
 class KeyedExhibit(NamedTuple):
-    """An exhibit as its keys are read: `size` are the bytes of its properties."""
+    """An exhibit as its keys are read: `size` are the bytes of its properties, `page_set_id` names its pages."""
 
     id: int
     control_number: str
@@ -52,6 +55,7 @@ class KeyedExhibit(NamedTuple):
     version: int
     row_hash: bytes | None
     size: int
+    page_set_id: int | None = None
 
 
 class StoredDocument(NamedTuple):
@@ -98,18 +102,9 @@ def _select(transaction: Session, rest: str) -> Iterator[KeyedExhibit]:
     yield from map(KeyedExhibit._make, execute_literal(transaction.connection(), statement, "SELECT exhibits"))
 
 
-def slice_by_size(exhibits: Sequence[KeyedExhibit]) -> Iterator[list[KeyedExhibit]]:
+def slice_exhibits(exhibits: Sequence[KeyedExhibit]) -> Iterator[list[KeyedExhibit]]:
     """Yield lists of exhibits that take a bounded amount of memory together; an exhibit takes up to 64 KB."""
-    part: list[KeyedExhibit] = []
-    size = 0
-    for exhibit in exhibits:
-        if part and (len(part) == SLICE_ROWS or size + exhibit.size > SLICE_BYTES):
-            yield part
-            part, size = [], 0
-        part.append(exhibit)
-        size += exhibit.size
-    if part:
-        yield part
+    return slice_by_size(exhibits, lambda exhibit: exhibit.size, SLICE_BYTES, SLICE_ROWS)
 
 
 def read_documents(transaction: Session, ids: Sequence[int]) -> dict[int, StoredDocument]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy.orm import Session
 
-from core.codes import WarningCode
+from core.codes import VolumeCode, WarningCode
 from core.events import Event, rows_changed
 from core.imports.check_updates import Updates
 from core.imports.chunk_facts import Occurrence
@@ -125,8 +125,8 @@ def list_occurrences(results: RowResults) -> list[Occurrence]:
 
 def _build_events(tenant_id: str, chunk: ImportChunks, rows: Sequence[StorableRow]) -> Iterator[Event]:
     """Yield one event per warning code."""
-    count: Counter[WarningCode] = Counter()
-    first: dict[WarningCode, int] = {}
+    count: Counter[WarningCode | VolumeCode] = Counter()
+    first: dict[WarningCode | VolumeCode, int] = {}
     for row in rows:
         for change in row.changes:
             count[change.code] += 1

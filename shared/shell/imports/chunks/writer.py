@@ -8,7 +8,7 @@ at most and never updated. Which names, rejections and warnings come out is inde
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -28,11 +28,13 @@ from shell.imports.chunks.exhibit_store import (
     insert_links,
     prepare_exhibits,
 )
+from shell.imports.chunks.file_links import write_links
 from shell.imports.chunks.overlay_writer import OverlayWriter
 from shell.imports.chunks.results import RowResults, write_results
 from shell.imports.completion import ChunkOutcome, Counts, complete_chunk
 from shell.imports.unused_names import delete_unused_names
 from shell.observability import emit_counts
+from shell.tables.chunks import ImportChunks
 from shell.tables.name_kinds import NAME_KINDS
 from shell.utils.db_helpers import retry_on_db_conflict
 
@@ -42,6 +44,14 @@ _LOCK_CHUNK = text(
 _WAIT_FOR_CHUNK = text(
     "SELECT status FROM import_chunks WHERE import_id = :import_id AND chunk_no = :chunk_no FOR UPDATE"
 )
+
+
+class HasChunk(Protocol):
+    """What a worker has read of a chunk."""
+
+    @property
+    def chunk(self) -> ImportChunks:
+        """The chunk's row."""
 
 
 class WriteResult(NamedTuple):
@@ -54,7 +64,7 @@ class WriteResult(NamedTuple):
     has_events: bool = True
 
 
-def find_result(chunk_input: ChunkInput) -> WriteResult | None:
+def find_result(chunk_input: HasChunk) -> WriteResult | None:
     """Return the status of a chunk that is not pending; wait for a transaction that is about to change it.
 
     A read without a lock would return `pending` while that COMMIT is under way.
@@ -101,7 +111,7 @@ def _write_names_and_rows(chunk_input: ChunkInput) -> WriteResult:
             # The import has ended: no later chunk would delete the names that this one added.
             delete_unused_names(cleanup, chunk_input.import_record)
         return WriteResult(stopped.status)
-    _emit_counts(outcome.counts)
+    emit_row_counts(outcome.counts)
     return WriteResult(ChunkStatus.DONE, has_events=bool(outcome.events))
 
 
@@ -113,7 +123,8 @@ def lock_chunk(transaction: Session, import_id: int, chunk_no: int) -> str:
     return str(status)
 
 
-def _emit_counts(counts: Counts) -> None:
+def emit_row_counts(counts: Counts) -> None:
+    """Count the rows of a chunk that was committed in the metrics."""
     emit_counts(
         RowsImported=counts.imported,
         RowsUnchanged=counts.unchanged,
@@ -141,6 +152,9 @@ class ChunkWriter:
         for kind in NAME_KINDS:
             links = build_links(self._input, kind, results.inserted)
             insert_links(transaction, kind, links, self.import_record.user_id)
+        if self._input.files is not None:
+            place, relinks = (self.import_record, self.chunk), self.layout.load_mode.is_overlay
+            write_links(transaction, *place, self._input.files, results, with_unchanged=relinks)
         return write_results(transaction, self.import_record.tenant_id, self.chunk, self.layout, results)
 
     def _insert_exhibits(

@@ -20,6 +20,7 @@ from shell.aws.sqs import send_messages
 from shell.exhibits.case_locks import find_running_import
 from shell.imports.queries import build_not_found, require_import
 from shell.imports.undo.messages import build_request
+from shell.imports.undo.pages import find_live_images
 from shell.imports.undo.queries import describe_undo, find_last_undo
 from shell.settings import settings
 from shell.tables.imports import Imports
@@ -74,6 +75,9 @@ def undo_import(transaction: Session, caller: Caller, import_id: int, body: Undo
         raise WrongStateError(
             f"import {other} of the same case is running or being undone; undo this one when it has ended"
         )
+    images = find_live_images(transaction, import_id)
+    if images is not None:
+        raise WrongStateError(f"import {images} added the images of these documents; undo it first")
     undo = _begin(transaction, caller, import_record, last, dry_run=body.dry_run)
     _send_request(undo, caller)
     return describe_undo(transaction, import_record, undo)

@@ -13,6 +13,7 @@ from itertools import chain
 from sqlalchemy.orm import Session
 
 from core.exhibit_history import Entry
+from core.slices import slice_by_size
 from shell.exhibits.history import iterate_histories
 from shell.imports.undo.store import find_history_bytes
 
@@ -42,17 +43,7 @@ def _read_each(reading: Session, exhibit_ids: Sequence[int]) -> Iterator[tuple[i
 
 def _slice_by_stored_bytes(reading: Session, exhibit_ids: Sequence[int]) -> Iterator[list[int]]:
     sizes = find_history_bytes(reading, exhibit_ids)
-    part: list[int] = []
-    size = 0
-    for exhibit_id in exhibit_ids:
-        more = sizes.get(exhibit_id, 0)
-        if part and size + more > STORED_BYTES:
-            yield part
-            part, size = [], 0
-        part.append(exhibit_id)
-        size += more
-    if part:
-        yield part
+    return slice_by_size(exhibit_ids, lambda exhibit_id: sizes.get(exhibit_id, 0), STORED_BYTES)
 
 
 def _measure(entry: Entry) -> int:

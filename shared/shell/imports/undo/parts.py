@@ -7,20 +7,22 @@ The documents are found by their import and line: the file is not read, and may 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.errors import ChunkBusyError, ImportNotRunningError
+from core.exhibit_history import Key, Kind
 from core.imports.undo import Kept
 from core.statuses import ChunkStatus, UndoStatus
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
+from shell.imports.chunks.file_links import unlink_files
 from shell.imports.chunks.overlay_store import lock_exhibits
-from shell.imports.undo.context import CreatedDocument, PartResult, UndoContext, read_context
+from shell.imports.undo.context import CreatedDocument, KeptDocument, PartResult, UndoContext, read_context
 from shell.imports.undo.messages import build_completion
 from shell.imports.undo.removal import remove_documents
 from shell.imports.undo.restoring import restore_documents
@@ -30,6 +32,7 @@ from shell.tables.undos import ImportUndos
 from shell.utils.db_helpers import count_changed_rows, retry_on_db_conflict
 
 MAX_NAME_CHARACTERS = 1024
+_PATHS = frozenset(Key(Kind.FIELD, name) for name in ("native_path", "text_path"))
 _KEPT = (
     *("import_id", "undo_no", "line_no", "seq", "exhibit_id", "control_number", "code", "kind", "name"),
     *("by_user", "by_import", "by_production", "by_document"),
@@ -134,7 +137,18 @@ def _do_part(transaction: Session, context: UndoContext, part: Any) -> PartResul
         remove_documents(transaction, context, documents, result)
     others = [locked[each] for each in overlaid if each in locked and each not in created]
     restore_documents(transaction, context, others, overlaid, result)
+    if context.import_record.volume_id is not None:
+        unlink_files(transaction, **values, kept=_list_with_files(created, result.kept))
     return result
+
+
+def _list_with_files(created: set[int], kept: Iterable[KeptDocument]) -> list[int]:
+    """Return the documents that keep the files which the import linked: whose path stays, or that stay as a whole."""
+    return sorted(
+        each.exhibit_id
+        for each in kept
+        if each.exhibit_id in created or any(one.key is None or one.key in _PATHS for one in each.kept)
+    )
 
 
 def complete_part(

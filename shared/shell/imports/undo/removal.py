@@ -22,6 +22,7 @@ from shell.imports.chunks.overlay_store import KeyedExhibit
 from shell.imports.undo.context import CreatedDocument, PartResult, UndoContext
 from shell.imports.undo.families import find_staying_children
 from shell.imports.undo.histories import read_histories
+from shell.imports.undo.pages import delete_pages
 from shell.imports.undo.store import delete_rows, find_productions
 from shell.tables.name_kinds import NAME_KINDS
 
@@ -75,9 +76,11 @@ def _delete(transaction: Session, context: UndoContext, gone: Sequence[CreatedDo
     """Delete the documents with what belongs to them, in a fixed order of tables."""
     ids = sorted(each.exhibit.id for each in gone)
     changed = sorted(each.exhibit.id for each in gone if each.exhibit.version > 1)
+    for histories in read_histories(transaction, changed):
+        delete_pages(transaction, (entry for entries in histories.values() for entry in entries))
     delete_rows(transaction, "exhibit_changes", "exhibit_id", changed)
-    for kind in NAME_KINDS:
-        delete_rows(transaction, kind.link_table, "exhibit_id", ids)
+    for table in (*(kind.link_table for kind in NAME_KINDS), "exhibit_files"):
+        delete_rows(transaction, table, "exhibit_id", ids)
     try:
         delete_rows(transaction, "exhibits", "id", ids)
     except IntegrityError as error:

@@ -16,8 +16,9 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.codes import KeptCode
-from core.exhibit_history import ABSENT, Action, Entry, Key, Kind, Value, rename, restore_columns
+from core.exhibit_history import ABSENT, PAGE_SET, Action, Entry, Key, Kind, Value, rename, restore_columns
 from core.imports.undo import Kept, Restored, drop_properties, find_last_versions, find_link_maker, restore
+from core.slices import slice_by_size
 from shell.db.column_limits import column_limits
 from shell.exhibits.history import Author, NewEntry, write_entries
 from shell.imports.chunks.exhibit_store import insert_links
@@ -29,17 +30,18 @@ from shell.imports.chunks.overlay_store import (
     delete_links,
     list_links,
     read_documents,
-    slice_by_size,
+    slice_exhibits,
     update_exhibits,
     update_link_makers,
 )
 from shell.imports.undo.context import PartResult, UndoContext
 from shell.imports.undo.histories import read_histories
 from shell.imports.undo.names import KINDS, FoundNames, add_names, find_names
+from shell.imports.undo.pages import delete_unused_pages, restore_page_sets
 from shell.tables.name_kinds import NameKind
 from shell.utils.document_properties import TEXT_COLUMN_BYTES, serialize_properties
 
-_ROW_HASH = Key(Kind.FIELD, "row_hash")
+_ROW_HASH, _PAGE_SET = Key(Kind.FIELD, "row_hash"), Key(Kind.FIELD, PAGE_SET)
 _LINKS = (Kind.CUSTODIAN, Kind.TAG)
 _CREATORS = text(
     "SELECT e.id, i.user_id FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS wanted "
@@ -73,7 +75,7 @@ def restore_documents(
     result: PartResult,
 ) -> None:
     """Restore what the import changed in documents that the caller has locked; `lines` are by id."""
-    for part in slice_by_size(overlaid):
+    for part in slice_exhibits(overlaid):
         for histories in read_histories(transaction, [each.id for each in part]):
             some = [each for each in part if each.id in histories]
             _restore_slice(transaction, context, some, histories, lines, result)
@@ -104,24 +106,16 @@ def _restore_slice(
     for document in documents:
         result.keep(document.exhibit, document.line_no, document.restored.kept)
     _name_makers(transaction, context, [each for each in documents if each.restored.remaining_links], by_name)
-    for part in _slice_by_size(document for document in documents if document.restored.changes):
+    changed = [document for document in documents if document.restored.changes]
+    for part in slice_by_size(changed, _measure_changes, SLICE_BYTES):
         _write(transaction, context, part, by_name, result)
+    delete_unused_pages(transaction, context.import_record.id, {each.exhibit.id: each.entries for each in documents})
 
 
-def _slice_by_size(documents: Iterable[_Document]) -> Iterator[list[_Document]]:
-    """Yield lists of documents whose changes take a bounded amount of memory when they are written."""
-    part: list[_Document] = []
-    size = 0
-    for document in documents:
-        values = chain.from_iterable(document.restored.changes.values())
-        more = sum(len(value) for value in values if isinstance(value, str)) + document.exhibit.size
-        if part and size + more > SLICE_BYTES:
-            yield part
-            part, size = [], 0
-        part.append(document)
-        size += more
-    if part:
-        yield part
+def _measure_changes(document: _Document) -> int:
+    """Return about how many bytes the changes take when they are written."""
+    values = chain.from_iterable(document.restored.changes.values())
+    return sum(len(value) for value in values if isinstance(value, str)) + document.exhibit.size
 
 
 def _decide(
@@ -144,6 +138,8 @@ def _read_value(key: Key, exhibit: KeyedExhibit, stored: StoredDocument, linked:
     """Return the stored value of a key."""
     if key == _ROW_HASH:
         return exhibit.row_hash.hex() if exhibit.row_hash else None
+    if key == _PAGE_SET:
+        return None if exhibit.page_set_id is None else str(exhibit.page_set_id)
     if key.kind is Kind.FIELD:
         return stored.document.fields[key.name]
     if key.kind is Kind.PROPERTY:
@@ -171,6 +167,7 @@ def _write(
     result: PartResult,
 ) -> None:
     update_exhibits(transaction, list(map(_build_update, changed)))
+    restore_page_sets(transaction, dict(_list_page_sets(changed)))
     author = Author(Action.UNDONE, context.undo.user_id, context.import_record.id, context.undo.undo_no)
     entries = [NewEntry(each.exhibit.id, each.exhibit.version + 1, each.restored.changes) for each in changed]
     write_entries(transaction, author, entries)
@@ -183,7 +180,9 @@ def _build_update(document: _Document) -> ExhibitUpdate:
     fields: dict[str, str | None] = {
         key.name: change.new
         for key, change in changes.items()
-        if key.kind is Kind.FIELD and key != _ROW_HASH and (change.new is None or isinstance(change.new, str))
+        if key.kind is Kind.FIELD
+        and key not in (_ROW_HASH, _PAGE_SET)
+        and (change.new is None or isinstance(change.new, str))
     }
     stored = document.stored.columns
     columns = {**stored, **restore_columns(fields, stored["date_precision"])}
@@ -193,6 +192,14 @@ def _build_update(document: _Document) -> ExhibitUpdate:
         restored = changes[_ROW_HASH].new
         row_hash = bytes.fromhex(restored) if isinstance(restored, str) else None
     return ExhibitUpdate(document.exhibit.id, columns, properties, row_hash)
+
+
+def _list_page_sets(changed: Iterable[_Document]) -> Iterator[tuple[int, int | None]]:
+    """Yield the exhibits that get other pages, with the page set of these, None for no pages."""
+    for each in changed:
+        if _PAGE_SET in each.restored.changes:
+            page_set = each.restored.changes[_PAGE_SET].new
+            yield each.exhibit.id, int(page_set) if isinstance(page_set, str) else None
 
 
 def _write_links(transaction: Session, context: UndoContext, documents: Sequence[_Document], names: FoundNames) -> int:

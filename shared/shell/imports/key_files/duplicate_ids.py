@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from io import SEEK_END
 from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 from zlib import crc32
 
 # With a thousand million ids, two million in each.
@@ -23,6 +23,7 @@ INDEX_BYTES = 8 * (PARTITIONS + 1)
 MAX_BUFFERED, MAX_BUFFERED_CHARACTERS = 20_000, 2_000_000
 _HEAD = struct.Struct("<Q")
 Entries = Iterable[tuple[bytes, int]]
+T = TypeVar("T")
 
 
 class SpilledIds:
@@ -64,6 +65,13 @@ class SpilledIds:
         partitions = enumerate(_partition(self._buffer))
         found = (find_repeats(chain(self._unpack_partition(number), buffered)) for number, buffered in partitions)
         return take_lists(chain.from_iterable(found), at_most)
+
+    def list_distinct(self, at_most: int) -> Iterator[list[str]]:
+        """Yield the distinct keys in lists of at most `at_most`, in an order that is undefined."""
+        partitions = enumerate(_partition(self._buffer))
+        found = (dict(chain(self._unpack_partition(number), buffered)) for number, buffered in partitions)
+        keys = (key.decode("utf-8", "surrogatepass") for key in chain.from_iterable(found))
+        return take_lists(keys, at_most)
 
     def pack(self) -> Iterator[bytes]:
         """Yield the keys for `unpack`, partition by partition, after an index of INDEX_BYTES.
@@ -129,9 +137,9 @@ def unpack(raw: bytes) -> Iterator[tuple[bytes, int]]:
         at = ends[-1]
 
 
-def take_lists(repeats: Iterable[tuple[int, int]], at_most: int) -> Iterator[list[tuple[int, int]]]:
-    """Yield the pairs in lists of at most `at_most`."""
-    iterator = iter(repeats)
+def take_lists(items: Iterable[T], at_most: int) -> Iterator[list[T]]:
+    """Yield the items in lists of at most `at_most`."""
+    iterator = iter(items)
     while found := list(islice(iterator, at_most)):
         yield found
 

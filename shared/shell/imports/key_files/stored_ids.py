@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 
 from shell.aws.s3 import ObjectVersion
-from shell.imports.duplicate_ids import INDEX_BYTES, PARTITIONS, find_repeats, take_lists, unpack
+from shell.imports.key_files.duplicate_ids import INDEX_BYTES, PARTITIONS, find_repeats, take_lists, unpack
 from shell.prefetch import reading_ahead
 
 # Partitions are read together up to so many bytes; their ids take about eight times as much memory. The order of the

@@ -1,0 +1,56 @@
+"""Read the pages of an exhibit.
+
+Guaranteed: data of another tenant is not found; a page of the list takes the same few statements for any exhibit. Not
+guaranteed: that two pages of the list show one state; `importId` changes if the exhibit gets other pages meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from core.caller import Caller
+from core.contracts.exhibits import ImagePage, ImagePageList
+from core.pagination import decode_cursor, paginate
+from shell.db.session import session
+from shell.exhibits.queries import load_exhibit
+from shell.tables.pages import Pages, PageSets
+from shell.tables.volumes import VolumeFiles
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+
+_COLUMNS = (
+    *(Pages.page_no, Pages.image_key, Pages.path, Pages.page_in_file, Pages.rotation),
+    *(PageSets.volume_id, PageSets.import_id, VolumeFiles.path.label("file")),
+)
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def list_pages(caller: Caller, exhibit_id: int, limit: int, after: str | None) -> ImagePageList:
+    """Return a page of the exhibit's pages, in order.
+
+    Raises NotFoundError, and InvalidInputError for a cursor that this API did not issue.
+    """
+    start = 0 if after is None else decode_cursor(after, (int,))[0]
+    with session() as reading:
+        exhibit, _ = load_exhibit(reading, caller, exhibit_id)
+        rows = _read(reading, exhibit.page_set_id, start, limit + 1) if exhibit.page_set_id else []
+    page, following = paginate(rows, limit, lambda row: (row.page_no,))
+    return ImagePageList(items=list(map(_describe, page)), next=following)
+
+
+def _read(reading: Session, page_set_id: int, after: int, most: int) -> list[Any]:
+    statement = (
+        select(*_COLUMNS)
+        .join(PageSets, PageSets.id == Pages.page_set_id)
+        .outerjoin(VolumeFiles, VolumeFiles.id == Pages.file_id)
+        .where(Pages.page_set_id == page_set_id, Pages.page_no > after)
+        .order_by(Pages.page_no)
+    )
+    return list(reading.execute(statement.limit(most)))
+
+
+def _describe(row: Any) -> ImagePage:
+    names = ("image_key", "volume_id", "file", "path", "page_in_file", "rotation", "import_id")
+    return ImagePage(page=row.page_no, **{name: getattr(row, name) for name in names})

@@ -1,0 +1,187 @@
+"""Link the rows of a chunk to the files of their volume.
+
+Guaranteed: one lookup for all paths of a chunk; links, counts and the set of named files commit with the chunk's rows,
+once. A link is never changed: the one that counts for a document is that of the latest import whose path the document
+still has, so that overlays, edits and undos need not write links of others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import bindparam, select, text
+from sqlalchemy.orm import Session
+
+from core.load_file.layout import Layout
+from core.volumes.documents import NamedDocument, pack_documents
+from core.volumes.hashes import FileHashes
+from core.volumes.linking import PATH_FIELDS, FileKind, RowFiles, RowLinker, VolumeFile, VolumePlace
+from core.volumes.paths import PathError
+from core.volumes.referenced import ReferencedFiles
+from shell.db.bulk_insert import insert_new
+from shell.imports.chunks.coercion import COLUMNS, StorableRow
+from shell.imports.chunks.results import RowResults
+from shell.tables.chunks import ImportChunks
+from shell.tables.imports import Imports
+from shell.tables.volumes import ExhibitFiles, VolumeFiles, Volumes
+from shell.utils.db_helpers import is_in
+
+_FILE_COLUMNS = (
+    *(VolumeFiles.path_hash, VolumeFiles.id, VolumeFiles.file_no, VolumeFiles.path, VolumeFiles.size),
+    *(VolumeFiles.md5, VolumeFiles.sha1, VolumeFiles.sha256),
+)
+_LINK_COLUMNS = ("exhibit_id", "kind", "import_id", "line_no", "text_hash", "file_id", "rule")
+_COUNT_COLUMNS = ("import_id", "chunk_no", "counts", "referenced", "documents")
+_BATES_BEGIN = COLUMNS.index("bates_begin")
+_PLACES = {kind: COLUMNS.index(name) for kind, name in PATH_FIELDS.items()}
+_DELETE_COUNTS = text("DELETE FROM import_chunk_files WHERE import_id = :import_id AND chunk_no = :chunk_no")
+_IS_COMPARED = text("SELECT 1 FROM imports WHERE after_import_id = :import_id LIMIT 1")
+_UNLINK = text(
+    "DELETE FROM exhibit_files WHERE import_id = :import_id AND line_no BETWEEN :first_line AND :last_line "
+    "AND exhibit_id NOT IN :kept"
+).bindparams(bindparam("kept", expanding=True))
+
+
+class LinkedRows(NamedTuple):
+    """The rows, with what is wrong with their files, and the files of each, by line."""
+
+    rows: list[StorableRow]
+    files: Mapping[int, RowFiles]
+
+
+def link_rows(reading: Session, import_record: Imports, layout: Layout, rows: Sequence[StorableRow]) -> LinkedRows:
+    """Return the rows of a volume's load file linked to its files; rows with errors are left as they are."""
+    volume = reading.get_one(Volumes, import_record.volume_id)
+    linker = RowLinker(layout, find_place(volume, import_record))
+    paths = {row.source.line_no: _list_paths(row, linker.kinds) for row in rows if not row.errors}
+    candidates = {each: linker.list_candidates(each) for each in {p for of in paths.values() for p in of.values()}}
+    hashes = {each.hash for found in candidates.values() if not isinstance(found, PathError) for each in found}
+    files = find_files(reading, volume.id, sorted(hashes))
+    linked = {
+        row.source.line_no: linker.link(paths[row.source.line_no], row.source.cells or (), candidates, files)
+        for row in rows
+        if paths.get(row.source.line_no)
+    }
+    return LinkedRows([_add_findings(row, linked.get(row.source.line_no)) for row in rows], linked)
+
+
+def find_place(volume: Volumes, import_record: Imports) -> VolumePlace:
+    """Return from where the paths of an import's load file start; the volume was listed before the import began."""
+    path = import_record.object_key.removeprefix(volume.prefix)
+    return VolumePlace.of_load_file(volume.name, path, json.loads(volume.load_files or "{}").get("top_folder"))
+
+
+def _list_paths(row: StorableRow, kinds: Iterable[FileKind]) -> dict[FileKind, str]:
+    paths = {kind: row.values[_PLACES[kind]] for kind in kinds}
+    return {kind: path for kind, path in paths.items() if path and path.strip()}
+
+
+def _add_findings(row: StorableRow, files: RowFiles | None) -> StorableRow:
+    if files is None or not (files.errors or files.warnings):
+        return row
+    return row._replace(errors=[*row.errors, *files.errors], changes=[*row.changes, *files.warnings])
+
+
+def find_files(reading: Session, volume_id: int, hashes: Sequence[bytes]) -> dict[bytes, list[VolumeFile]]:
+    """Return the volume's files by the hash of their folded path."""
+    found: dict[bytes, list[VolumeFile]] = {}
+    if hashes:
+        rows = reading.execute(
+            select(*_FILE_COLUMNS)
+            .where(VolumeFiles.volume_id == volume_id, is_in(VolumeFiles.path_hash, hashes))
+            .order_by(VolumeFiles.file_no)
+        )
+        for path_hash, file_id, file_no, path, size, *known in rows:
+            file = VolumeFile(
+                file_id, file_no, path, size, FileHashes(*(each.hex() if each else None for each in known))
+            )
+            found.setdefault(path_hash, []).append(file)
+    return found
+
+
+def write_links(
+    transaction: Session,
+    import_record: Imports,
+    chunk: ImportChunks,
+    files: Mapping[int, RowFiles],
+    results: RowResults,
+    *,
+    with_unchanged: bool,
+) -> None:
+    """Write the links of the rows that the case holds now, in the transaction of the chunk.
+
+    An overlay links unchanged documents too: their files can be new ones with the same paths. Without
+    `with_unchanged`, an unchanged document gets the files that it lacks, and keeps those that it has.
+    """
+    changed = _build_links([*results.inserted, *results.updated], import_record, files)
+    unchanged = _build_links(results.unchanged, import_record, files)
+    links = [*changed, *(unchanged if with_unchanged else _list_lacking(transaction, unchanged))]
+    insert_new(transaction, "exhibit_files", _LINK_COLUMNS, sorted(links))
+    write_counts(transaction, chunk, files, results)
+
+
+def _build_links(
+    accepted: Iterable[tuple[StorableRow, int]], import_record: Imports, files: Mapping[int, RowFiles]
+) -> list[tuple[Any, ...]]:
+    source = import_record.id
+    return [
+        (exhibit_id, link.kind.value, source, row.source.line_no, link.text_hash, link.file.id, int(link.rule))
+        for row, exhibit_id in accepted
+        if row.source.line_no in files
+        for link in files[row.source.line_no].links
+    ]
+
+
+def _list_lacking(reading: Session, links: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return the links of documents that have no link for that kind and path."""
+    if not links:
+        return []
+    table, ids = ExhibitFiles, [link[0] for link in links]
+    query = select(table.exhibit_id, table.kind, table.text_hash).where(is_in(table.exhibit_id, ids))
+    there = set(map(tuple, reading.execute(query)))
+    return [link for link in links if (link[0], link[1], link[4]) not in there]
+
+
+def write_counts(transaction: Session, chunk: ImportChunks, files: Mapping[int, RowFiles], results: RowResults) -> None:
+    """Write what the rows that are accepted have of files, and which files any row names; a run repeats its check."""
+    counts: Counter[str] = Counter()
+    for row in results.list_accepted():
+        if row.source.line_no in files:
+            counts += files[row.source.line_no].counts
+    numbers = (each.file.file_no for found in files.values() for each in found.links)
+    # The image load file that waits for this import is compared with its rows.
+    is_compared = transaction.execute(_IS_COMPARED, {"import_id": chunk.import_id}).first() is not None
+    store_counts(transaction, chunk, counts, numbers, _list_documents(results) if is_compared else None)
+
+
+def _list_documents(results: RowResults) -> Iterator[NamedDocument]:
+    accepted = (*results.inserted, *results.updated, *results.unchanged)
+    for row, exhibit_id in sorted(accepted, key=lambda one: one[0].source.line_no):
+        yield NamedDocument(row.source.line_no, exhibit_id, row.control_number, row.values[_BATES_BEGIN])
+
+
+def store_counts(
+    transaction: Session,
+    chunk: ImportChunks,
+    counts: Mapping[str, int],
+    file_numbers: Iterable[int],
+    documents: Iterable[NamedDocument] | None = None,
+) -> None:
+    """Write what a chunk counted, and which files and documents it names, in place of what its check wrote.
+
+    `documents` are None unless load files of the volume are compared.
+    """
+    transaction.execute(_DELETE_COUNTS, {"import_id": chunk.import_id, "chunk_no": chunk.chunk_no})
+    named = ReferencedFiles(file_numbers).to_bytes()
+    packed = None if documents is None else pack_documents(documents)
+    counted = (chunk.import_id, chunk.chunk_no, json.dumps(counts, sort_keys=True), named, packed)
+    insert_new(transaction, "import_chunk_files", _COUNT_COLUMNS, [counted])
+
+
+def unlink_files(transaction: Session, import_id: int, first_line: int, last_line: int, *, kept: Sequence[int]) -> None:
+    """Delete the links that an import made for lines of its file, for its undo; documents that it keeps have theirs."""
+    place = {"import_id": import_id, "first_line": first_line, "last_line": last_line}
+    transaction.execute(_UNLINK, {**place, "kept": list(kept)})

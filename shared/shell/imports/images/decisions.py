@@ -1,0 +1,127 @@
+"""Decide which documents of a chunk get pages, against the case: for an import under the documents' locks.
+
+Guaranteed: keys are compared byte for byte, with the column that was chosen for the whole file, so that no document is
+named by two chunks; the order of the chunks does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sqlalchemy.orm import Session
+
+from core.codes import Rejection
+from core.errors import ConflictError
+from core.load_file.encoding import replace_surrogates
+from core.load_file.rows import RowError
+from core.load_mode import OverlayKey
+from core.statuses import ImportPhase
+from core.volumes.documents import describe_ambiguous
+from shell.imports.chunks.overlay_store import KeyedExhibit, find_by_key, lock_exhibits
+from shell.imports.images.page_store import StoredPages, read_page_sets
+from shell.imports.images.reader import ImageChunk, ReadDocument
+from shell.utils.key_validation import is_storable
+
+_NAMES = {OverlayKey.CONTROL_NUMBER: "control number", OverlayKey.BATES_BEGIN: "begin Bates number"}
+
+
+class Target(NamedTuple):
+    """A document of the file and its exhibit; None in a check, for one that the import before it will create."""
+
+    read: ReadDocument
+    exhibit: KeyedExhibit | None
+
+
+@dataclass
+class ImageResults:
+    """The documents of a chunk by their result in one attempt, or the reason why they are rejected."""
+
+    imported: list[Target] = field(default_factory=list)
+    updated: list[Target] = field(default_factory=list)
+    unchanged: list[Target] = field(default_factory=list)
+    rejected: list[tuple[ReadDocument, RowError]] = field(default_factory=list)
+
+    def list_results(self) -> list[tuple[str, Target]]:
+        """Return the documents that have the pages of the file now, in its order: imported, updated or unchanged."""
+        by_result = {"imported": self.imported, "updated": self.updated, "unchanged": self.unchanged}
+        accepted = [(result, target) for result, targets in by_result.items() for target in targets]
+        return sorted(accepted, key=lambda each: each[1].read.document.line_no)
+
+    def list_accepted(self) -> list[Target]:
+        """Return the documents that have the pages of the file now, in its order."""
+        return [target for _, target in self.list_results()]
+
+
+def decide(transaction: Session, images: ImageChunk, *, locked: bool) -> ImageResults:
+    """Return the result of every document; `locked`: lock their exhibits, in the order of their ids.
+
+    Raises ConflictError if an exhibit is removed or gets another key before it is locked.
+    """
+    results = ImageResults()
+    targets = _find_targets(transaction, images, results, locked=locked)
+    ids = {each.exhibit.page_set_id for each in targets if each.exhibit and each.exhibit.page_set_id}
+    stored = read_page_sets(transaction, ids)
+    for target in targets:
+        held = target.exhibit.page_set_id if target.exhibit else None
+        new = StoredPages(target.read.content_hash, images.import_record.volume_id)
+        if held is None:
+            results.imported.append(target)
+        elif stored.get(held) == new:
+            results.unchanged.append(target)
+        elif images.layout.load_mode.is_overlay:
+            results.updated.append(target)
+        else:
+            message = "The document has pages already. Import the file with mode overlay to replace them."
+            results.rejected.append((target.read, RowError(Rejection.HAS_PAGES, None, message)))
+    return results
+
+
+def _find_targets(transaction: Session, images: ImageChunk, results: ImageResults, *, locked: bool) -> Sequence[Target]:
+    """Return the documents that have one exhibit; add the others to `results`."""
+    key = OverlayKey(str(images.layout.image_key))
+    results.rejected += [(read, read.error) for read in images.documents if read.error]
+    sound = [read for read in images.documents if not read.error]
+    keys = {read.document.key for read in sound if is_storable(read.document.key, "exhibits", key.value)}
+    found = find_by_key(transaction, images.import_record.case_id, key, keys)
+    targets: list[Target] = []
+    for read in sound:
+        exhibits = found.get(read.document.key, [])
+        if len(exhibits) == 1:
+            targets.append(Target(read, exhibits[0]))
+        elif not exhibits and _is_created_before(images):
+            targets.append(Target(read, None))
+        else:
+            results.rejected.append((read, _describe(key, exhibits)))
+    return _lock(transaction, key, targets) if locked else targets
+
+
+def _is_created_before(images: ImageChunk) -> bool:
+    """Return whether documents that the case lacks are those of a load file that is only checked so far."""
+    record = images.import_record
+    return record.phase == ImportPhase.CHECK and record.after_import_id is not None
+
+
+def _lock(transaction: Session, key: OverlayKey, targets: Sequence[Target]) -> Sequence[Target]:
+    current = lock_exhibits(transaction, [each.exhibit.id for each in targets if each.exhibit])
+    locked: list[Target] = []
+    for read, exhibit in targets:
+        now = current.get(exhibit.id) if exhibit else None
+        if now is None or getattr(now, key.value) != read.document.key:
+            raise ConflictError("a document was changed or removed before its pages were imported")
+        locked.append(Target(read, now))
+    return locked
+
+
+def _describe(key: OverlayKey, exhibits: Sequence[KeyedExhibit]) -> RowError:
+    if not exhibits:
+        message = f"The case has no document with this {_NAMES[key]}. Import its load file first, or correct the key."
+        return RowError(Rejection.OPT_DOC_NOT_FOUND, "image key", message)
+    message = describe_ambiguous([exhibit.control_number for exhibit in exhibits], len(exhibits))
+    return RowError(Rejection.AMBIGUOUS_KEY, "image key", message)
+
+
+def describe_key(target: Target) -> str:
+    """Return the control number of a document, or the image key of one that the case lacks."""
+    return target.exhibit.control_number if target.exhibit else replace_surrogates(target.read.document.key)

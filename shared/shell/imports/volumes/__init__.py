@@ -1,0 +1,1 @@
+"""Count what imports of volumes find of the volumes' files, and list what nothing names."""

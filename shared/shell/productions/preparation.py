@@ -1,0 +1,100 @@
+"""Prepare the documents of a production before numbers are reserved: files, pages, order, and what is wrong.
+
+Guaranteed: pages are counted in the images, never taken from what an image load file declares. Families stand together,
+each parent before its children. Nothing is locked: `lock_selected_exhibits` detects later changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from core.errors import InvalidInputError, format_ids
+from core.productions.bates import Numbering
+from core.productions.findings import Finding, FindingCode, group_findings
+from core.productions.parts import MAX_OBJECTS
+from core.productions.volume import FileKind
+from shell.db.session import session
+from shell.productions.family_members import Families, find_all_members
+from shell.productions.page_images import Counter, PlannedImages, count_files, plan_images
+from shell.productions.selection import SelectedExhibit, list_selected_exhibits
+from shell.tables.cases import Cases
+from shell.tables.productions import Productions
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+
+
+class PreparedDocuments(NamedTuple):
+    """The documents in the order of the volume, findings about them, as codes and ids, and how many are uncounted.
+
+    `selected` are the documents as they were read, without what was counted.
+    """
+
+    selected: list[SelectedExhibit]
+    exhibits: list[SelectedExhibit]
+    found: list[tuple[FindingCode, int]]
+    uncounted: int
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings by code."""
+        return group_findings(self.found)
+
+
+def prepare_documents(production: Productions, count: Counter | None = None) -> PreparedDocuments:
+    """Return the documents and findings; `count` counts pages of files, by default in the bucket.
+
+    Raises what selecting exhibits and counting pages raise, and InvalidInputError for too many files.
+    """
+    case, selected, families = _read_selection(production)
+    planned = PlannedImages({}, [], [])
+    if production.numbering == Numbering.PAGE:
+        sets = [each.page_set_id for each in selected if each.page_set_id]
+        planned = plan_images(sets, count or partial(count_files, production.tenant_id, case))
+    by_set = {each.page_set_id: each.exhibit_id for each in selected if each.page_set_id}
+    found = [(code, by_set[page_set_id]) for code, page_set_id in planned.findings]
+    found += _find_incomplete(selected, families)
+    exhibits = [_add_images(each, planned) for each in selected]
+    _check_objects(exhibits)
+    ordered = sorted(exhibits, key=lambda each: families.places[each.control_number])
+    return PreparedDocuments(selected, ordered, found, len(planned.uncounted))
+
+
+def refuse_blocking(findings: Sequence[Finding]) -> None:
+    """Raise InvalidInputError for the first finding with which documents cannot be produced."""
+    for finding in findings:
+        if finding.blocks:
+            raise InvalidInputError(f"{finding.code} (exhibits {format_ids(finding.exhibit_ids)}): {finding.message}")
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _read_selection(production: Productions) -> tuple[str, list[SelectedExhibit], Families]:
+    with session() as reading:
+        case = reading.get_one(Cases, production.case_id).name
+        selected = list_selected_exhibits(reading, production)
+        parents: Mapping[str, str | None] = {each.control_number: each.parent for each in selected}
+        return case, selected, find_all_members(reading, production.case_id, parents)
+
+
+def _find_incomplete(selected: Sequence[SelectedExhibit], families: Families) -> list[tuple[FindingCode, int]]:
+    return [
+        (FindingCode.INCOMPLETE_FAMILY, each.exhibit_id)
+        for each in selected
+        if families.places[each.control_number].root in families.incomplete_roots
+    ]
+
+
+def _add_images(exhibit: SelectedExhibit, planned: PlannedImages) -> SelectedExhibit:
+    """Return the exhibit with the pages and the image of its page set; one without a page set as it is."""
+    images = planned.images.get(exhibit.page_set_id or 0)
+    if images is None:
+        return exhibit
+    files = exhibit.files if images.stored is None else {**exhibit.files, FileKind.IMAGE: images.stored}
+    return replace(exhibit, numbers=images.pages, page_count=images.pages, files=files)
+
+
+def _check_objects(exhibits: Sequence[SelectedExhibit]) -> None:
+    objects = sum(each.objects for each in exhibits)
+    if objects > MAX_OBJECTS:
+        raise InvalidInputError(f"{objects} files; a production has at most {MAX_OBJECTS}: narrow the query")

@@ -1,0 +1,127 @@
+"""List the files of a volume that no row and no page names.
+
+Guaranteed: the list is a function of the sets that the chunks of the volume's last imports stored, in any order. It is
+not written while another import of the volume is under way: what that one will name is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, text
+
+from core.codes import VolumeCode
+from core.imports.report_files import build_unreferenced_key
+from core.volumes.referenced import ReferencedFiles
+from shell.aws.s3 import write_stream
+from shell.db.session import session
+from shell.imports.reports import format_csv
+from shell.imports.volumes.documents import store_whole_counts
+from shell.tables.imports import Imports
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+
+PAGE = 2_000
+HEADER = ("code", "path", "size")
+# The row of chunk 0 has what is known of the whole import.
+_WHOLE = 0
+_LAST_IMPORTS = text(
+    "SELECT MAX(id) AS id, SUM(finished_at IS NULL AND status NOT IN ('checked', 'blocked')) AS running "
+    "FROM imports WHERE volume_id = :volume_id AND phase = :phase GROUP BY kind"
+)
+_SETS = text(
+    "SELECT chunk_no, referenced FROM import_chunk_files WHERE import_id = :import_id AND chunk_no > :after "
+    "ORDER BY chunk_no LIMIT :page"
+)
+_LOAD_FILES = text(
+    "SELECT f.file_no FROM volumes v JOIN imports i ON i.volume_id = v.id "
+    "JOIN volume_files f ON f.volume_id = v.id AND CONCAT(v.prefix, f.path) = i.object_key WHERE v.id = :volume_id"
+)
+_FILES = text(
+    "SELECT path, size FROM volume_files WHERE volume_id = :volume_id AND file_no IN :numbers ORDER BY file_no"
+).bindparams(bindparam("numbers", expanding=True))
+_COUNT = text("SELECT files FROM volumes WHERE id = :volume_id")
+
+
+def write_unreferenced(message: dict[str, Any]) -> None:
+    """Write the list of the volume's files that nothing names, and their count, for an import that has ended.
+
+    Does nothing for an import that is not of a volume, or while another import of the volume is under way.
+    """
+    import_record = _load(int(message["importId"]))
+    volume_id = import_record.volume_id if import_record else None
+    imports = _list_imports(volume_id, import_record.phase) if import_record and volume_id is not None else None
+    if import_record is None or volume_id is None or imports is None:
+        return
+    missing = list(_read_named(volume_id, imports).list_missing(_read_total(volume_id)))
+    if missing:
+        key = build_unreferenced_key(import_record.id, int(message["generation"]))
+        lines = format_csv(HEADER, _describe(volume_id, missing))
+        write_stream(import_record.bucket, key, lines, "text/csv; charset=utf-8")
+    _store(import_record.id, len(missing))
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _load(import_id: int) -> Imports | None:
+    with session() as reading:
+        return reading.get(Imports, import_id)
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _list_imports(volume_id: int, phase: str) -> list[int] | None:
+    with session() as reading:
+        rows = reading.execute(_LAST_IMPORTS, {"volume_id": volume_id, "phase": phase}).all()
+    return None if any(row.running for row in rows) else [row.id for row in rows]
+
+
+def _read_named(volume_id: int, imports: Sequence[int]) -> ReferencedFiles:
+    named = ReferencedFiles()
+    for import_id in imports:
+        for stored in _read_sets(import_id):
+            named.unite(ReferencedFiles.from_bytes(stored))
+    for number in _read_load_files(volume_id):
+        named.add(number)
+    return named
+
+
+def _read_sets(import_id: int) -> Iterator[bytes]:
+    after = _WHOLE
+    while rows := _read_page(import_id, after):
+        yield from (row.referenced for row in rows if row.referenced is not None)
+        after = rows[-1].chunk_no
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _read_page(import_id: int, after: int) -> Sequence[Any]:
+    with session() as reading:
+        return reading.execute(_SETS, {"import_id": import_id, "after": after, "page": 100}).all()
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _read_load_files(volume_id: int) -> list[int]:
+    with session() as reading:
+        return list(reading.execute(_LOAD_FILES, {"volume_id": volume_id}).scalars())
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _read_total(volume_id: int) -> int:
+    with session() as reading:
+        return int(reading.execute(_COUNT, {"volume_id": volume_id}).scalar_one())
+
+
+def _describe(volume_id: int, numbers: Sequence[int]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(numbers), PAGE):
+        for row in _read_files(volume_id, numbers[start : start + PAGE]):
+            yield VolumeCode.UNREFERENCED_FILE.value, row.path, row.size
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _read_files(volume_id: int, numbers: Sequence[int]) -> Sequence[Any]:
+    with session() as reading:
+        return reading.execute(_FILES, {"volume_id": volume_id, "numbers": list(numbers)}).all()
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _store(import_id: int, unreferenced: int) -> None:
+    with session() as transaction:
+        store_whole_counts(transaction, import_id, unreferenced=unreferenced)
