@@ -4,7 +4,7 @@ from core.contracts import cases as case_schemas
 from core.contracts import exhibits as schemas
 from shell.api import app as api
 from shell.api.mutations import CREATED, ONE_AT_A_TIME, run_idempotent
-from shell.exhibits import case_list
+from shell.exhibits import case_list, commands
 from shell.exhibits import custodians as ops
 
 app = api.http_app()
@@ -33,3 +33,9 @@ def list_custodians(request: api.Request, filters: api.CaseFilter) -> schemas.Cu
 def add_custodian(body: schemas.NewCustodian, request: api.Request, key: api.Key) -> api.Response:
     """Get or create a custodian of a case by name. Names that the database collates as equal are one custodian."""
     return run_idempotent(request, key, ops.add_custodian, body, options=ONE_AT_A_TIME)
+
+
+@app.post("/exhibits/<exhibit_id>/custodians", **api.for_editors(200, schemas.ExhibitCustodians, 404, 409, 422))
+def add_custodians(exhibit_id: api.Id, body: schemas.NewCustodians, request: api.Request, key: api.Key) -> api.Response:
+    """Link custodians to an exhibit. Custodians that are linked already stay linked."""
+    return run_idempotent(request, key, commands.add_custodians, exhibit_id, body.custodians, options=ONE_AT_A_TIME)

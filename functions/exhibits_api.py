@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.contracts import exhibits as schemas
 from shell.api import app as api
 from shell.api.mutations import ONE_AT_A_TIME, VERSIONED, parse_if_match, respond_with_etag, run_idempotent
-from shell.exhibits import commands, queries
+from shell.exhibits import commands, pages, queries
 
 app = api.http_app()
 lambda_handler = api.http_handler(app)
@@ -29,6 +29,12 @@ def list_exhibit_changes(exhibit_id: api.Id, request: api.Request, page: api.Pag
     return queries.list_changes(request.caller, exhibit_id, **page.model_dump())
 
 
+@app.get("/exhibits/<exhibit_id>/pages", **api.for_viewers(200, schemas.ImagePageList, 404))
+def list_pages(exhibit_id: api.Id, request: api.Request, page: api.Page) -> schemas.ImagePageList:
+    """List the pages of an exhibit, in order."""
+    return pages.list_pages(request.caller, exhibit_id, **page.model_dump())
+
+
 @app.patch("/exhibits/<exhibit_id>", **api.for_editors(200, schemas.Exhibit, *api.VERSIONED, etag=True))
 def change_exhibit(
     exhibit_id: api.Id,
@@ -40,12 +46,6 @@ def change_exhibit(
     """Change an exhibit with a JSON merge patch, if If-Match names its current version."""
     versions = parse_if_match(if_match)
     return run_idempotent(request, key, commands.patch_exhibit, exhibit_id, versions, body, options=VERSIONED)
-
-
-@app.post("/exhibits/<exhibit_id>/custodians", **api.for_editors(200, schemas.ExhibitCustodians, 404, 409, 422))
-def add_custodians(exhibit_id: api.Id, body: schemas.NewCustodians, request: api.Request, key: api.Key) -> api.Response:
-    """Link custodians to an exhibit. Custodians that are linked already stay linked."""
-    return run_idempotent(request, key, commands.add_custodians, exhibit_id, body.custodians, options=ONE_AT_A_TIME)
 
 
 @app.post("/taggings", **api.for_editors(200, schemas.TaggingsMade, 404, 409, 422))

@@ -3,7 +3,7 @@
 from core.contracts import productions as schemas
 from shell.api import app as api
 from shell.api.mutations import WRITES_EVENTS, ResponseOptions, run_idempotent
-from shell.productions import commands, queries
+from shell.productions import checks, commands, queries
 
 app = api.http_app()
 lambda_handler = api.http_handler(app)
@@ -16,6 +16,12 @@ def create_production(body: schemas.NewProduction, request: api.Request, key: ap
     return run_idempotent(
         request, key, effect, body, options=ResponseOptions(status=202, location="/productions", writes_events=True)
     )
+
+
+@app.post("/productions/check", **api.for_viewers(200, schemas.ProductionCheck, 404, 409, 422))
+def check_production(body: schemas.NewProduction, request: api.Request) -> schemas.ProductionCheck:
+    """Check what a production would be, without requesting it: families, files, pages and Bates numbers."""
+    return checks.check_production(request.caller, body)
 
 
 @app.get("/productions", **api.for_viewers(200, schemas.ProductionPage, 404))

@@ -1,6 +1,6 @@
 """Retry a dead-lettered import request once; if it fails again, record the import as failed, with the reason.
 
-The same goes for the request of an undo.
+The same goes for the request of an undo, and for work on a volume.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ def handle(message: dict[str, Any]) -> None:
         from shell.imports.undo.failures import settle_failed_undo
 
         settle_failed_undo(message)
+    elif "volume_id" in message:
+        from shell.volumes.failed_work import settle_failed_work
+
+        settle_failed_work(message)
     else:
         settle_failed_imports(message)
 

@@ -7,6 +7,7 @@ from typing import Any
 from shell.imports.checks.report import write_check_report
 from shell.imports.reports import write_report
 from shell.lambda_handlers import sqs_handler
+from shell.volumes.unreferenced import write_unreferenced
 
 
 def handle(message: dict[str, Any]) -> None:
@@ -16,7 +17,10 @@ def handle(message: dict[str, Any]) -> None:
         from shell.imports.undo.report import write_undo_report
 
         write_undo_report(message)
-    elif message.get("eventType") == "import.checked":
+        return
+    # Before the reports are marked as written, which clients wait for.
+    write_unreferenced(message)
+    if message.get("eventType") == "import.checked":
         write_check_report(message)
     else:
         write_report(message)

@@ -17,6 +17,8 @@ import pytest
 from benchmarks import import_timing
 from benchmarks.import_timing import ROOT, SourceTree
 
+pytestmark = pytest.mark.slow
+
 SOURCES = SourceTree()
 # Loaded by all: the database, its secret (boto3, at the first connection), retries, logs.
 EVERYWHERE = {"sqlalchemy.orm", "pymysql", "tenacity", "boto3", "aws_lambda_powertools.utilities.parameters"}
@@ -38,6 +40,7 @@ LOADS: dict[str, set[str]] = {
     "import_chunk": QUEUE | {"core.load_file.rows"},
     "imports_api": API | SLOTS,
     "migrate_database": {"alembic"},
+    "process_volume": QUEUE,
     "produce": {"aws_durable_execution_sdk_python", "shell.sns"},
     "productions_api": API | SLOTS,
     "profiles_api": API | SLOTS | SPLITTING | {"core.load_file.rows"},
@@ -48,6 +51,7 @@ LOADS: dict[str, set[str]] = {
     "settle_failed_import": QUEUE | SLOTS,
     "start_import": QUEUE | SLOTS | SPLITTING,
     "start_production": QUEUE,
+    "volumes_api": API | SLOTS,
     "write_import_report": QUEUE,
 }
 

@@ -18,7 +18,7 @@ from tools.check_template import transform
 NOT_OURS = "POWERTOOLS_"
 NEVER_DEPLOYED = {"DATABASE_URL"}
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{2,}")
-SERVED = ("Imports", "ImportChecks", "Profiles", "Exhibits", "Custodians", "Custody", "Productions")
+SERVED = ("Imports", "ImportChecks", "Profiles", "Exhibits", "Custodians", "Custody", "Productions", "Volumes")
 API = {f"{name}ApiFunction" for name in SERVED}
 
 
@@ -91,6 +91,7 @@ def versions(made: dict[str, Any]) -> set[str]:
     return {name for name, each in made["Resources"].items() if each["Type"] == "AWS::Lambda::Version"}
 
 
+@pytest.mark.slow
 def test_what_a_function_is_made_of_and_nothing_else_gives_it_a_new_version(transformed: dict[str, Any]) -> None:
     def replaced(changed: str) -> set[str]:
         return versions(transformed) - versions(transform(TEMPLATE, {changed: "s3://bucket/another.zip"}))
@@ -124,7 +125,7 @@ def test_only_functions_that_send_to_their_own_queue_may_loop(deployed: Deployed
         if "sqs:SendMessage" in listed(statement["Action"])
         and consumer.queue in map(target, listed(statement["Resource"]))
     }
-    assert len(own) == 7
+    assert len(own) == 8
     assert own == {name for name, each in deployed.functions.items() if each.get("RecursiveLoop") == "Allow"}
 
 

@@ -9,13 +9,14 @@ from shell.lambda_handlers import LONGEST_WAIT_S, MAX_DELIVERIES, choose_wait
 from tests.unit.template.conftest import Deployed, target
 
 # To do again what these do is harmless, and takes long.
-REPEATABLE = {"StartImportFunction", "CompleteImportFunction"}
+REPEATABLE = {"StartImportFunction", "CompleteImportFunction", "ProcessVolumeFunction"}
 LAMBDA_TIMEOUT, SQS_VISIBILITY = 3, 30
 # Their functions choose when a failed message is delivered again.
 REDELIVERED = {
     "ImportRequestsQueue",
     "ImportChunksQueue",
     "ImportCompletionsQueue",
+    "VolumeWorkQueue",
     "ImportReportsQueue",
     "ProductionRequestsQueue",
 }
@@ -28,6 +29,7 @@ def test_every_queue_has_its_consumer(deployed: Deployed) -> None:
         ("ImportChunksQueue", "ImportChunkFunction"),
         ("ImportChunksDeadLetterQueue", "SettleFailedChunkFunction"),
         ("ImportCompletionsQueue", "CompleteImportFunction"),
+        ("VolumeWorkQueue", "ProcessVolumeFunction"),
         ("OutboxWakeQueue", "PublishOutboxFunction"),
         ("ProductionChecksQueue", "ResumeProductionsFunction"),
         ("ImportReportsQueue", "WriteImportReportFunction"),
@@ -109,7 +111,7 @@ def test_only_its_own_source_may_send_to_a_queue_from_outside(deployed: Deployed
 def test_what_always_fails_is_given_up_within_ten_minutes(deployed: Deployed) -> None:
     """The waits of all deliveries, twice, and of the redrive; else it would be ten visibility timeouts, an hour."""
     queues = deployed.of_type("AWS::SQS::Queue")
-    for name in ("ImportRequestsQueue", "ImportChunksQueue", "ImportCompletionsQueue"):
+    for name in ("ImportRequestsQueue", "ImportChunksQueue", "ImportCompletionsQueue", "VolumeWorkQueue"):
         deliveries = queues[name]["RedrivePolicy"]["maxReceiveCount"]
         waits = [choose_wait(RuntimeError(), delivery) or 0 for delivery in range(1, deliveries + 1)]
         redrive = int(deployed.variables("SettleFailedChunkFunction")["REDRIVE_DELAY_SECONDS"])

@@ -11,6 +11,8 @@ from local.template.intrinsics import load_document
 from tests.unit.template.conftest import TEMPLATE, Deployed
 from tests.unit.template.deploying import Deployment, create_only
 
+pytestmark = pytest.mark.slow
+
 DOCUMENT = load_document(TEMPLATE)
 PARAMETERS: dict[str, dict[str, Any]] = DOCUMENT["Parameters"]
 ALIASED = sorted(name for name, each in DOCUMENT["Resources"].items() if "AutoPublishAlias" in each["Properties"])
