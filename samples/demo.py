@@ -1,7 +1,7 @@
-"""The load file of the demo: 3,000 documents, with faults in a few rows.
+"""The files of the demo: a load file of 3,000 documents, with faults in a few rows, and a volume.
 
 Guarantees: the same bytes every time; `describe` returns every faulty row with the expected result of its import.
-Does not guarantee: anything beyond one Concordance file; tests generate their own with `samples.generator`.
+Does not guarantee: anything beyond these; tests generate their own with `samples.generator` and `samples.volume`.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from pathlib import Path
 from samples.generator import Generated, generate
 from samples.oracle import Record
 from samples.spec import Fault, FaultKind, Spec
+from samples.volume import VolumeSpec
 from samples.words import Alphabet
 
 FILE_NAME = "demo_production.dat"
@@ -43,6 +44,7 @@ SPEC = Spec(
     spaced_values=True,
     faults=_FAULTS,
 )
+VOLUME = VolumeSpec()
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from typing import NoReturn, TypeAlias
 
 from core.roles import Role
 from local.catalog import arguments as lists
-from local.cli.overlay_arguments import add_overlay_arguments
+from local.cli.reading_arguments import add_reading_arguments
 from local.errors import UsageError
 from local.undo.arguments import add_undo_arguments
+from local.volumes.arguments import VOLUME_HELP, add_volume_arguments
 
 _MOST_WORKERS = 64
 _LAST_PORT = 65535
@@ -20,9 +21,10 @@ _API_PORT = 8700
 DEFAULT_WORKERS = min(4, os.cpu_count() or 1)
 
 _DESCRIPTION = """\
-Imports litigation load files (Concordance DAT, CSV, TSV and similar formats) into MySQL on this machine. The command
-starts a private database, S3, SQS and SNS, runs the same functions that run in AWS, and stops everything at the end;
-where `exhibit-ingest serve` is running, imports use what it has started.
+Imports litigation load files (Concordance DAT, CSV, TSV and similar formats) and whole productions (a folder or zip
+with DAT, OPT or LFP, natives, texts and images) into MySQL on this machine. The command starts a private database, S3,
+SQS and SNS, runs the same functions that run in AWS, and stops everything at the end; where `exhibit-ingest serve` is
+running, imports use what it has started.
 Every row is imported exactly once, or rejected with its line number and the reason."""
 
 _EXIT_STATUS = """\
@@ -32,6 +34,8 @@ _EPILOG = f"""\
 examples:
   exhibit-ingest import production.dat --case "Smith v. Jones"
       import one load file; importing it again adds nothing
+  exhibit-ingest import VOL001 --case acme
+      import a production from its folder, or from VOL001.zip: documents, files and pages
   exhibit-ingest preview production.dat
       show how an import would read the file, without a server
   exhibit-ingest import vol1.dat vol2.dat --case acme --workers 4 --json
@@ -60,9 +64,15 @@ examples:
   exhibit-ingest import production.dat --case acme
   exhibit-ingest import export.txt --case acme --delimiter pipe --qualifier none --encoding cp1252
   exhibit-ingest import headerless.csv --case acme --mapping mapping.json
+  exhibit-ingest import VOL001 --case acme
+  exhibit-ingest import VOL001.zip --case acme --load-file DATA/VOL001_reload.dat --missing-files reject
+
+"""
+    + VOLUME_HELP
+    + """
 
 The mapping file assigns columns to fields, by header name or by number from 1. Columns that it does not name are
-recognized by their header:
+recognised by their header:
   {"columns": {"Doc ID": "control_number", "Author": "custodians"}}
 It can also hold any other import option (header, date_order, time_zone, newline, line_ends, cells, mode; see
 docs/load-files.md):
@@ -86,7 +96,8 @@ with `exhibit-ingest token --tenant local --user me`.
 _CHECK = """\
 Reads load files as `import` does, compares every row with the case, and imports nothing: what would be imported, left
 unchanged or rejected and why, which values would be changed, and which custodians and tags would be new. Every row is
-checked. A case that does not exist is created, without documents."""
+checked. A folder or zip is checked with its files: it is sent as for an import. A case that does not exist is created,
+without documents."""
 
 _CHECK_EPILOG = """\
 examples:
@@ -96,10 +107,14 @@ examples:
       check several files, each against the case as it is; print the result as one JSON object:
       {"checks": [{"file", "import_id", "status" (ok, warnings or errors), "error", "rows_seen", "would_import",
       "would_update", "unchanged", "would_reject", "new_custodians", "new_tags", "encoding", "delimiter", "qualifier",
-      "columns", "findings": [{"code", "severity", "count", "first_line", "message"}], "report", "seconds"}]}
+      "columns", "changed_columns", "saved_profile", "examples" (of changed values), "findings": [{"code", "severity",
+      "count", "first_line", "message"}], "report", "seconds"}]}
+  exhibit-ingest check VOL001 --case acme
+      check a production in a folder or zip, with the natives, texts and images that are missing; --json adds "volume",
+      "pages" and "files", as `exhibit-ingest import --help` describes
 
-The codes are those of an import; docs/load-files.md explains each. All findings, line by line, are written to
-findings.csv in a folder in .local/reports/, whose name begins with the number of the import.
+docs/load-files.md explains each code: those of an import, and those that only a check finds. All findings, line by
+line, are written to findings.csv in a folder in .local/reports/, whose name begins with the number of the import.
 
 exit status: 0 every row would be imported or is unchanged; 3 rows would be rejected; 1 a file cannot be imported;
 2 wrong usage"""
@@ -188,7 +203,7 @@ def build_parser() -> argparse.ArgumentParser:
     preview = _add(commands, "preview", "show how an import would read a load file", _PREVIEW, _PREVIEW_EPILOG)
     preview.add_argument("file", type=Path, metavar="FILE", help="load file")
     preview.add_argument("--tenant", default="local", metavar="T", help="tenant that has the profile (default: local)")
-    _add_reading_arguments(preview)
+    add_reading_arguments(preview)
     _add(commands, "database-url", "print the URL of the database; start the private server if needed", _DATABASE_URL)
     _add_serve_arguments(_add(commands, "serve", "serve the HTTP API until Ctrl-C", _SERVE, _SERVE_EPILOG))
     _add_token_arguments(_add(commands, "token", "print a token for the API", _TOKENS, _REQUEST_EXAMPLE))
@@ -227,7 +242,9 @@ def _add_token_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_import_arguments(parser: argparse.ArgumentParser, *, is_check: bool = False) -> None:
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="load file")
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="load file, or the folder or zip of a production (only one)"
+    )
     use = "case to compare with" if is_check else "case to import into"
     parser.add_argument(
         "--case",
@@ -245,44 +262,17 @@ def _add_import_arguments(parser: argparse.ArgumentParser, *, is_check: bool = F
         metavar="NAME",
         help="save how the first file is read, its options and columns, as a mapping profile or its next version",
     )
-    _add_reading_arguments(parser)
-
-
-def _add_reading_arguments(parser: argparse.ArgumentParser) -> None:
-    mapping = "JSON file that maps columns to fields; the end of `exhibit-ingest import --help` describes it"
-    parser.add_argument("--mapping", type=Path, metavar="FILE", help=mapping)
-    profile = "mapping profile to read the file with; the other options override it"
-    parser.add_argument("--profile", metavar="NAME", help=profile)
-    parser.add_argument(
-        "--encoding", metavar="E", help="utf-8, utf-16-le, utf-16-be or cp1252 (default: detected from the file)"
-    )
-    parser.add_argument(
-        "--delimiter",
-        metavar="D",
-        help="a character, its decimal code, or comma, tab, pipe, dc4 ... (default: detected from the file)",
-    )
-    parser.add_argument(
-        "--qualifier",
-        metavar="Q",
-        help="a character, its decimal code, or thorn, quote, none ... (default: detected from the file)",
-    )
-    zone = "IANA time zone, such as America/New_York, of times without an offset (default: as written)"
-    parser.add_argument("--time-zone", metavar="Z", help=zone)
-    add_overlay_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object, also for an error")
+    add_reading_arguments(parser)
+    add_volume_arguments(parser)
 
 
 def _add_workers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers",
-        type=_workers,
+        type=partial(_number, least=1, most=_MOST_WORKERS, expected=f"a number from 1 to {_MOST_WORKERS}"),
         metavar="N",
         help=f"worker processes per function (default: {DEFAULT_WORKERS})",
     )
-
-
-def _workers(text: str) -> int:
-    return _number(text, 1, _MOST_WORKERS, f"a number from 1 to {_MOST_WORKERS}")
 
 
 def _port(text: str) -> int:

@@ -6,30 +6,31 @@ Guaranteed: the cancellation is the application's own, through its API; the coun
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-from local.cli.import_journal import RunningImport
+from local.cli.import_journal import ImportJournal, RunningImport
 from local.cli.import_status import ImportProgress, ImportProgressReader
+from local.cli.report_download import Reports, download_reports
 from local.errors import LocalError
+from local.services.mysql_connection import describe_place
+from local.stack import LocalStack
+from local.stack.served_stack import ServedStack
+from local.stack_parts import HasActivity
+
+Stack: TypeAlias = LocalStack | ServedStack
 
 _SECONDS = 20.0
 _POLL_SECONDS = 0.1
 _USER = "exhibit-ingest"
 
 
-class CancellingStack(Protocol):
+class CancellingStack(HasActivity, Protocol):
     """The part of a stack that a cancellation needs."""
 
     def call_api(self, tenant: str, user: str, method: str, path: str) -> int:
         """Send a request to the API, as this user, and return the status code of its response."""
-
-    def is_idle(self) -> bool:
-        """Return whether no message is queued or in flight and no function is running."""
-
-    def wait_for_activity(self, seconds: float) -> None:
-        """Wait until an invocation ends, at most for that many seconds."""
 
 
 def cancel_import(stack: CancellingStack, states: ImportProgressReader, upload: RunningImport) -> ImportProgress | None:
@@ -75,3 +76,24 @@ def describe_cancelled(state: ImportProgress | None) -> str:
     if state.status != "cancelled":
         return f"the import is {state.status.replace('_', ' ')}: {counts}."
     return f"the import was cancelled: {counts}. Import the file again to get the remaining rows."
+
+
+def cancel_abandoned(stack: Stack) -> Iterator[tuple[RunningImport, ImportProgress, Reports]]:
+    """Cancel the imports of commands that were killed, and download their reports."""
+    for upload in ImportJournal(stack.state_dir).list_abandoned(describe_database(stack)):
+        with ImportProgressReader(stack.database_url) as states:
+            state = cancel_import(stack, states, upload)
+        if state is not None:
+            yield upload, state, download_reports(stack, upload, state)
+
+
+def describe_abandoned(upload: RunningImport, state: ImportProgress, reports: Reports) -> str:
+    """Return a sentence about what `cancel_abandoned` has cancelled."""
+    message = f"{upload.file}, of a command that was ended: {describe_cancelled(state)}"
+    return f"{message} Its reports: {reports.report.parent}" if reports.report else message
+
+
+def describe_database(stack: Stack) -> str:
+    """Return what tells the database from others, without its password."""
+    is_private = stack.address.is_private if isinstance(stack, ServedStack) else not stack.options.database_url
+    return "private" if is_private else describe_place(stack.database_url)

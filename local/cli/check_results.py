@@ -18,8 +18,8 @@ from core.imports.check_updates import Updates, describe_rows
 from core.imports.column_report import ColumnReading
 from core.load_file.field_mapping import ORIGINAL_LINE
 from core.load_mode import Mode
-from local.cli.exit_codes import DONE, FAILED, REJECTED
 from local.cli.summary import PROGRAM, ImportResult, build_console, list_advice
+from local.exit_codes import DONE, FAILED, REJECTED
 
 SHOWN_EXAMPLES = 10
 _COUNTS = ("rows_seen", "would_import", "would_update", "unchanged", "would_reject", "new_custodians", "new_tags")
@@ -121,10 +121,12 @@ def _list_details(result: ImportResult, case: str, tenant: str, *, has_options: 
         yield f"saved as profile {result.saved_profile.name!r}, version {result.saved_profile.version}"
     if result.reports.findings:
         yield f"all findings: {result.reports.findings}"
+    if result.reports.unreferenced:
+        yield f"files that nothing names: {result.reports.unreferenced}"
     if result.error is None:
         names = ["--case", case, *([] if tenant == "local" else ["--tenant", tenant])]
         advice = "Nothing was imported. To import" + ("" if judge_check(found) is CheckStatus.OK else " it as it is")
-        command = shlex.join([PROGRAM, "import", str(result.file), *names])
+        command = shlex.join([PROGRAM, "import", str(result.source or result.file), *names])
         yield f"{advice}: {'this command again, with `import` instead of `check`' if has_options else command}"
 
 

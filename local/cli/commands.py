@@ -14,13 +14,13 @@ from sqlalchemy.engine import make_url
 from local.cli import sam_local
 from local.cli.arguments import DEFAULT_WORKERS
 from local.cli.checks import check_name
-from local.cli.exit_codes import DONE, FAILED, REJECTED
 from local.cli.import_status import list_open_undos
 from local.cli.serve import print_unfinished, watch
 from local.cli.signals import Interrupted
 from local.cli.workspace import Workspace
 from local.confirmation import require_terminal
 from local.errors import LocalError, StackBusyError, UsageError
+from local.exit_codes import DONE, FAILED, REJECTED
 from local.gateway.tokens import Tokens
 from local.services.state_lock import lock_state_directory
 from local.stack import LocalStack

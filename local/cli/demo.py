@@ -1,14 +1,18 @@
-"""`make demo`: generate a production with a few faulty rows, import it and show the result of each faulty row.
+"""`make demo`: generate a load file and a volume with a few faults, import both and show the result of each fault.
 
-Exit code 0 if every faulty row had the expected result, 1 if not.
+Exit code 0 if every fault had the expected result, 1 if not.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
+import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -16,17 +20,22 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from core.codes import VolumeCode
 from local.cli.arguments import DEFAULT_WORKERS
-from local.cli.exit_codes import DONE, FAILED
 from local.cli.import_files import ImportRequest
 from local.cli.import_session import import_into
 from local.cli.import_status import ImportProgress
 from local.cli.report_download import Reports
 from local.cli.signals import Interrupted, interrupt_on_signals
 from local.cli.summary import ImportResult, print_table
+from local.cli.volume_import import VolumeOutcome, import_volume_into
 from local.cli.workspace import Workspace
 from local.errors import LocalError
-from samples.demo import FaultyRow, describe, write_demo
+from local.exit_codes import DONE, FAILED
+from local.volumes.output import print_figures
+from local.volumes.survey import survey_volume
+from samples.demo import VOLUME, FaultyRow, describe, write_demo
+from samples.volume import GeneratedVolume, generate_volume
 
 TENANT = "local"
 WIDTH_WITHOUT_TERMINAL = 140
@@ -42,9 +51,14 @@ def main() -> int:
     try:
         workspace.check_disk_space()
         file = write_demo(workspace.state_dir / "demo")
-        console.print(f"Generated a Concordance load file: {file} ({file.stat().st_size:,} bytes).\n")
+        volume = generate_volume(VOLUME)
+        # An earlier version may have written other files.
+        shutil.rmtree(file.parent / VOLUME.name, ignore_errors=True)
+        folder = volume.write(file.parent)
+        console.print(f"Generated a Concordance load file: {file} ({file.stat().st_size:,} bytes),", soft_wrap=True)
+        console.print(f"and a production with natives, texts and images: {folder}.\n", soft_wrap=True)
         with interrupt_on_signals():
-            result = _import(workspace, file, case)
+            result, outcome = _import(workspace, file, folder, case)
     except Interrupted as interruption:
         print("demo: interrupted;", *getattr(interruption, "__notes__", []), file=sys.stderr)
         return 128 + interruption.signal
@@ -55,16 +69,20 @@ def main() -> int:
     if result.state is None or result.failed:
         return FAILED
     as_expected = _print_faulty_rows(console, _read_findings(result.reports))
+    as_expected = _print_volume(console, volume, outcome) and as_expected
     _print_next_steps(console, result.state)
     return DONE if as_expected else FAILED
 
 
-def _import(workspace: Workspace, file: Path, case: str) -> ImportResult:
+def _import(workspace: Workspace, file: Path, folder: Path, case: str) -> tuple[ImportResult, VolumeOutcome]:
     request = ImportRequest([file], TENANT, case, {}, None, json=False, create_case=True)
-    results: list[ImportResult] = []
+    results, outcome = list[ImportResult](), VolumeOutcome()
     connect = partial(workspace.connect, DEFAULT_WORKERS)
-    import_into(connect(), request, results, connect)
-    return results[0]
+    with contextlib.closing(connect()) as stack, stack:
+        import_into(stack, request, results, connect)
+        source = survey_volume(folder, TENANT, case, {})
+        import_volume_into(stack, replace(request, files=[folder]), {}, source, outcome)
+    return results[0], outcome
 
 
 def _read_findings(reports: Reports) -> Findings:
@@ -102,12 +120,42 @@ def _is_expected(row: FaultyRow, codes: set[str]) -> bool:
     return bool(codes) and all(code in row.expected for code in codes)
 
 
+def _print_volume(console: Console, volume: GeneratedVolume, outcome: VolumeOutcome) -> bool:
+    """Print what was found of the volume, and its faults; return whether each of them is reported."""
+    reported = _count_codes(outcome)
+    if outcome.error:
+        console.print(f"\n{volume.spec.name}: error: {outcome.error}", soft_wrap=True, markup=False)
+    else:
+        documents, pages = outcome.results[0].state, outcome.figures["pages"]
+        counts = f"{documents.imported if documents else 0:,} documents, {pages['imported']:,} pages"
+        console.print(f"\nThe production {volume.spec.name} is in the same case: {counts}")
+        print_figures(outcome.figures, console)
+    table = Table(title="Faults of the production and their results", title_justify="left")
+    for column in ("document or file", "fault", "reported as"):
+        table.add_column(column)
+    for fault in volume.faults:
+        count = reported.get(fault.code, 0)
+        table.add_row(fault.place, fault.text, f"{fault.code} {count}" if count else "not reported")
+    console.print(table)
+    return reported == dict(Counter(fault.code for fault in volume.faults))
+
+
+def _count_codes(outcome: VolumeOutcome) -> dict[str, int]:
+    """Return the codes of rejected rows and of warnings, and of files that nothing names."""
+    codes: Counter[str] = Counter()
+    for result in outcome.results:
+        codes.update(result.codes.rejected)
+        codes.update(result.codes.warnings)
+    codes[VolumeCode.UNREFERENCED_FILE] += (outcome.figures["files"] or {}).get("unreferenced") or 0
+    return {str(code): count for code, count in codes.items() if count}
+
+
 def _print_next_steps(console: Console, state: ImportProgress) -> None:
     console.print(
         f"\n{state.imported:,} documents of {state.custodians_created} custodians with {state.tags_created} tags are "
         "in MySQL.\nFix the rows in the rejected-rows file and import that file.\n"
         "Query the tables:     connect a MySQL client to the URL that .venv/bin/exhibit-ingest database-url prints\n"
-        "Import your own file: .venv/bin/exhibit-ingest import FILE --case NAME\n"
+        "Import your own file: .venv/bin/exhibit-ingest import FILE_OR_FOLDER_OR_ZIP --case NAME\n"
         "Delete everything:    .venv/bin/exhibit-ingest reset",
         soft_wrap=True,
     )

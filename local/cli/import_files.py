@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from local.cli.arguments import DEFAULT_WORKERS
-from local.cli.exit_codes import DONE, FAILED, REJECTED
 from local.cli.signals import Interrupted
 from local.cli.workspace import Workspace
 from local.errors import LocalError, StackBusyError
+from local.exit_codes import DONE, FAILED, REJECTED
 
 # Imported when the servers have been started, see `import_files`.
 if TYPE_CHECKING:
-    from local.cli.import_session import Stack
+    from local.cli.cancellation import Stack
     from local.cli.summary import ImportResult
 
 

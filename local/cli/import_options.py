@@ -12,7 +12,7 @@ from local.errors import UsageError
 from local.option_advice import advise_option
 
 
-def import_options(mapping: Path | None, **given: str | None) -> dict[str, Any]:
+def import_options(mapping: Path | None, **given: str | bool | None) -> dict[str, Any]:
     """Return the options of the mapping file, overridden by those given on the command line; empty without either.
 
     Raises UsageError where the mapping cannot be read or the importer would reject the options.

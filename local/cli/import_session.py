@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -21,20 +21,26 @@ from rich.console import Console
 from core.imports.column_report import describe_columns
 from core.load_file.layout import Layout
 from core.load_mode import Mode
-from local.cli import report_download
-from local.cli.cancellation import cancel_import, describe_cancelled
+from local.cli.cancellation import (
+    Stack,
+    cancel_abandoned,
+    cancel_import,
+    describe_abandoned,
+    describe_cancelled,
+    describe_database,
+)
 from local.cli.checks import check_case_exists, check_overlay_case
 from local.cli.import_journal import ImportJournal, RunningImport
 from local.cli.import_status import CodeCounts, ImportProgress, ImportProgressReader, list_open_undos
 from local.cli.progress import ProgressDisplay
-from local.cli.report_download import Reports
+from local.cli.report_download import Reports, download_reports
 from local.cli.signals import Interrupted
 from local.cli.summary import ImportResult, SavedProfile
 from local.cli.upload_and_wait import build_upload_key, upload_load_file, wait_for_import
 from local.errors import DiskFullError, ImportRefusedError, ImportStalledError, LocalError, UsageError
 from local.profiles import apply_profile, save_profile
 from local.services.disk_space import check_disk_space, temporary_folder
-from local.services.mysql_connection import describe_error, describe_place
+from local.services.mysql_connection import describe_error
 from local.stack import LocalStack
 from local.stack.served_stack import ServedStack
 from local.undo.resuming import describe_resumed, resume_undos
@@ -44,8 +50,7 @@ if TYPE_CHECKING:
 
     from local.cli.import_files import ImportRequest
 
-Stack: TypeAlias = LocalStack | ServedStack
-_Details: TypeAlias = tuple[CodeCounts, Layout | None]
+ImportDetails: TypeAlias = tuple[CodeCounts, Layout | None, dict[str, int] | None]
 
 SERVICE_ERRORS = (LocalError, Boto3Error, BotoCoreError, ClientError, MySQLError)
 _INTERRUPTED = "the command was interrupted"
@@ -70,7 +75,7 @@ def import_into(
         except UsageError:
             raise
         except SERVICE_ERRORS as exc:
-            session.fail(_describe_error(exc), reconnect)
+            session.fail(describe_service_error(exc), reconnect)
         except Interrupted:
             session.fail(_INTERRUPTED)
             raise
@@ -88,41 +93,13 @@ class _Session:
         stack = self.stack
         if isinstance(stack, LocalError):
             raise stack
-        self.display.note(_describe_stack(stack))
-        if isinstance(stack, ServedStack) and self.request.workers:
-            self.display.warn("--workers has no effect: `exhibit-ingest serve` runs the functions with its own number")
-        with stack, ImportProgressReader(stack.database_url) as states:
-            for upload, state, reports in cancel_abandoned(stack):
-                self.display.warn(_describe_abandoned(upload, state, reports))
-            if isinstance(stack, LocalStack):
-                # The stack of `serve` has resumed them.
-                for undo in resume_undos(stack, list_open_undos(stack.database_url)):
-                    self.display.warn(describe_resumed(undo))
-            if self.request.profile:
-                options = apply_profile(stack, self.request.tenant, self.request.profile, self.request.options)
-                self.request = replace(self.request, options=options)
-            self._check_case(states.list_case_names(self.request.tenant))
+        with enter_stack(stack, self.request, self.display) as (states, self.request):
             for file in self.request.files:
                 self.current = _Import(stack, states, self.request, file, self.display)
-                self.results.append(self._save_profile(stack, self.current.run()))
-
-    def _check_case(self, names: Sequence[str]) -> None:
-        if self.request.options.get("mode") == Mode.OVERLAY:
-            check_overlay_case(names, self.request.case)
-        elif not self.request.create_case:
-            check_case_exists(names, self.request.case)
-
-    def _save_profile(self, stack: Stack, result: ImportResult) -> ImportResult:
-        """Save how the first file was read, if that is requested; return the result with the profile or refusal."""
-        name = self.request.save_profile
-        if name is None or result.failed or result.state is None or any(each.saved_profile for each in self.results):
-            return result
-        try:
-            version = save_profile(stack, self.request.tenant, name, result.state.id, self.request.options)
-        except LocalError as exc:
-            self.display.warn(str(exc))
-            return replace(result, is_profile_refused=True)
-        return replace(result, saved_profile=SavedProfile(name, version))
+                result = self.current.run()
+                if not any(each.saved_profile for each in self.results):
+                    result = keep_profile(stack, self.request, result, self.display)
+                self.results.append(result)
 
     def fail(self, error: str, reconnect: Callable[[], Stack] | None = None) -> None:
         """Add the result of the file that was being imported, and the error for each file that is left."""
@@ -132,34 +109,53 @@ class _Session:
         self.results += [ImportResult(file, None, error, 0.0) for file in left]
 
 
+@contextlib.contextmanager
+def enter_stack(
+    stack: Stack, request: ImportRequest, display: ProgressDisplay
+) -> Iterator[tuple[ImportProgressReader, ImportRequest]]:
+    """Run the stack for the block, after the work of commands that were interrupted is cancelled or resumed.
+
+    Yields what reads the states of imports, and the request with the options of its profile.
+    Raises UsageError if the case does not exist and similar ones do, or an overlay needs it.
+    """
+    display.note(_describe_stack(stack))
+    if isinstance(stack, ServedStack) and request.workers:
+        display.warn("--workers has no effect: `exhibit-ingest serve` runs the functions with its own number")
+    with stack, ImportProgressReader(stack.database_url) as states:
+        for upload, state, reports in cancel_abandoned(stack):
+            display.warn(describe_abandoned(upload, state, reports))
+        if isinstance(stack, LocalStack):
+            # The stack of `serve` has resumed them.
+            for undo in resume_undos(stack, list_open_undos(stack.database_url)):
+                display.warn(describe_resumed(undo))
+        if request.profile:
+            options = apply_profile(stack, request.tenant, request.profile, request.options)
+            request = replace(request, options=options)
+        names = states.list_case_names(request.tenant)
+        if request.options.get("mode") == Mode.OVERLAY:
+            check_overlay_case(names, request.case)
+        elif not request.create_case:
+            check_case_exists(names, request.case)
+        yield states, request
+
+
+def keep_profile(stack: Stack, request: ImportRequest, result: ImportResult, display: ProgressDisplay) -> ImportResult:
+    """Save how the file was read, if that is requested; return the result with the profile or the refusal."""
+    name = request.save_profile
+    if name is None or result.failed or result.state is None:
+        return result
+    try:
+        version = save_profile(stack, request.tenant, name, result.state.id, request.options)
+    except LocalError as exc:
+        display.warn(str(exc))
+        return replace(result, is_profile_refused=True)
+    return replace(result, saved_profile=SavedProfile(name, version))
+
+
 def _describe_stack(stack: Stack) -> str:
     if isinstance(stack, ServedStack):
         return f"Using the stack of `exhibit-ingest serve` (process {stack.address.pid}) ..."
     return "Starting the database, S3, SQS, SNS and the functions ..."
-
-
-def cancel_abandoned(stack: Stack) -> Iterator[tuple[RunningImport, ImportProgress, Reports]]:
-    """Cancel the imports of commands that were killed, and download their reports."""
-    for upload in ImportJournal(stack.state_dir).list_abandoned(_describe_database(stack)):
-        with ImportProgressReader(stack.database_url) as states:
-            state = cancel_import(stack, states, upload)
-        if state is not None:
-            yield upload, state, _download(stack, upload, state)
-
-
-def _describe_abandoned(upload: RunningImport, state: ImportProgress, reports: Reports) -> str:
-    message = f"{upload.file}, of a command that was ended: {describe_cancelled(state)}"
-    return f"{message} Its reports: {reports.report.parent}" if reports.report else message
-
-
-def _describe_database(stack: Stack) -> str:
-    is_private = stack.address.is_private if isinstance(stack, ServedStack) else not stack.options.database_url
-    return "private" if is_private else describe_place(stack.database_url)
-
-
-def _download(stack: Stack, upload: RunningImport, state: ImportProgress) -> Reports:
-    folder = stack.state_dir / "reports" / report_download.build_folder_name(state.id, upload.key)
-    return report_download.download(stack.s3, stack.bucket, state, folder)
 
 
 class _Import:
@@ -178,7 +174,7 @@ class _Import:
         self._has_begun = False
         self._began = time.monotonic()
         key = build_upload_key(request.tenant, request.case, file)
-        self._upload = RunningImport(str(file), request.tenant, stack.bucket, key, _describe_database(stack))
+        self._upload = RunningImport(str(file), request.tenant, stack.bucket, key, describe_database(stack))
 
     def run(self) -> ImportResult:
         """Import the file. Raises SERVICE_ERRORS, and Interrupted after the import has been cancelled."""
@@ -222,10 +218,10 @@ class _Import:
 
         state = wait_for_import(self._stack, partial(self._states.find, self._stack.bucket, self._upload.key), on_state)
         if state.failed:
-            return self._build_result(state, _describe_failure(state))
+            return self._build_result(state, describe_failure(state))
         try:
-            reports = _download(self._stack, self._upload, state)
-            return self._build_result(state, None, reports, _read_details(self._states, state))
+            reports = download_reports(self._stack, self._upload, state)
+            return self._build_result(state, None, reports, read_details(self._states, state))
         except OSError as exc:
             return self._build_result(state, f"every row is imported or rejected, but the reports are not saved: {exc}")
 
@@ -245,10 +241,10 @@ class _Import:
             # The interruption may have left the other connection in the middle of an answer.
             with ImportProgressReader(self._stack.database_url) as states:
                 state = cancel_import(self._stack, states, self._upload)
-                details = _read_details(states, state) if state else None
-            reports = _download(self._stack, self._upload, state) if state else Reports()
+                details = read_details(states, state) if state else None
+            reports = download_reports(self._stack, self._upload, state) if state else Reports()
         except (*SERVICE_ERRORS, OSError) as exc:
-            interruption.add_note(f"{_describe_error(exc)}. {_NOT_CANCELLED}")
+            interruption.add_note(f"{describe_service_error(exc)}. {_NOT_CANCELLED}")
             raise interruption from exc
         interruption.add_note(describe_cancelled(state))
         self.result = self._build_result(state, f"{_INTERRUPTED}; {describe_cancelled(state)}", reports, details)
@@ -258,23 +254,30 @@ class _Import:
         state: ImportProgress | None,
         error: str | None,
         reports: Reports | None = None,
-        details: _Details | None = None,
+        details: ImportDetails | None = None,
     ) -> ImportResult:
         seconds = time.monotonic() - self._began
-        codes, layout = details or (CodeCounts(), None)
+        codes, layout, pages = details or (CodeCounts(), None, None)
         columns = describe_columns(layout) if layout else []
         mode = layout.load_mode.mode if layout else None
-        return ImportResult(self._file, state, error, seconds, reports or Reports(), codes, columns, mode=mode)
+        found = (reports or Reports(), codes, columns)
+        return ImportResult(self._file, state, error, seconds, *found, mode=mode, pages=pages)
 
 
-def _read_details(states: ImportProgressReader, state: ImportProgress) -> _Details:
-    return states.count_codes(state.id), states.read_layout(state.id)
+def read_details(states: ImportProgressReader, state: ImportProgress) -> ImportDetails:
+    """Return the counts by code, how the file was read, and its counts of pages if it is an image load file."""
+    layout = states.read_layout(state.id)
+    pages = states.count_pages(state.id) if layout and layout.image_format else None
+    return states.count_codes(state.id), layout, pages
 
 
-def _describe_error(error: Exception) -> str:
+def describe_service_error(error: Exception) -> str:
     """Return the message for the user; of a database error, the number and message of the server or driver."""
     return describe_error(error) if isinstance(error, MySQLError) else str(error)
 
 
-def _describe_failure(state: ImportProgress) -> str:
+def describe_failure(state: ImportProgress) -> str:
+    """Return why an import has failed."""
+    if state.status == "blocked":
+        return "it was not imported, because the data file of its volume was not"
     return f"{state.failure_code}: {state.failure_message}" if state.failure_code else f"the import was {state.status}"

@@ -18,7 +18,7 @@ from local.services.mysql_connection import connect
 from local.undo.resuming import OpenUndo
 
 _FINISHED = ("completed", "completed_with_rejections", "checked")
-_FAILED = ("failed", "cancelled")
+_FAILED = ("failed", "cancelled", "blocked")
 
 _FIND = (
     "SELECT id, status, failure_code, failure_message, rows_seen, imported, unchanged, updated, rejected, warnings,"
@@ -50,10 +50,17 @@ _CHECK = (
     " new_custodians, new_tags, updates,"
     " findings, IF(report_written, generation, 0) AS reports_generation FROM import_checks WHERE import_id = %s"
 )
+_PAGES = (
+    "SELECT SUM(JSON_EXTRACT(counts, '$.lines')) AS lines_seen, SUM(JSON_EXTRACT(counts, '$.pages')) AS imported,"
+    " SUM(JSON_EXTRACT(counts, '$.lines_rejected')) AS rejected,"
+    " SUM(JSON_EXTRACT(counts, '$.documents')) AS documents,"
+    " SUM(JSON_EXTRACT(counts, '$.missing_images')) AS missing_images"
+    " FROM import_chunk_files WHERE import_id = %s"
+)
 _LAYOUT = "SELECT layout FROM imports WHERE id = %s"
 _UNFINISHED = (
     "SELECT id, tenant_id, status, COUNT(*) OVER () AS total FROM imports"
-    " WHERE status IN ('awaiting_upload', 'splitting', 'checking', 'running') ORDER BY id LIMIT %s"
+    " WHERE status IN ('awaiting_upload', 'waiting', 'splitting', 'checking', 'running') ORDER BY id LIMIT %s"
 )
 _OPEN_UNDOS = (
     "SELECT u.import_id, i.tenant_id, i.case_id, u.dry_run FROM import_undos AS u JOIN imports AS i"
@@ -108,12 +115,12 @@ class ImportProgress:
 
     @property
     def failed(self) -> bool:
-        """Whether the import failed or was cancelled."""
+        """Whether the import failed or was cancelled, or the import that it comes after did."""
         return self.status in _FAILED
 
     @property
     def ended(self) -> bool:
-        """Whether the import or its check completed, or it failed or was cancelled."""
+        """Whether the import or its check completed, or it failed, was cancelled or is blocked."""
         return self.failed or self.status in _FINISHED
 
     @property
@@ -200,6 +207,12 @@ class ImportProgressReader:
                 cursor.execute(statement, (import_id,))
                 counts.append({row["code"]: int(row["count"]) for row in cursor.fetchall()})
         return CodeCounts(*counts)
+
+    def count_pages(self, import_id: int) -> dict[str, int]:
+        """Return what the chunks of an image load file had of pages."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(_PAGES, (import_id,))
+            return {name: int(count or 0) for name, count in (cursor.fetchone() or {}).items()}
 
     def list_case_names(self, tenant: str) -> list[str]:
         """Return the names of all cases of a tenant."""

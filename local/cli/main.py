@@ -15,13 +15,15 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from local.cli.arguments import DEFAULT_WORKERS, build_parser
 from local.cli.checks import check_load_file, check_name, check_readable
-from local.cli.exit_codes import DONE, FAILED, WRONG_USAGE
 from local.cli.signals import Interrupted, interrupt_on_signals
 from local.errors import LocalError, UsageError
+from local.exit_codes import DONE, FAILED, WRONG_USAGE
+from local.volumes.arguments import FILE_OPTIONS, build_settings, check_volume_arguments, is_volume
 
 # Everything else is imported when a command needs it: --help takes no time.
 if TYPE_CHECKING:
@@ -101,10 +103,7 @@ def _run(options: argparse.Namespace, given: Workspace | None) -> int:
         return _preview(options, given)
     workspace = given or _open_workspace()
     if options.command in ("import", "check"):
-        request = _build_request(options)
-        from local.cli.import_files import import_files
-
-        return import_files(workspace, request)
+        return _import(workspace, options)
     from local.cli import commands
 
     if options.command == "undo":
@@ -128,6 +127,17 @@ def _run(options: argparse.Namespace, given: Workspace | None) -> int:
             from local.cli.reset import reset
 
             return reset(workspace, confirmed=options.yes)
+
+
+def _import(workspace: Workspace, options: argparse.Namespace) -> int:
+    request = _build_request(options)
+    if check_volume_arguments(options):
+        from local.cli.volume_import import import_volume
+
+        return import_volume(workspace, request, build_settings(options))
+    from local.cli.import_files import import_files
+
+    return import_files(workspace, request)
 
 
 def _preview(options: argparse.Namespace, given: Workspace | None) -> int:
@@ -162,14 +172,25 @@ def _read_import_options(options: argparse.Namespace) -> dict[str, Any]:
         overlay_key=options.overlay_key,
         blanks=options.blanks,
         multi_values=options.multi_values,
+        **{name: getattr(options, name, None) for name in FILE_OPTIONS},
     )
+
+
+def _check_file(file: Path, options: argparse.Namespace) -> None:
+    if file.is_dir():
+        return
+    if is_volume(file):
+        check_readable(file)
+    else:
+        check_load_file(file, options.tenant, options.case)
 
 
 def _build_request(options: argparse.Namespace) -> ImportRequest:
     for name in ("case", "tenant"):
         check_name(name, getattr(options, name))
+    check_volume_arguments(options)
     for file in options.files:
-        check_load_file(file, options.tenant, options.case)
+        _check_file(file, options)
     from local.cli.import_files import ImportRequest
 
     is_check = options.command == "check"

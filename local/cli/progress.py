@@ -88,6 +88,10 @@ class FileProgress:
         done = state.rows_seen if state.finished else state.rows_processed
         self._update(max(state.rows_seen, 1), done, self._describe(state))
 
+    def show_step(self, text: str, done: int, total: int) -> None:
+        """Update the line with a step that is not an import: what is done, and how much of how much, 0 if unknown."""
+        self._update(total or None, done, text)
+
     def _describe(self, state: ImportProgress) -> str:
         rate = state.rows_processed / max(self._clock() - self._began, 0.001)
         rows = (

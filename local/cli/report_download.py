@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from local.cli.import_journal import RunningImport
 from local.cli.import_status import ImportProgress
+from local.stack_parts import HasBucket, HasStateFolder
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -24,6 +26,11 @@ class Reports:
     options: Path | None = None
     columns: Path | None = None
     findings: Path | None = None
+    unreferenced: Path | None = None
+
+
+class ReportStack(HasBucket, HasStateFolder, Protocol):
+    """The part of a stack that has reports."""
 
 
 def build_folder_name(import_id: int, key: str) -> str:
@@ -45,3 +52,9 @@ def download(s3: S3Client, bucket: str, state: ImportProgress, directory: Path) 
             s3.download_file(bucket, item["Key"], str(path))
             paths[path.name.split(".", 1)[0]] = path
     return Reports(**{field.name: paths.get(field.name) for field in fields(Reports)})
+
+
+def download_reports(stack: ReportStack, upload: RunningImport, state: ImportProgress) -> Reports:
+    """Download the reports of an upload's import to the state directory and return their paths."""
+    folder = stack.state_dir / "reports" / build_folder_name(state.id, upload.key)
+    return download(stack.s3, stack.bucket, state, folder)

@@ -8,17 +8,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from local.cli import import_journal, sam_local
-from local.cli.exit_codes import DONE
 from local.cli.workspace import Workspace
 from local.confirmation import ask, require_terminal
+from local.exit_codes import DONE
 from local.gateway.tokens import SECRET_FILE
 from local.services.state_lock import ADDRESS_FILE, lock_state_directory
+from local.volumes.inventory import MEMORY
 
 _CONTENTS = {
     "database": "the private database with all imported documents",
     "reports": "the report files and rejected rows of all imports",
     "logs": "the logs of the last command",
-    "demo": "the load file of the demo",
+    "demo": "the files of the demo",
+    MEMORY: "the hashes of volumes' files, and which uploads of volumes were interrupted",
     SECRET_FILE: "the secret of the tokens: tokens that were printed are no longer valid",
 }
 _OTHERS = (sam_local.FOLDER, import_journal.FOLDER, ADDRESS_FILE, "lock")

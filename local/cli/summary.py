@@ -48,7 +48,10 @@ class SavedProfile(NamedTuple):
 
 @dataclass(frozen=True)
 class ImportResult:
-    """The result of one file, in seconds from upload to completion; `state` is None where its import did not start."""
+    """The result of one file, in seconds from upload to completion; `state` is None where its import did not start.
+
+    `source` is the folder or zip that a file of a volume is in.
+    """
 
     file: Path
     state: ImportProgress | None
@@ -60,6 +63,8 @@ class ImportResult:
     saved_profile: SavedProfile | None = None
     mode: Mode | None = None
     is_profile_refused: bool = False
+    pages: Mapping[str, int] | None = None
+    source: Path | None = None
 
     @property
     def status(self) -> str:
@@ -92,6 +97,7 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
         "profile": _build_profile(state),
         "saved_profile": result.saved_profile._asdict() if result.saved_profile else None,
         "rejected_by_code": dict(result.codes.rejected),
+        "pages": dict(result.pages) if result.pages else None,
         "warnings_by_code": dict(result.codes.warnings),
         "columns": [asdict(column) for column in result.columns],
         "seconds": round(result.seconds, 3),
@@ -103,6 +109,7 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
                 ("warnings", result.reports.warnings),
                 ("options", result.reports.options),
                 ("columns", result.reports.columns),
+                ("unreferenced", result.reports.unreferenced),
             )
         },
     }
@@ -138,6 +145,8 @@ def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]
         yield f"error: {result.error}"
     yield from list_advice(result)
     yield from list_columns(result.columns, reports.columns)
+    if result.pages:
+        yield _describe_pages(result.pages)
     if result.saved_profile:
         yield f"saved as profile {result.saved_profile.name!r}, version {result.saved_profile.version}"
     if result.state and result.state.rejected and reports.rejected_rows:
@@ -145,17 +154,30 @@ def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]
             yield f"rejected: {_list_counts(result.codes.rejected)}"
         yield f"rejected rows: {reports.rejected_rows}"
         yield f"reasons: {reports.report}"
-        reload = build_reload_command(reports, case, tenant)
-        yield f"Fix the rejected rows, then: {reload}"
-        if Rejection.EXISTS_WITH_OTHER_VALUES in result.codes.rejected and result.mode in (None, Mode.APPEND):
-            yield (
-                f"{Rejection.EXISTS_WITH_OTHER_VALUES}: the case has these documents with other values. If those of the"
-                f" file are right, change the documents with an overlay: {reload} --mode overlay"
-            )
+        yield from _advise_rejected(result, case, tenant)
     if result.state and result.state.warnings:
         yield f"warnings: {_list_counts(result.codes.warnings) or result.state.warnings}"
         if reports.warnings:
             yield f"details: {reports.warnings}"
+    if reports.unreferenced:
+        yield f"files that nothing names: {reports.unreferenced}"
+
+
+def _advise_rejected(result: ImportResult, case: str, tenant: str) -> Iterator[str]:
+    """Yield what to do with rejected rows."""
+    reload = build_reload_command(result.reports, case, tenant)
+    if result.source:
+        yield (
+            "Fix these lines in the volume, and import it again with --mode append_overlay: equal documents stay as"
+            " they are, and pages are replaced by those of the new volume"
+        )
+        return
+    yield f"Fix the rejected rows, then: {reload}"
+    if Rejection.EXISTS_WITH_OTHER_VALUES in result.codes.rejected and result.mode in (None, Mode.APPEND):
+        yield (
+            f"{Rejection.EXISTS_WITH_OTHER_VALUES}: the case has these documents with other values. If those of the"
+            f" file are right, change the documents with an overlay: {reload} --mode overlay"
+        )
 
 
 def list_advice(result: ImportResult) -> Iterator[str]:
@@ -164,6 +186,13 @@ def list_advice(result: ImportResult) -> Iterator[str]:
     advice = advise_option(message) if message else None
     if advice:
         yield advice
+
+
+def _describe_pages(pages: Mapping[str, int]) -> str:
+    missing = f"; {pages['missing_images']:,} of them without their image" if pages["missing_images"] else ""
+    rejected = f"; {pages['rejected']:,} lines rejected" if pages["rejected"] else ""
+    had = f"{pages['documents']:,} documents of {pages['lines_seen']:,} lines"
+    return f"images: {had}, {pages['imported']:,} new pages{missing}{rejected}"
 
 
 def _list_counts(counts: Mapping[str, int]) -> str:

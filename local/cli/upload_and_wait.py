@@ -7,14 +7,12 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from core.imports.uploads import build_object_key, build_options_key
 from local.cli.import_status import ImportProgress
 from local.errors import ImportRefusedError, ImportStalledError
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
+from local.stack_parts import HasActivity, HasBucket, HasLogs
 
 _POLL_SECONDS = 0.1
 _IDLE_CHECK_SECONDS = 1.0
@@ -23,30 +21,8 @@ STALLED_SECONDS = 30.0
 OnState = Callable[[ImportProgress | None], None]
 
 
-class RunningStack(Protocol):
-    """The part of a local stack that waiting for an import needs."""
-
-    @property
-    def log_directory(self) -> Path:
-        """Return the folder of the functions' logs."""
-
-    def is_idle(self) -> bool:
-        """Return whether no message is queued or in flight and no function is running."""
-
-    def wait_for_activity(self, seconds: float) -> None:
-        """Wait until an invocation ends, at most for that many seconds."""
-
-
-class UploadTarget(Protocol):
-    """The part of a stack that an upload needs."""
-
-    @property
-    def bucket(self) -> str:
-        """Return the name of its bucket."""
-
-    @property
-    def s3(self) -> S3Client:
-        """Return a client for its S3."""
+class RunningStack(HasActivity, HasLogs, Protocol):
+    """The part of a stack that waiting for an import needs."""
 
 
 def build_upload_key(tenant: str, case: str, file: Path) -> str:
@@ -54,7 +30,7 @@ def build_upload_key(tenant: str, case: str, file: Path) -> str:
     return build_object_key(tenant, case, str(uuid.uuid4()), file.name)
 
 
-def upload_load_file(stack: UploadTarget, file: Path, key: str, options: Mapping[str, Any]) -> None:
+def upload_load_file(stack: HasBucket, file: Path, key: str, options: Mapping[str, Any]) -> None:
     """Upload a load file, after its options; raises OSError or a boto3 error."""
     if options:
         body = json.dumps(options).encode()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from local.cli.exit_codes import DONE
 from local.cli.workspace import Workspace
 from local.errors import LocalError
+from local.exit_codes import DONE
 from local.services.mysql_connection import connect
 from local.stack.served_stack import ServedStack
 
-_PRODUCTION = "SELECT status FROM productions WHERE id = %s"
+_PRODUCTION = "SELECT status, volume FROM productions WHERE id = %s"
 
 
 def download_volume(workspace: Workspace, production_id: int, folder: Path) -> int:
@@ -21,23 +21,22 @@ def download_volume(workspace: Workspace, production_id: int, folder: Path) -> i
     stack = ServedStack.find(workspace.state_dir, workspace.template, workspace.database_url)
     if stack is None:
         raise LocalError("volumes are in the memory of `exhibit-ingest serve`, which is not running")
-    _check_production(stack.database_url, production_id)
-    prefix = f"productions/{production_id}/"
-    volumes = set()
+    volume = _read_volume(stack.database_url, production_id)
+    prefix = f"productions/{production_id}/{volume}/"
+    found = 0
     for page in stack.s3.get_paginator("list_objects_v2").paginate(Bucket=stack.bucket, Prefix=prefix):
         for item in page.get("Contents", []):
-            name = item["Key"].removeprefix(prefix)
-            target = folder / name
+            target = folder / volume / item["Key"].removeprefix(prefix)
             target.parent.mkdir(parents=True, exist_ok=True)
             stack.s3.download_file(stack.bucket, item["Key"], str(target))
-            volumes.add(folder / name.partition("/")[0])
-    if not volumes:
+            found += 1
+    if not found:
         raise LocalError(f"the files of production {production_id} were lost when an earlier `serve` ended")
-    print(*volumes, sep="\n")
+    print(folder / volume)
     return DONE
 
 
-def _check_production(database_url: str, production_id: int) -> None:
+def _read_volume(database_url: str, production_id: int) -> str:
     with connect(database_url) as connection, connection.cursor() as cursor:
         cursor.execute(_PRODUCTION, (production_id,))
         found = cursor.fetchone()
@@ -45,3 +44,4 @@ def _check_production(database_url: str, production_id: int) -> None:
         raise LocalError(f"there is no production {production_id}; GET /productions lists them")
     if found["status"] != "confirmed":
         raise LocalError(f"production {production_id} is {found['status']}; only a confirmed one has a complete volume")
+    return str(found["volume"])

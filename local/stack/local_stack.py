@@ -46,6 +46,7 @@ class LocalStack:
     """The application, running while the `with` block runs; its data, logs and secrets are in `state_dir`.
 
     `launch` starts the servers before the block, so that the caller can work while they start; `close` must follow.
+    A block within a block neither starts nor ends anything.
     """
 
     def __init__(self, state_dir: Path, options: StackOptions | None = None) -> None:
@@ -56,6 +57,7 @@ class LocalStack:
         self.template = Template.load(self._artifact.template if self._artifact else self.options.template)
         self._api: ApiGateway | None = None
         self._launched = False
+        self._blocks = 0
         self._exit = ExitStack()
         self._failed_start = ExitStack()
         self._work = ExitStack()
@@ -70,18 +72,24 @@ class LocalStack:
         self.event_sources: EventSourceMappings
 
     def __enter__(self) -> Self:
+        if self._blocks:
+            self._blocks += 1
+            return self
         self.launch()
         try:
             self._start()
         except BaseException:
             self.close()
             raise
+        self._blocks = 1
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self._blocks -= 1
+        if not self._blocks:
+            self.close()
 
     def launch(self) -> None:
         """Start the servers without waiting for them, unless that was done; raises StackBusyError and LocalError."""

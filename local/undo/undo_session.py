@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from local.errors import LocalError, UsageError
+from local.stack_parts import HasActivity, HasApi, HasBucket, HasLogs, HasStateFolder
 from local.undo.resuming import OpenUndo
 
 if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
+    pass
 
 STALLED_SECONDS = 30.0
 _USER = "exhibit-ingest"
@@ -25,35 +26,8 @@ _NOTHING_TO_CONFIRM = ("undoing", "undone", "checked")
 Undo = dict[str, Any]
 
 
-class UndoStack(Protocol):
+class UndoStack(HasActivity, HasApi, HasBucket, HasLogs, HasStateFolder, Protocol):
     """The part of a stack that an undo needs."""
-
-    @property
-    def bucket(self) -> str:
-        """Return the name of its bucket."""
-
-    @property
-    def s3(self) -> S3Client:
-        """Return a client for its S3."""
-
-    @property
-    def state_dir(self) -> Path:
-        """Return the folder of its files."""
-
-    @property
-    def log_directory(self) -> Path:
-        """Return the folder of the functions' logs."""
-
-    def is_idle(self) -> bool:
-        """Return whether no message is queued or in flight and no function is running."""
-
-    def wait_for_activity(self, seconds: float) -> None:
-        """Wait until an invocation ends, at most for that many seconds."""
-
-    def request_api(
-        self, tenant: str, user: str, method: str, path: str, body: object = None, if_match: str | None = None
-    ) -> tuple[int, bytes]:
-        """Send a request to the API, as this user, and return status code and body."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import pytest
 from pymysql import OperationalError
 from rich.console import Console
 
-from local.cli import import_session, main, upload_and_wait
+from local.cli import main, report_download, upload_and_wait
 from local.cli.import_files import ImportRequest, import_files
 from local.cli.import_journal import RunningImport
 from local.cli.import_options import import_options
@@ -210,11 +210,11 @@ def test_the_reports_of_an_import_with_the_same_id_are_kept(tmp_path: Path) -> N
     stack: Any = SimpleNamespace(s3=FakeS3(), bucket="b", state_dir=tmp_path)
     keys = [upload_and_wait.build_upload_key("local", "Smith v. Jones", Path("a.dat")) for _ in range(2)]
     uploads = [RunningImport("a.dat", "local", "b", key, "private") for key in keys]
-    reports = [import_session._download(stack, upload, state()).report for upload in uploads]
+    reports = [report_download.download_reports(stack, upload, state()).report for upload in uploads]
     assert [path and path.read_text() for path in reports] == ["1", "2"]
     assert all(path and path.parent.name.startswith("7-") for path in reports)
     # The reports of the same import replace each other.
-    assert import_session._download(stack, uploads[0], state()).report == reports[0]
+    assert report_download.download_reports(stack, uploads[0], state()).report == reports[0]
 
 
 @pytest.mark.parametrize(("rejected", "error", "code"), [(0, None, 0), (1, None, 3), (1, "stalled", 1)])

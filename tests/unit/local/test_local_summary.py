@@ -63,6 +63,7 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
         "qualifier": "þ",
         "profile": None,
         "saved_profile": None,
+        "pages": None,
         "rejected_by_code": {"MISSING_ID": 1},
         "warnings_by_code": {},
         "columns": [
@@ -78,6 +79,7 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
             "warnings": None,
             "options": "/r/options.json",
             "columns": None,
+            "unreferenced": None,
         },
     }
     assert second.keys() == first.keys()

@@ -27,7 +27,7 @@ from local.errors import UsageError
         [],
         ["import"],
         ["import", "nosuch.dat", "--case", "a"],
-        ["import", ".", "--case", "a"],
+        ["import", ".", __file__, "--case", "a"],
         ["import", __file__],
         ["import", __file__, "--case", "a/b"],
         ["import", __file__, "--case", " "],

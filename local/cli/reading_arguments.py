@@ -1,0 +1,56 @@
+"""The arguments that say how a load file is read, and whether it changes existing documents."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from core.load_mode import Blanks, Mode, MultiValues, OverlayKey
+
+
+def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how a file is read, and what is done with it."""
+    mapping = "JSON file that maps columns to fields; the end of `exhibit-ingest import --help` describes it"
+    parser.add_argument("--mapping", type=Path, metavar="FILE", help=mapping)
+    profile = "mapping profile to read the file with; the other options override it"
+    parser.add_argument("--profile", metavar="NAME", help=profile)
+    parser.add_argument(
+        "--encoding", metavar="E", help="utf-8, utf-16-le, utf-16-be or cp1252 (default: detected from the file)"
+    )
+    parser.add_argument(
+        "--delimiter",
+        metavar="D",
+        help="a character, its decimal code, or comma, tab, pipe, dc4 ... (default: detected from the file)",
+    )
+    parser.add_argument(
+        "--qualifier",
+        metavar="Q",
+        help="a character, its decimal code, or thorn, quote, none ... (default: detected from the file)",
+    )
+    zone = "IANA time zone, such as America/New_York, of times without an offset (default: as written)"
+    parser.add_argument("--time-zone", metavar="Z", help=zone)
+    _add_overlay_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object, also for an error")
+
+
+def _add_overlay_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--mode",
+        choices=[each.value for each in Mode],
+        help="append: create documents; overlay: change existing ones; append_overlay: both (default: append)",
+    )
+    parser.add_argument(
+        "--overlay-key",
+        choices=[each.value for each in OverlayKey],
+        help="the field that names the document of a row in an overlay (default: control_number)",
+    )
+    parser.add_argument(
+        "--blanks",
+        choices=[each.value for each in Blanks],
+        help="a blank cell keeps the stored value or clears it (default: keep)",
+    )
+    parser.add_argument(
+        "--multi-values",
+        choices=[each.value for each in MultiValues],
+        help="custodians and tags are added to those of the document or replace them (default: merge)",
+    )

@@ -1,0 +1,86 @@
+"""The arguments of `import` and `check` for a folder or zip."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from local.errors import UsageError
+
+_MEMBER = re.compile(r"\b(loadFile|imageLoadFile|zipNames|stripPrefix|missingFiles)\b")
+ZIP = ".zip"
+# Options of the import itself.
+_FLAGS = {
+    "--verify-hashes": (
+        "verify_hashes",
+        "read the files of a folder and compare the natives' hashes with the load file's; for a zip always done",
+    ),
+    "--verify-images": ("verify_images", "open the images and compare their pages with those in the OPT or LFP file"),
+}
+FILE_OPTIONS = ("strip_prefix", "missing_files", "verify_hashes", "verify_images")
+_OPTIONS = {
+    "--load-file": ("load_file", "P", "path of the load file in the folder or zip (default: the only one)"),
+    "--image-load-file": ("image_load_file", "P", "path of the OPT or LFP file in it (default: the only one, if any)"),
+    "--strip-prefix": ("strip_prefix", "P", r"what precedes its folders in the load files, such as D:\export"),
+    "--zip-names": ("zip_names", "E", "encoding of names in the zip that do not state theirs, such as cp932"),
+}
+
+VOLUME_HELP = """\
+A folder or zip is a volume: a DAT, CSV or TXT file and perhaps an OPT or LFP file, in its root or in DATA/, and the
+natives, texts and images that these name. It is sent whole, then its load file is imported, then its images. Files that
+are missing are warnings of their rows (NATIVE_MISSING, TEXT_MISSING, IMAGE_MISSING). If there are several load files,
+the command lists them, and --load-file and --image-load-file choose. If sending a folder was interrupted, run
+the command again: with a running `serve`, files that were sent are not sent again. docs/volumes.md has the procedure.
+With --json: {"volume": {"id", "name", "files", "bytes", "load_file", "image_load_file", "late_files"},
+  "imports": [the load file, the image load file], "pages": {"lines_seen", "imported", "rejected", "documents",
+  "missing_images"}, "files": {"natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches",
+  "unreferenced"}, "error"}; a check has "checks" in place of "imports"."""
+
+
+def add_volume_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how a volume is read."""
+    group = parser.add_argument_group("options for a folder or zip")
+    for option, (name, metavar, text) in _OPTIONS.items():
+        group.add_argument(option, dest=name, metavar=metavar, help=text)
+    group.add_argument(
+        "--missing-files",
+        choices=["warn", "reject"],
+        help="whether a row without its native or text, or a document that lacks one of its images, is rejected "
+        "(default: warn)",
+    )
+    for option, (name, text) in _FLAGS.items():
+        group.add_argument(option, dest=name, action="store_const", const=True, help=text)
+
+
+def build_settings(options: argparse.Namespace) -> dict[str, str]:
+    """Return the members of the request to import a volume that the options name."""
+    members = {"loadFile": options.load_file, "imageLoadFile": options.image_load_file, "zipNames": options.zip_names}
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def name_arguments(message: str) -> str:
+    """Return a message of the application with the arguments of the command in place of the API's members."""
+    return _MEMBER.sub(lambda found: "--" + re.sub("[A-Z]", lambda end: f"-{end[0].lower()}", found[1]), message)
+
+
+def is_volume(path: Path) -> bool:
+    """Return whether the path is a folder or a zip."""
+    return path.is_dir() or path.suffix.lower() == ZIP
+
+
+def check_volume_arguments(options: argparse.Namespace) -> bool:
+    """Return whether the command is for a volume.
+
+    Raises UsageError for a volume beside other files, and for options of a volume without one.
+    """
+    volumes = [path for path in options.files if is_volume(path)]
+    if volumes and len(options.files) > 1:
+        raise UsageError(f"{volumes[0]} is a folder or zip; {options.command} it with a command of its own")
+    names = [*(name for name, _, _ in _OPTIONS.values()), "missing_files", *(name for name, _ in _FLAGS.values())]
+    given = next((name for name in names if getattr(options, name) is not None), None)
+    if given and not volumes:
+        raise UsageError(f"--{given.replace('_', '-')} is only for a folder or zip")
+    if volumes and options.zip_names and volumes[0].is_dir():
+        raise UsageError(f"--zip-names is for a zip, and {volumes[0]} is a folder")
+    return bool(volumes)

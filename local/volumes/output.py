@@ -1,0 +1,89 @@
+"""The figures of a volume: members of the JSON object, and a table for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+Document = dict[str, Any]
+_PAGES = ("lines_seen", "imported", "rejected", "documents", "missing_images")
+_UNREFERENCED = "unreferenced"
+_FILES = ("natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches", _UNREFERENCED)
+
+
+def build_figures(volume: Document | None, imports: Sequence[Document]) -> Document:
+    """Return the members `volume`, `pages` and `files`; `imports` are those of the volume as the API has them."""
+    described = volume and {
+        **{name: volume[name] for name in ("id", "name", "files", "bytes")},
+        "load_file": volume["loadFile"],
+        "image_load_file": volume["imageLoadFile"],
+        "late_files": volume["lateFiles"],
+    }
+    return {"volume": described, "pages": _add(imports, "pages", _PAGES), "files": _add(imports, "files", _FILES)}
+
+
+def _add(imports: Sequence[Document], member: str, names: Sequence[str]) -> Document | None:
+    """Return the sums over the imports; null where no import has the member, or a figure is not known of any."""
+    found = [each[member] for each in imports if each.get(member)]
+    if not found:
+        return None
+    known = {name: [each[_to_camel(name)] for each in found if each[_to_camel(name)] is not None] for name in names}
+    figures: Document = {name: sum(values) if values else None for name, values in known.items()}
+    if known.get(_UNREFERENCED):
+        # Each import has that of the whole volume, as of its end.
+        figures[_UNREFERENCED] = known[_UNREFERENCED][-1]
+    return figures
+
+
+def _to_camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+def print_figures(figures: Document, console: Console) -> None:
+    """Print a table of natives, texts and images, and sentences about the rest."""
+    volume, files, pages = figures["volume"], figures["files"], figures["pages"]
+    if volume:
+        table = Table(box=box.SIMPLE)
+        table.add_column(Text(f"{volume['name']}: {volume['files']:,} files"), overflow="fold")
+        for name in ("found", "missing"):
+            table.add_column(name, justify="right")
+        for row in _list_rows(files, pages):
+            table.add_row(*row)
+        console.print(table)
+    for line in _list_lines(figures):
+        console.print(line, soft_wrap=True, markup=False)
+
+
+def _list_rows(files: Document | None, pages: Document | None) -> Iterator[tuple[str, str, str]]:
+    if files:
+        for kind in ("natives", "texts"):
+            yield kind, f"{files[f'{kind}_linked']:,}", f"{files[f'{kind}_missing']:,}"
+    if pages:
+        found = pages["lines_seen"] - pages["rejected"] - pages["missing_images"]
+        yield "images", f"{found:,}", f"{pages['missing_images']:,}"
+
+
+def _list_lines(figures: Document) -> Iterator[str]:
+    volume, files = figures["volume"], figures["files"]
+    if volume and volume["late_files"]:
+        yield f"LATE_FILE {volume['late_files']:,}: files that arrived too late and are not in the volume"
+    if files and _lacks_all(files):
+        yield (
+            "No file of a row was found. If the paths of the load file begin with folders that the volume does not"
+            r" have, name these: --strip-prefix VOL001, --strip-prefix D:\export"
+        )
+    if files and files["hash_mismatches"]:
+        yield f"HASH_MISMATCH {files['hash_mismatches']:,}: hashes of the load file that are not those of the natives"
+    if files and files["unreferenced"]:
+        yield f"UNREFERENCED_FILE {files['unreferenced']:,}: files of the volume that no row and no page names"
+
+
+def _lacks_all(files: Document) -> bool:
+    found = files["natives_linked"] + files["texts_linked"]
+    return not found and files["natives_missing"] + files["texts_missing"] > 0
