@@ -109,3 +109,12 @@ def produce(sender: Sender) -> None:
     made = objects_of(sender.world, production)
     assert {b"native of A", b"native of B", b"text of A", b"text of B"} <= set(made.values())
     assert "VOL001/DATA/VOL001.dat" in made
+
+
+def wait_for_executions(sender: Sender) -> None:
+    """Not only for the productions: what an execution does last would otherwise fall into the next world."""
+
+    def ended() -> bool:
+        return "RUNNING" not in sender.stack.get_execution_statuses(PRODUCE).values()
+
+    sender.until(ended, "every execution has ended")

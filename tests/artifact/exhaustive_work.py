@@ -17,21 +17,22 @@ from core.contracts.imports import SINGLE_PUT_BYTES
 from core.errors import StorageUnavailableError
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
-from shell.aws import clients, s3
+from shell.aws import clients, s3, s3_copies
 from shell.imports.start import start_imports
 from shell.imports.upload_matching import load_current_import, split_lock
-from tests.artifact import document_effects, import_effects
+from tests.artifact import document_effects, import_effects, volume_effects, volume_work
 from tests.artifact.import_effects import DONE, THREE
 from tests.artifact.queue_work import leave_messages_behind, redeliver_what_fails
 from tests.artifact.sending import HTTP_S, Api, Sender
 from tests.artifact.watching import Watched
+from tests.integration.volumes.support import work_messages
 from tests.support.emptying import empty_tables
 from tests.support.productions import ask, put_documents, put_file, status_of
 from tests.support.world import World, completion_messages, request_messages, sqs_event, taken_from
 
 PART = 5 * 1024 * 1024
 Effect = Callable[[Sender], None]
-MODULES = (import_effects, document_effects)
+MODULES = (import_effects, document_effects, volume_effects)
 HANDLERS = {name: each.handler.partition(".")[0] for name, each in Template.load(DEFAULT_TEMPLATE).functions.items()}
 REJECTED = b"Control Number,Title\r\nA-1,one\r\n,two\r\n"
 
@@ -152,22 +153,13 @@ def an_import_is_undone_and_the_report_of_it_read(sender: Sender) -> None:
     assert _put("GET", undone["report"]).content.startswith(b"\xef\xbb\xbfline,")
 
 
-def _until_executions_end(sender: Sender) -> None:
-    """Not only their productions: what an execution does last would otherwise fall into the next world."""
-
-    def ended() -> bool:
-        return "RUNNING" not in sender.stack.get_execution_statuses(document_effects.PRODUCE).values()
-
-    sender.until(ended, "every execution has ended")
-
-
 def a_production_with_a_missing_file_is_undone(sender: Sender) -> None:
     """What was copied before is deleted."""
     put_documents(sender.world, ["A", "B"])
     clients.s3().delete_object(Bucket=sender.world.bucket, Key="files/tenant/Case/TEXT/B.txt")
     production = ask()
     assert sender.send("start_production", productionId=production) == DONE
-    _until_executions_end(sender)
+    document_effects.wait_for_executions(sender)
     assert status_of(sender.world, production) == "cancelled", status_of(sender.world, production)
 
 
@@ -176,7 +168,7 @@ def a_production_is_looked_up_that_nothing_was_heard_of(sender: Sender) -> None:
     put_documents(sender.world, ["A"])
     first = ask()
     assert sender.send("start_production", productionId=first) == DONE
-    _until_executions_end(sender)
+    document_effects.wait_for_executions(sender)
     second = ask(prefix="OTHER")
     [(arn,)] = sender.world.query("SELECT execution_arn FROM productions WHERE id = :p", p=first)
     old = "UPDATE productions SET execution_arn = :arn, updated_at = NOW(6) - INTERVAL 1 DAY WHERE id = :p"
@@ -203,6 +195,13 @@ BY_BUILT_FUNCTIONS: tuple[Effect, ...] = (
     a_production_with_a_missing_file_is_undone,
     a_production_is_looked_up_that_nothing_was_heard_of,
     a_production_is_cancelled,
+    volume_work.a_volume_is_imported_undone_and_deleted,
+    volume_work.a_volume_is_checked_and_then_imported,
+    volume_work.a_zip_that_is_not_there_is_missed,
+    volume_work.a_production_is_checked_whose_files_are_missing,
+    volume_work.a_zip_is_expanded_beside_what_is_there,
+    volume_work.a_large_file_of_a_volume_is_sent_in_parts,
+    volume_work.work_that_failed_goes_back_once,
 )
 
 
@@ -226,11 +225,11 @@ def copy_what_is_large(watched: Watched) -> None:
     put_file(world, "NATIVE/LARGE.bin", "x" * (PART + 1))
     small = TransferConfig(multipart_threshold=PART, multipart_chunksize=PART, max_concurrency=1)
     with watched.acting_as("ProduceFunction"), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(s3, "LARGEST_SINGLE_COPY", PART)
-        patch.setattr(s3, "_MULTIPART_COPY", small)
+        patch.setattr(s3_copies, "LARGEST_SINGLE_COPY", PART)
+        patch.setattr(s3_copies, "_MULTIPART_COPY", small)
         for _ in range(2):
-            copied = s3.copy_object(world.bucket, "files/tenant/Case/NATIVE/LARGE.bin", "productions/1/L.bin")
-            assert copied is None
+            copied = s3_copies.copy_object(world.bucket, "files/tenant/Case/NATIVE/LARGE.bin", "productions/1/L.bin")
+            assert not isinstance(copied, str)
 
 
 def split_what_is_large(watched: Watched) -> None:
@@ -260,6 +259,7 @@ def do_everything(watched: Watched, handlers: Iterable[str]) -> dict[str, Except
     write_what_is_large_and_what_fails(watched, "WriteImportReportFunction", "reports/1/1/large.csv")
     write_what_is_large_and_what_fails(watched, "ProduceFunction", "productions/1/VOL001/DATA/large.dat")
     write_what_is_large_and_what_fails(watched, "StartImportFunction", "splits/1/large")
+    volume_work.write_large_entries(watched)
     copy_what_is_large(watched)
     redeliver_what_fails(watched)
     leave_messages_behind(watched)
@@ -275,6 +275,7 @@ def _work(sender: Sender, work: Effect) -> None:
     sender.world.chunk_messages()
     completion_messages()
     taken_from(sender.stack.queue_url("ImportReportsQueue"))
+    work_messages()
     work(sender)
     failures = sender.stack.failures(failed_before)
     assert not failures, failures

@@ -31,6 +31,7 @@ QUEUES: Mapping[str, Callable[[Settings], str]] = {
     "CompleteImportFunction": lambda config: config.import_completions_queue_url,
     "WriteImportReportFunction": lambda _: _other_queue("ImportReports"),
     "StartProductionFunction": lambda _: _other_queue("ProductionRequests"),
+    "ProcessVolumeFunction": lambda config: config.volume_work_queue_url,
 }
 
 

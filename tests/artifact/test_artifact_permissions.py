@@ -29,22 +29,24 @@ from tests.unit.template.conftest import TEMPLATE, Deployed, deployed_with, list
 from tools.check_template import transform
 
 WIRED = Template.load(DEFAULT_TEMPLATE)
-LOAD_FILES = "arn:aws:s3:::exhibit-ingest-local-123456789012-evidence/imports/*"
+EVIDENCE = "arn:aws:s3:::exhibit-ingest-local-123456789012-evidence"
 # Of an upload that S3 names no version of, as while somebody has suspended the bucket's versioning; every other is read
 # by its version.
-UNSEEN = {
-    Grant(function, "s3:GetObject", LOAD_FILES)
-    for function in (
-        *("StartImportFunction", "ImportChunkFunction", "WriteImportReportFunction"),
-        *("ImportChecksApiFunction", "ProfilesApiFunction"),
-    )
+READERS = (
+    *("StartImportFunction", "ImportChunkFunction", "WriteImportReportFunction"),
+    *("ImportChecksApiFunction", "ProfilesApiFunction"),
+)
+UNSEEN = {Grant(each, "s3:GetObject", f"{EVIDENCE}/{place}/*") for each in READERS for place in ("imports", "volumes")}
+UNSEEN |= {
+    Grant("ProcessVolumeFunction", "s3:GetObject", f"{EVIDENCE}/archives/*"),
+    Grant("ProduceFunction", "s3:GetObject", f"{EVIDENCE}/volumes/*"),
 }
 # The local stack's functions are told DATABASE_URL, and look up no secret; the other secret is every function's.
 ADMINISTRATOR = "arn:aws:local:::DatabaseCluster.MasterUserSecret.SecretArn"
 UNSEEN |= {Grant("MigrateDatabaseFunction", "secretsmanager:GetSecretValue", ADMINISTRATOR)}
 # They name a class of which they do not use this method.
 NOT_MADE = {("ImportChunkFunction", "s3.head_object"), ("WriteImportReportFunction", "s3.head_object")}
-NOT_MADE |= {("ImportChecksApiFunction", "s3.get_object")}
+NOT_MADE |= {("ImportChecksApiFunction", "s3.get_object"), ("ProductionsApiFunction", "s3.get_object")}
 # They give no queue to `sqs_handler`, which then neither postpones a message nor sends it again.
 NOT_MADE |= {
     ("SettleFailedChunkFunction", "sqs.change_message_visibility"),
@@ -164,6 +166,9 @@ def test_everything_that_a_function_can_ask_for_was_asked_for(asked: list[Asked]
         ("StartProductionFunction", "lambda:InvokeFunction", ":ProduceFunction:live"),
         ("ResumeProductionsFunction", "lambda:GetDurableExecution", ":ProduceFunction:"),
         ("PublishOutboxFunction", "sns:Publish", ":EventsTopic"),
+        ("CompleteImportFunction", "sqs:SendMessage", ":ImportRequestsQueue"),
+        ("ProcessVolumeFunction", "s3:DeleteObjectVersion", "/volumes/"),
+        ("VolumesApiFunction", "s3:PutObject", "/archives/"),
     ],
 )
 def test_an_action_that_is_taken_away_is_missed(

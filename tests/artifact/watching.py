@@ -67,7 +67,9 @@ def watched(artifact: Artifact, schema_url: URL, state: Path) -> Iterator[Watche
 @contextmanager
 def seen_here(stack: LocalStack) -> Iterator[dict[str, str]]:
     """The stack's environment is this process's too."""
-    found = stack.environment("StartProductionFunction")
+    # Tests send to the queue of volumes' work, whose URL few functions have.
+    url = stack.environment("ProcessVolumeFunction")["VOLUME_WORK_QUEUE_URL"]
+    found = {**stack.environment("StartProductionFunction"), "VOLUME_WORK_QUEUE_URL": url}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in found.items():
             patch.setenv(name, value)

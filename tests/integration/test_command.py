@@ -70,13 +70,13 @@ def test_one_failing_file_fails_the_command_and_not_the_others(
     workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good = generate(Spec(rows=5, seed=3)).write(tmp_path / "good.dat")
-    image_list = tmp_path / "volume.opt"
-    image_list.write_bytes(b"ABC001,VOL01,IMAGES\\ABC001.tif,Y,,,1\r\n")
-    code, printed = run(workspace, capsys, str(image_list), str(good))
+    without_ids = tmp_path / "list.csv"
+    without_ids.write_bytes(b"Title,Author\r\nOne,Ann\r\n")
+    code, printed = run(workspace, capsys, str(without_ids), str(good))
     failed, imported = printed["imports"]
     assert code == 1
     assert (failed["status"], failed["imported"]) == ("failed", 0)
-    assert "OPT" in failed["error"]
+    assert "NO_ID_COLUMN" in failed["error"]
     assert (imported["status"], imported["imported"]) == ("completed", 5)
 
 

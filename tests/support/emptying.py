@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-import boto3
 from sqlalchemy import Engine, MetaData, text
 
+from shell.aws.object_versions import delete_page
 from shell.tables import metadata
 
 # Where many add the same row at once: over one that was deleted and is not purged yet, an insert locks the gap before
@@ -35,4 +35,6 @@ def restart_ids(engine: Engine) -> None:
     with engine.connect() as connection:
         for table in connection.execute(text(counted), {"auto": "%auto_increment%"}).scalars().all():
             connection.execute(text(f"ALTER TABLE {table} AUTO_INCREMENT = 1"))
-    boto3.resource("s3").Bucket(os.environ["BUCKET"]).object_versions.delete()
+    # Page after page from the beginning: markers of a page that is gone can skip others.
+    while delete_page(os.environ["BUCKET"], ""):
+        pass

@@ -74,6 +74,8 @@ def _of_s3(operation: str, asked: Asked) -> Iterator[Need]:
         yield from _copying(place, asked)
     elif operation == "AbortMultipartUpload":
         yield Need("s3:AbortMultipartUpload", place)
+    elif operation == "ListObjectsV2":
+        yield Need("s3:ListBucket", bucket)
     elif operation == "ListObjectVersions":
         yield Need("s3:ListBucketVersions", bucket)
     elif operation == "DeleteObjects":

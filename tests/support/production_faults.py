@@ -20,13 +20,13 @@ from core.saga import PART, SagaContext, SagaStep
 from shell.aws.durable_execution import durable_handler
 from shell.productions.queries import get_production
 from shell.productions.saga import STEPS, produce
-from tests.support.productions import CALLER, Handler, cancel, documents_of, objects_of, status_of, steps_of
+from tests.support.productions import CALLER, MANIFESTS, Handler, cancel, documents_of, objects_of, status_of, steps_of
 from tests.support.world import World
 
-# Two documents, each of them a part: two parts of copies, and one of load files.
+# Two documents, each of them a part: two parts of copies, one of load files, and one that reads them back.
 NUMBERS = ("DOC-1", "DOC-2")
 PART_SIZE = 1
-FORWARD = ("begin", "reserve", "copy:1", "copy:2", "copy:3", "confirm", "notify")
+FORWARD = ("begin", "reserve", "copy:1", "copy:2", "copy:3", "copy:4", "confirm", "notify")
 BACKWARD = ("undo copy", "undo reserve", "undo begin")
 VOLUME = {
     *(f"{kind}/000{n}/{{0}}000000{n}.{end}" for n in (1, 2) for kind, end in (("NATIVES", "docx"), ("TEXT", "txt"))),
@@ -153,7 +153,7 @@ def assert_confirmed(world: World, production_id: int, prefix: str = "ACME") -> 
     assert events_of(world, production_id).count("confirmed") == 1
     assert "cancelled" not in events_of(world, production_id)
     objects = objects_of(world, production_id)
-    assert set(objects) == {"VOL001/" + name.format(prefix) for name in VOLUME}
+    assert set(objects) == {"VOL001/" + name.format(prefix) for name in VOLUME} | MANIFESTS | {".manifest/0002.csv"}
     assert objects[f"VOL001/NATIVES/0002/{prefix}0000002.docx"] == b"native of DOC-2"
     assert is_closed(world, production_id)
 

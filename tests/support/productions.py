@@ -24,6 +24,8 @@ from tests.support.world import World
 
 CALLER = Caller(tenant_id="tenant", user_id="user")
 FORM = BatesFormat("ACME", 7)
+# What a volume of one part has beside the files that its load files name.
+MANIFESTS = {"VOL001/MANIFEST.csv", "VOL001/MANIFEST.sha256", ".manifest/0001.csv"}
 Handler = Callable[[Any, Any], Any]
 
 

@@ -32,6 +32,11 @@ _DUMP = {
     "taggings": """
         SELECT l.exhibit_id, CAST(t.name AS BINARY), l.user_id FROM taggings AS l
         JOIN tags AS t ON t.id = l.tag_id ORDER BY 1, 2""",
+    "pages": """
+        SELECT e.control_number, p.page_no, p.image_key, p.path, f.path, p.page_in_file, p.rotation, s.import_id,
+               s.line_no, s.volume_id, s.page_count, s.declared_count
+        FROM exhibits AS e JOIN page_sets AS s ON s.id = e.page_set_id JOIN pages AS p ON p.page_set_id = s.id
+        LEFT JOIN volume_files AS f ON f.id = p.file_id ORDER BY 1, 2""",
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 import boto3
+from moto.s3.models import FakeKey, s3_backends
 from moto.sqs.models import sqs_backends
 from sqlalchemy import Engine, text
 
@@ -30,6 +31,7 @@ Handler = Callable[[dict[str, Any], Any], Any]
 Message = dict[str, Any]
 ACCOUNT = "123456789012"
 RECEIVED_AT_MOST = 10
+VISIBILITY_S = 30
 
 
 class Context:
@@ -72,7 +74,20 @@ def call(handler: Handler, *bodies: Mapping[str, Any]) -> bool:
 
 
 def taken_from(url: str) -> list[Message]:
-    """Take all messages from a queue."""
+    """Take all visible messages from a queue; without requests where moto is in this process."""
+    name = url.rpartition("/")[2]
+    backend = next((each for each in sqs_backends[ACCOUNT].values() if name in each.queues), None)
+    if backend is None:
+        return _taken_by_requests(url)
+    bodies: list[str] = []
+    while received := backend.receive_message(name, RECEIVED_AT_MOST, 0, VISIBILITY_S):
+        bodies += [message.body for message in received]
+        for message in received:
+            backend.delete_message(name, str(message.receipt_handle))
+    return [json.loads(body) for body in bodies]
+
+
+def _taken_by_requests(url: str) -> list[Message]:
     messages: list[Message] = []
     received: list[Any] = [None] * RECEIVED_AT_MOST
     # moto hands out all that are visible, up to the limit.
@@ -89,12 +104,22 @@ def taken_from(url: str) -> list[Message]:
 
 
 def empty_queues() -> None:
-    """Delete all messages of all queues, without requests: moto is in this process."""
+    """Delete all messages of all queues, without requests."""
     for backend in sqs_backends[ACCOUNT].values():
         for name, queue in backend.queues.items():
             # moto refuses a second purge within a minute, as SQS does.
             queue.last_purged_at = None
             backend.purge_queue(name)
+
+
+def empty_bucket(name: str) -> None:
+    """Delete all versions of all objects, without requests: moto copies them all whenever it lists versions."""
+    keys = next(each.buckets[name].keys for each in s3_backends[ACCOUNT].values() if name in each.buckets)
+    for _, versions in keys.iterlists():
+        for version in versions:
+            if isinstance(version, FakeKey):
+                version.dispose()
+    keys.clear()
 
 
 def request_messages() -> list[Message]:
@@ -133,6 +158,7 @@ class World:
             "IMPORT_CHUNKS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-chunks")["QueueUrl"],
             "IMPORT_COMPLETIONS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-completions")["QueueUrl"],
             "OUTBOX_WAKE_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-wakes")["QueueUrl"],
+            "VOLUME_WORK_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-volumes")["QueueUrl"],
             "PRODUCTION_CHECKS_QUEUE_URL": sqs.create_queue(QueueName=f"{name}-checks")["QueueUrl"],
             "EVENTS_TOPIC_ARN": boto3.client("sns").create_topic(Name=f"{name}-events")["TopicArn"],
         }

@@ -17,6 +17,7 @@ from tests.torture.access_tenants import (
     SHARED_PREFIX,
     SHARED_PROFILE,
     SHARED_TAG,
+    SHARED_VOLUME,
     Tenant,
 )
 
@@ -35,6 +36,10 @@ OPTIONS = {
     "body:options.overlayKey": "control_number",
     "body:options.blanks": "clear",
     "body:options.multiValues": "replace",
+    "body:options.missingFiles": "reject",
+    "body:options.stripPrefix": "D:\\export",
+    "body:options.verifyHashes": True,
+    "body:options.verifyImages": True,
 }
 PREVIEW = {
     "encoding": "utf-8",
@@ -55,7 +60,7 @@ OF_EXHIBITS = ("batesBegin", "batesEnd", "parentControlNumber", "title", "fileNa
 def requests_of(tenant: Tenant) -> list[Asked]:
     """All of them, each as a tenant would send it for the first time."""
     of_imports = [*_cases(tenant), *_imports(tenant), *_profiles(tenant)]
-    found = [*of_imports, *_exhibits(tenant), *_custody(tenant), *_productions(tenant)]
+    found = [*of_imports, *_volumes(tenant), *_exhibits(tenant), *_custody(tenant), *_productions(tenant)]
     return [_keyed(tenant, each) for each in found]
 
 
@@ -124,6 +129,28 @@ def _imports(tenant: Tenant) -> Iterator[Asked]:
         yield Asked(f"POST /imports/{{importId}}/{what}", {"path:importId": tenant.ids[state]})
 
 
+def _volumes(tenant: Tenant) -> Iterator[Asked]:
+    for case in (SHARED_CASE, tenant.case):
+        yield _asked("POST /volumes", case=case, name=f"{tenant.mark} VOL")
+        zipped: dict[str, Any] = {"archive.fileName": f"{tenant.mark}.zip", "archive.size": 83}
+        yield _asked("POST /volumes", case=case, name=SHARED_VOLUME, **zipped)
+        yield from _page(tenant, "GET /volumes", case=case)
+    yield from _page(tenant, "GET /volumes")
+    yield Asked("GET /volumes/{volumeId}", {"path:volumeId": tenant.ids["volume"]})
+    yield from _page(tenant, "GET /volumes/{volumeId}/files", volumeId=tenant.ids["volume"])
+    said = {"path": f"{tenant.mark}/2.txt", "size": 1, "sha256": "0" * 64}
+    declared = {f"body:{name}": value for name, value in said.items()}
+    yield Asked("POST /volumes/{volumeId}/files", {"path:volumeId": tenant.ids["open volume"], **declared}, True)
+    chosen = {"body:loadFile": f"{tenant.mark}.csv", "body:imageLoadFile": f"{tenant.mark}.opt", "body:dryRun": True}
+    one = {"path:volumeId": tenant.ids["open zip"], "body:zipNames": "cp437", **chosen, **OPTIONS}
+    yield Asked("POST /volumes/{volumeId}/import", one)
+    for profile in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
+        yield Asked(
+            "POST /volumes/{volumeId}/import", {"path:volumeId": tenant.ids["open zip"], "body:profile": profile}
+        )
+    yield Asked("DELETE /volumes/{volumeId}", {"path:volumeId": tenant.ids["open volume"]})
+
+
 def _profiles(tenant: Tenant) -> Iterator[Asked]:
     preview = Asked("GET /imports/{importId}/preview", {"path:importId": tenant.ids["loaded"]})
     yield preview
@@ -159,7 +186,8 @@ def _exhibits(tenant: Tenant) -> Iterator[Asked]:
         yield _asked("POST /custodians", case=case, name=f"{mark} Room")
     one = {"path:exhibitId": exhibits[0]}
     yield Asked("GET /exhibits/{exhibitId}", one)
-    yield from _page(tenant, "GET /exhibits/{exhibitId}/changes", exhibitId=exhibits[0])
+    for what in ("changes", "pages"):
+        yield from _page(tenant, f"GET /exhibits/{{exhibitId}}/{what}", exhibitId=exhibits[0])
     texts = {f"body:{name}": f"{mark} {name}" for name in OF_EXHIBITS} | dict.fromkeys(DATES, "2019-12-31T23:59:59")
     matching = {"header:If-Match": f'"{tenant.ids["versions"][0]}"'}
     yield Asked("PATCH /exhibits/{exhibitId}", {**one, **texts, **matching})
@@ -212,10 +240,12 @@ def _productions(tenant: Tenant) -> Iterator[Asked]:
         (tenant.case, f"{mark} Grace", f"{mark} Privileged"),
     ):
         query = {"body:query.custodian": holder, "body:query.tag": tag}
-        asked = _asked("POST /productions", case=case, **wanted, properties=[f"{mark} From"])
-        yield asked.with_values(query)
+        for route in ("POST /productions", "POST /productions/check"):
+            yield _asked(route, case=case, **wanted, properties=[f"{mark} From"]).with_values(query)
     named = {**wanted, "prefix": f"{mark}-N", "startAt": 7, "exhibitIds": tenant.ids["exhibits"][:2]}
-    yield _asked("POST /productions", **named, case=tenant.case)
+    named |= {"numbering": "page", "slipSheets": True}
+    for route in ("POST /productions", "POST /productions/check"):
+        yield _asked(route, **named, case=tenant.case)
     yield from _page(tenant, "GET /productions")
     for case in (SHARED_CASE, tenant.case):
         yield from _page(tenant, "GET /productions", case=case)

@@ -12,8 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import process_volume
+from shell.aws import clients
+from shell.settings import settings
 from tests.support.productions import execute
-from tests.support.world import World, request_messages
+from tests.support.world import World, call, request_messages, taken_from
 from tests.torture.access_document import places
 from tests.torture.access_sites import Asked, Said, ask, put
 
@@ -90,7 +93,9 @@ def settle(world: World, tenant: Tenant) -> Tenant:
     tenant.ids["awaiting"] = _announce(tenant, tenant.case)[0]
     tenant.ids["cancelled"] = _cancelled(world, tenant)
     tenant.ids["checked"] = _checked(world, tenant)
+    _send_volumes(world, tenant)
     _try_undo(world, tenant)
+    _set_pages(world, tenant)
     _hold(tenant)
     _keep_profiles(tenant)
     _put_into_states(world, tenant)
@@ -115,9 +120,15 @@ def lists_of(tenant: Tenant) -> dict[str, dict[str, Any]]:
         "GET /imports/{importId}/undo/kept": {**loaded, "query:limit": 4},
         "GET /exhibits": of_case,
         "GET /exhibits/{exhibitId}/changes": {"path:exhibitId": tenant.ids["exhibits"][0]},
+        "GET /exhibits/{exhibitId}/pages": {
+            "path:exhibitId": tenant.ids["exhibits"][0],
+            "query:limit": 1 + tenant.more,
+        },
         "GET /custodians": of_case,
         "GET /custody-periods": of_device,
         "GET /custody-changes": of_device,
+        "GET /volumes": {},
+        "GET /volumes/{volumeId}/files": {"path:volumeId": tenant.ids["volume"], "query:limit": 1 + tenant.more},
         "GET /productions": {},
         "GET /productions/{productionId}/documents": {"path:productionId": tenant.ids["confirmed"]},
     }
@@ -166,11 +177,48 @@ def _checked(world: World, tenant: Tenant) -> int:
     return import_id
 
 
+def _send_volumes(world: World, tenant: Tenant) -> None:
+    """A volume that is ready, one that takes files, and a zip that is uploaded."""
+    named = {"body:case": tenant.case, "body:name": SHARED_VOLUME}
+    made = done(tenant, "POST /volumes", named)
+    for path in (f"{tenant.mark}.csv", f"{tenant.mark}/1.txt", f"{tenant.mark}/2.txt"):
+        clients.s3().put_object(Bucket=world.bucket, Key=made["prefix"] + path, Body=load_file(tenant))
+    tenant.ids["volume"] = made["id"]
+    done(tenant, "POST /volumes/{volumeId}/import", {"path:volumeId": made["id"], "body:dryRun": False})
+    for message in taken_from(settings().volume_work_queue_url):
+        assert call(process_volume.lambda_handler, message)
+    tenant.ids["open volume"] = done(tenant, "POST /volumes", {**named, "body:name": f"{tenant.mark} open"})["id"]
+    zipped = {"body:archive.fileName": f"{tenant.mark}.zip", "body:archive.size": 4}
+    made = done(tenant, "POST /volumes", {**named, **zipped})
+    tenant.ids["open zip"] = made["id"]
+    key = f"archives/{tenant.name}/{tenant.case}/{made['id']}/{tenant.mark}.zip"
+    clients.s3().put_object(Bucket=world.bucket, Key=key, Body=b"zip!")
+
+
 def _try_undo(world: World, tenant: Tenant) -> None:
     """A dry run of an undo, which keeps the documents that have Bates numbers."""
     done(tenant, "POST /imports/{importId}/undo", {"path:importId": tenant.ids["loaded"], "body:dryRun": True})
     for message in request_messages():
         world.finish(message)
+
+
+def _set_pages(world: World, tenant: Tenant) -> None:
+    """Two pages of the tenant's first document, and as many more as the tenant has of everything."""
+    exhibit, volume, pages = tenant.ids["exhibits"][0], tenant.ids["volume"], [*range(1, tenant.more + 3)]
+    world.query(
+        "INSERT INTO page_sets (case_id, import_id, line_no, volume_id, page_count, content_hash) "
+        "SELECT case_id, :i, 1, :v, :n, REPEAT('h', 32) FROM exhibits WHERE id = :e",
+        i=tenant.ids["loaded"],
+        v=volume,
+        n=len(pages),
+        e=exhibit,
+    )
+    [(page_set,)] = world.query("SELECT id FROM page_sets WHERE import_id = :i", i=tenant.ids["loaded"])
+    insert = "INSERT INTO pages (page_set_id, page_no, image_key, path, page_in_file, rotation) VALUES"
+    for page in pages:
+        key = f"{tenant.mark}-{page}"
+        world.query(f"{insert} (:s, :p, :k, :path, 0, 0)", s=page_set, p=page, k=key, path=f"{key}.tif")
+    world.query("UPDATE exhibits SET page_set_id = :s WHERE id = :e", s=page_set, e=exhibit)
 
 
 def _produce(tenant: Tenant, case: str, numbering: Mapping[str, Any]) -> int:

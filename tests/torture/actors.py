@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.torture.file_plans import FilePlan
 
 ENDED = frozenset({"completed", "completed_with_rejections", "failed", "cancelled"})
-PATIENCE_S = 120.0
+PATIENCE_S = 240.0
 # For so long nothing may follow a cancellation.
 CALM_S = 1.0
 PRODUCTIONS = 4

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.support.queried import Queried
-from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding
+from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding, compare
 from tests.torture.ledger import Check, Ledger
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _judge_truth(check: Check, result: dict[str, Any]) -> Iterator[Finding]:
         yield Finding(MISPLACED, f"{place} counted {got}, the file has {expected}")
     codes = Counter((record.first_line, code) for record in truth.rejected for code in record.codes)
     errors = Counter((each["line"], each["code"]) for each in check.findings if each["severity"] == "error")
-    yield from _compare(f"{place}: errors", codes, errors)
+    yield from compare(f"{place}: errors", codes, errors)
 
 
 def _judge_summary(check: Check, result: dict[str, Any]) -> Iterator[Finding]:
@@ -86,7 +86,7 @@ def _judge_summary(check: Check, result: dict[str, Any]) -> Iterator[Finding]:
         counted[code] += rows
     counted.update(each["code"] for each in check.findings if each["severity"] != "error")
     told = Counter({each["code"]: each["count"] for each in result["findings"]})
-    yield from _compare(f"the check of import {check.upload.import_id}: its summary", counted, told)
+    yield from compare(f"the check of import {check.upload.import_id}: its summary", counted, told)
 
 
 def _judge_stored(check: Check, at: Queried) -> Iterator[Finding]:
@@ -98,7 +98,7 @@ def _judge_stored(check: Check, at: Queried) -> Iterator[Finding]:
         one=PER_ATTEMPT,
     )
     stored = Counter(Found(*row) for row in rows)
-    yield from _compare(f"findings of the check of import {check.upload.import_id}", stored, _read(check))
+    yield from compare(f"findings of the check of import {check.upload.import_id}", stored, _read(check))
     for found, count in stored.items():
         if count > 1 and found.code.startswith(OF_CHECKS_ALONE):
             yield Finding(DOUBLED, f"import {check.upload.import_id}: {found} was found {count} times")
@@ -115,7 +115,7 @@ def _judge_file(check: Check, at: Queried, s3: S3Client, bucket: str) -> Iterato
     text = s3.get_object(Bucket=bucket, Key=key)["Body"].read().decode("utf-8-sig")
     listed = Counter((line["code"], int(line["line"])) for line in csv.DictReader(io.StringIO(text, newline="")))
     read = Counter((each["code"], each["line"]) for each in check.findings)
-    yield from _compare(f"the file of the findings of import {import_id}", read, listed)
+    yield from compare(f"the file of the findings of import {import_id}", read, listed)
 
 
 def _judge_run(check: Check, result: dict[str, Any], at: Queried) -> Iterator[Finding]:
@@ -134,7 +134,7 @@ def _judge_run(check: Check, result: dict[str, Any], at: Queried) -> Iterator[Fi
         )
     )
     shared = Counter({each: n for each, n in _read(check).items() if not each.code.startswith(OF_CHECKS_ALONE)})
-    yield from _compare(f"the check of import {import_id}, by what the import reports", reported, shared)
+    yield from compare(f"the check of import {import_id}, by what the import reports", reported, shared)
 
 
 def _judge_left(check: Check, at: Queried) -> Iterator[Finding]:
@@ -171,11 +171,3 @@ def _judge_events(check: Check, ledger: Ledger, at: Queried) -> Iterator[Finding
 
 def _read(check: Check) -> Counter[Found]:
     return Counter(Found(each["code"], each["line"], each["column"], each["message"]) for each in check.findings)
-
-
-def _compare(what: str, expected: Counter[Any], got: Counter[Any]) -> Iterator[Finding]:
-    """What is missing is lost; what is there too often is doubled, and what is there and not expected is misplaced."""
-    if missing := expected - got:
-        yield Finding(LOST, f"{what}: {sorted(missing, key=repr)[:5]} are missing")
-    for each in sorted(got - expected, key=repr)[:5]:
-        yield Finding(DOUBLED if expected[each] else MISPLACED, f"{what}: {each} is there {got[each]} times")

@@ -13,6 +13,7 @@ from tests.support.queried import Queried
 from tests.torture.findings import DOUBLED, LOST, MISPLACED, Finding
 from tests.torture.ledger import Ledger
 from tests.torture.overlay_plans import OVERLAID_CASE
+from tests.torture.volume_plans import VOLUME_CASES
 
 # Of an exhibit at version 4 there are rows of 2, 3 and 4, and no other.
 _GAPS = """
@@ -44,15 +45,18 @@ def judge_history(at: Queried) -> Iterator[Finding]:
 def judge_changes(ledger: Ledger, at: Queried) -> Iterator[Finding]:
     """The rows are those of the requests that were answered, one for each exhibit that a request changed.
 
-    Those of the case that is overlaid are judged with its overlays.
+    Those of the case that is overlaid are judged with its overlays, those of pages with their volumes.
     """
     expected = ledger.changes + Counter({(each, "edited"): len(told) for each, told in ledger.titles.items()})
     rows = at.query(
         "SELECT exhibit_id, changed.version, action, changes FROM exhibit_changes AS changed "
         "JOIN exhibits ON exhibits.id = exhibit_id JOIN cases ON cases.id = case_id "
-        "WHERE tenant_id = :tenant AND cases.name <> :overlaid ORDER BY exhibit_id, changed.version",
+        "WHERE tenant_id = :tenant AND cases.name NOT IN (:overlaid, :one, :other) "
+        "ORDER BY exhibit_id, changed.version",
         tenant=ledger.tenant,
         overlaid=OVERLAID_CASE,
+        one=VOLUME_CASES[0],
+        other=VOLUME_CASES[1],
     )
     found = Counter((row.exhibit_id, row.action) for row in rows)
     for kind, different in ((LOST, expected - found), (DOUBLED, found - expected)):

@@ -11,6 +11,7 @@ from typing import Any
 from samples.generator import Generated
 from tests.torture.overlay_case import Case
 from tests.torture.overlay_plans import OverlayPlan
+from tests.torture.volume_case import VolumeCourse
 
 # The case that callers work on, and how many documents it has.
 BASE, DOCUMENTS = "Base", 8
@@ -120,6 +121,8 @@ class Ledger:
     missed: list[tuple[int, ...]] = field(default_factory=list)
     edits: dict[tuple[int, int], dict[str, str]] = field(default_factory=dict)
     linkings: list[Linking] = field(default_factory=list)
+    # By the name of the case.
+    volumes: dict[str, VolumeCourse] = field(default_factory=dict)
     answers: list[Answer] = field(default_factory=list)
     taggings: set[tuple[int, str]] = field(default_factory=set)
     # By period and version: what it was left as, and by what.
@@ -143,6 +146,11 @@ class Ledger:
     def undos(self) -> list[Undoing]:
         """The undos of files of the case that is overlaid, and dry runs of them."""
         return [each for each in self.steps if isinstance(each, Undoing)]
+
+    @property
+    def volume_imports(self) -> set[int]:
+        """The imports of volumes, checks too."""
+        return {import_id for course in self.volumes.values() for import_id in course.imports}
 
     def answered(self, answer: Answer) -> None:
         """Note what a request came to."""

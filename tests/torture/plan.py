@@ -15,6 +15,7 @@ from tests.torture.faulty_proxy import OF_COMMITS, Injection
 from tests.torture.file_plans import FilePlan, draw_checked_files, draw_file
 from tests.torture.overlay_plans import Step, draw_steps
 from tests.torture.point_faults import PointFault, draw_aimed, draw_point
+from tests.torture.volume_plans import VolumeCasePlan, draw_volume_cases
 
 T = TypeVar("T")
 
@@ -68,6 +69,7 @@ class Plan:
     troubles: tuple[TroubleFault, ...]
     copies: int
     steps: tuple[Step, ...] = ()
+    volumes: tuple[VolumeCasePlan, ...] = ()
 
     @property
     def tenant(self) -> str:
@@ -94,7 +96,8 @@ def plan_of(seed: int, *, with_faults: bool = True, storm: int = 0) -> Plan:
     is_cancelled = any(file.is_cancelled for file in files)
     points = (*points, *draw_aimed(seed, is_cancelled=is_cancelled, has_copy=has_copy))
     steps = tuple(draw_steps(random.Random(f"{seed} overlays")))
-    made = Plan(seed, (*files, *checked), points, (*statements, *more), troubles, copies, steps)
+    volumes = tuple(draw_volume_cases(random.Random(f"{seed} volumes")))
+    made = Plan(seed, (*files, *checked), points, (*statements, *more), troubles, copies, steps, volumes)
     return made if with_faults else replace(made, points=(), statements=(), troubles=(), copies=1)
 
 

@@ -20,6 +20,8 @@ AT_WORK = (
 # Those who are asked most under keys: an owner is late behind its claim, and the key may be another's by then.
 KEYED = ("ImportsApiFunction", "ProductionsApiFunction", "ExhibitsApiFunction", "CustodyApiFunction")
 CHECKING = ("ImportChecksApiFunction", "ProfilesApiFunction")
+# They work on volumes: the first one lists, expands and deletes them.
+PROCESS_VOLUME, VOLUMES_API = "ProcessVolumeFunction", "VolumesApiFunction"
 # Who adds the first row of something that others may be adding at once; at which times it may be late, and how often it
 # is. Of two at once one alone is: where both are, a deadlock ends what a unique key would have.
 MINTING = {
@@ -56,6 +58,8 @@ def draw_aimed(seed: int, *, is_cancelled: bool, has_copy: bool) -> Iterator[Poi
     yield from _at_checks(random.Random(f"{seed} checks"), has_copy=has_copy)
     yield from _at_overlays(random.Random(f"{seed} at overlays"))
     yield from _at_undos(random.Random(f"{seed} at undos"))
+    yield from _at_volumes(random.Random(f"{seed} at volumes"))
+    yield from _at_pages(random.Random(f"{seed} at pages"))
 
 
 def _aimed(draw: random.Random, *, is_cancelled: bool) -> Iterator[PointFault]:
@@ -150,6 +154,54 @@ def _at_undos(draw: random.Random) -> Iterator[PointFault]:
     yield PointFault("ImportChunkFunction", "undone", True, next(times), Action.DIE)
     yield PointFault("ImportChunkFunction", "undone", False, next(times), Action.LOSE)
     yield PointFault("ImportChunkFunction", "undone", False, next(times), Action.STOP, 2.0)
+
+
+def _at_volumes(draw: random.Random) -> Iterator[PointFault]:
+    """Draw any faults at the functions of volumes, and some where their protections act.
+
+    A worker dies after it stores some of the files of a part, or beside the COMMIT that ends a page of the listing, a
+    part of the expansion or all of it. One that has expanded a part is late to record that; another one may have a copy
+    of its message. The owner of a key is late, and the answer of a request is lost.
+    """
+    for _ in range(3):
+        yield replace(draw_point(draw), function=PROCESS_VOLUME, nth=draw.randint(1, 10))
+    yield replace(draw_point(draw), function=VOLUMES_API, nth=draw.randint(1, 6))
+    yield PointFault(VOLUMES_API, "owned", True, draw.randint(1, 6), Action.STOP, 3.0)
+    yield PointFault(VOLUMES_API, "answered", False, draw.randint(1, 6), Action.LOSE)
+    stored = iter(draw.sample(range(2, 16), 3))
+    yield PointFault(PROCESS_VOLUME, "store", True, next(stored), Action.DIE)
+    yield PointFault(PROCESS_VOLUME, "store", True, next(stored), Action.STOP, 2.0)
+    yield PointFault(PROCESS_VOLUME, "store", False, next(stored), draw.choice((Action.LOSE, Action.FAIL)))
+    filled = iter(draw.sample(range(1, 6), 3))
+    for _ in range(2):
+        yield PointFault(PROCESS_VOLUME, "fill", False, next(filled), Action.STOP, 3.0)
+    yield PointFault(PROCESS_VOLUME, "fill", True, next(filled), Action.DIE)
+    yield PointFault(PROCESS_VOLUME, "listed", draw.random() < 0.5, draw.randint(1, 6), Action.DIE)
+    yield PointFault(PROCESS_VOLUME, "listed", False, draw.randint(1, 6), Action.STOP, 2.0)
+    expanded = iter(draw.sample(range(1, 6), 2))
+    yield PointFault(PROCESS_VOLUME, "expanded", draw.random() < 0.7, next(expanded), Action.DIE)
+    yield PointFault(PROCESS_VOLUME, "expanded", False, next(expanded), Action.LOSE)
+    yield PointFault(PROCESS_VOLUME, "ready", draw.random() < 0.7, draw.randint(1, 2), Action.DIE)
+
+
+def _at_pages(draw: random.Random) -> Iterator[PointFault]:
+    """Draw workers that are late between what they read and the pages or files that they write, or die beside these.
+
+    A completion dies beside the COMMIT after which the images of its rows begin.
+    """
+    # The first ones give documents their first pages; then come those that replace others.
+    times = iter(draw.sample(range(4, 13), 4))
+    for _ in range(4):
+        yield PointFault("ImportChunkFunction", "page", False, next(times), Action.STOP, 3.0)
+    yield PointFault("ImportChunkFunction", "page", True, draw.randint(1, 3), Action.DIE)
+    paged = iter(draw.sample(range(1, 8), 2))
+    yield PointFault("ImportChunkFunction", "paged", draw.random() < 0.5, next(paged), Action.DIE)
+    yield PointFault("ImportChunkFunction", "paged", False, next(paged), Action.LOSE)
+    yield PointFault("ImportChunkFunction", "link", draw.random() < 0.5, draw.randint(1, 5), Action.DIE)
+    linked = iter(draw.sample(range(1, 5), 2))
+    yield PointFault("ImportChunkFunction", "linked", draw.random() < 0.5, next(linked), Action.DIE)
+    yield PointFault("ImportChunkFunction", "linked", False, next(linked), Action.LOSE)
+    yield PointFault("CompleteImportFunction", "released", draw.random() < 0.5, draw.randint(1, 2), Action.DIE)
 
 
 def draw_point(draw: random.Random) -> PointFault:

@@ -3,12 +3,15 @@
 The application does not know of them: they are where it talks to somebody else, and so the only places at which
 others can see how far it is. `begin` an invocation, `claim` and `write` by a statement (`mint` is the first row of a
 name, a device, a sequence or a profile, `place` that of a volume; in a production `number` and `note` are of these,
-`overlay` is that of what an overlay, or its undo, changes in exhibits, `record` that of their history; to `weigh` is to
-read that for an undo), `commit`, `publish` to a queue or topic, `store` to and `fetch` from S3 (`examine` a file that
-is checked and run), `acknowledge` with the answer; each before and after.
+`overlay` is that of what an overlay, or its undo, changes in exhibits, `record` that of their history, `page` that of
+which pages exhibits have, `link` that of a row's files, `fill` that of what was expanded; to `weigh` is to read a
+history for an undo), `commit`, `publish` to a queue or topic, `store` to and `fetch` from S3 (`examine` a file that is
+checked and run), `acknowledge` with the answer; each before and after.
 `counted`, `numbered`, `found`, `ran`, `overlaid`, `undone`, `told`, `owned` and `answered` are commits too, of
 transactions that counted a chunk down, gave out numbers, stored what a check found, had a checked file imported,
-changed exhibits by an overlay or its undo, ended a part of an undo, added events, claimed a key or kept its answer:
+changed exhibits by an overlay or its undo, ended a part of an undo, added events, claimed a key or kept its answer; and
+of volumes `listed`, `expanded`, `ready`, `linked`, `paged` and `released`, that stored a page of the listing, ended a
+part of the expansion or all of it, linked rows to files, gave exhibits their pages, had images begin after their rows:
 only before or behind these is it seen whether what they did is done again.
 """
 
@@ -40,6 +43,8 @@ _CLAIM = re.compile(
 _WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
 _OVERLAY = re.compile(r"INSERT INTO exhibits\b.*\bversion = version \+ 1", re.DOTALL)
 _NAMED = "cases|custodians|tags|devices|bates_sequences|import_profiles"
+_PAGE = re.compile(r"\s*UPDATE JSON_TABLE\(.*\bSET exhibit\.page_set_id", re.DOTALL)
+_LINK = re.compile(r"INSERT INTO exhibit_files\b")
 _OF_WRITES = {
     "mint": re.compile(rf"\s*INSERT\s+(?:IGNORE\s+)?INTO\s+(?:{_NAMED})\b"),
     "place": re.compile(r"INSERT INTO insert_destinations\b"),
@@ -48,6 +53,9 @@ _OF_WRITES = {
     "overlay": _OVERLAY,
     "weigh": re.compile(r"SELECT .*\bFROM exhibit_changes\b.*\bORDER BY exhibit_changes\.exhibit_id", re.DOTALL),
     "record": re.compile(r"INSERT INTO exhibit_changes\b"),
+    "page": _PAGE,
+    "link": _LINK,
+    "fill": re.compile(r"\s*INSERT INTO volume_files \(id,"),
 }
 _TRANSACTIONS = {
     "counted": re.compile(r"UPDATE imports SET chunks_left"),
@@ -56,6 +64,12 @@ _TRANSACTIONS = {
     "ran": re.compile(r"UPDATE imports SET status = 'running', phase = 'import'"),
     "overlaid": _OVERLAY,
     "undone": re.compile(r"UPDATE import_undo_parts SET status = "),
+    "listed": re.compile(r"UPDATE volumes SET list_position\b"),
+    "expanded": re.compile(r"UPDATE volume_units SET status = 'done'"),
+    "ready": re.compile(r"UPDATE volumes SET status = 'ready'"),
+    "linked": _LINK,
+    "paged": _PAGE,
+    "released": re.compile(r"UPDATE imports SET status = 'splitting', started_at = NOW\(6\), finished_at = NULL"),
     "told": re.compile(r"INSERT INTO outbox_events\b"),
     "owned": re.compile(r"\s*INSERT INTO idempotency_keys\b"),
     "answered": re.compile(r"UPDATE idempotency_keys SET status = 'completed'"),
@@ -67,11 +81,13 @@ _CALLS = {
     "SendMessageBatch": "publish",
     "PutObject": "store",
     "CopyObject": "store",
+    "CreateMultipartUpload": "store",
     "UploadPart": "store",
     "CompleteMultipartUpload": "store",
     "DeleteObjects": "store",
     "GetObject": "fetch",
     "HeadObject": "fetch",
+    "ListObjectVersions": "fetch",
 }
 _BATCHES = {"PublishBatch": ("PublishBatchRequestEntries", "Failed"), "SendMessageBatch": ("Entries", "Failed")}
 _FOREVER_S = 600.0
@@ -185,7 +201,7 @@ def _around_calls(points: Points) -> None:
         action = points.reach(label, is_after=False)
         answer = faulty(action, operation, given, lambda asked: call(self, operation, asked))
         points.reach(label, is_after=True)
-        if label == "fetch" and f"/{CHECKED_CASE}/" in given["Key"]:
+        if label == "fetch" and f"/{CHECKED_CASE}/" in given.get("Key", ""):
             points.reach("examine", is_after=True)
         return answer
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tests.support.queried import Queried
+from tests.torture.clients import has_urls
 from tests.torture.findings import DOUBLED, KINDS, LOST, MISPLACED, OVERLAP, WRONG, Finding
 from tests.torture.ledger import BASE, DOCUMENTS, Answer, Ledger, native
 
@@ -54,8 +55,8 @@ def _judge_keys(ledger: Ledger, at: Queried) -> Iterator[Finding]:
 
 
 def _is_kept(answer: Answer, row: Any) -> bool:
-    """Of announced imports the URLs are not kept, which are signed anew."""
-    body = answer.body if answer.path == "/imports" else json.loads(row.response_body)
+    """Of what is announced the URLs are not kept, which are signed anew."""
+    body = answer.body if has_urls(answer.body) else json.loads(row.response_body)
     return (row.status_code, body) == (answer.status, answer.body)
 
 

@@ -29,8 +29,10 @@ from tests.torture.profiling import import_with_profile, keep_profiles
 from tests.torture.requests_oracle import judge_requests
 from tests.torture.rush import rush, upload_at_once
 from tests.torture.troubles import Statements, Troubles
+from tests.torture.volume_sending import VolumeKeeper
+from tests.torture.volumes_oracle import judge_volumes
 
-IDLE_S = 90.0
+IDLE_S = 180.0
 Job = Callable[[], None]
 
 
@@ -66,6 +68,7 @@ def run(plan: Plan, at: Arena) -> Outcome:
     outcome.records = sum(upload.made.truth.rows_seen for upload in ledger.uploads) + ROWS * len(ledger.twins)
     outcome.records += sum(check.upload.made.truth.rows_seen for check in ledger.checks if not check.is_run)
     outcome.records += sum(len(each.plan.rows) for each in ledger.overlays)
+    outcome.records += sum(len(run.sent.plan.rows) for each in ledger.volumes.values() for run in each.runs)
     outcome.requests = len(ledger.answers)
     return outcome
 
@@ -120,6 +123,8 @@ def _jobs(plan: Plan, at: Arena, ledger: Ledger) -> Iterator[Job]:
     yield partial(upload_at_once, client(24), client(25))
     yield partial(keep_profiles, client(80), client(81))
     yield partial(import_with_profile, client(82))
+    for number, case in enumerate(plan.volumes):
+        yield VolumeKeeper(client(100 + number), client(110 + number), at.database, case).run
     yield lambda: _during_overlays(Overlayer(client(90), client(89), at.database, plan.steps), client)
 
 
@@ -186,6 +191,7 @@ def judge(ledger: Ledger, at: Arena) -> Iterator[Finding]:
     yield from judge_checks(ledger, at.database, s3, bucket)
     yield from judge_profiles(ledger, at.database)
     yield from judge_overlays(ledger, at.database)
+    yield from judge_volumes(ledger, at.database, s3, bucket)
     yield from judge_events(ledger, at.database, at.subscriber)
     yield from judge_requests(ledger, at.database, s3, bucket)
     yield from judge_history(at.database)

@@ -12,12 +12,14 @@ from tests.torture.switches_outbox import OF_THE_OUTBOX
 from tests.torture.switches_overlays import OF_OVERLAYS
 from tests.torture.switches_productions import OF_PRODUCTIONS
 from tests.torture.switches_requests import OF_REQUESTS
+from tests.torture.switches_volumes import OF_VOLUMES
 from tests.torture.switching import Switch
 
 SWITCHES: dict[str, Switch] = {
     **OF_IMPORTS,
     **OF_CHECKS,
     **OF_OVERLAYS,
+    **OF_VOLUMES,
     **OF_REQUESTS,
     **OF_THE_OUTBOX,
     **OF_PRODUCTIONS,

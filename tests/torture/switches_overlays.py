@@ -13,17 +13,18 @@ _ROWS, _STORE = "shell.imports.chunks.overlay_rows", "shell.imports.chunks.overl
 
 def _overlay_lock() -> None:
     """Decide from what is read without locks; an entry of the history gets the version that the exhibit has by then."""
-    instead(f"{_ROWS}:lock_exhibits", _read_exhibits)
-    swap("shell.imports.chunks.overlay_writer:write_entries", _at_current_version)
+    instead(f"{_ROWS}:lock_exhibits", read_exhibits)
+    swap("shell.imports.chunks.overlay_writer:write_entries", at_current_version)
 
 
 def _undo_lock() -> None:
     """As an overlay without its locks."""
-    instead("shell.imports.undo.parts:lock_exhibits", _read_exhibits)
-    swap("shell.imports.undo.restoring:write_entries", _at_current_version)
+    instead("shell.imports.undo.parts:lock_exhibits", read_exhibits)
+    swap("shell.imports.undo.restoring:write_entries", at_current_version)
 
 
-def _read_exhibits(transaction: Any, ids: Any) -> Any:
+def read_exhibits(transaction: Any, ids: Any) -> Any:
+    """Do what `lock_exhibits` does, without locks."""
     if not ids:
         return {}
     listed = there("shell.db.sql_literals:format_in_list")(sorted(ids))
@@ -31,7 +32,9 @@ def _read_exhibits(transaction: Any, ids: Any) -> Any:
     return {exhibit.id: exhibit for exhibit in found}
 
 
-def _at_current_version(write: Any) -> Any:
+def at_current_version(write: Any) -> Any:
+    """Make of `write_entries` one that takes the versions that the exhibits have by then."""
+
     def written(transaction: Any, author: Any, entries: Any) -> None:
         current = [entry._replace(version=_read_version(transaction, entry.exhibit_id)) for entry in entries]
         write(transaction, author, current)

@@ -11,11 +11,12 @@ from sqlalchemy import text
 from tests.torture.switching import Switch, instead, there
 
 _STEPS, _STATES = "shell.productions.steps", "shell.productions.state"
+_RESERVATION = "shell.productions.reservation"
 _DOCUMENTS = "production_documents.uq_production_documents"
 
 
 def _bates_lock() -> None:
-    instead(f"{_STEPS}:allocate_numbers", _take)
+    instead(f"{_RESERVATION}:allocate_numbers", _take)
 
 
 def _take(transaction: Any, case_id: int, wanted: Any, count: int, start_at: int | None = None) -> Any:
@@ -28,8 +29,8 @@ def _take(transaction: Any, case_id: int, wanted: Any, count: int, start_at: int
 
 
 def _volume_lock() -> None:
-    instead(f"{_STEPS}:table_insert_lock", _unlocked)
-    instead(f"{_STEPS}:allocate_positions", _positions)
+    instead(f"{_RESERVATION}:table_insert_lock", _unlocked)
+    instead(f"{_RESERVATION}:allocate_positions", _positions)
 
 
 @contextmanager
@@ -53,21 +54,24 @@ def _replayed(unit: Any) -> Any:
 
 
 def _reserve_marker() -> None:
-    instead(f"{_STEPS}:_reserve", _replayed(_reserve))
+    replayed = _replayed(_reserve)
+    for module in (_STEPS, _RESERVATION):
+        instead(f"{module}:reserve_numbers", replayed)
 
 
 def _reserve(production_id: int) -> Any:
     session = there("shell.db.session:session")
     with session() as reading:
         production = reading.get_one(there(f"{_STEPS}:Productions"), production_id)
-        exhibits = there(f"{_STEPS}:list_selected_exhibits")(reading, production)
-        wanted = there(f"{_STEPS}:_number_request")(production, exhibits)
-        there(f"{_STEPS}:ensure_sequence")(reading, production.case_id, *wanted)
-    lock_of = there(f"{_STEPS}:table_insert_lock")
-    with lock_of(there(f"{_STEPS}:get_destination_name")(production)) as lock, session() as transaction:
+    prepared = there(f"{_RESERVATION}:prepare_documents")(production)
+    with session() as reading:
+        wanted = there(f"{_RESERVATION}:_number_request")(production, prepared.exhibits)
+        there(f"{_RESERVATION}:ensure_sequence")(reading, production.case_id, *wanted)
+    lock_of = there(f"{_RESERVATION}:table_insert_lock")
+    with lock_of(there(f"{_RESERVATION}:get_destination_name")(production)) as lock, session() as transaction:
         production = there(f"{_STEPS}:lock_active_production")(transaction, production_id)
-        there(f"{_STEPS}:_append_documents")(transaction, lock, production, exhibits)
-        return there(f"{_STEPS}:_describe_reservation")(transaction, production)
+        there(f"{_RESERVATION}:_append_documents")(transaction, lock, production, prepared)
+        return there(f"{_RESERVATION}:_describe_reservation")(transaction, production)
 
 
 def _end_markers() -> None:
@@ -89,7 +93,7 @@ def _confirm(production_id: int) -> None:
 
 
 def _production_cancel() -> None:
-    for module in (_STEPS, _STATES):
+    for module in (_STEPS, _RESERVATION, _STATES):
         instead(f"{module}:lock_active_production", there(f"{_STATES}:lock_production"))
 
 
@@ -120,7 +124,7 @@ OF_PRODUCTIONS = {
     ),
     "reserve-marker": Switch(
         "a repeated reservation does not check whether it was made",
-        "productions.steps",
+        "productions.reservation",
         _reserve_marker,
         keys=(f"{_DOCUMENTS}_exhibit",),
         why="the unique key of a production's exhibits",

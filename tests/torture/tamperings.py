@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tests.torture import findings
 from tests.torture.ledger import Ledger
+from tests.torture.volume_plans import VOLUME_CASES
 
 # Of each the kind of the finding, and words of it where the kind alone would not tell.
 TAMPERINGS = {
@@ -56,7 +57,10 @@ OF_CHECKS = {
     "INSERT INTO import_warnings (import_id, line_no, seq, chunk_no, code, message) "
     "VALUES (:run, 0, 900000, 0, 'DIFFERS_FROM_CHECK', '')": (findings.LOST, "by what the import reports"),
     f"{_EVENT} SELECT aggregate_type, aggregate_id, event_type, payload, 1 FROM outbox_events "
-    "WHERE event_type = 'import.checked' ORDER BY id DESC LIMIT 1": (findings.DOUBLED, "ended 2 times in generation"),
+    "WHERE event_type = 'import.checked' AND aggregate_id = :left LIMIT 1": (
+        findings.DOUBLED,
+        "ended 2 times in generation",
+    ),
     f"{_EVENT} VALUES ('import', :left, 'import.started', '{{\"importId\": 0}}', 1)": (
         findings.DOUBLED,
         "which was run 0 times",
@@ -131,6 +135,43 @@ OF_UNDOS = {
     "WHERE event_type = 'import.undone' ORDER BY id DESC LIMIT 1": (findings.DOUBLED, "ended 2 times, of 1"),
 }
 
+# The same of the last import of images of a volume, and of one of the imports of volumes that was undone.
+_PAGE_SET = "(SELECT MIN(id) FROM page_sets WHERE import_id = :images)"
+OF_VOLUMES = {
+    f"UPDATE pages SET image_key = CONCAT(image_key, '!') WHERE page_set_id = {_PAGE_SET} LIMIT 1": (
+        findings.MISPLACED,
+        "has the pages",
+    ),
+    f"DELETE FROM pages WHERE page_set_id = {_PAGE_SET} LIMIT 1": (findings.LOST, "has the pages"),
+    f"UPDATE exhibits SET page_set_id = NULL WHERE page_set_id = {_PAGE_SET}": (findings.LOST, "by its history"),
+    "INSERT INTO page_sets (case_id, import_id, line_no, page_count, content_hash) "
+    "SELECT case_id, import_id, 999, page_count, content_hash FROM page_sets WHERE import_id = :images LIMIT 1": (
+        findings.MISPLACED,
+        "page sets",
+    ),
+    "INSERT INTO pages SELECT 999999999, page_no, image_key, file_id, path, 0, 0 FROM pages LIMIT 1": (
+        findings.MISPLACED,
+        "belong to no page set",
+    ),
+    "UPDATE exhibit_changes SET line_no = 999 WHERE import_id = :images AND undo_no IS NULL LIMIT 1": (
+        findings.LOST,
+        "has no pages of",
+    ),
+    "DELETE FROM exhibit_files ORDER BY exhibit_id DESC LIMIT 1": (findings.LOST, "links of import"),
+    "UPDATE exhibit_files SET rule = 5 ORDER BY exhibit_id DESC LIMIT 1": (findings.MISPLACED, "links of import"),
+    "UPDATE import_chunk_files SET counts = JSON_OBJECT('unreferenced', 99) WHERE import_id = :images "
+    "AND chunk_no = 0": (findings.MISPLACED, "that nothing names"),
+    "UPDATE imports SET imported = imported + 1 WHERE id = :images": (findings.MISPLACED, "of the images of volume"),
+    "UPDATE import_undos SET removed = removed + 1 WHERE import_id = :taken": (findings.MISPLACED, "has counted"),
+    "UPDATE volumes SET units_left = -1 WHERE id = :volume": (findings.MISPLACED, "expected was"),
+    "UPDATE volume_files SET sha256 = NULL WHERE sha256 IS NOT NULL LIMIT 1": (findings.MISPLACED, "and the hash None"),
+    "UPDATE volume_files SET version_id = 'other' WHERE volume_id = :volume LIMIT 1": (findings.LOST, "names version"),
+    "DELETE FROM volume_files WHERE volume_id = :volume ORDER BY file_no DESC LIMIT 1": (
+        findings.LOST,
+        "files of volume",
+    ),
+}
+
 
 def list_tamperings() -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield each statement with the kind of the finding that it must lead to, and words of it."""
@@ -138,6 +179,7 @@ def list_tamperings() -> Iterator[tuple[str, tuple[str, str]]]:
     yield from OF_CHECKS.items()
     yield from OF_OVERLAYS.items()
     yield from OF_UNDOS.items()
+    yield from OF_VOLUMES.items()
 
 
 def list_ids(ledger: Ledger) -> dict[str, int]:
@@ -145,4 +187,12 @@ def list_ids(ledger: Ledger) -> dict[str, int]:
     first, *overlays = [each.import_id for each in ledger.overlays]
     ids = {"id": ledger.uploads[0].import_id, "profiled": min(ledger.profiled), "first": first, "overlay": overlays[0]}
     ids["undone"] = max(each.import_id for each in ledger.undos if not each.is_dry_run)
+    ids |= list_volume_ids(ledger)
     return ids | {"run" if each.is_run else "left": each.upload.import_id for each in ledger.checks}
+
+
+def list_volume_ids(ledger: Ledger) -> dict[str, int]:
+    """Return those of the second case with volumes, which has had an undo, and has documents in the end."""
+    course = ledger.volumes[VOLUME_CASES[1]]
+    last = list(course.runs)[-1]
+    return {"images": last.images, "volume": last.sent.volume_id, "taken": course.undos[-1].import_id}

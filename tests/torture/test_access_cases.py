@@ -27,6 +27,8 @@ from tests.torture.access_sites import Asked, Said, through
 from tests.torture.access_tenants import SHARED_CASE
 from tools.openapi import DOCUMENT
 
+pytestmark = pytest.mark.slow
+
 LISTS = {"GET /imports": "query:case", "GET /productions": "query:case", "GET /cases": "query:prefix"}
 PLACES = ("query:case", "query:prefix", "body:case")
 WHOLE_TENANT = ("/custody-periods", "/custody-transfers", "/custody-changes", "/profiles")

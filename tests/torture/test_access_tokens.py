@@ -20,6 +20,8 @@ from tests.torture.access_sites import Asked, Said, ask, through
 from tests.torture.access_tenants import SHARED_CASE, SHARED_HOLDER
 from tests.torture.access_tokens import Lax, Signer, no_tenants, no_tokens
 
+pytestmark = pytest.mark.slow
+
 NOBODYS_ID = 7_000_001
 
 

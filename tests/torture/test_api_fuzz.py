@@ -21,6 +21,8 @@ from tests.torture.access_rows import Row
 from tests.torture.access_sites import Asked
 from tests.torture.hostile_requests import Request, damaged
 
+pytestmark = pytest.mark.slow
+
 SOME, MANY = 15, 400
 GATEWAY_ALONE = {401, 404, 413}
 

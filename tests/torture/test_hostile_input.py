@@ -33,6 +33,7 @@ def run(world: World, data: bytes, **options: Any) -> tuple[int, dict[str, int]]
     return import_id, dict(done.counts or {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [pytest.param(each, marks=[pytest.mark.slow] * (each.name in SLOW), id=each.name) for each in KINDS]
 )
@@ -75,6 +76,7 @@ def test_ten_thousand_columns_are_imported(world: World) -> None:
     assert stored == [{"Column no 9998": "last"}, {"Column no 0": "first"}]
 
 
+@pytest.mark.slow
 def test_a_million_values_in_a_cell_cost_its_row(world: World) -> None:
     many = ";".join(map(str, range(1_000_000)))
     rows = [["A-1", "x", "x"], ["A-2", many, ""], ["A-3", "", ";" * 1_000_000], ["A-4", "y", "y"]]

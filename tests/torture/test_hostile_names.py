@@ -7,6 +7,8 @@ import io
 import json
 from typing import Any
 
+import pytest
+
 import start_import
 from core.imports.uploads import build_options_key
 from shell.aws import clients
@@ -38,6 +40,7 @@ def objects(world: World) -> set[tuple[str, str]]:
     return {(each["Key"], each["VersionId"]) for page in pages for each in page.get("Versions", [])}
 
 
+@pytest.mark.slow
 def test_an_upload_is_of_the_tenant_and_case_of_its_key_and_writes_its_reports_alone(world: World) -> None:
     columns = "i.id, i.tenant_id, c.tenant_id, c.name, i.file_name, i.object_key, i.imported + i.unchanged, i.rejected"
     keys = ["/".join(("imports", *place)) for place in PLACES]

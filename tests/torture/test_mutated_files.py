@@ -68,6 +68,7 @@ def test_damaged_files_are_imported_or_fail_with_a_reason(small_chunks: World, m
     assert min(counts["imported"], counts["unchanged"], counts["rejected"]) > 0
 
 
+@pytest.mark.slow
 def test_the_check_of_a_damaged_file_says_what_its_import_does(small_chunks: World, mutator: Mutator) -> None:
     counts = sum((Counter(agreed(small_chunks, mutator.file(number))) for number in range(CHECKS)), Counter[str]())
     assert min(counts["failed"], counts["findings"]) > 0
@@ -114,6 +115,7 @@ def padding(raw: bytes, layout: Layout, first_line: int, byte_start: int) -> Ite
         yield each._replace(line_no=first_line + number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "twin",
     [
@@ -134,6 +136,7 @@ def test_a_naive_reading_is_found_out(mutator: Mutator, twin: Callable[..., obje
     assert found > 5
 
 
+@pytest.mark.slow
 def test_a_habit_that_is_read_otherwise_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Splitter, "_is_repeated_header", lambda *_: False)
     assert mutated_files.main(["--files", "0", "--imports", "0", "--habits", "30"]) == 1
@@ -192,6 +195,7 @@ def test_a_number_gives_the_same_file_and_all_damages_are_done() -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_command_ends_with_the_figures_and_says_how_to_see_a_violation_again(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

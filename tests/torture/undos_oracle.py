@@ -16,6 +16,7 @@ from tests.torture.findings import DOUBLED, LOST, MISPLACED, UNFINISHED, Finding
 from tests.torture.ledger import Ledger, Undoing
 from tests.torture.overlay_case import Entry
 from tests.torture.overlay_model import CUSTODIAN, TAG, Key
+from tests.torture.overlay_plans import OVERLAID_CASE
 from tests.torture.overlay_replay import Course, Replay
 from tests.torture.undo_model import TakenBack, count_links_made
 
@@ -44,8 +45,10 @@ def judge_undos(ledger: Ledger, course: Course, replays: Mapping[int, Replay], a
 
 def _read_tombstones(ledger: Ledger, at: Queried) -> dict[int, Any]:
     rows = at.query(
-        "SELECT t.* FROM exhibit_tombstones AS t JOIN cases ON cases.id = case_id WHERE tenant_id = :tenant",
+        "SELECT t.* FROM exhibit_tombstones AS t JOIN cases ON cases.id = case_id WHERE tenant_id = :tenant "
+        "AND cases.name = :case",
         tenant=ledger.tenant,
+        case=OVERLAID_CASE,
     )
     return {row.exhibit_id: row for row in rows}
 

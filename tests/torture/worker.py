@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import timedelta
 
 from tests.torture import points
 from tests.torture.switches import turn_off
-from tests.torture.switching import instead
+from tests.torture.switching import instead, there
 
 WITHOUT = "TORTURE_WITHOUT"
 SHORT_LEASES = "TORTURE_SHORT_LEASES"
@@ -24,14 +25,24 @@ SCALED = {
     "shell.outbox.relay:SAFE_S": 1.0,
     "shell.deadline:MARGIN_S": 0.5,
     "shell.utils.idempotency:MARGIN_S": 0.5,
-    "shell.imports.start:SPLITTING_S": 4,
+    # The time-out of the function, as the arena has it.
+    "shell.imports.start:SPLITTING_S": 10,
     "shell.imports.failed_imports:FAILING_S": 3,
     "shell.utils.redis_client:OPEN_S": 0.3,
+    # Longer than the arena's time-out of an invocation.
+    "shell.productions.executions:QUIET_FOR": timedelta(seconds=12),
 }
 
 
 # After each of them a split can write a checkpoint.
 BLOCK_BYTES = 400
+# So small that a volume of a few files has several pages of its listing, units, chunks of documents, and a large file.
+SMALL = {
+    "shell.aws.object_versions:PAGE": 12,
+    "core.volumes.zip_directory:UNIT_ENTRIES": 5,
+    "shell.volumes.units:LARGEST_PUT": 2_000,
+}
+CHUNK_DOCUMENTS = 4
 
 
 def main() -> None:
@@ -55,6 +66,11 @@ def _quicken() -> None:
     for place, seconds in SCALED.items():
         instead(place, seconds)
     instead("shell.imports.split:SLICE_BYTES", BLOCK_BYTES)
+    for place, size in SMALL.items():
+        instead(place, size)
+    limits = there("core.image_load_file.limits:LIMITS")
+    # Frozen, and held by name in several modules.
+    object.__setattr__(limits, "chunk_documents", CHUNK_DOCUMENTS)
     if os.environ.get(SHORT_LEASES):
         instead("shell.utils.idempotency:_lease_s", lambda: LEASE_S)
 

@@ -28,7 +28,10 @@ LONGEST_HANDLER, LONGEST_MODULE, MOST_MODULES = 60, 300, 25
 # SQL text is put together here alone.
 LITERALS, LITERAL_USERS = (
     {"shell.db.sql_literals", "shell.db.group_concat"},
-    ("shell.imports.chunks.exhibit_store", "shell.imports.chunks.overlay_store", "shell.imports.undo.store"),
+    (
+        *("shell.imports.chunks.exhibit_store", "shell.imports.chunks.overlay_store", "shell.imports.undo.store"),
+        "shell.volumes.units",
+    ),
 )
 
 

@@ -20,6 +20,8 @@ from tests.support.trees import tree_of
 from tools.compiled import compiled_path, find_fault
 from tools.runtime_python import get_runtime_version
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 RECIPES = {
     name: (ROOT / name / "Makefile").read_text("utf-8") for name in ("layers/dependencies", "shared", "functions")

@@ -11,12 +11,14 @@ import pytest
 from botocore import xform_name
 from botocore.session import get_session
 
-from core.codes import CheckCode, FileFailure, KeptCode, Rejection, WarningCode
+from core.codes import CheckCode, FileFailure, KeptCode, Rejection, VolumeCode, VolumeFailure, WarningCode
 from core.contracts import problems
 from core.contracts.problems import ProblemKind
+from core.file_options import FILE_OPTIONS
 from core.load_file.field_mapping import FIELDS
 from core.load_file.options import ImportOptions
 from core.load_mode import OVERLAY_OPTIONS
+from core.volumes.paths import PathRule
 from local.cli.arguments import build_parser
 from local.cli.main import main
 from shell.tables import metadata
@@ -40,7 +42,8 @@ def test_every_command_of_the_readme_has_a_help(command: str, capsys: pytest.Cap
     assert command in capsys.readouterr().out
 
 
-OPTIONS = [name for name in ImportOptions.__dataclass_fields__ if name != "load_mode"] + ["mode", *OVERLAY_OPTIONS]
+OPTIONS = [name for name in ImportOptions.__dataclass_fields__ if name not in ("load_mode", "files")]
+OPTIONS += ["mode", *OVERLAY_OPTIONS, *FILE_OPTIONS]
 
 
 def test_every_option_of_the_readme_is_one_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,16 +64,35 @@ def test_every_target_of_the_readme_is_in_the_makefile() -> None:
     assert [target for target in targets if not re.search(rf"^{target}:", makefile, flags=re.MULTILINE)] == []
 
 
-def test_every_command_of_the_page_about_corrections_is_understood() -> None:
-    page = (ROOT / "docs" / "correcting-a-load.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["correcting-a-load.md", "volumes.md"])
+def test_every_command_of_a_page_for_people_is_understood(name: str) -> None:
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
     commands = re.findall(r"^\.venv/bin/exhibit-ingest (.+)$", page, flags=re.MULTILINE)
-    assert len(commands) > 5
+    assert len(commands) >= 5
     for command in commands:
         assert build_parser().parse_args(shlex.split(command)).command == command.split()[0]
+    for target in re.findall(r"\]\(([^)]+)\)", page):
+        file, _, title = target.partition("#")
+        text = (ROOT / "docs" / (file or name)).read_text(encoding="utf-8")
+        assert not title or title in {_anchor(each) for each in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}, target
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+def test_every_reason_to_keep_something_is_explained() -> None:
+    page = (ROOT / "docs" / "correcting-a-load.md").read_text(encoding="utf-8")
     assert {code for code in KeptCode if f"| `{code}` |" not in page} == set()
 
 
-@pytest.mark.parametrize("code", [*FileFailure, *Rejection, *WarningCode, *CheckCode])
+def test_every_rule_of_paths_is_explained() -> None:
+    for name in ("load-files.md", "volumes.md"):
+        page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        assert [rule for rule in PathRule if f"\n| {rule:d} | " not in page] == []
+
+
+@pytest.mark.parametrize("code", [*FileFailure, *Rejection, *WarningCode, *CheckCode, *VolumeCode, *VolumeFailure])
 def test_every_code_is_explained(code: str) -> None:
     assert f"`{code}`" in LOAD_FILES
 

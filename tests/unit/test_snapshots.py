@@ -15,9 +15,12 @@ import pytest
 
 from tests.unit.template.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 API = [
     *("custodians_api", "custody_api", "exhibits_api", "import_checks_api", "imports_api", "productions_api"),
     "profiles_api",
+    "volumes_api",
 ]
 DRAWN = ("random", "secrets", "uuid")
 OPENED, CLIENT = "kept = __import__('socket').socket()", "__import__('shell.aws.clients').aws.clients.sqs()"

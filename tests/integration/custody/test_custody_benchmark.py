@@ -44,6 +44,7 @@ def test_it_measures_both_ways_and_finds_no_overlap() -> None:
     assert len(done.stderr.splitlines()) == len(cells), "a line for each"
 
 
+@pytest.mark.slow
 def test_overlaps_are_found_and_end_it_with_an_error() -> None:
     done = run("tests.integration.custody.damaged_benchmark", "--clients", "1")
     assert done.returncode == 1

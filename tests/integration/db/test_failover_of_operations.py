@@ -17,6 +17,8 @@ from tests.support.refusing_proxy import RefusingProxy
 from tests.support.tcp_proxy import application_behind
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 # A failover takes longer than the attempts that are made against a deadlock.
 LOGINS = 7
 
@@ -47,7 +49,6 @@ def delivered(world: World, proxy: RefusingProxy, number: int, refused: int) -> 
     return taken
 
 
-@pytest.mark.slow
 def test_a_chunk_is_imported_once_at_whichever_statement_the_writer_is_lost(
     world: World, proxy: RefusingProxy, race_counts: int
 ) -> None:

@@ -25,7 +25,9 @@ from tests.support.answers import Answers, answers
 from tests.support.database import Database, until
 from tests.support.world import Context
 
-HEAD = "0021"
+pytestmark = pytest.mark.slow
+
+HEAD = "0022"
 ADD_COLUMN = "op.execute('ALTER TABLE cases ADD COLUMN note VARCHAR(10)')"
 Folder = Callable[[str], Path]
 

@@ -17,6 +17,8 @@ from shell.maintenance.migrate import SCRIPTS
 from shell.tables import metadata
 from tests.support.old_code import ROWS, OldCode
 
+pytestmark = pytest.mark.slow
+
 
 def config(scripts: Path = SCRIPTS) -> Config:
     made = Config()

@@ -11,6 +11,7 @@ from sqlalchemy.exc import OperationalError
 from tenacity import Retrying, stop_after_attempt
 
 from core.errors import CommitOutcomeUnknownError
+from shell.db import retry
 from shell.db.errors import DbErrorClass, classify
 from shell.db.session import engine, session
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -51,8 +52,15 @@ def effects(database: Database, reference: int) -> int:
 )
 @pytest.mark.parametrize("broken_logins", [0, 12], ids=["", "then a failover"])
 def test_the_unit_takes_effect_once_whichever_way_the_commit_was_lost(
-    database: Database, proxy: CommitProxy, loss: Loss, answer: str, broken_logins: int
+    database: Database,
+    proxy: CommitProxy,
+    loss: Loss,
+    answer: str,
+    broken_logins: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # The logins end the failover, however long they take on a busy machine.
+    monkeypatch.setattr(retry, "FAILOVER_PATIENCE", 1_000_000)
     # A COMMIT that is still under way is executed when the question waits for it.
     proxy.lose_next(loss, hold=lambda: database.until_waiting(1))
     proxy.break_logins(broken_logins)

@@ -67,7 +67,7 @@ def other(world: World) -> Iterator[Connection]:
 def small_checkpoints(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of a few rows, chunks of two, and a checkpoint after every fifth chunk at the latest."""
     monkeypatch.setattr("shell.imports.split.SLICE_BYTES", 100)
-    monkeypatch.setattr("shell.imports.stored_ids.GROUP_BYTES", 400)
+    monkeypatch.setattr("shell.imports.key_files.stored_ids.GROUP_BYTES", 400)
     setting("CHUNK_ROWS", "2")
     setting("SPLIT_CHECKPOINT_CHUNKS", "5")
 

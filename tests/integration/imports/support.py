@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.context import ForkServerProcess
 from typing import Any, TypeVar
 from urllib.parse import quote_plus
 
 from sqlalchemy import create_engine
+from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
 import start_import
@@ -182,3 +184,13 @@ def reports(world: World, import_id: int, generation: int) -> set[str]:
 def completed(world: World, import_id: int) -> list[int]:
     """The generations of the import's events of its completion."""
     return [each["generation"] for each in events(world, "import.completed") if each["importId"] == import_id]
+
+
+def deliver_during(world: World, workers: Workers, write: Callable[[Session], object], messages: list[Message]) -> None:
+    """Deliver messages of chunks to another process, which waits for what `write` locks in a transaction."""
+    with ThreadPoolExecutor(1) as thread:
+        with session() as writing:
+            write(writing)
+            delivered = thread.submit(workers.deliver, "import_chunk", messages)
+            until_waiting(world)
+        assert delivered.result() == [True]

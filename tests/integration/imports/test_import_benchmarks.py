@@ -132,6 +132,15 @@ def test_overlays_and_an_undo_are_measured_beside_the_import() -> None:
 
 
 @pytest.mark.slow
+def test_a_volume_is_measured_as_a_zip_and_as_a_folder() -> None:
+    result = measured(run("benchmarks.volumes", "--documents", "7"))
+    assert (result["documents"], result["pages_of_documents"], result["files"]) == (7, 32, 48)
+    assert [each["workers"] for each in result["zip"]] == [1, 2]
+    assert all(each["list_s"] > 0 and each["files_per_s"] > 0 for each in result["zip"])
+    assert all(result[name]["per_s"] > 0 and "peak_mb" in result[name] for name in ("list", "rows", "pages"))
+
+
+@pytest.mark.slow
 def test_completions_are_measured_in_every_shape() -> None:
     result = measured(run("benchmarks.completion", "--chunks", "20", "--names", "6"))
     assert list(result["shapes"]) == ["shared", "spelled", "distinct"]

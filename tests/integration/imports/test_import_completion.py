@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from sqlalchemy import Connection, text
@@ -169,6 +170,7 @@ def test_a_completion_that_is_killed_at_any_step_is_repeated_with_the_same_resul
         assert completed(world, import_id) == [1]
 
 
+@pytest.mark.slow
 def test_two_deliveries_at_once_have_the_result_of_one_wherever_the_second_comes_in(
     world: World, expected: Dump
 ) -> None:
@@ -190,6 +192,7 @@ def test_several_processes_that_complete_one_import_at_once(world: World, expect
         assert completed(world, import_id) == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_retried_at_once", [False, True])
 def test_a_cancellation_stops_the_completion_wherever_it_is_and_a_retry_ends_it(
     world: World, expected: Dump, is_retried_at_once: bool
@@ -291,10 +294,6 @@ def test_a_request_that_an_operator_sends_to_the_queue_of_requests_leads_to_the_
 def test_while_the_database_refuses_nothing_is_acknowledged(world: World, small: None) -> None:
     import_id = completing(world, "Case")
     (message,) = completion_messages()
-
-    def refuse(_number: int) -> None:
-        raise UnavailableError
-
-    with at_every_step(world, refuse):
+    with at_every_step(world, Mock(side_effect=UnavailableError)):
         assert not call(complete_import.lambda_handler, message)
     assert state(import_id).status == "running"

@@ -59,6 +59,7 @@ def reload(world: World, import_id: int, case: str = "Case") -> int:
     return world.run(case=case, **returned(world, import_id))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 def test_reports_of_uncorrected_rows_have_the_lines_of_the_first_file(
     world: World, chunk_rows: Chunks, spec: Spec
@@ -93,6 +94,7 @@ VALUES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 def test_rows_of_an_error_file_come_in_with_the_values_and_the_hash_of_the_source(
     world: World, chunk_rows: Chunks, spec: Spec

@@ -87,6 +87,7 @@ def overlay_large(world: World, column: str, cell: str, **options: str) -> int:
         assert world.query("SELECT updated FROM imports WHERE id = :id", id=import_id) == [(LARGE,)]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("large")
 def test_rows_of_twenty_bytes_change_exhibits_of_64_kilobytes_in_bounded_memory(world: World) -> None:
     adding = overlay_large(world, "Small", "x")
@@ -99,6 +100,7 @@ def test_rows_of_twenty_bytes_change_exhibits_of_64_kilobytes_in_bounded_memory(
     assert find_gaps(world) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("large")
 def test_without_slices_memory_grows_with_the_exhibits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control."""

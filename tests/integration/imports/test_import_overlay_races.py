@@ -20,7 +20,7 @@ from shell.exhibits.commands import add_taggings, patch_exhibit, remove_taggings
 from shell.exhibits.history import raise_versions
 from shell.imports.chunks.importer import finish_chunk, prepare_chunk
 from shell.imports.chunks.overlay_store import ExhibitUpdate, lock_exhibits, read_documents, update_exhibits
-from tests.integration.imports.support import CALLER, committed, until_waiting
+from tests.integration.imports.support import CALLER, committed, deliver_during, until_waiting
 from tests.support.commit_proxy import Loss, between_application_and_database
 from tests.support.history import find_gaps, read_history
 from tests.support.workers import Workers
@@ -46,12 +46,7 @@ def overlay_during(
     """Overlay in another process, which waits for what `write` locks in a transaction; return the import's id."""
     import_id = world.start(data, **{"mode": "overlay", **options})
     messages = world.chunk_messages()
-    with ThreadPoolExecutor(1) as thread:
-        with session() as writing:
-            write(writing)
-            delivered = thread.submit(workers.deliver, "import_chunk", messages)
-            until_waiting(world)
-        assert delivered.result() == [True]
+    deliver_during(world, workers, write, messages)
     complete_imports()
     return import_id
 

@@ -47,6 +47,7 @@ def fail_twice(request: Message) -> Message:
     return second
 
 
+@pytest.mark.slow
 def test_a_search_without_time_stores_a_batch_and_goes_on_after_it(
     world: World, no_time: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

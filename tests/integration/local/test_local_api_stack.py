@@ -142,8 +142,8 @@ def test_what_has_not_ended_is_counted_over_all_and_named_up_to_a_number(world: 
     ids = imports_that_are(world, *ImportStatus)
     found = list_unfinished(world.environment["DATABASE_URL"], 2)
     assert [(each.id, each.status, each.total) for each in found] == [
-        (ids[0], "awaiting_upload", 4),
-        (ids[1], "splitting", 4),
+        (ids[0], "awaiting_upload", 5),
+        (ids[1], "waiting", 5),
     ]
 
 

@@ -12,6 +12,8 @@ from local.errors import DatabaseServerError
 from local.services.mysql import SETTINGS, PrivateServer
 from local.services.mysql_binaries import Binaries, find_or_install, find_unpacked
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -21,6 +21,8 @@ from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
 from tests.support.database import until
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from tests.integration.local.conftest import Told
 

@@ -15,6 +15,8 @@ from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
 from tests.support.deliveries import RepeatedDelivery
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from tests.integration.local.conftest import Told
 

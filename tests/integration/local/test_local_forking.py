@@ -20,7 +20,7 @@ from local.services.processes import Processes
 from local.template.reader import Template
 from local.time_scale import TimeScale
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks workers")
+pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks workers"), pytest.mark.slow]
 
 _OF_ONE_WORKER = {"AWS_LAMBDA_RUNTIME_API", "_X_AMZN_TRACE_ID", "LC_CTYPE", "PYTEST_CURRENT_TEST"}
 

@@ -24,6 +24,8 @@ from local.stack.served_stack import publish_stack
 from local.template.reader import Template
 from local.time_scale import TimeScale
 
+pytestmark = pytest.mark.slow
+
 _README = REPOSITORY / "README.md"
 _SCHEMA_DOCUMENT = REPOSITORY / "docs" / "schema.md"
 _WRITTEN_API = "API=http://127.0.0.1:8700\n"
@@ -86,7 +88,6 @@ def run_script(script: str, clone: Path, *options: str) -> subprocess.CompletedP
     return subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, timeout=60)
 
 
-@pytest.mark.slow
 def test_the_demo_prints_what_the_readme_shows(
     tmp_path: Path, schema: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -95,11 +96,11 @@ def test_the_demo_prints_what_the_readme_shows(
     monkeypatch.setattr(demo, "Workspace", partial(Workspace, state_dir=tmp_path / "state", database_url=schema))
     assert demo.main() == 0
     printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    assert [line for line in shown if line.strip(" …") and line not in printed] == []
+    missing = [line for line in shown if line.strip(" …") and line not in printed]
+    assert missing == [], "\n".join(printed)
     assert sum(line in printed for line in shown) > 10
 
 
-@pytest.mark.slow
 def test_the_session_of_the_readme_does_what_it_says(tmp_path: Path, schema: str) -> None:
     scale = TimeScale(0.05, shortest_timeout=60)
     options = StackOptions(workers=1, time_scale=scale, database_url=schema)
@@ -113,7 +114,7 @@ def test_the_session_of_the_readme_does_what_it_says(tmp_path: Path, schema: str
     assert tagged == {"exhibits": 1, "tags": 1, "created": 1}
     production, documents, volume, *custody = others
     assert state["reports"] is not None
-    assert volume == ["VOL001.dat"]
+    assert volume == ["MANIFEST.csv", "MANIFEST.sha256", "VOL001.dat"]
     assert (production["status"], production["firstBates"]) == ("confirmed", "SMITH0000001")
     assert [(each["controlNumber"], each["batesBegin"]) for each in documents["items"]] == [("ABC-1", "SMITH0000001")]
     assert_custody_is_as_written(*custody)

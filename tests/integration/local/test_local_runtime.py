@@ -20,6 +20,8 @@ from local.template.reader import Template
 from local.time_scale import TimeScale
 from tests.support.watching import wait_until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -30,6 +30,8 @@ from tests.support.production_faults import (
 from tests.support.productions import ask, execute, retry
 from tests.support.world import World, taken_from
 
+pytestmark = pytest.mark.slow
+
 
 class Expected(NamedTuple):
     """The status in which a production ends; what is left to do; and where it ends once it was retried."""
@@ -43,7 +45,7 @@ CONFIRMED, CANCELLED = Expected("confirmed"), Expected("cancelled")
 UNDONE = {"undo copy": "copy", "undo reserve": "reserve", "undo begin": "begin"}
 # Faults for good; the kind decides nothing.
 KINDS = cycle(("refused", "unexpected", "unavailable"))
-BEFORE_PIVOT, PIVOT, AFTER = FORWARD[:5], FORWARD[5], FORWARD[6]
+*BEFORE_PIVOT, PIVOT, AFTER = FORWARD
 BROKEN = Fault("copy:2", "unexpected")
 Row = tuple[tuple[Fault, ...], Expected]
 

@@ -5,18 +5,19 @@ They are what the numbers were given out for; all that are missing or cannot be 
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from core.errors import StorageUnavailableError
-from shell.aws import clients, s3
-from shell.aws.s3 import COPIED_FROM, copy_object
+from shell.aws import clients, s3_copies
+from shell.aws.s3_copies import COPIED_FROM, CopiedObject, copy_object
 from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.production_ends import passing_run
 from tests.support.production_faults import Point
-from tests.support.productions import ask, cancelled, execute, objects_of, put_documents, put_file
+from tests.support.productions import MANIFESTS, ask, cancelled, execute, objects_of, put_documents, put_file
 from tests.support.world import World
 from tests.support.written import dat_of, exhibit, written
 
@@ -39,7 +40,7 @@ def test_files_are_the_sources_byte_for_byte_under_the_names_that_the_dat_gives(
         assert record["Native Link"] == rf"VOL001\NATIVES\0001\{record['Begin Bates']}.xlsx"
         for link in ("Native Link", "Text Link"):
             assert objects.pop(record[link].replace("\\", "/")) == body
-    assert set(objects) == {"VOL001/DATA/VOL001.dat"}
+    assert {*objects} - MANIFESTS == {"VOL001/DATA/VOL001.dat"}
 
 
 def test_a_path_that_leads_out_is_a_file_that_is_missing(world: World) -> None:
@@ -63,7 +64,7 @@ def test_all_missing_files_are_said_at_once(world: World) -> None:
 def test_two_productions_share_a_volume_and_no_object(world: World) -> None:
     put_documents(world, ["A"])
     first, second = written(), written()
-    names = [set(objects_of(world, each)) - {"VOL001/DATA/VOL001.dat"} for each in (first, second)]
+    names = [set(objects_of(world, each)) - MANIFESTS - {"VOL001/DATA/VOL001.dat"} for each in (first, second)]
     assert [len(each) for each in names] == [2, 2]
     assert not names[0] & names[1]
 
@@ -110,14 +111,15 @@ def test_a_copy_that_is_there_is_not_made_again_but_of_a_new_version_it_is(world
     for content, copies in (("one", 1), ("one", 1), ("two", 2)):
         if copies != len(versions(world)):
             put_file(world, "a.doc", content)
-        assert [copy_object(world.bucket, SOURCE, TARGET) for _ in range(2)] == [None, None]
+        copied = CopiedObject(len(content), hashlib.sha256(content.encode()).digest())
+        assert [copy_object(world.bucket, SOURCE, TARGET) for _ in range(2)] == [copied, copied]
         assert len(versions(world)) == copies
 
 
 def test_of_what_is_written_on_the_source_only_its_content_type_is_handed_over(world: World) -> None:
     given: Any = {"Metadata": {"reviewer-note": "privileged"}, "Tagging": "issue=hot", "ContentType": "a/b"}
     clients.s3().put_object(Bucket=world.bucket, Key=SOURCE, Body=b"x", **given)
-    assert copy_object(world.bucket, SOURCE, TARGET) is None
+    assert copy_object(world.bucket, SOURCE, TARGET) == CopiedObject(1, hashlib.sha256(b"x").digest())
     head = clients.s3().head_object(Bucket=world.bucket, Key=TARGET)
     assert (set(head["Metadata"]), head["ContentType"]) == ({COPIED_FROM}, "a/b")
     assert clients.s3().get_object_tagging(Bucket=world.bucket, Key=TARGET)["TagSet"] == []
@@ -140,13 +142,13 @@ class Refusing:
 def test_what_s3_will_never_copy_is_said_and_not_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     [exhibit] = put_documents(world, ["A"])
     for code in ("InvalidObjectState", "AccessDenied", "InvalidRequest"):
-        monkeypatch.setattr(s3, "s3", lambda code=code: Refusing(code))
+        monkeypatch.setattr(s3_copies, "s3", lambda code=code: Refusing(code))
         assert cancelled(world, ask()) == f"files of exhibits {exhibit} cannot be copied: 2 {code}"
 
 
 def test_what_may_pass_is_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     put_file(world, "a.doc", "one")
-    monkeypatch.setattr(s3, "s3", lambda: Refusing("SlowDown"))
+    monkeypatch.setattr(s3_copies, "s3", lambda: Refusing("SlowDown"))
     with pytest.raises(StorageUnavailableError, match="SlowDown"):
         copy_object(world.bucket, SOURCE, TARGET)
 

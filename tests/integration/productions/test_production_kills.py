@@ -35,7 +35,7 @@ IN_STEPS = [
 ]
 
 
-pytestmark = pytest.mark.usefixtures("small_parts")
+pytestmark = [pytest.mark.usefixtures("small_parts"), pytest.mark.slow]
 
 
 def killed(world: World, run: str, kill: Kill, number: int) -> Function:
@@ -54,7 +54,6 @@ def test_killed_in_the_confirmation_and_in_a_compensation_it_ends_as_if_it_had_n
         assert killed(world, run, kill, number).killed
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
 def test_killed_around_any_checkpoint_it_ends_as_if_it_had_not_been(world: World, fewer: int, run: str) -> None:
     calls = killed(world, run, Kill(), 0).served
@@ -64,7 +63,6 @@ def test_killed_around_any_checkpoint_it_ends_as_if_it_had_not_been(world: World
         assert killed(world, run, Kill(at, after), number).killed or at >= calls - 1
 
 
-@pytest.mark.slow
 def test_killed_in_any_step_it_ends_as_if_it_had_not_been(world: World, fewer: int) -> None:
     for number, (run, kill) in enumerate(random.Random(SEED).sample(IN_STEPS, -(-len(IN_STEPS) // fewer))):
         assert killed(world, run, kill, number).killed

@@ -55,6 +55,7 @@ def reserved(production_id: int) -> tuple[Productions, tuple[int, int]]:
 QUERIES: list[dict[str, Any]] = [{"query": {}}, {"query": {"tag": "Hot", "custodian": "Ada"}}, {"numbering": "page"}]
 
 
+@pytest.mark.slow
 def test_numbers_and_parts_for_a_thousand_cost_the_statements_of_ten(world: World) -> None:
     found, parts = dict[int, list[int]](), list[int]()
     for documents in (10, 1_000, 2_500):
@@ -71,7 +72,8 @@ def test_numbers_and_parts_for_a_thousand_cost_the_statements_of_ten(world: Worl
         parts.append(count)
     print(f"statements for the numbers of so many documents, by query and by ids: {found}")
     assert (found[1_000], len(set(parts))) == (found[10], 1)
-    assert found[2_500][:3] == [each + 2 for each in found[10][:3]], "two a page of 2,000 exhibits: read and lock"
+    more = "five a page of 2,000 exhibits: read, find linked files and children, lock, find linked files again"
+    assert found[2_500][:3] == [each + 5 for each in found[10][:3]], more
 
 
 _DOCUMENTS = f"""
@@ -126,7 +128,7 @@ def test_neither_steps_nor_lists_read_the_rows_of_others(world: World) -> None:
     found["part"] = rows_read(world, lambda: list_part(ours, start, 1))
     found["confirm"] = rows_read(world, lambda: steps._confirm(production))
     print(f"rows read for {OWN} documents among {LARGE} others: {found}; for lists: {among}")
-    assert max(found.values()) < 6 * OWN
+    assert max(found.values()) < 7 * OWN
 
 
 def test_a_production_has_a_hundred_thousand_documents_at_most(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

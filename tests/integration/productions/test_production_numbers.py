@@ -17,12 +17,16 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from core.productions.bates import BatesFormat
+from shell.productions import reservation, steps
 from shell.productions.bates_sequences import AllocatedNumbers, allocate_numbers, ensure_sequence
+from shell.productions.selection import lock_selected_exhibits
 from shell.utils.document_properties import serialize_properties
 from tests.support.bates_workers import Work, at_once
 from tests.support.cases import Cases
 from tests.support.database import PATIENCE_S, Database, barrier, done, outcome, replayed, together, transaction
 from tests.support.productions import FORM, ask, take
+from tests.support.world import World
+from tests.support.written import exhibit
 
 OPERATIONS = Path(__file__).parents[3] / "docs" / "operations.md"
 WORKERS, RANGES, MOST = 8, 1_000, 7
@@ -185,3 +189,26 @@ def test_prefixes_and_cases_have_numbers_of_their_own(counting: Cases) -> None:
     assert take(one, 1, form=BatesFormat("ACME-", 7)) == (1, 1)
     assert take(one, 1, start_at=500, form=BatesFormat("B", 3)) == (500, 500)
     assert take(one, 1, start_at=501, form=BatesFormat("B", 3)) == (501, 501), "where it goes on anyhow"
+
+
+@pytest.mark.parametrize(
+    ("change", "files", "order"),
+    [("native_path = 'new.pdf'", '{"NATIVES": "new.pdf"}', "AB"), ("parent_control_number = 'B'", "{}", "BA")],
+)
+def test_a_document_that_changes_until_the_reservation_is_selected_again(
+    world: World, monkeypatch: pytest.MonkeyPatch, change: str, files: str, order: str
+) -> None:
+    for number in "AB":
+        exhibit(world, number)
+    locking, tried = lock_selected_exhibits, list[bool]()
+
+    def change_first(*given: Any) -> None:
+        if not tried:
+            world.query(f"UPDATE exhibits SET {change} WHERE control_number = 'A'")
+        tried.append(True)
+        locking(*given)
+
+    monkeypatch.setattr(reservation, "lock_selected_exhibits", change_first)
+    steps.reserve({steps.PRODUCTION: ask()})
+    rows = world.query("SELECT control_number, files FROM production_documents ORDER BY position")
+    assert ("".join(row[0] for row in rows), dict(rows)["A"], len(tried)) == (order, files, 2)

@@ -24,6 +24,8 @@ from tests.support.production_faults import (
 from tests.support.productions import Handler, ask, execute, objects_of, put_documents, put_file, status_of
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def documents(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,6 +104,7 @@ def test_a_sign_for_line_breaks_that_comes_late_has_the_dat_written_again(world:
     with pytest.raises(ConflictError, match="changed") as error:
         list(_generate_dat(production, start, overview))
     assert error.value.retryable
+    steps.copy({steps.PRODUCTION: production.id, **context, "part": 0})
     write_load_files(production, start)
     assert [record["Title"] for record in dat_of(world, production.id, marks=False)] == ["Acme®"]
 

@@ -17,6 +17,8 @@ from tests.support.redis_server import AnswerLosingProxy, RedisServer
 from tests.support.semaphore import wait_for_redis
 from tests.support.world import World
 
+pytestmark = pytest.mark.slow
+
 ACQUIRED, SKIPPED, UNKNOWN = SemaphoreOutcome
 
 

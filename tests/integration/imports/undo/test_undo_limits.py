@@ -74,6 +74,7 @@ def test_statements_do_not_grow_with_the_depth_of_a_family(world: World, chunk_r
     assert counts(undo(world, import_id))[0] == "undone"
 
 
+@pytest.mark.slow
 def test_a_thousand_documents_of_64_kilobytes_come_back_in_bounded_memory(world: World) -> None:
     rows = "".join(f"L-{n},{BODY}\r\n" for n in range(LARGE))
     world.run(f"Control Number,Body\r\n{rows}".encode())

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from core.errors import NotFoundError
+from shell.productions.selection import count_selected
 from shell.productions.steps import reserve
 from tests.integration.imports.support import until_waiting
 from tests.support import productions
@@ -85,11 +86,28 @@ def test_a_production_that_waited_for_an_undo_has_no_removed_document(
     assert reserved(world) == (["B-1"] if selected == "query" else [])
 
 
+def test_a_named_document_that_is_removed_while_they_are_read_is_not_left_out(
+    world: World, created: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.run(b"Control Number,Title\r\nB-1,stays\r\n")
+    production = productions.ask(exhibitIds=[row[0] for row in world.query("SELECT id FROM exhibits")])
+
+    def count_before(*given: Any) -> int:
+        found = count_selected(*given)
+        undo(world, created)
+        return found
+
+    monkeypatch.setattr("shell.productions.selection.count_selected", count_before)
+    with pytest.raises(NotFoundError):
+        reserve({"production_id": production})
+    assert reserved(world) == []
+
+
 def test_a_production_without_locks_has_a_document_that_is_gone(
     world: World, workers: Workers, other: Connection, created: int, production: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The negative control: numbers are reserved for what was selected, and not locked."""
-    monkeypatch.setattr("shell.productions.steps.lock_selected_exhibits", lambda *_: None)
+    monkeypatch.setattr("shell.productions.reservation.lock_selected_exhibits", lambda *_: None)
     productions.take(int(world.query("SELECT id FROM cases")[0][0]), 1)
     messages = begin_undo(world, created)
     other.execute(text("SELECT id FROM bates_sequences FOR UPDATE"))

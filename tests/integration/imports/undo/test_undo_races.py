@@ -16,7 +16,7 @@ from core.errors import NotFoundError, StaleVersionError
 from shell.db.session import session
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings
 from shell.imports.chunks.overlay_store import ExhibitUpdate, lock_exhibits, read_documents, update_exhibits
-from tests.integration.imports.support import CALLER, committed, until_waiting
+from tests.integration.imports.support import CALLER, committed, deliver_during, until_waiting
 from tests.support.history import find_gaps, read_history
 from tests.support.undoing import begin_undo, dump_documents, end_undo, kept
 from tests.support.workers import Workers
@@ -46,12 +46,7 @@ def overlaid(world: World, created: int) -> int:
 def undo_during(world: World, workers: Workers, write: Write, import_id: int) -> str:
     """Undo an import in another process, which waits for what `write` locks in a transaction; return its status."""
     messages = begin_undo(world, import_id)
-    with ThreadPoolExecutor(1) as thread:
-        with session() as writing:
-            write(writing)
-            delivered = thread.submit(workers.deliver, "import_chunk", messages)
-            until_waiting(world)
-        assert delivered.result() == [True]
+    deliver_during(world, workers, write, messages)
     return end(world, import_id)
 
 

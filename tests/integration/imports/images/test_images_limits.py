@@ -1,0 +1,24 @@
+"""The memory of the splitting pass of an image load file."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+# Blocks of 8 MB, their lines, and the keys of a partition.
+MOST_MORE_BYTES = 120_000_000
+
+
+@pytest.mark.slow
+def test_splitting_forty_megabytes_of_pages_takes_little_memory(migrated: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "tests.integration.imports.images.split_once", "40"]
+    done = subprocess.run(command, env={**os.environ, **migrated}, capture_output=True, text=True, check=True)
+    told = json.loads(done.stdout.splitlines()[-1])
+    print(f"splitting 40 MB of pages: {told}")
+    assert told["keys"] == told["documents"] > 200_000
+    assert told["duplicates"] == 0
+    assert told["peak"] - told["before"] < MOST_MORE_BYTES
