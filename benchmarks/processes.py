@@ -38,7 +38,8 @@ class _Failure:
 class Workers(Generic[Job, Result]):
     """Processes that wait for jobs. They are forked: create them before any thread or connection."""
 
-    def __init__(self, count: int, prepare: Prepare[Job, Result]) -> None:
+    def __init__(self, count: int, prepare: Prepare[Job, Result], timeout_s: float = _TIMEOUT_S) -> None:
+        self._timeout_s = timeout_s
         forking, self._pipes = multiprocessing.get_context("fork"), list[Connection]()
         self._processes = list[BaseProcess]()
         for _ in range(count):
@@ -68,26 +69,25 @@ class Workers(Generic[Job, Result]):
         for worker, job in zip(busy, jobs, strict=True):
             worker.send(job)
         for worker in busy:
-            _receive(worker)
+            self._receive(worker)
 
     def start(self, count: int) -> list[Result]:
         """Start the first `count` workers, which must be prepared, and return their results."""
         busy = self._pipes[:count]
         for worker in busy:
             worker.send(_START)
-        return [_receive(worker) for worker in busy]
+        return [self._receive(worker) for worker in busy]
 
-
-def _receive(worker: Connection) -> Any:
-    try:
-        if not worker.poll(_TIMEOUT_S):
-            raise BenchmarkError(f"a worker did not respond within {_TIMEOUT_S:.0f} s")
-        result = worker.recv()
-    except (EOFError, OSError) as exc:
-        raise BenchmarkError("a worker process ended unexpectedly") from exc
-    if isinstance(result, _Failure):
-        raise BenchmarkError(result.text)
-    return result
+    def _receive(self, worker: Connection) -> Any:
+        try:
+            if not worker.poll(self._timeout_s):
+                raise BenchmarkError(f"a worker did not respond within {self._timeout_s:.0f} s")
+            result = worker.recv()
+        except (EOFError, OSError) as exc:
+            raise BenchmarkError("a worker process ended unexpectedly") from exc
+        if isinstance(result, _Failure):
+            raise BenchmarkError(result.text)
+        return result
 
 
 def _serve(pipe: Connection, others: Sequence[Connection], prepare: Prepare[Any, Any]) -> None:

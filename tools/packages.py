@@ -25,9 +25,11 @@ _RESOURCES = {"local.template", "local.errors", "local.time_scale"}
 ALLOWED: dict[str, set[str]] = {
     "core": set(),
     "core.load_file": {"core"},
+    "core.image_load_file": {"core", "core.load_file"},
     "core.imports": {"core", "core.load_file"},
     "core.productions": {"core", "core.load_file"},
     "core.checks": {"core", "core.load_file", "core.productions"},
+    "core.volumes": {"core", "core.load_file", "core.checks"},
     "core.contracts": {"core", "core.load_file", "core.imports", "core.productions"},
     "shell.settings": {"core"},
     "shell.deadline": set(),
@@ -44,18 +46,32 @@ ALLOWED: dict[str, set[str]] = {
     "shell.custodian_ops": {"shell.tables"} | _UTILS,
     "shell.taggings_ops": {"shell.tables"} | _UTILS,
     "shell.exhibits": {"shell.custodian_ops", "shell.taggings_ops", "shell.tables", "core.contracts"} | _UTILS,
-    "shell.imports": {"core.imports", "core.load_file", "shell.prefetch"} | _DOMAIN,
+    "shell.imports": {
+        *("core.image_load_file", "core.imports", "core.load_file", "shell.prefetch", "shell.imports.key_files"),
+        *("shell.imports.volumes",),
+        *_DOMAIN,
+    },
+    "shell.imports.volumes": {"core.contracts", "core.volumes", "shell.tables"} | _UTILS,
+    "shell.imports.key_files": {"shell.prefetch"} | _UTILS,
+    "shell.imports.images": {
+        *("shell.imports", "shell.imports.chunks", "core.image_load_file", "core.imports", "core.load_file"),
+        "core.volumes",
+        *_DOMAIN,
+    },
     "shell.imports.checks": {
         *("shell.imports", "shell.imports.file_checks", "core.checks", "core.imports", "core.load_file"),
+        "shell.imports.volumes",
         *_DOMAIN,
     },
     "shell.imports.file_checks": {"core", "core.checks"},
     "shell.imports.undo": {"shell.imports", "shell.imports.chunks", "core.imports", "core.load_file"} | _DOMAIN,
     "shell.imports.chunks": {
         *("shell.imports", "shell.custodian_ops", "shell.taggings_ops"),
-        *("core.checks", "core.imports", "core.load_file"),
+        *("core.checks", "core.imports", "core.load_file", "core.volumes"),
         *_DOMAIN,
     },
+    "shell.volumes": {"shell.imports", "shell.imports.volumes", "core.imports", "core.volumes", "core.load_file"}
+    | _DOMAIN,
     "shell.custody": _DOMAIN,
     "shell.productions": {"shell.sns", "core.productions"} | _DOMAIN,
     "shell.api": {"shell.outbox", "core.contracts"} | _UTILS,
@@ -63,7 +79,8 @@ ALLOWED: dict[str, set[str]] = {
     "functions": {
         *("shell.api", "shell.lambda_handlers", "shell.aws.durable_execution", "shell.outbox", "shell.maintenance"),
         *("shell.imports", "shell.imports.checks", "shell.imports.chunks", "shell.imports.undo"),
-        *("shell.exhibits", "shell.custody", "shell.productions"),
+        "shell.imports.images",
+        *("shell.exhibits", "shell.custody", "shell.productions", "shell.volumes"),
         "core.contracts",
     },
     "local.errors": set(),
@@ -79,10 +96,14 @@ ALLOWED: dict[str, set[str]] = {
         "core.imports.report_files",
         *("shell.exhibits", "shell.imports", "shell.db", "shell.settings"),
     },
+    "local.exit_codes": set(),
     "local.printable": set(),
+    "local.stack_parts": set(),
     "local.confirmation": {"local.errors"},
     "local.option_advice": set(),
-    "local.undo": {"local.confirmation", "local.errors"},
+    "local.undo": {"local.confirmation", "local.errors", "local.stack_parts"},
+    # A folder or zip is looked at by the rules of the functions before it is sent.
+    "local.volumes": {"core.errors", "core.volumes", "local.errors", "local.stack_parts"},
     "local.profiles": {"core.imports.profile_options", "local.errors"},
     # A preview reads the local file as the functions read an upload.
     "local.preview": {
@@ -92,7 +113,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "local.cli": {
         *("local.confirmation", "local.option_advice", "local.preview", "local.printable", "local.profiles"),
-        "local.undo",
+        *("local.exit_codes", "local.stack_parts", "local.undo", "local.volumes"),
         *("local.catalog", "local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
         *(
             "core.errors",

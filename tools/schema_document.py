@@ -25,6 +25,10 @@ SUBJECTS = {
         *("import_name_occurrences", "import_checks", "import_check_findings", "import_check_facts"),
         *("import_profiles", "import_undos", "import_undo_parts", "import_undo_kept", "exhibit_tombstones"),
     ),
+    "Volumes": (
+        *("volumes", "volume_uploads", "volume_files", "volume_units", "exhibit_files", "import_chunk_files"),
+        *("page_sets", "pages"),
+    ),
     "Productions": (
         *("productions", "production_steps", "production_documents", "bates_sequences", "insert_destinations"),
     ),

@@ -32,6 +32,7 @@ from shell.observability import metrics
 _QUEUES = (
     *("IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "IMPORT_COMPLETIONS_QUEUE_URL"),
     "OUTBOX_WAKE_QUEUE_URL",
+    "VOLUME_WORK_QUEUE_URL",
     "PRODUCTION_CHECKS_QUEUE_URL",
 )
 _CHUNKS = "SELECT chunk_no FROM import_chunks WHERE import_id = :import_id AND status = 'pending' ORDER BY chunk_no"

@@ -2,7 +2,8 @@
 
 moto is not suitable: its S3 reads the whole object for every range, and its SQS scans all messages for each one sent.
 Here an object is a file, whose ranges are sent by the kernel, and messages are discarded.
-Guaranteed: ranges and their lengths as in S3. Not guaranteed: any request that imports do not make.
+Guaranteed: ranges and their lengths as in S3, listings of versions. Not guaranteed: several versions of an object,
+conditions, and any request that imports do not make.
 """
 
 from __future__ import annotations
@@ -12,9 +13,13 @@ import json
 import os
 import sys
 import threading
+from bisect import bisect_right, insort
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.sax.saxutils import escape
 
 from benchmarks.imports.range_server import PIECE, send_range
 from local.services.aws import LocalAws
@@ -23,6 +28,14 @@ from local.services.processes import build_child_environment
 _TOPIC = (
     "<CreateTopicResponse><CreateTopicResult><TopicArn>arn:aws:sns:us-east-1:123456789012:events</TopicArn>"
     "</CreateTopicResult></CreateTopicResponse>"
+)
+
+
+# A PUT here adds objects without content to the lists: the body has their keys and sizes as JSON.
+LISTED = "/listed-objects"
+_VERSION = (
+    "<Version><Key>{key}</Key><VersionId>1</VersionId><IsLatest>true</IsLatest><ETag>etag</ETag><Size>{size}</Size>"
+    "<LastModified>2026-01-01T00:00:00.000Z</LastModified></Version>"
 )
 
 
@@ -44,6 +57,10 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = -1
     objects: Path
+    # In their order, in which they are listed, and how many bytes they have.
+    keys: list[str]
+    sizes: dict[str, int]
+    lock = threading.Lock()
 
     def handle_expect_100(self) -> bool:
         """Send `100 Continue` at once: a client waits up to a second for it."""
@@ -54,6 +71,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_PUT(self) -> None:
         """Store an object; requests to create or configure a bucket succeed without effect."""
         left = int(self.headers.get("Content-Length", 0))
+        if self.path == LISTED:
+            self._index(json.loads(self.rfile.read(left)))
+            self._respond(200)
+            return
+        self._index({unquote(urlsplit(self.path).path).lstrip("/").partition("/")[2]: left})
         with self._object().open("wb") as file:
             while left:
                 left -= file.write(self.rfile.read(min(PIECE, left)))
@@ -65,7 +87,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._respond(200, length=path.stat().st_size) if path.exists() else self._respond(404)
 
     def do_GET(self) -> None:
-        """Send a range of an object."""
+        """Send a range of an object, or a page of a list of versions."""
+        query = parse_qs(urlsplit(self.path).query, keep_blank_values=True)
+        if "versions" in query:
+            self._respond(200, self._list({name: values[0] for name, values in query.items()}))
+            return
         path = self._object()
         if not path.exists():
             self._respond(404)
@@ -90,6 +116,24 @@ class _Handler(BaseHTTPRequestHandler):
         ]
         return {"Successful": successful, "Failed": []} if action == "SendMessageBatch" else {}
 
+    def _index(self, objects: Mapping[str, int]) -> None:
+        with self.lock:
+            for key, size in objects.items():
+                if key and key not in self.sizes:
+                    insort(self.keys, key)
+                self.sizes[key] = size
+
+    def _list(self, query: dict[str, str]) -> str:
+        prefix, most = query["prefix"], int(query["max-keys"])
+        with self.lock:
+            start = bisect_right(self.keys, max(query.get("key-marker", ""), prefix))
+            found = [key for key in self.keys[start : start + most + 1] if key.startswith(prefix)]
+        listed = "".join(_VERSION.format(key=escape(key), size=self.sizes[key]) for key in found[:most])
+        more = len(found) > most
+        marker = f"<NextKeyMarker>{escape(found[most - 1])}</NextKeyMarker>" if more else ""
+        head = f"<IsTruncated>{str(more).lower()}</IsTruncated>{marker}"
+        return f"<ListVersionsResult>{head}{listed}</ListVersionsResult>"
+
     def _object(self) -> Path:
         return self.objects / hashlib.sha256(self.path.partition("?")[0].encode()).hexdigest()
 
@@ -110,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def main(objects: Path) -> None:
     """Print the server's URL, then serve until standard input is closed, which happens when the parent ends."""
-    handler = type("Handler", (_Handler,), {"objects": objects})
+    handler = type("Handler", (_Handler,), {"objects": objects, "keys": [], "sizes": {}})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(f"http://127.0.0.1:{server.server_address[1]}", flush=True)
