@@ -59,7 +59,9 @@ _READ = (
     "TIMESTAMPDIFF(SECOND, created_at, NOW(6)) AS age_s, TIMESTAMPDIFF(SECOND, NOW(6), lease_until) AS lease_left_s "
     "FROM idempotency_keys "
 )
-_BY_KEY = text(f"{_READ} WHERE tenant_id = :tenant_id AND route = :route AND idempotency_key = :key")
+# The claim holds the lock already. A read without it may not see a row whose COMMIT, by another owner, has let go of
+# the row and is not yet visible to new reads.
+_BY_KEY = text(f"{_READ} WHERE tenant_id = :tenant_id AND route = :route AND idempotency_key = :key FOR UPDATE")
 _LOCKED_BY_ID = text(f"{_READ} WHERE id = :id FOR UPDATE")
 _COMPLETE = text(
     "UPDATE idempotency_keys SET status = 'completed', status_code = :status_code, response_headers = :headers, "

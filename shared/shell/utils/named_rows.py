@@ -14,6 +14,7 @@ from typing import NamedTuple
 from sqlalchemy import text
 from sqlalchemy.orm import DeclarativeBase, Session
 
+from core.errors import ConflictError
 from shell.db.bulk_insert import insert_ignore
 from shell.db.column_limits import column_limits
 from shell.utils.key_validation import validate_key
@@ -62,7 +63,8 @@ def find_or_add_named(
 ) -> dict[str, NamedRow]:
     """Return the rows with these names, by requested name; add those that the case does not have.
 
-    At most four statements for up to 5,000 names. Raises InvalidInputError for a name that its column cannot hold.
+    At most four statements for up to 5,000 names. Raises InvalidInputError for a name that its column cannot hold, and
+    ConflictError, to be retried, if a name that another transaction has just added cannot be read yet.
     """
     requested = sorted(set(names))
     for name in requested:
@@ -72,6 +74,8 @@ def find_or_add_named(
     if missing:
         insert_ignore(transaction, model.__tablename__, ("case_id", "name"), missing, key=2)
         found = find_named(transaction, case_id, {model: requested})[model]
+        if len(found) < len(requested):
+            raise ConflictError(f"rows of {model.__tablename__} were being added by another transaction; try again")
     return found
 
 

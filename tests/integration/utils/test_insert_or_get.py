@@ -15,7 +15,7 @@ from shell.db.errors import DbErrorClass, classify, find_duplicate_key_name
 from shell.db.session import session
 from shell.tables.custodians_tags import Custodians
 from shell.utils.db_helpers import insert_or_get, retry_on_db_conflict
-from shell.utils.named_rows import find_named
+from shell.utils.named_rows import find_named, find_or_add_named
 from tests.support.database import Database, People, Step, barrier, outcome, together, transaction
 
 
@@ -31,6 +31,10 @@ def check_then_insert(caller: Session, email: str, met: Step) -> bool:
     caller.add(People(email=email, badge=email))
     caller.flush()
     return True
+
+
+def snapshot_of(engine: Engine) -> Engine:
+    return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
 def at_once(engines: list[Engine]) -> list[tuple[Engine, Step]]:
@@ -97,14 +101,22 @@ def test_a_snapshot_that_is_older_than_the_row_does_not_hide_it(database: Databa
         caller.execute(text("SELECT COUNT(*) FROM toy_people"))
         database.query("INSERT INTO toy_people (email, badge) VALUES ('e', 'e')")
         assert person(caller, "e", "x")[0].badge == "e"
-        naive = other.execution_options(isolation_level="REPEATABLE READ")
-        with Session(naive) as old:
+        with Session(snapshot_of(other)) as old:
             old.execute(text("SELECT COUNT(*) FROM toy_people"))
             database.query("INSERT INTO toy_people (email, badge) VALUES ('late', 'late')")
             with pytest.raises(IntegrityError), old.begin_nested():
                 old.execute(text("INSERT INTO toy_people (email, badge) VALUES ('late', 'x')"))
             look = text("SELECT id FROM toy_people WHERE email = 'late'")
             assert old.execute(look).all() == [], "under REPEATABLE READ a plain read never finds it"
+
+
+def test_a_name_that_exists_and_cannot_be_read_is_a_conflict_and_not_left_out(database: Database) -> None:
+    with database.environments(1) as (other,), Session(snapshot_of(other)) as old:
+        old.execute(text("SELECT COUNT(*) FROM custodians"))
+        database.query("INSERT INTO custodians (case_id, name) VALUES (1, 'Ann')")
+        with pytest.raises(ConflictError, match="being added"):
+            find_or_add_named(old, Custodians, 1, ["Ann", "Bob"])
+        assert list(find_named(old, 1, {Custodians: ["Ann", "Bob"]})[Custodians]) == ["Bob"], "the negative control"
 
 
 def test_a_duplicate_of_another_unique_key_is_raised(database: Database) -> None:
