@@ -86,6 +86,13 @@ own format, with the reasons in report.csv. Fix the rejected rows and import tha
 It names options.json (in the same folder) as the mapping, so that the rows are read in the same way. The last column of
 the rejected rows, ExhibitIngestLine, is their line in the original file: leave it as it is; in a row that you add,
 write new there. columns.csv says how each column was read.
+
+--json prints {"imports": [{"file", "import_id", "status" (completed, completed_with_rejections or failed), "error",
+  "mode", "rows_seen", "imported", "unchanged", "updated", "rejected", "warnings", "custodians_created", "tags_created",
+  "encoding", "delimiter", "qualifier", "profile", "saved_profile", "rejected_by_code", "warnings_by_code", "pages" (of
+  an OPT or LFP file), "columns": [{"name", "field", "why", ...}], "seconds", "reports" (paths by name)}]}. A count or a
+  reading that does not exist is 0 or null.
+
 Imported documents belong to the tenant `local`. To read them over HTTP, run `exhibit-ingest serve` and get a token
 with `exhibit-ingest token --tenant local --user me`.
 

@@ -39,6 +39,14 @@ OUTCOMES = [
     ImportResult(Path("b.dat"), None, "the file is empty", 0.1),
 ]
 
+
+def test_the_help_names_all_keys_of_the_json(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        build_parser().parse_args(["import", "--help"])
+    shown = capsys.readouterr().out
+    assert [key for key in json.loads(format_json(OUTCOMES))["imports"][0] if f'"{key}"' not in shown] == []
+
+
 UNDATED = {"date_order": None, "time_zone": None, "time_zone_version": None, "time_column": None}
 
 
