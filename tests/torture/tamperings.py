@@ -86,9 +86,10 @@ OF_OVERLAYS = {
         findings.LOST,
         "by its history and as stored: fields file_name",
     ),
+    # Perhaps of the same document: what is told of it then begins with its fields.
     "DELETE FROM taggings WHERE exhibit_id IN (SELECT id FROM exhibits WHERE import_id = :first) LIMIT 1": (
         findings.LOST,
-        "as stored: tags",
+        " tags ",
     ),
     "UPDATE imports SET updated = updated + 1, unchanged = unchanged - 1 WHERE id = :overlay": (
         findings.MISPLACED,
