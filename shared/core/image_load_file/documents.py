@@ -112,7 +112,7 @@ def check_page_count(declared: int | None, pages: int) -> tuple[DocumentWarning,
 
 def describe_missing_break(line_no: int) -> LineError:
     """Return the error of the lines before the first document break."""
-    message = "There is no document break before this line. Set the document break of the first page of each document."
+    message = "No document break precedes this line. Set the document break of the first page of each document."
     return LineError(Rejection.OPT_NO_DOC_BREAK, None, message, line_no=line_no)
 
 
