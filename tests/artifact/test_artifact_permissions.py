@@ -29,7 +29,7 @@ from tests.unit.template.conftest import TEMPLATE, Deployed, deployed_with, list
 from tools.check_template import transform
 
 WIRED = Template.load(DEFAULT_TEMPLATE)
-EVIDENCE = "arn:aws:s3:::exhibit-ingest-local-123456789012-evidence"
+EVIDENCE = "arn:aws:s3:::exhibit-ingest-local-123456789012-us-east-1-evidence"
 # Of an upload that S3 names no version of, as while somebody has suspended the bucket's versioning; every other is read
 # by its version.
 READERS = (

@@ -70,9 +70,15 @@ def refusals(transformed: Mapping[str, Any], parameters: Mapping[str, str]) -> l
         ({"AvailabilityZoneA": "us-east-1a"}, "requires AvailabilityZoneB"),
         ({"AvailabilityZoneB": "us-east-1a"}, "requires AvailabilityZoneA"),
         ({"AvailabilityZoneA": "us-east-1a", "AvailabilityZoneB": "us-east-1a"}, "must differ"),
+        ({"Size": "large"}, ""),
+        ({"Size": "large", "DatabaseMaxCapacity": "2"}, ""),
+        ({"Size": "small", "DatabaseMaxCapacity": "1"}, ""),
+        ({"Size": "large", "DatabaseMaxCapacity": "1"}, "DatabaseMaxCapacity to 2 or more"),
+        ({"MonthlyBudget": "300", "AlarmEmail": "operator@example.com"}, ""),
+        ({"MonthlyBudget": "300", "AlarmEmail": "none"}, "set AlarmEmail"),
     ],
 )
-def test_one_zone_alone_or_twice_is_refused_before_anything_is_created(
+def test_parameters_that_do_not_fit_together_are_refused_before_anything_is_created(
     transformed: dict[str, Any], parameters: dict[str, str], said: str
 ) -> None:
     found = refusals(transformed, parameters)
@@ -113,3 +119,19 @@ def test_the_output_says_whether_the_database_is_protected(plain: Deployed) -> N
     output = plain.outputs["DatabaseProtected"]
     assert output["Value"] == {"Ref": "DeletionProtection"}
     assert "DeletionProtection true" in output["Description"]
+
+
+@pytest.mark.parametrize(
+    ("partition", "host"),
+    [
+        ("aws", "console.aws.amazon.com"),
+        ("aws-us-gov", "console.amazonaws-us-gov.com"),
+        ("aws-cn", "console.amazonaws.cn"),
+    ],
+)
+def test_the_dashboard_is_at_the_console_of_the_partition(
+    transformed: dict[str, Any], partition: str, host: str
+) -> None:
+    output = deployed_with(transformed, {"AWS::Partition": partition}).outputs["DashboardUrl"]["Value"]
+    address, values = output["Fn::Sub"]
+    assert (values, address.startswith("https://${Console}/cloudwatch/")) == ({"Console": host}, True)

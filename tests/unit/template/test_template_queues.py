@@ -170,7 +170,11 @@ def test_what_publishes_alarms_may_still_do_so(deployed: Deployed) -> None:
 
 def test_endpoints_lead_to_this_account_only(deployed: Deployed) -> None:
     account = {"Ref": "AWS::AccountId"}
-    responses = {"Fn::Sub": "arn:${AWS::Partition}:s3:::cloudformation-custom-resource-response-*/*"}
+    # A pattern would reach buckets of anybody. "When using custom resources, AWS Region names don't contain dashes"
+    # (AWS CloudFormation User Guide, "Access CloudFormation using an interface endpoint").
+    region = {"RegionWithoutHyphens": {"Fn::Join": ["", {"Fn::Split": ["-", {"Ref": "AWS::Region"}]}]}}
+    bucket = "arn:${AWS::Partition}:s3:::cloudformation-custom-resource-response-${RegionWithoutHyphens}/*"
+    responses = {"Fn::Sub": [bucket, region]}
     response = {"Effect": "Allow", "Principal": "*", "Action": "s3:PutObject", "Resource": responses}
     for name, endpoint in deployed.of_type("AWS::EC2::VPCEndpoint").items():
         first, *others = endpoint["PolicyDocument"]["Statement"]
