@@ -27,11 +27,12 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup database demo local preflight smoke deploy openapi test test-slow test-full torture bench bench-scale check format build lambda clean lock
+.PHONY: help setup database demo local preflight smoke deploy openapi test test-slow test-full torture bench bench-scale check audit format build lambda clean lock
 
 DEV := .venv/.installed
 SAM := .venv-sam/.installed
 CHECKOV := .venv-checkov/.installed
+AUDIT := .venv-audit/.installed
 LAYER := layers/dependencies/requirements
 COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-annotate --no-header $(UPGRADE)
@@ -63,6 +64,7 @@ help:
 	@echo '                contention, chunk_profile, completion, two_tenants, custody, cold_start) runs only that one, BENCH_ARGS=...'
 	@echo 'make bench-scale  measure how the cost of a row grows up to a million rows, half an hour or more'
 	@echo 'make check      run ruff and mypy, and check the template with SAM, cfn-lint and checkov'
+	@echo 'make audit      look for known vulnerabilities of the packages in the layer; fails if it cannot look'
 	@echo 'make openapi    generate the OpenAPI document of the API'
 	@echo 'make format     format the code with ruff'
 	@echo 'make setup      install the pinned packages into .venv; the other targets do this when needed'
@@ -144,6 +146,10 @@ check: $(DEV) $(SAM) $(CHECKOV)
 	@echo 'Scanning the template for security problems (checkov, offline), about 10 seconds.'
 	@.venv-checkov/bin/python .venv-checkov/bin/checkov --config-file .checkov.yaml
 
+# Without --strict, pip-audit passes what it could not look up.
+audit: $(AUDIT)
+	@.venv-audit/bin/python -m pip_audit --strict --disable-pip --require-hashes -r $(LAYER).txt
+
 format: $(DEV)
 	@.venv/bin/ruff check --fix .
 	@.venv/bin/ruff format .
@@ -163,17 +169,18 @@ lambda: database $(DEV) $(SAM)
 	@$(PYTEST) tests/artifact
 
 clean:
-	rm -rf .venv .venv-sam .venv-checkov .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-sam .venv-checkov .venv-audit .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 lock: $(DEV)
-	@echo 'Pinning the requirements of uv, the layer, development, the runtime client, SAM and checkov.'
+	@echo 'Pinning the requirements of uv, the layer, development, the runtime client, SAM, checkov and pip-audit.'
 	@echo uv | $(COMPILE) --output-file requirements-uv.txt - >/dev/null
 	@$(COMPILE) --output-file $(LAYER).txt $(LAYER).in >/dev/null
 	@$(COMPILE) --constraint $(LAYER).txt --output-file requirements-dev.txt requirements-dev.in >/dev/null
 	@$(COMPILE) --constraint requirements-dev.txt --output-file requirements-runtime.txt requirements-runtime.in >/dev/null
 	@$(COMPILE) --output-file requirements-sam.txt requirements-sam.in >/dev/null
 	@echo checkov | $(COMPILE) --output-file requirements-checkov.txt - >/dev/null
+	@echo pip-audit | $(COMPILE) --output-file requirements-audit.txt - >/dev/null
 
 # Stamp files: newer than the requirements that were installed, so that a second run does nothing.
 
@@ -193,6 +200,12 @@ $(CHECKOV): requirements-checkov.txt .venv/.uv
 	@echo 'Installing checkov into .venv-checkov, up to a minute the first time.'
 	@test -x .venv-checkov/bin/python || .venv/bin/python -m venv --without-pip .venv-checkov
 	@.venv/bin/uv pip install --quiet --python .venv-checkov/bin/python --require-hashes -r requirements-checkov.txt
+	@touch $@
+
+$(AUDIT): requirements-audit.txt .venv/.uv
+	@echo 'Installing pip-audit into .venv-audit.'
+	@test -x .venv-audit/bin/python || .venv/bin/python -m venv --without-pip .venv-audit
+	@.venv/bin/uv pip install --quiet --python .venv-audit/bin/python --require-hashes -r requirements-audit.txt
 	@touch $@
 
 .venv/.uv: requirements-uv.txt |

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,11 +52,40 @@ def test_only_a_job_of_an_environment_gets_credentials_and_only_short_lived_ones
     assert not re.search(r"secrets\.|access-key|password", WORKFLOW)
 
 
-def test_the_action_that_gets_credentials_is_one_commit() -> None:
-    used = [step["uses"] for job in JOBS.values() for step in job["steps"] if "uses" in step]
-    others = [each for each in used if not each.startswith("actions/")]
-    assert len(others) == 2
-    assert all(re.fullmatch(r"aws-actions/configure-aws-credentials@[0-9a-f]{40}", each) for each in others)
+@pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").iterdir()), ids=lambda path: path.name)
+def test_every_action_is_one_commit_with_its_version_beside_it(path: Path) -> None:
+    """A tag can be moved to other code, which then runs with what the job may do."""
+    used = re.findall(r"uses: *(.*)", path.read_text(encoding="utf-8"))
+    assert used
+    assert [each for each in used if not PINNED.fullmatch(each)] == []
+
+
+PINNED = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+
+
+def test_an_action_has_the_same_commit_everywhere() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / ".github/workflows").iterdir()]
+    used = {each for text in texts for each in re.findall(r"uses: *(.*)", text)}
+    assert len(used) == len({each.partition("@")[0] for each in used})
+
+
+def test_newer_actions_and_packages_are_proposed() -> None:
+    updates = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text(encoding="utf-8"))["updates"]
+    assert {each["package-ecosystem"] for each in updates} == {"github-actions", "pip"}
+    (pip,) = [each for each in updates if each["package-ecosystem"] == "pip"]
+    folders = {path.parent for path in ROOT.glob("requirements-*.txt")} | {ROOT / "layers/dependencies"}
+    assert {ROOT / folder.strip("/") for folder in pip["directories"]} == folders
+
+
+def test_the_packages_of_the_layer_are_audited_every_week_and_all_of_them() -> None:
+    """pip-audit passes what it could not look up, unless it is strict."""
+    workflow = yaml.safe_load((ROOT / ".github/workflows/audit.yml").read_text(encoding="utf-8"))
+    (job,) = workflow["jobs"].values()
+    # YAML 1.1 reads the key `on` as true.
+    assert "schedule" in workflow[True]
+    assert [step["run"] for step in job["steps"] if "run" in step] == ["make audit"]
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\naudit: ")[2].partition("\n\n")[0]
+    assert {"--strict", "--require-hashes", "$(LAYER).txt"} <= {*recipe.split()}
 
 
 def test_every_target_that_is_made_is_in_the_makefile() -> None:

@@ -89,7 +89,7 @@ def test_there_is_no_uv_lock(tracked: list[Path]) -> None:
 def test_every_requirement_has_its_hashes() -> None:
     files = [*ROOT.glob("requirements*.txt"), *(ROOT / "layers").rglob("requirements*.txt")]
     assert {path.name for path in files} == {
-        f"requirements{kind}.txt" for kind in ("", "-checkov", "-dev", "-runtime", "-sam", "-uv")
+        f"requirements{kind}.txt" for kind in ("", "-audit", "-checkov", "-dev", "-runtime", "-sam", "-uv")
     }
     assert {path.name: unhashed(text_of(path)) for path in files if unhashed(text_of(path))} == {}
     assert places(files, INDEX_OPTION) == []
