@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import boto3
+from botocore.config import Config
 from botocore.stub import Stubber
 
 from local.template.intrinsics import load_document
@@ -20,6 +21,7 @@ from tools.preflight.demand import read_demand
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 REGION = "us-east-1"
+KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test", "region_name": REGION}
 VERSION = load_document(TEMPLATE)["Parameters"]["DatabaseVersion"]["Default"]
 # As in an account of us-east-1: the names of zones differ between accounts, their ids do not.
 ZONES = {f"us-east-1{name}": f"use1-az{number}" for name, number in zip("abcdef", (2, 3, 4, 6, 1, 5), strict=True)}
@@ -45,6 +47,11 @@ class World(NamedTuple):
     quota: int = 1000
     unreserved: int | None = None
     refused: str | None = None
+    # The error of a call to a function that does not exist: code and message.
+    durable: tuple[str, str] = ("ResourceNotFoundException", "Function not found")
+    has_data_api: bool = True
+    # What AWS Backup is switched on for; None where it is not asked.
+    backed_up: frozenset[str] | None = None
 
 
 def services(world: World) -> Iterator[dict[str, Any]]:
@@ -59,7 +66,7 @@ def services(world: World) -> Iterator[dict[str, Any]]:
             }
 
 
-def answers(world: World) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+def answers(world: World) -> dict[str, list[tuple[str, Any]]]:
     """The calls of each client in their order, and what they return."""
     zones = [{"ZoneName": name, "ZoneId": zone_id} for name, zone_id in ZONES.items()]
     options = [{"AvailabilityZones": [{"Name": name} for name in world.database_zones]}] if world.database_zones else []
@@ -77,13 +84,26 @@ def answers(world: World) -> dict[str, list[tuple[str, dict[str, Any]]]]:
         rds.append(("describe_db_cluster_snapshots", {"DBClusterSnapshots": [{"EngineVersion": world.snapshot}]}))
     unreserved = world.quota if world.unreserved is None else world.unreserved
     limit = {"ConcurrentExecutions": world.quota, "UnreservedConcurrentExecutions": unreserved}
-    return {"ec2": ec2, "rds": rds, "lambda": [("get_account_settings", {"AccountLimit": limit})]}
+    functions: list[tuple[str, Any]] = [
+        ("get_account_settings", {"AccountLimit": limit}),
+        ("list_durable_executions_by_function", world.durable),
+    ]
+    data: list[tuple[str, Any]] = [("execute_statement", ("ForbiddenException", "of no account"))] * world.has_data_api
+    chosen = {kind: kind in (world.backed_up or ()) for kind in ("Aurora", "S3", "EFS")}
+    asked = [("describe_region_settings", {"ResourceTypeOptInPreference": chosen})]
+    backup = [] if world.backed_up is None else asked
+    return {"ec2": ec2, "rds": rds, "lambda": functions, "rds-data": data, "backup": backup}
 
 
 @cache
 def client(name: str) -> Any:
-    keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test", "region_name": REGION}
-    return boto3.client(name, **keys)  # type: ignore[call-overload]
+    return boto3.client(name, **KEYS)  # type: ignore[call-overload]
+
+
+def unreachable(name: str) -> Any:
+    """A client of a service that the region does not have: at a port where nobody answers."""
+    once = Config(retries={"total_max_attempts": 1})
+    return boto3.client(name, endpoint_url="http://127.0.0.1:1", config=once, **KEYS)  # type: ignore[call-overload]
 
 
 @contextmanager
@@ -95,6 +115,9 @@ def account(world: World) -> Iterator[Callable[[str | None], Account]]:
             for operation, response in responses:
                 if operation == world.refused:
                     stub.add_client_error(operation, "AccessDenied", f"may not perform {operation}")
+                elif isinstance(response, tuple):
+                    stub.add_client_error(operation, *response)
                 else:
                     stub.add_response(operation, response)
-        yield lambda _region: Account(REGION, *map(client, ("ec2", "rds", "lambda")))
+        data = client("rds-data") if world.has_data_api else unreachable("rds-data")
+        yield lambda _region: Account(REGION, client("ec2"), client("rds"), client("lambda"), data, client("backup"))

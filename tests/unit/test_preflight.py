@@ -25,8 +25,10 @@ from tests.support.aws_account import (
     account,
     answers,
 )
-from tools.preflight.__main__ import Account, main
+from tools.preflight.__main__ import NOT_CHECKED, Account, main
 from tools.preflight.demand import Demand, read_demand
+from tools.preflight.features import check_snap_start
+from tools.preflight.findings import Severity
 
 OPERATIONS = (TEMPLATE.parent / "docs" / "operations.md").read_text(encoding="utf-8")
 
@@ -38,7 +40,9 @@ def preflight(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, li
     def run(world: World, *arguments: str) -> tuple[int, list[str]]:
         with account(world) as connect:
             status = main(arguments, connect)
-        return status, capsys.readouterr().out.splitlines()[1:]
+        first, *lines = capsys.readouterr().out.removesuffix(f"{NOT_CHECKED}\n").splitlines()
+        assert first.startswith("Checking ")
+        return status, lines
 
     return run
 
@@ -55,6 +59,8 @@ def test_a_region_that_has_everything_passes(preflight: Preflight) -> None:
     assert status == 0
     assert [line.split(":")[0].split() for line in lines] == [
         *(["ok", subject] for subject in ("endpoints", "zones", "database", "concurrency")),
+        ["ok", "durable", "functions"],
+        ["ok", "Data", "API"],
     ]
 
 
@@ -122,6 +128,18 @@ def test_the_default_is_taken_from_zones_with_a_default_subnet(preflight: Prefli
         (World(snapshot=f"{VERSION}1"), (f"DatabaseSnapshot={SNAPSHOT}",), "snapshot", f"DatabaseVersion={VERSION}1."),
         (World(quota=10), (), "concurrency", f"can start {ASKED} executions at once, and the account has 10"),
         (World(quota=1000, unreserved=20), (), "concurrency", "the account has 20 (quota 1000"),
+        *(
+            (World(durable=answer), (), "durable functions", "which productions need")
+            for answer in (
+                ("404", "Not Found"),
+                ("UnknownOperationException", ""),
+                ("AccessDeniedException", "Unable to determine service/operation name to be authorized"),
+            )
+        ),
+        (World(has_data_api=False), (), "Data API", "Set DatabaseDataApi=false"),
+        (World(backed_up=frozenset({"S3"})), ("BackupVaultDays=30",), "backups", "not switched on for Aurora in"),
+        (World(backed_up=frozenset()), ("BackupVaultDays=30",), "backups", "preference Aurora=true,S3=true"),
+        (World(), ("--stack", "a-name-of-twenty-seven-char"), "stack name", "has 27 characters"),
     ],
 )
 def test_what_would_make_the_deployment_or_an_import_fail_is_a_problem(
@@ -139,6 +157,10 @@ def test_what_would_make_the_deployment_or_an_import_fail_is_a_problem(
         (World(snapshot=VERSION), (f"DatabaseSnapshot={SNAPSHOT}",), "ok", "snapshot", f"it is of {VERSION}"),
         (World(quota=ASKED + 3), (), "note", "concurrency", "3 are left for requests"),
         (World(quota=ASKED + 10), (), "ok", "concurrency", f"{ASKED} executions"),
+        (World(), (), "ok", "durable functions", "has them"),
+        (World(), ("SnapStart=PublishedVersions",), "ok", "SnapStart", "does not exclude us-east-1"),
+        (World(backed_up=frozenset({"Aurora", "S3"})), ("BackupVaultDays=30",), "ok", "backups", "Aurora and S3"),
+        (World(), ("--stack", "exhibit-ingest"), "ok", "stack name", "exhibit-ingest fits"),
     ],
 )
 def test_what_prevents_nothing_passes(
@@ -173,7 +195,13 @@ def test_a_reservation_that_lambda_refuses_is_a_problem(preflight: Preflight, tm
     assert (status, f"{ASKED + 5} executions" in lines_of(lines, "ok", "concurrency")[0]) == (0, True)
 
 
-@pytest.mark.parametrize("operation", ["describe_subnets", "describe_db_engine_versions", "get_account_settings"])
+@pytest.mark.parametrize(
+    "operation",
+    [
+        *("describe_subnets", "describe_db_engine_versions", "get_account_settings"),
+        "list_durable_executions_by_function",
+    ],
+)
 def test_a_check_that_aws_refuses_is_named_and_the_others_are_made(preflight: Preflight, operation: str) -> None:
     status, lines = preflight(World(refused=operation))
     unknown = [line for line in lines if line.startswith("unknown")]
@@ -186,6 +214,29 @@ def test_a_check_that_aws_refuses_is_named_and_the_others_are_made(preflight: Pr
 def test_a_problem_outweighs_what_could_not_be_checked(preflight: Preflight) -> None:
     status, _ = preflight(World(refused="describe_db_engine_versions", quota=10))
     assert status == 1
+
+
+@pytest.mark.parametrize("region", ["ap-southeast-6", "ap-east-2", "us-gov-west-1", "cn-north-1"])
+def test_a_region_without_snap_start_for_python_is_a_problem_where_it_is_used(region: str) -> None:
+    (finding,) = check_snap_start(region, demand(SnapStart="PublishedVersions"))
+    assert (finding.severity, "SnapStart=None" in finding.text) == (Severity.PROBLEM, True)
+    assert list(check_snap_start(region, demand())) == []
+
+
+def test_what_is_not_used_is_not_asked(preflight: Preflight) -> None:
+    status, lines = preflight(World(has_data_api=False), "DatabaseDataApi=false")
+    assert (status, [line for line in lines if "Data API" in line or "backups" in line]) == (0, [])
+
+
+def test_it_says_what_it_does_not_look_at_and_promises_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with account(World()) as connect:
+        assert main([], connect) == 0
+    said = capsys.readouterr().out
+    assert said.endswith(f"{NOT_CHECKED}\n")
+    assert "quotas other than" in NOT_CHECKED
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "nothing prevents" not in capsys.readouterr().out + OPERATIONS
 
 
 def no_region(_region: str | None) -> Account:

@@ -26,6 +26,9 @@ class Demand:
     # The parameters AvailabilityZoneA and AvailabilityZoneB; empty where CloudFormation chooses.
     zones: tuple[str, ...]
     has_proxy: bool
+    has_snap_start: bool
+    has_data_api: bool
+    has_vault: bool
     database_version: str
     database_snapshot: str
     queue_concurrency: int
@@ -55,6 +58,9 @@ def read_demand(template: Path, region: str, parameters: Mapping[str, str]) -> D
         gateway_services=tuple(sorted(name for name, kind in endpoints if kind == "Gateway")),
         zones=tuple(filter(None, (values["AvailabilityZoneA"], values["AvailabilityZoneB"]))),
         has_proxy=any(each["Type"] == "AWS::RDS::DBProxy" for each in resources.values()),
+        has_snap_start=values["SnapStart"] != "None",
+        has_data_api=values["DatabaseDataApi"] == "true",
+        has_vault=any(each["Type"] == "AWS::Backup::BackupVault" for each in resources.values()),
         database_version=values["DatabaseVersion"],
         database_snapshot=values["DatabaseSnapshot"],
         queue_concurrency=sum(_read_maximum(each, values) for each in _list_events(unreserved, "SQS")),
