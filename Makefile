@@ -17,6 +17,8 @@ PREFLIGHT_ARGS ?=
 # The section of samconfig.toml that `make deploy` uses: dev, staging or prod.
 ENVIRONMENT ?=
 DEPLOY_ARGS ?=
+# What of that which holds data a deployment may replace or remove, by logical id, such as DatabaseCluster.
+REPLACE ?=
 # The benchmarks that `make bench` runs, one after another; BENCH=custody runs only that one.
 BENCH ?= import_rate split_rate contention
 BENCH_ARGS ?=
@@ -72,7 +74,8 @@ help:
 	@echo 'make preflight  ask AWS, before the first deployment, for zones, versions and quotas that it needs; changes nothing;'
 	@echo '                PREFLIGHT_ARGS="--region eu-central-1 DatabaseProxy=true", PREFLIGHT_ARGS=--help'
 	@echo 'make deploy     deploy what `make build` built to an environment of samconfig.toml: ENVIRONMENT=staging;'
-	@echo '                DEPLOY_ARGS=... are options of sam deploy'
+	@echo '                DEPLOY_ARGS=... are options of sam deploy; it refuses to replace or remove what holds data,'
+	@echo '                unless REPLACE=DatabaseCluster (...) names it'
 	@echo 'make smoke STACK=name  try a deployed stack as its users do, in a few minutes: upload, import, reload, custody,'
 	@echo '                production; SMOKE_ARGS=--help; the exit status says whether it works'
 	@echo 'make lambda     build for this machine and test the result under the Lambda emulator of AWS (Linux)'
@@ -97,10 +100,10 @@ local: database $(DEV)
 preflight: $(DEV)
 	@.venv/bin/python -m tools.preflight $(PREFLIGHT_ARGS)
 
-deploy: $(SAM)
+deploy: $(DEV) $(SAM)
 	@test -n '$(ENVIRONMENT)' || { echo 'Name an environment of samconfig.toml: make deploy ENVIRONMENT=dev' >&2; exit 1; }
 	@test -f .aws-sam/build/template.yaml || { echo 'Nothing is built: run make build first.' >&2; exit 1; }
-	@.venv-sam/bin/python -m samcli deploy --config-env '$(ENVIRONMENT)' $(DEPLOY_ARGS)
+	@.venv/bin/python -m tools.deploy '$(ENVIRONMENT)' --replace '$(REPLACE)' $(DEPLOY_ARGS)
 
 smoke: $(DEV)
 	@test -n '$(STACK)' || { echo 'Name the stack: make smoke STACK=exhibit-ingest' >&2; exit 2; }
