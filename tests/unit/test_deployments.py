@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from pathlib import Path
@@ -111,14 +110,3 @@ def test_an_environment_sets_parameters_that_exist_to_values_that_are_allowed(na
 def is_allowed(declared: dict[str, Any], value: str) -> bool:
     choices = [str(each) for each in declared.get("AllowedValues", [value])]
     return value in choices and re.fullmatch(declared.get("AllowedPattern", ".*"), value) is not None
-
-
-def test_the_trust_policy_of_the_guide_lets_one_environment_in() -> None:
-    guide = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
-    policies = [json.loads(each) for each in re.findall(r"```json\n(.*?)```", guide, re.DOTALL)]
-    (statement,) = next(each for each in policies if "OIDC" in str(each) or "WebIdentity" in str(each))["Statement"]
-    assert statement["Action"] == "sts:AssumeRoleWithWebIdentity"
-    (conditions,) = statement["Condition"].values()
-    assert list(statement["Condition"]) == ["StringEquals"], "a wildcard would let every branch in"
-    assert conditions["token.actions.githubusercontent.com:sub"].endswith(":environment:staging")
-    assert conditions["token.actions.githubusercontent.com:aud"] == "sts.amazonaws.com"
