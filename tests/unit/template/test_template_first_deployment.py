@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from local.template.conditions import apply_conditions
-from tests.unit.template.conftest import EVERY_OPTION, Deployed, Properties, deployed_with
+from tests.unit.template.conftest import EVERY_OPTION, ROOT, Deployed, Properties, deployed_with
+from tests.unit.template.deploying import Deployment
+from tests.unit.template.test_template_versions import PARAMETERS, another_value
+from tools.deploy.protection import list_protected
 
 SUBNETS = ("PrivateSubnetA", "PrivateSubnetB")
 CHOSEN = {"AvailabilityZoneA": "us-east-1a", "AvailabilityZoneB": "us-east-1c"}
@@ -135,3 +139,27 @@ def test_the_dashboard_is_at_the_console_of_the_partition(
     output = deployed_with(transformed, {"AWS::Partition": partition}).outputs["DashboardUrl"]["Value"]
     address, values = output["Fn::Sub"]
     assert (values, address.startswith("https://${Console}/cloudwatch/")) == ({"Console": host}, True)
+
+
+@pytest.mark.slow
+def test_what_cannot_be_changed_later_is_to_be_decided_for_production(transformed: dict[str, Any]) -> None:
+    """Set or commented out: every parameter that replaces or removes what holds data, or a subnet."""
+    text = (ROOT / "samconfig.toml").read_text(encoding="utf-8").partition("[prod.deploy.parameters]")[2]
+    named = set(re.findall(r'^ *(?:# )?"(\w+)=', text, re.MULTILINE))
+    assert named <= PARAMETERS.keys()
+    before = Deployment(transformed)
+    final = {name for name in PARAMETERS if loses(before, Deployment(transformed, **changed(name)))}
+    # A restore sets DatabaseSnapshot.
+    assert final - named == {"DatabaseSnapshot"}
+    # The charset of the tables, and what S3 never takes back.
+    assert {"DatabaseCharset", "ObjectLock"} <= named
+
+
+def changed(parameter: str) -> dict[str, str]:
+    zones = {"AvailabilityZoneA": "us-east-1c", "AvailabilityZoneB": "us-east-1d"}
+    return zones if parameter in zones else {parameter: another_value(parameter)}
+
+
+def loses(before: Deployment, after: Deployment) -> bool:
+    held = {name for name, each in before.resources.items() if each["Type"] in {*list_protected(), "AWS::EC2::Subnet"}}
+    return any(name not in after.resources or after.physical_id(name) != before.physical_id(name) for name in held)
