@@ -200,8 +200,10 @@ class Roles:
         }
 
     def _own(self, function: str) -> list[Any]:
-        policies = self.deployed.role_of(function).get("Policies", [])
-        return [self._resolved(policy["PolicyDocument"]) for policy in policies]
+        """What the policies allow. What one denies is by AWS's names of functions, which the local stack lacks."""
+        policies = [each["PolicyDocument"] for each in self.deployed.role_of(function).get("Policies", [])]
+        allowed = [[each for each in policy["Statement"] if each["Effect"] == "Allow"] for policy in policies]
+        return [self._resolved({"Statement": statements}) for statements in allowed if statements]
 
     def _documents(self, function: str) -> Sequence[Any]:
         attached = self.deployed.role_of(function)["ManagedPolicyArns"]

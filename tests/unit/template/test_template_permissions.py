@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.template.conftest import Deployed, listed, target
+from tools.stack_names import LONGEST_STACK_NAME
 
 # What SAM gives to a function in a network, with a queue, with tracing, and with durable executions; for describing
 # network interfaces and sending traces AWS knows no resource but all.
@@ -97,3 +98,18 @@ def test_only_the_function_that_splits_files_may_use_the_stored_ids(deployed: De
     assert [name for name, found in places.items() if "splits" in found] == ["StartImportFunctionRole"]
     assert all("*" not in each for found in places.values() for each in found)
     assert places["ImportsApiFunctionRole"], "it has keys of its own"
+
+
+def test_produce_reaches_the_checkpoints_of_no_other_function(plain: Deployed) -> None:
+    """SAM attaches a policy of AWS for all functions. What the name begins with must not be cut (64 characters)."""
+    (denied,) = [
+        statement
+        for policy in plain.role_of("ProduceFunction")["Policies"]
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Deny"
+    ]
+    assert denied["Action"] == ["lambda:CheckpointDurableExecution", "lambda:GetDurableExecutionState"]
+    name = denied["NotResource"]["Fn::Sub"].rpartition(":function:")[2]
+    assert name == "${AWS::StackName}-ProduceFunction-*"
+    assert "FunctionName" not in plain.functions["ProduceFunction"], "CloudFormation names it"
+    assert LONGEST_STACK_NAME + len("-ProduceFunction-") + len("000000000000") <= 64
