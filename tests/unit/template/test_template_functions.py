@@ -13,6 +13,7 @@ import pytest
 from local.template.intrinsics import load_document
 from tests.unit.template.conftest import ROOT, TEMPLATE, Deployed, listed, target
 from tools.check_template import transform
+from tools.environment_sizes import LIMIT, measure
 
 # Powertools reads its own variables; DATABASE_URL is for the local stack and the tests.
 NOT_OURS = "POWERTOOLS_"
@@ -131,3 +132,16 @@ def test_only_functions_that_send_to_their_own_queue_may_loop(deployed: Deployed
 
 def statements(role: dict[str, Any]) -> list[dict[str, Any]]:
     return [each for policy in role["Policies"] for each in policy["PolicyDocument"]["Statement"]]
+
+
+def test_every_environment_is_within_lambdas_limit_with_the_longest_names() -> None:
+    sizes = measure()
+    assert len(sizes) > 20
+    assert max(sizes.values()) <= LIMIT, sizes
+
+
+def test_an_environment_that_is_too_large_is_found(tmp_path: Path) -> None:
+    crowded = tmp_path / "template.yaml"
+    text = TEMPLATE.read_text(encoding="utf-8")
+    crowded.write_text(text.replace('CHUNK_ROWS: "2000"', f'CHUNK_ROWS: "{"2" * 2_000}"'), encoding="utf-8")
+    assert max(measure(crowded).values()) > LIMIT
