@@ -32,9 +32,8 @@ _PSEUDO = {
 _CHOICES = {"CacheNodeType": "cache.t4g.small", "DatabaseProxy": "true", "AlarmEmail": "none"}
 
 
-def measure(template: Path = _TEMPLATE) -> dict[str, int]:
-    """Return the bytes of each function's environment by its logical id."""
-    transformed = transform(template)
+def measure(transformed: Mapping[str, Any]) -> dict[str, int]:
+    """Return the bytes of each function's environment in the transformed template by its logical id."""
     values = {name: _longest(each) for name, each in transformed["Parameters"].items()} | _PSEUDO | _CHOICES
     resources = apply_conditions(transformed, values)["Resources"]
 
@@ -69,6 +68,6 @@ def _longest_name(kind: str, name: str, attribute: str | None) -> str:
 
 
 if __name__ == "__main__":
-    for function, size in sorted(measure().items(), key=lambda item: -item[1]):
+    for function, size in sorted(measure(transform(_TEMPLATE)).items(), key=lambda item: -item[1]):
         print(f"{size:6,}  {function}")
     sys.exit(0)
