@@ -43,11 +43,7 @@ _STACK_CALLS = _name(
     DescribeStackResources DescribeStacks ExecuteChangeSet GetStackPolicy GetTemplate ListChangeSets ListStackResources
     RollbackStack SetStackPolicy TagResource UntagResource""",
 )
-_ARTIFACT_CALLS = _name(
-    "s3",
-    """CreateBucket GetBucketLocation GetObject GetObjectVersion ListBucket PutBucketPolicy PutBucketPublicAccessBlock
-    PutBucketTagging PutBucketVersioning PutEncryptionConfiguration PutObject""",
-)
+_ARTIFACT_CALLS = _name("s3", "GetBucketLocation GetObject GetObjectVersion PutObject")
 _TEST_CALLS = _name(
     "cognito-idp", "AdminAddUserToGroup AdminCreateUser AdminDeleteUser AdminInitiateAuth AdminSetUserPassword"
 )
@@ -123,7 +119,8 @@ def _build_statements(actions: set[str]) -> Iterator[Statement]:
     roles = _arns("iam::${AWS::AccountId}:role/${StackName}-*", "iam::${AWS::AccountId}:policy/${StackName}-*")
     yield _allow(by_service["iam"] - linked - {"iam:ListRoles"}, roles)
     yield _allow(linked, _arns("iam::${AWS::AccountId}:role/aws-service-role/*"))
-    yield _allow(by_service["s3"], _arns("s3:::${StackName}-*"))
+    # SAM keeps the built code in a bucket that it creates, with a stack of its own.
+    yield _allow(by_service["s3"], _arns("s3:::${StackName}-*", "s3:::aws-sam-cli-managed-default-*"))
     yield _allow(_ARTIFACT_CALLS, _arns("s3:::aws-sam-cli-managed-default-*"))
     stacks = (f"cloudformation:*:${{AWS::AccountId}}:stack/{name}/*" for name in ("${StackName}", "aws-sam-cli-*"))
     yield _allow(_STACK_CALLS, _arns(*stacks, "cloudformation:*:aws:transform/Serverless-2016-10-31"))
