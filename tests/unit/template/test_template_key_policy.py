@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.template.conftest import EVERY_OPTION, OTHER_ISSUER, Deployed, deployed_with, listed
+from tests.unit.template.conftest import EVERY_OPTION, OTHER_ISSUER, Deployed, deployed_with, listed, target
 
 LOGS = "logs.${AWS::Region}.${AWS::URLSuffix}"
 # The service that uses the key in its own name, by type and property.
@@ -47,11 +47,11 @@ CHOICES = {
 
 
 def uses(value: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """The properties that are the key; policies, which name it as a resource, are left out."""
+    """The properties that are the key; policies and patterns, which name it as a resource, are left out."""
     if value in ({"Ref": "DataKey"}, {"Fn::GetAtt": ["DataKey", "Arn"]}):
         yield ".".join(path)
     for key, item in value.items() if isinstance(value, dict) else ():
-        if key not in ("PolicyDocument", "Policies"):
+        if key not in ("PolicyDocument", "Policies", "EventPattern"):
             yield from uses(item, (*path, key))
     for item in value if isinstance(value, list) else ():
         yield from uses(item, path)
@@ -63,15 +63,18 @@ def uses_of(deployed: Deployed) -> set[str]:
 
 
 def senders(deployed: Deployed) -> set[str]:
-    """The services that send to a queue or topic: all of these are encrypted with the key."""
+    """The services that send to a queue or topic which the key encrypts."""
+    encrypted = {name for name, each in deployed.resources.items() if "KmsMasterKeyId" in each.get("Properties", {})}
     policies = [
         *deployed.of_type("AWS::SQS::QueuePolicy").values(),
         *deployed.of_type("AWS::SNS::TopicPolicy").values(),
     ]
-    allowed = [
-        each for policy in policies for each in policy["PolicyDocument"]["Statement"] if each["Effect"] == "Allow"
-    ]
-    return {service for each in allowed for service in listed(each["Principal"]["Service"])}
+    found = set()
+    for policy in policies:
+        if encrypted & {target(each) for each in policy.get("Queues", policy.get("Topics", []))}:
+            allowed = [each for each in policy["PolicyDocument"]["Statement"] if each["Effect"] == "Allow"]
+            found |= {service for each in allowed for service in listed(each["Principal"]["Service"])}
+    return found
 
 
 def admitted(deployed: Deployed) -> set[str]:
