@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.template.conftest import Deployed, deployed_with
+from tests.unit.template.conftest import Deployed, deployed_with, listed
 
 SIZES = ("small", "standard", "large")
 CAPACITY: dict[str, dict[str, float]] = {
@@ -70,6 +70,9 @@ def test_a_purge_that_does_not_run_is_told_however_seldom_it_runs(sized: Deploye
     # Without a run there is no data.
     assert (alarm["TreatMissingData"], alarm["Statistic"], alarm["Threshold"]) == ("breaching", "SampleCount", 1)
     assert alarm["ComparisonOperator"] == "LessThanThreshold"
+    # Another size has the migration count once, before the alarm expects more runs.
+    assert sized.resources["DatabaseMigration"]["Properties"]["Size"] == {"Ref": "Size"}
+    assert "PurgeExpiredFunction" in listed(sized.resources["PurgeMissingAlarm"]["DependsOn"])
     between_runs = 86_400 if size == "small" else 3_600
     assert alarm["Period"] >= between_runs
     # CloudWatch, PutMetricAlarm: with periods of an hour or more, all of them are at most seven days.
