@@ -25,6 +25,7 @@ ISSUER = "https://exhibit-ingest.localhost"
 AUDIENCE = "exhibit-ingest-local"
 DEFAULT_TENANT_CLAIM, DEFAULT_ROLES_CLAIM = "custom:tenant_id", "cognito:groups"
 DEFAULT_CASES_CLAIM = "custom:cases"
+EVERY_CASE = "*"
 
 _ALGORITHM = "HS256"
 _SECRET_BYTES = 32
@@ -45,6 +46,8 @@ class Tokens:
         tenant_claim: str = DEFAULT_TENANT_CLAIM,
         roles_claim: str = DEFAULT_ROLES_CLAIM,
         cases_claim: str = DEFAULT_CASES_CLAIM,
+        roles_prefix: str = "",
+        cases_required: bool = False,
     ) -> None:
         self._secret = secret
         self._issuer = issuer
@@ -52,15 +55,21 @@ class Tokens:
         self._tenant_claim = tenant_claim
         self._roles_claim = roles_claim
         self._cases_claim = cases_claim
+        self._roles_prefix = roles_prefix
+        self._cases_required = cases_required
 
     @classmethod
     def load(cls, state_dir: Path, template: Template) -> Tokens:
         """Return the tokens of a state directory; tenant, roles and cases are in the claims that the template names."""
-        tenant_claim = str(template.parameters.get("TenantClaim", DEFAULT_TENANT_CLAIM))
-        roles_claim = str(template.parameters.get("RolesClaim", DEFAULT_ROLES_CLAIM))
-        secret = read_or_create_secret(state_dir / SECRET_FILE)
-        cases_claim = str(template.parameters.get("CasesClaim", DEFAULT_CASES_CLAIM))
-        return cls(secret, tenant_claim=tenant_claim, roles_claim=roles_claim, cases_claim=cases_claim)
+        named = template.parameters
+        return cls(
+            read_or_create_secret(state_dir / SECRET_FILE),
+            tenant_claim=str(named.get("TenantClaim", DEFAULT_TENANT_CLAIM)),
+            roles_claim=str(named.get("RolesClaim", DEFAULT_ROLES_CLAIM)),
+            cases_claim=str(named.get("CasesClaim", DEFAULT_CASES_CLAIM)),
+            roles_prefix=str(named.get("RolesPrefix", "")),
+            cases_required=named.get("CasesRequired") == "true",
+        )
 
     def issue(
         self,
@@ -70,12 +79,16 @@ class Tokens:
         roles: Sequence[str] | None = ("admin",),
         cases: Sequence[str] | None = None,
     ) -> str:
-        """Return a signed token for a user of a tenant; without the claim of the roles or cases that are None."""
+        """Return a signed token for a user of a tenant; without the claim of the roles or cases that are None.
+
+        Where the template requires a claim of the cases, None is every case.
+        """
         now = time.time()
         times = {"iat": int(now), "exp": int(now + lifetime_s)}
         names: dict[str, Any] = {"iss": self._issuer, "aud": self._audience, "sub": user, self._tenant_claim: tenant}
-        names |= {} if roles is None else {self._roles_claim: list(roles)}
-        names |= {} if cases is None else {self._cases_claim: json.dumps(cases)}
+        names |= {} if roles is None else {self._roles_claim: [self._roles_prefix + role for role in roles]}
+        if cases is not None or self._cases_required:
+            names[self._cases_claim] = EVERY_CASE if cases is None else json.dumps(cases)
         # Imported where it is used: commands that start the API, but do not use it, must not wait for it.
         import jwt
 

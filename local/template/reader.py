@@ -148,6 +148,12 @@ class Template:
         return {None: alias} if (alias := self._aliases().get(name)) else {}
 
 
+def _is_of_aws(resource: Mapping[str, Any]) -> bool:
+    """Return whether this is a rule for events of AWS services, which do not occur here."""
+    sources = ((resource.get("Properties") or {}).get("EventPattern") or {}).get("source") or [""]
+    return all(str(source).startswith("aws.") for source in sources)
+
+
 class _Reader:
     """One pass over one document."""
 
@@ -163,7 +169,7 @@ class _Reader:
 
     def read(self) -> Template:
         for name, resource in self.resources.items():
-            if resource.get("Type") in _UNSUPPORTED:
+            if resource.get("Type") in _UNSUPPORTED and not _is_of_aws(resource):
                 raise TemplateError(f"{name}: the local stack does not support {resource['Type']}")
         events = list(self._events())
         template = Template(

@@ -17,6 +17,12 @@ _BAD_CASES = (
     "the token's claim of the cases is not a JSON array of their names, as text; ask the administrator who issues your "
     "tokens"
 )
+_NO_CASES = (
+    "the token does not say which cases you may see, and this deployment requires that; ask the administrator who "
+    "issues your tokens for the claim of the cases"
+)
+# The claim of a user who may see every case, where the claim is required.
+EVERY_CASE = "*"
 MAX_TENANT_CHARACTERS, MAX_USER_CHARACTERS = 64, 255
 
 
@@ -32,11 +38,14 @@ class Caller:
     cases: frozenset[str] | None = None
 
     @classmethod
-    def from_claims(cls, claims: Mapping[str, Any], tenant_claim: str, cases_claim: str = "") -> Caller:
+    def from_claims(
+        cls, claims: Mapping[str, Any], tenant_claim: str, cases_claim: str = "", *, cases_required: bool = False
+    ) -> Caller:
         """Return the caller that the claims of a verified token name.
 
-        Raises ForbiddenError if the tenant or the user is missing, or does not fit into an S3 key and its column, and
-        if the claim of the cases is not a JSON array of strings.
+        Raises ForbiddenError if the tenant or the user is missing, or does not fit into an S3 key and its column, if
+        the claim of the cases is neither EVERY_CASE nor a JSON array of strings, and, with `cases_required`, if there
+        is none.
         """
         tenant, user = claims.get(tenant_claim), claims.get("sub")
         if not (_is_name(tenant, MAX_TENANT_CHARACTERS) and _is_name(user, MAX_USER_CHARACTERS)):
@@ -44,16 +53,19 @@ class Caller:
         # The tables of links store the user in utf8mb3, which has no character beyond U+FFFF.
         if max(str(user)) > "\uffff":
             raise ForbiddenError()
-        return cls(tenant_id=str(tenant), user_id=str(user), cases=_parse_cases(claims.get(cases_claim)))
+        cases = claims.get(cases_claim)
+        if cases is None and cases_required:
+            raise ForbiddenError(_NO_CASES)
+        return cls(tenant_id=str(tenant), user_id=str(user), cases=_parse_cases(cases))
 
 
 def _parse_cases(claim: object) -> frozenset[str] | None:
-    """Return the names in a claim, or None without one.
+    """Return the names in a claim, or None without one and for EVERY_CASE.
 
     The claim is text that contains JSON, because API Gateway passes a list as its items with spaces between, and names
     of cases contain spaces.
     """
-    if claim is None:
+    if claim is None or claim == EVERY_CASE:
         return None
     try:
         names = json.loads(str(claim))

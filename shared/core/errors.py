@@ -28,6 +28,7 @@
     │           └── SourceChangedError  a file changed between its check and its import (HTTP 409)
     └── UnavailableError            a temporary failure: raise, so that SQS redelivers (HTTP 503)
         ├── DatabaseUnavailableError
+        │   └── DatabaseWakingError   no attempt reached a server to write to: it resumes, restarts or is down
         ├── CommitOutcomeUnknownError  the connection was lost during COMMIT, which may have taken effect
         ├── ChunkBusyError          another worker is importing this chunk
         ├── ImportBusyError         another worker is at this upload or case; carries when to retry
@@ -52,14 +53,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from core.custody import PeriodConflict
-
-MAX_IDS_IN_MESSAGE = 20
-
-
-def format_ids(ids: Sequence[int]) -> str:
-    """Return the first 20 ids for a message, and how many more there are."""
-    more = f" and {len(ids) - MAX_IDS_IN_MESSAGE} more" if len(ids) > MAX_IDS_IN_MESSAGE else ""
-    return ", ".join(map(str, ids[:MAX_IDS_IN_MESSAGE])) + more
 
 
 class ExhibitIngestError(Exception):
@@ -255,6 +248,10 @@ class UnavailableError(ExhibitIngestError):
 
 class DatabaseUnavailableError(UnavailableError):
     """The database is unavailable; try again later."""
+
+
+class DatabaseWakingError(DatabaseUnavailableError):
+    """The database is waking up after a pause, or restarting; try again in half a minute."""
 
 
 class CommitOutcomeUnknownError(UnavailableError):

@@ -12,7 +12,7 @@ from threading import Lock
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from core.errors import BusyError, ExhibitIngestError, ImportBusyError
+from core.errors import BusyError, ExhibitIngestError, ImportBusyError, SettingsError
 
 # The service, the dimension of every metric, is the stack's name.
 logger = Logger()
@@ -33,8 +33,13 @@ def emit_counts(**figures: int) -> None:
 
 
 def log_failure(error: Exception) -> None:
-    """Log the error's type and location, and its message only if it is this application's own, without values."""
+    """Log the error's type and location, and its message only if it is this application's own, without values.
+
+    The metric SettingsErrors counts what only another deployment, or its key, can correct.
+    """
     message = str(error) if isinstance(error, ExhibitIngestError) else None
     where = traceback.format_tb(error.__traceback__)[-3:]
     log = logger.warning if isinstance(error, (BusyError, ImportBusyError)) else logger.error
     log("failed", extra={"error": type(error).__name__, "reason": message, "where": where})
+    if isinstance(error, SettingsError):
+        emit_counts(SettingsErrors=1)

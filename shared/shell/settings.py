@@ -47,8 +47,10 @@ class Settings:
     redis_secret_arn: str | None
     tenant_claim: str
     roles_claim: str
+    roles_prefix: str
     default_role: str
     cases_claim: str
+    cases_required: bool
     idempotency_ttl_hours: int
     upload_url_seconds: int
     custody_locking: str
@@ -87,8 +89,10 @@ class Settings:
             redis_secret_arn=environment.get("REDIS_SECRET_ARN") or None,
             tenant_claim=environment.get("TENANT_CLAIM", "custom:tenant_id"),
             roles_claim=environment.get("ROLES_CLAIM", "cognito:groups"),
+            roles_prefix=environment.get("ROLES_PREFIX", ""),
             default_role=_read_choice(environment, "DEFAULT_ROLE", "viewer", "none", "editor", "admin"),
             cases_claim=environment.get("CASES_CLAIM", "custom:cases"),
+            cases_required=_read_choice(environment, "CASES_REQUIRED", "false", "true") == "true",
             idempotency_ttl_hours=_read_integer(environment, "IDEMPOTENCY_TTL_HOURS", "24"),
             upload_url_seconds=_read_integer(environment, "UPLOAD_URL_SECONDS", "3600"),
             custody_locking=_read_choice(environment, "CUSTODY_LOCKING", "pessimistic", "optimistic"),

@@ -94,6 +94,10 @@ def test_every_target_that_is_made_is_in_the_makefile() -> None:
     assert made <= declared
 
 
+def test_production_requires_a_second_factor() -> None:
+    assert overrides("prod")["UserPoolMfa"] == "ON"
+
+
 @pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
 def test_an_environment_sets_parameters_that_exist_to_values_that_are_allowed(name: str) -> None:
     assert ENVIRONMENTS[name]["stack_name"] == f"exhibit-ingest-{name}"

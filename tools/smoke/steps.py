@@ -10,6 +10,7 @@ from typing import Any
 
 import boto3
 
+from tools.smoke.alarm_mail import check_alarm_mail
 from tools.smoke.client import Api, SmokeError, send
 from tools.smoke.target import Target
 
@@ -131,7 +132,8 @@ def keep_others_out(trial: Trial) -> None:
     viewer.call("POST", "/imports", {"case": CASE, "fileName": "load.csv"}, expect=403)
 
 
-STEPS: Sequence[tuple[str, Callable[[Trial], None]]] = (
+# A step that had nothing to check returns why.
+STEPS: Sequence[tuple[str, Callable[[Trial], str | None]]] = (
     ("log in", log_in),
     ("import a file", import_file),
     ("correct and reload", reload_rejected_rows),
@@ -140,6 +142,7 @@ STEPS: Sequence[tuple[str, Callable[[Trial], None]]] = (
     ("custody", record_custody),
     ("produce", produce),
     ("keep others out", keep_others_out),
+    ("alarm e-mail", check_alarm_mail),
 )
 
 

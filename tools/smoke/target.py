@@ -18,6 +18,7 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
+from core.caller import EVERY_CASE
 from tools.smoke.client import SmokeError
 
 GetToken = Callable[[str, str], str]
@@ -82,7 +83,8 @@ def _create_user(target: Target, users: list[str], tenant: str, role: str) -> st
         raise SmokeError("the stack has no user pool; name a command for tokens with --token-command")
     pool, client, password = target["UserPoolId"], boto3.client("cognito-idp"), f"{secrets.token_urlsafe(24)}-Aa1"
     user = f"{tenant}-{role}@example.com"
-    attributes = {"email": user, "email_verified": "true", "custom:tenant_id": tenant}
+    # Every case, where the stack requires the claim.
+    attributes = {"email": user, "email_verified": "true", "custom:tenant_id": tenant, "custom:cases": EVERY_CASE}
     try:
         client.admin_create_user(
             UserPoolId=pool,

@@ -44,6 +44,9 @@ _KINDS: dict[type[Exception], ProblemKind] = {
     errors.AlreadyExistsError: ProblemKind("already-exists", 409, "An object with this name exists already."),
     errors.WrongStateError: ProblemKind("wrong-state", 409, "The current status does not allow this operation."),
     errors.ConflictError: ProblemKind("conflict", 409, "Other requests changed the same data.", retry_after_s=1),
+    errors.DatabaseWakingError: ProblemKind(
+        "waking-up", 503, "The database is waking up or restarting.", retry_after_s=5
+    ),
     errors.UnavailableError: ProblemKind("unavailable", 503, "A service is unavailable.", retry_after_s=5),
 }
 

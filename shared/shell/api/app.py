@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from aws_lambda_powertools.event_handler import Response as HttpResponse
 from aws_lambda_powertools.event_handler.depends import Depends
+from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestUnsupportedContentType, RequestValidationError
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path, Query
 
@@ -31,9 +32,8 @@ from core.contracts.queries import (
 from core.errors import ExhibitIngestError
 from core.http_headers import MAX_KEY_CHARACTERS
 from core.roles import Role
-from shell.api.authorization import authorize
+from shell.api.authorization import authorize, require_access
 from shell.api.problems import (
-    PROBLEM,
     build_problem,
     declare,
     handle_application_error,
@@ -46,6 +46,7 @@ from shell.deadline import invocation_deadline
 from shell.observability import logger
 
 Response = HttpResponse[str]
+REJECTION = "rejection"
 Handler = Callable[[dict[str, Any], Any], Any]
 
 _KEY = (
@@ -97,8 +98,8 @@ def http_app(*, is_by_case: bool = True) -> ApiResolver:
         response_validation_error_http_code=500,
         json_body_deserializer=parse_json,
     )
-    app.use(middlewares=[authorize])
-    app.exception_handler(RequestValidationError)(handle_validation_error)
+    app.use(middlewares=[authorize, _reject_ambiguous])
+    app.exception_handler(RequestValidationError)(partial(_handle_invalid, app))
     app.exception_handler(RequestUnsupportedContentType)(
         lambda _error: build_problem(UNSUPPORTED, "Send the body as application/json.")
     )
@@ -108,6 +109,24 @@ def http_app(*, is_by_case: bool = True) -> ApiResolver:
     app.exception_handler(ExhibitIngestError)(handle_application_error)
     app.exception_handler(Exception)(handle_unexpected_error)
     return app
+
+
+def _reject_ambiguous(app: ApiResolver, next_middleware: NextMiddleware) -> Response:
+    rejection: Response | None = app.context[REJECTION]
+    return next_middleware(app) if rejection is None else rejection
+
+
+def _handle_invalid(app: ApiResolver, error: RequestValidationError) -> Response:
+    """Return the response to an invalid request; what its token does not allow is refused first.
+
+    Powertools validates before any middleware runs.
+    """
+    try:
+        require_access(app)
+    except ExhibitIngestError as refusal:
+        return handle_application_error(refusal)
+    rejection: Response | None = app.context[REJECTION]
+    return handle_validation_error(error) if rejection is None else rejection
 
 
 def http_handler(app: ApiResolver) -> Handler:
@@ -121,10 +140,8 @@ def http_handler(app: ApiResolver) -> Handler:
         _seed_once()
         request_id = (event.get("requestContext") or {}).get("requestId")
         with invocation_deadline(context), logger.append_context_keys(request_id=request_id):
-            rejection = reject_ambiguous(event)
-            if rejection is not None:
-                return _to_event(rejection)
             app.context[OPERATIONS] = app.operations
+            app.context[REJECTION] = reject_ambiguous(event)
             return app.resolve(normalize_body(event), context)
 
     return lambda_handler
@@ -134,8 +151,3 @@ def http_handler(app: ApiResolver) -> Handler:
 def _seed_once() -> None:
     # The jitter of retries, here and in botocore, is drawn from this generator. Keys and tokens come from the kernel.
     random.seed()
-
-
-def _to_event(response: Response) -> dict[str, Any]:
-    headers = {"Content-Type": PROBLEM, **{name: str(value) for name, value in response.headers.items()}}
-    return {"statusCode": response.status_code, "headers": headers, "body": response.body, "isBase64Encoded": False}

@@ -1,10 +1,10 @@
 """Authorization: the caller of a request, and whether the route that it matches is open to them.
 
 Guaranteed: no handler runs unless the token names a tenant and a user that can be stored, and has the role that the
-route declares; the handlers themselves check neither. A token that is limited to cases (`Caller.cases`) gets to no
-route that does not keep them apart; the others do so by `shell.exhibits.cases`.
-Not guaranteed: that the token is genuine. API Gateway's authorizer verifies it on every route. Nor that a request is
-refused for its role before it is refused for its content: a body is validated first, which discloses nothing.
+route declares; the handlers themselves check neither. A request is refused for its token before it is refused for its
+content. A token that is limited to cases (`Caller.cases`) gets to no route that does not keep them apart; the others do
+so by `shell.exhibits.cases`.
+Not guaranteed: that the token is genuine. API Gateway's authorizer verifies it on every route.
 """
 
 from __future__ import annotations
@@ -25,21 +25,27 @@ CALLER = "caller"
 
 
 def authorize(app: ApiResolver, next_middleware: NextMiddleware) -> Response[str]:
-    """Run the handler of the matched route for a caller whom it is open to; an unknown route has nothing to protect.
+    """Run the handler of the matched route for a caller whom it is open to. Raises what `require_access` raises."""
+    require_access(app)
+    return next_middleware(app)
 
-    Raises ForbiddenError for a token without a tenant or a user that can be stored, and for a token that is limited to
-    cases where the route does not tell them apart, and RoleMissingError.
+
+def require_access(app: ApiResolver) -> None:
+    """Set the caller of the request, to whom the matched route must be open; an unknown route has nothing to protect.
+
+    Raises ForbiddenError for a token without a tenant or a user that can be stored, for one without cases if these are
+    required, and for one that is limited to cases where the route does not tell them apart; RoleMissingError.
     """
     operation = app.operations.get((app.request.method, app.request.route))
     if operation is not None:
-        claims = _get_claims(app.request.resolved_event)
+        claims, names = _get_claims(app.request.resolved_event), settings()
         # Without a caller in the context, no handler can run.
-        caller = Caller.from_claims(claims, settings().tenant_claim, settings().cases_claim)
+        caller = Caller.from_claims(claims, names.tenant_claim, names.cases_claim, cases_required=names.cases_required)
         app.context[CALLER] = caller
-        require_role(parse_role(claims.get(settings().roles_claim), settings().default_role), operation.role)
+        role = parse_role(claims.get(names.roles_claim), names.default_role, names.roles_prefix)
+        require_role(role, operation.role)
         if caller.cases is not None and not operation.is_by_case:
             raise ForbiddenError("this request concerns the whole tenant, and your token is limited to cases")
-    return next_middleware(app)
 
 
 def _get_claims(event: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -2,7 +2,8 @@
 
 Guaranteed: the credentials are the secret's current ones, since secrets are rotated while functions are warm: after a
 refused login the secret is fetched again and the login repeated once; a deployed connection is always encrypted, and
-the server's certificate and host name are verified; a host that stops responding is detected after about 12 s.
+the server's certificate and host name are verified; a host that stops responding is detected after about 12 s, and a
+login ends within CONNECT_S or the time that is left, also where a paused database accepts it and is silent.
 Not guaranteed: that the server is the writer; `shell.db.session` checks that. Nor that a server which is alive but
 never responds is detected before the invocation's deadline: a long statement looks the same.
 """
@@ -12,8 +13,11 @@ from __future__ import annotations
 import json
 import socket
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pymysql
@@ -97,12 +101,38 @@ def _connect(dialect: Dialect, arguments: Any, parameters: dict[str, Any]) -> An
         opened = _open_socket(connection.host, connection.port)
     except OSError as exc:
         raise pymysql.err.OperationalError(CANNOT_CONNECT, f"no connection to {connection.host}: {exc}") from exc
-    connection.connect(opened)
+    with _shut_down_late(opened):
+        connection.connect(opened)
     return connection
 
 
+def _login_s() -> float:
+    return max(1.0, min(CONNECT_S, seconds_left()))
+
+
+@contextmanager
+def _shut_down_late(opened: socket.socket) -> Iterator[None]:
+    """Shut the socket down unless the block ends in time: the driver's own timeout would hold for statements too."""
+    with opened.dup() as twin:
+        # TLS takes the socket over, but not its twin.
+        timer = Timer(_login_s(), _shut_down, [twin])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+
+
+def _shut_down(opened: socket.socket) -> None:
+    # The server can have ended it.
+    with suppress(OSError):
+        opened.shutdown(socket.SHUT_RDWR)
+
+
 def _open_socket(host: str, port: int) -> socket.socket:
-    opened = socket.create_connection((host, port), timeout=max(1.0, min(CONNECT_S, seconds_left())))
+    opened = socket.create_connection((host, port), timeout=_login_s())
     opened.settimeout(None)
     opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

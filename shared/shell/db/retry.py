@@ -22,6 +22,7 @@ from core.errors import (
     CommitOutcomeUnknownError,
     ConflictError,
     DatabaseUnavailableError,
+    DatabaseWakingError,
     ExhibitIngestError,
     TransactionConflictError,
 )
@@ -59,7 +60,8 @@ def retry_on_db_conflict(unit: Any = None, /, *, resolve: Any = None) -> Any:
     retried for at most three attempts, with jittered delays from 0.1 s doubling to 1 s.
     While there is no server to write to, attempts are not counted: new connections are tried for 300 times
     DB_DEADLOCK_RETRY_DELAY, by default a minute, or until the deadline, at most 10 times that delay apart.
-    Raises TransactionConflictError or DatabaseUnavailableError after the last of DB_DEADLOCK_RETRY_ATTEMPTS.
+    Raises TransactionConflictError or DatabaseUnavailableError after the last of DB_DEADLOCK_RETRY_ATTEMPTS, and
+    DatabaseWakingError if there was no server to write to until then.
     """
     if unit is None:
         return functools.partial(_decorate, resolve=resolve)
@@ -254,6 +256,9 @@ def _build_final_error(name: str, last: BaseException, tried: int) -> Exception:
         return TransactionConflictError(f"{times}; each time another transaction had changed the row")
     if kind in (DbErrorClass.TRANSACTION, DbErrorClass.DUPLICATE):
         return TransactionConflictError(f"{times}; the last conflict was error {error_number(last)}")
+    if is_server_unavailable(last):
+        found = f"There was no server in {tried} attempts; the last error was {error_number(last)}."
+        return DatabaseWakingError(f"{DatabaseWakingError.__doc__} {found}")
     return DatabaseUnavailableError(f"{times}; the last error was {error_number(last)} ({kind.value})")
 
 

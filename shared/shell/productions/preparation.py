@@ -11,7 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from core.errors import InvalidInputError, format_ids
+from core.errors import InvalidInputError
+from core.id_lists import format_ids
 from core.productions.bates import Numbering
 from core.productions.findings import Finding, FindingCode, group_findings
 from core.productions.parts import MAX_OBJECTS

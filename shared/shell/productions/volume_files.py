@@ -18,7 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
-from core.errors import FilesMissingError, InvalidInputError, StorageUnavailableError, format_ids
+from core.errors import FilesMissingError, InvalidInputError, StorageUnavailableError
+from core.id_lists import format_ids
 from core.productions.volume import (
     FileKind,
     build_file_path,

@@ -30,6 +30,18 @@ def key(world: World, name: str, status: str, *, age_h: float, lease_s: int = -1
     )
 
 
+def test_a_run_is_counted_also_if_it_removes_nothing_and_one_that_fails_is_not(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An alarm goes off without a sample; the name of the metric is the alarm's."""
+    purge()
+    assert '"RowsPurged":[0.0]' in capsys.readouterr().out.replace(" ", "")
+    monkeypatch.setattr("shell.maintenance.purge.expire_uploads", lambda _limit: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        purge()
+    assert "RowsPurged" not in capsys.readouterr().out
+
+
 def test_answers_are_kept_for_their_time_and_then_removed(world: World) -> None:
     for status in ("completed", "released", "in_progress"):
         key(world, f"old {status}", status, age_h=24.1)

@@ -8,6 +8,7 @@ import secrets
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from shell.aws.secrets import get_secret
 from shell.db import connection as db_connecting
 from shell.db import session
 from shell.db.connection import tls_context
+from shell.db.errors import is_server_unavailable
 from shell.deadline import invocation_deadline
 from shell.settings import settings
 from tests.support.caches import forget_secrets
@@ -267,3 +269,13 @@ def test_connecting_takes_no_longer_than_there_is_time(
     with invocation_deadline(Left(3000)), pytest.raises(OperationalError, match="2003"):
         engine_to(nowhere).connect()
     assert patience == {1.0}, "two of the three seconds are kept back"
+
+
+def test_a_login_that_is_accepted_and_not_answered_ends_in_time(private_login: Login) -> None:
+    """As a paused database takes it while it resumes."""
+    with socket.create_server(("127.0.0.1", 0)) as silent, invocation_deadline(Left(3000)):
+        began = time.monotonic()
+        with pytest.raises(OperationalError) as refused:
+            engine_to(private_login.url.set(host="127.0.0.1", port=silent.getsockname()[1])).connect()
+    assert is_server_unavailable(refused.value), "it is waited for"
+    assert time.monotonic() - began < 3

@@ -94,6 +94,14 @@ def test_code_that_is_rolled_back_leaves_what_newer_code_migrated_alone(
     assert (told.only()["Status"], revision(ours)) == ("SUCCESS", "9000")
 
 
+def test_a_migration_counts_once_for_the_alarm_on_a_purge_that_does_not_run(
+    ours: Engine, told: Answers, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A new stack, or one whose purge runs more often now, would otherwise begin with a page."""
+    migrate_database.lambda_handler(asked(told), Context())
+    assert '"RowsPurged":[0.0]' in capsys.readouterr().out.replace(" ", "")
+
+
 @pytest.mark.parametrize("strange", ["0000", "8fd1c2a9b0e3"])
 def test_a_database_of_somebody_elses_is_refused(ours: Engine, told: Answers, strange: str) -> None:
     with ours.connect() as connection:

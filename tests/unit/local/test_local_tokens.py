@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
 
+from core.caller import EVERY_CASE
 from local.gateway.tokens import Tokens, read_or_create_secret
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
@@ -42,3 +44,13 @@ def test_tenant_and_roles_stand_where_the_functions_of_the_template_look(tmp_pat
     assert tokens.check(tokens.issue("acme", "ada"))[looked_for["ROLES_CLAIM"]] == ["admin"]
     assert looked_for["ROLES_CLAIM"] not in tokens.check(tokens.issue("acme", "ada", roles=None))
     assert looked_for["DEFAULT_ROLE"] == "viewer"
+
+
+def test_tokens_have_what_the_parameters_of_the_template_require(tmp_path: Path) -> None:
+    template = Template.load(DEFAULT_TEMPLATE)
+    required = {**template.parameters, "RolesPrefix": "app:", "CasesRequired": "true"}
+    plain, strict = (Tokens.load(tmp_path, each) for each in (template, replace(template, parameters=required)))
+    claims = strict.check(strict.issue("acme", "ada"))
+    assert (claims["cognito:groups"], claims["custom:cases"]) == (["app:admin"], EVERY_CASE)
+    assert strict.check(strict.issue("acme", "ada", cases=["A"]))["custom:cases"] == '["A"]'
+    assert "custom:cases" not in plain.check(plain.issue("acme", "ada"))

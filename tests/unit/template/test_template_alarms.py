@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.template.conftest import ROOT, Deployed, deployed_with, listed, target
+from tests.unit.template.conftest import EVERY_OPTION, ROOT, Deployed, deployed_with, listed, target
 
 NAMESPACE, EMITTING = "ExhibitIngest", re.compile(r"\b(?:add_metric|emit_counts)\b")
 
@@ -31,6 +31,10 @@ def emitted() -> set[str]:
 METRICS_PER_ALARM = 10
 # Its quota belongs to the account.
 OF_THE_ACCOUNT = {"ConcurrencyAlarm"}
+# SQS, "Message retention period"; half of it is left when an alarm says that a message is old.
+RETENTION_S, OLD_S = 14 * 86_400, 7 * 86_400
+SEVERITIES = {"PageTopic": "page", "TicketTopic": "ticket"}
+ROW = re.compile(r"^\| ((?:`\w+`(?:, )?)+) \| (page|ticket) \| ", re.MULTILINE)
 
 
 def metrics_of(alarm: dict[str, Any]) -> list[dict[str, Any]]:
@@ -48,12 +52,36 @@ def watched(deployed: Deployed, metric: str) -> list[str]:
     )
 
 
+def of_the_api(deployed: Deployed) -> set[str]:
+    """The functions whose failures the access log of the API has."""
+    return {name for name in deployed.functions if name.endswith("ApiFunction")}
+
+
 @pytest.mark.parametrize("metric", ["Errors", "Throttles"])
 def test_errors_and_throttles_of_every_function_are_in_one_alarm(deployed: Deployed, metric: str) -> None:
-    assert watched(deployed, metric) == sorted(deployed.functions)
+    # The access log has those of the API, and a purge that fails is one that has not completed.
+    elsewhere = {*of_the_api(deployed), "PurgeExpiredFunction"} if metric == "Errors" else set()
+    assert watched(deployed, metric) == sorted(deployed.functions.keys() - elsewhere)
     less = copy.deepcopy(dict(deployed.resources))
     del less["ImportErrorsAlarm"], less["ImportThrottlesAlarm"]
-    assert watched(Deployed(less, deployed.outputs), metric) != sorted(deployed.functions), "the negative control"
+    assert watched(Deployed(less, deployed.outputs), metric) != watched(deployed, metric), "the negative control"
+
+
+def test_failures_of_the_api_are_one_metric_however_many_functions_it_has(deployed: Deployed) -> None:
+    """The alarm that rolls a canary back: of every function, also of one that does not even start."""
+    (name, filtered), *others = deployed.of_type("AWS::Logs::MetricFilter").items()
+    assert (name, others) == ("ApiFailures", [])
+    assert target(filtered["LogGroupName"]) == "ApiAccessLog"
+    (stage,) = deployed.of_type("AWS::ApiGatewayV2::Stage").values()
+    assert target(stage["AccessLogSettings"]["DestinationArn"]) == "ApiAccessLog"
+    logged = json.loads(stage["AccessLogSettings"]["Format"]["Fn::Sub"])
+    assert (logged["status"], logged["service"]) == ("$context.status", "${AWS::StackName}")
+    (made,) = filtered["MetricTransformations"]
+    assert made["Dimensions"] == [{"Key": "service", "Value": "$.service"}]
+    assert re.findall(r'\$\.status = "(\d+)"', filtered["FilterPattern"]) == ["500", "502", "504"], "503 is an outage"
+    alarm = deployed.resources["ApiFunctionErrorsAlarm"]["Properties"]
+    assert {each["MetricName"] for each in metrics_of(alarm)} == {"ApiFailures", "UnexpectedErrors"}
+    assert not of_the_api(deployed) & {*re.findall(r"\w+ApiFunction", json.dumps(alarm))}
 
 
 def test_an_expression_uses_all_metrics_of_its_alarm_and_no_others(deployed: Deployed) -> None:
@@ -66,9 +94,19 @@ def test_an_expression_uses_all_metrics_of_its_alarm_and_no_others(deployed: Dep
         assert len({each["MetricStat"]["Period"] for each in queries if "MetricStat" in each}) <= 1, name
 
 
-def test_no_alarm_looks_at_the_age_of_messages_which_a_long_import_makes_old(deployed: Deployed) -> None:
-    metrics = [each for alarm in deployed.of_type("AWS::CloudWatch::Alarm").values() for each in metrics_of(alarm)]
-    assert "ApproximateAgeOfOldestMessage" not in {each["MetricName"] for each in metrics}
+def test_a_message_of_any_queue_is_reported_a_week_before_it_is_deleted(deployed: Deployed) -> None:
+    """A backlog that moves too slowly loses messages; a long import makes them old by hours."""
+    aged: list[str] = []
+    for alarm in deployed.of_type("AWS::CloudWatch::Alarm").values():
+        found = [each for each in metrics_of(alarm) if each["MetricName"] == "ApproximateAgeOfOldestMessage"]
+        assert not found or alarm["Threshold"] == OLD_S
+        aged += [target(each["Dimensions"][0]["Value"]) for each in found]
+    queues = deployed.of_type("AWS::SQS::Queue")
+    assert sorted(aged) == sorted(queues)
+    assert {each["MessageRetentionPeriod"] for each in queues.values()} == {RETENTION_S}
+
+
+def test_the_alarms_for_waiting_messages_see_whether_any_is_finished(deployed: Deployed) -> None:
     for name in ("ImportsWaitAlarm", "CompletionsWaitAlarm", "RequestsWaitAlarm"):
         alarm = deployed.resources[name]["Properties"]
         assert {each["MetricName"] for each in metrics_of(alarm)} == {
@@ -111,12 +149,19 @@ def test_a_deployment_asks_who_reads_the_alarms(transformed: dict[str, Any]) -> 
 
 def test_every_alarm_tells_somebody_and_says_what_to_do(deployed: Deployed) -> None:
     for name, alarm in deployed.of_type("AWS::CloudWatch::Alarm").items():
-        for actions in ("AlarmActions", "OKActions"):
-            assert [target(action) for action in alarm[actions]] == ["AlarmTopic"], name
+        (topic,) = [target(action) for action in alarm["AlarmActions"]]
+        assert [target(action) for action in alarm["OKActions"]] == [topic], name
+        assert topic in SEVERITIES, name
         own = all("Dimensions" in metric for metric in metrics_of(alarm))
         assert own == (name not in OF_THE_ACCOUNT), f"{name} watches other stacks too"
         assert alarm["TreatMissingData"] in ("breaching", "notBreaching"), name
         assert len(alarm["AlarmDescription"]) > 30, name
+
+
+def filtered(deployed: Deployed) -> set[str]:
+    """The metrics that are made of logs."""
+    filters = deployed.of_type("AWS::Logs::MetricFilter").values()
+    return {each["MetricName"] for one in filters for each in one["MetricTransformations"]}
 
 
 def test_an_alarm_of_ours_watches_what_the_code_emits_in_this_stack(deployed: Deployed) -> None:
@@ -124,7 +169,7 @@ def test_an_alarm_of_ours_watches_what_the_code_emits_in_this_stack(deployed: De
     ours = [metric for alarm in alarms for metric in metrics_of(alarm) if metric["Namespace"] == NAMESPACE]
     assert ours
     for metric in ours:
-        assert metric["MetricName"] in emitted()
+        assert metric["MetricName"] in emitted() | filtered(deployed)
         assert metric["Dimensions"] == [{"Name": "service", "Value": {"Ref": "AWS::StackName"}}]
 
 
@@ -139,19 +184,47 @@ def test_the_dashboard_is_json_and_shows_what_is_emitted_and_what_is_there(deplo
 
 
 def test_an_operator_is_written_to_where_an_address_is_given(plain: Deployed, everything: Deployed) -> None:
-    assert "AlarmSubscription" not in plain.resources
-    subscription = everything.resources["AlarmSubscription"]["Properties"]
-    assert (subscription["Protocol"], target(subscription["TopicArn"])) == ("email", "AlarmTopic")
+    def mailed(deployed: Deployed) -> list[str]:
+        subscriptions = deployed.of_type("AWS::SNS::Subscription").values()
+        return sorted(target(each["TopicArn"]) for each in subscriptions if each["Protocol"] == "email")
+
+    assert mailed(plain) == []
+    assert mailed(everything) == sorted(SEVERITIES)
 
 
-def test_every_alarm_is_explained_to_its_operator(plain: Deployed) -> None:
+def test_every_alarm_is_explained_to_its_operator_with_its_severity(transformed: dict[str, Any]) -> None:
     guide = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
-    assert [name for name in plain.of_type("AWS::CloudWatch::Alarm") if f"`{name}`" not in guide] == []
+    explained = {name: severity for names, severity in ROW.findall(guide) for name in re.findall(r"\w+", names)}
+    made = deployed_with(transformed, {**EVERY_OPTION, "BackupVaultDays": "30"}).of_type("AWS::CloudWatch::Alarm")
+    assert explained == {name: SEVERITIES[target(alarm["AlarmActions"][0])] for name, alarm in made.items()}
+
+
+def test_what_reports_a_lost_key_does_not_need_it(deployed: Deployed) -> None:
+    assert "KmsMasterKeyId" not in deployed.resources["PageTopic"].get("Properties", {})
+    rule = deployed.resources["KeyLossRule"]["Properties"]
+    assert target(rule["EventPattern"]["detail"]["resources"]["ARN"][0]) == "DataKey"
+    assert {"DisableKey", "ScheduleKeyDeletion"} == {*rule["EventPattern"]["detail"]["eventName"]}
+    assert [target(each["Arn"]) for each in rule["Targets"]] == ["PageTopic"]
+    for name in ("PurgeMissingAlarm", "SettingsErrorsAlarm", "ApiFunctionErrorsAlarm"):
+        assert target(deployed.resources[name]["Properties"]["AlarmActions"][0]) == "PageTopic", name
+
+
+def test_failed_backups_are_told_where_there_is_a_vault(transformed: dict[str, Any], plain: Deployed) -> None:
+    assert "BackupsFailedAlarm" not in plain.resources
+    alarm = deployed_with(transformed, {"BackupVaultDays": "30"}).resources["BackupsFailedAlarm"]["Properties"]
+    assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/Backup", "NumberOfBackupJobsFailed")
+    assert [target(each["Value"]) for each in alarm["Dimensions"]] == ["BackupVault"]
+
+
+def test_the_storage_that_is_reported_is_the_parameters(deployed: Deployed) -> None:
+    alarm = deployed.resources["DatabaseStorageAlarm"]["Properties"]
+    assert alarm["Threshold"] == {"Ref": "DatabaseStorageGigabytes"}
+    assert alarm["Metrics"][0]["Expression"] == "bytes / 1000000000"
 
 
 def test_patches_failovers_and_restarts_of_the_database_are_told_too(deployed: Deployed) -> None:
     told = {each["SourceType"]: each for each in deployed.of_type("AWS::RDS::EventSubscription").values()}
-    assert {target(each["SnsTopicArn"]) for each in told.values()} == {"AlarmTopic"}
+    assert {target(each["SnsTopicArn"]) for each in told.values()} == {"TicketTopic"}
     # Categories of "Amazon RDS event categories and event messages for Aurora"; another name fails the deployment.
     assert {"failover", "failure", "maintenance"} <= {*told["db-cluster"]["EventCategories"]}
     assert {"availability", "failure", "maintenance"} <= {*told["db-instance"]["EventCategories"]}

@@ -45,6 +45,13 @@ def test_users_cannot_choose_their_tenant(plain: Deployed) -> None:
     assert pool["AdminCreateUserConfig"]["AllowAdminCreateUserOnly"] is True
 
 
+def test_who_changes_their_address_proves_it_first(plain: Deployed) -> None:
+    (pool,) = plain.of_type("AWS::Cognito::UserPool").values()
+    written = plain.of_type("AWS::Cognito::UserPoolClient")["UserPoolClient"]["WriteAttributes"]
+    assert "email" in written
+    assert pool["UserAttributeUpdateSettings"] == {"AttributesRequireVerificationBeforeUpdate": ["email"]}
+
+
 def test_the_pools_groups_are_the_roles_and_every_function_of_the_api_looks_for_them(plain: Deployed) -> None:
     groups = plain.of_type("AWS::Cognito::UserPoolGroup").values()
     assert sorted(each["GroupName"] for each in groups) == sorted(Role)
@@ -52,7 +59,11 @@ def test_the_pools_groups_are_the_roles_and_every_function_of_the_api_looks_for_
     for function in plain.functions:
         variables = plain.variables(function)
         assert (variables["ROLES_CLAIM"], variables["DEFAULT_ROLE"]) == ({"Ref": "RolesClaim"}, {"Ref": "DefaultRole"})
-        assert variables["CASES_CLAIM"] == {"Ref": "CasesClaim"}
+        assert (variables["CASES_CLAIM"], variables["CASES_REQUIRED"]) == (
+            {"Ref": "CasesClaim"},
+            {"Ref": "CasesRequired"},
+        )
+        assert variables["ROLES_PREFIX"] == {"Ref": "RolesPrefix"}
 
 
 def test_a_pools_roles_come_from_its_groups_which_no_user_can_write(transformed: dict[str, Any]) -> None:
@@ -61,13 +72,13 @@ def test_a_pools_roles_come_from_its_groups_which_no_user_can_write(transformed:
     assert parameters["DefaultRole"]["Default"] == "viewer"
     assert set(parameters["DefaultRole"]["AllowedValues"]) == {NO_ROLE, *Role}
     assertions = [each["Assert"] for each in transformed["Rules"]["UserPoolRequiresRolesClaim"]["Assertions"]]
-    claims = {"RolesClaim": "cognito:groups", "CasesClaim": "custom:cases"}
+    claims = {"RolesClaim": "cognito:groups", "CasesClaim": "custom:cases", "RolesPrefix": ""}
     assert assertions == [{"Fn::Equals": [{"Ref": name}, claim]} for name, claim in claims.items()]
 
 
 def test_the_access_log_holds_neither_query_nor_headers(deployed: Deployed) -> None:
     (stage,) = deployed.of_type("AWS::ApiGatewayV2::Stage").values()
-    logged = stage["AccessLogSettings"]["Format"]
+    logged = stage["AccessLogSettings"]["Format"]["Fn::Sub"]
     assert json.loads(logged)["route"] == "$context.routeKey"
     assert not re.search(r"\$context\.(path\b|authorizer\.claims|identity\.user)|querystring|header", logged)
 

@@ -18,9 +18,15 @@ KEYS = {
 }
 
 
+# What reports that the key is lost; its messages are of CloudWatch and have no content.
+WITHOUT_KEY = {"PageTopic"}
+
+
 def test_whatever_rests_is_encrypted_with_the_stacks_key(deployed: Deployed) -> None:
     for kind, key in KEYS.items():
         for name, properties in deployed.of_type(kind).items():
+            if name in WITHOUT_KEY:
+                continue
             assert key in properties, f"{name} is not encrypted"
             assert target(properties[key]) == "DataKey", name
 

@@ -164,8 +164,14 @@ def test_every_queue_and_topic_refuses_what_is_not_encrypted_on_the_way(deployed
 
 def test_what_publishes_alarms_may_still_do_so(deployed: Deployed) -> None:
     """A policy of a topic replaces the default one, which lets every service of the account publish."""
-    (statement,) = allowed(deployed.of_type("AWS::SNS::TopicPolicy")["AlarmTopicPolicy"])
-    assert statement["Principal"] == {"Service": ["cloudwatch.amazonaws.com", "events.rds.amazonaws.com"]}
+    policies = deployed.of_type("AWS::SNS::TopicPolicy")
+    (ticket,) = allowed(policies["TicketTopicPolicy"])
+    assert ticket["Principal"] == {"Service": ["cloudwatch.amazonaws.com", "events.rds.amazonaws.com"]}
+    page, rule = allowed(policies["PageTopicPolicy"])
+    assert page["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    # EventBridge sends no account of its source (SNS, "Using resource-based policies for EventBridge").
+    assert rule["Principal"] == {"Service": "events.amazonaws.com"}
+    assert rule["Condition"] == {"ArnEquals": {"aws:SourceArn": {"Fn::GetAtt": ["KeyLossRule", "Arn"]}}}
 
 
 def test_endpoints_lead_to_this_account_only(deployed: Deployed) -> None:

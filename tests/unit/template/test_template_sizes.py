@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.template.conftest import Deployed, deployed_with
+from tests.unit.template.conftest import Deployed, deployed_with, listed
 
 SIZES = ("small", "standard", "large")
 CAPACITY: dict[str, dict[str, float]] = {
@@ -14,8 +14,8 @@ CAPACITY: dict[str, dict[str, float]] = {
     "standard": {"MinCapacity": 0.5, "MaxCapacity": 16},
     "large": {"MinCapacity": 2, "MaxCapacity": 64},
 }
-# What can be connected at the maximum capacity (Aurora user guide, "Maximum connections for Aurora Serverless v2").
-CONNECTIONS = {"small": 135, "standard": 2_000, "large": 4_000}
+# What can be connected at a maximum capacity (Aurora user guide, "Maximum connections for Aurora Serverless v2").
+CONNECTIONS = {1: 90, 4: 135, 8: 1_000, 16: 2_000, 32: 3_000, 64: 4_000, 128: 5_000, 192: 6_000, 256: 6_000}
 
 
 @pytest.fixture(params=SIZES)
@@ -28,14 +28,29 @@ def sized(transformed: dict[str, Any], size: str) -> Deployed:
     return deployed_with(transformed, {"Size": size})
 
 
-def test_a_size_sets_capacity_standby_chunks_and_the_alarm_of_connections(sized: Deployed, size: str) -> None:
+def test_the_alarm_for_connections_goes_off_at_80_percent_of_what_the_capacity_allows(
+    transformed: dict[str, Any], size: str
+) -> None:
+    """Whichever parameter decides the capacity: an alarm for the limit of another one would come too late or never."""
+    alarm = transformed["Resources"]["DatabaseConnectionsAlarm"]["Properties"]
+    assert alarm["Threshold"] == {
+        "Fn::FindInMap": ["ConnectionsAlarm", {"Ref": "DatabaseMaxCapacity"}, {"Ref": "Size"}]
+    }
+    thresholds = transformed["Mappings"]["ConnectionsAlarm"]
+    allowed = transformed["Parameters"]["DatabaseMaxCapacity"]["AllowedValues"]
+    assert list(map(str, thresholds)) == list(map(str, allowed)), "a value without an entry fails the deployment"
+    for choice in allowed:
+        capacity = CAPACITY[size]["MaxCapacity"] if choice == "size" else int(choice)
+        limit = CONNECTIONS[max(each for each in CONNECTIONS if each <= capacity)]
+        assert thresholds[choice][size] == 0.8 * limit, choice
+
+
+def test_a_size_sets_capacity_standby_and_chunks(sized: Deployed, size: str) -> None:
     (cluster,) = sized.of_type("AWS::RDS::DBCluster").values()
     assert cluster["ServerlessV2ScalingConfiguration"] == CAPACITY[size]
     assert len(sized.of_type("AWS::RDS::DBInstance")) == (2 if size == "large" else 1)
     chunks = {each.queue: each.mapping["ScalingConfig"]["MaximumConcurrency"] for each in sized.consumers()}
     assert chunks["ImportChunksQueue"] == {"small": 4, "standard": 8, "large": 32}[size]
-    alarm = sized.of_type("AWS::CloudWatch::Alarm")["DatabaseConnectionsAlarm"]
-    assert alarm["Threshold"] == 0.8 * CONNECTIONS[size]
 
 
 def test_endpoints_of_the_smallest_are_in_one_zone(sized: Deployed, size: str) -> None:
@@ -45,13 +60,19 @@ def test_endpoints_of_the_smallest_are_in_one_zone(sized: Deployed, size: str) -
 
 
 def test_no_size_has_a_schedule_but_the_purge_and_the_smallest_once_a_day(sized: Deployed, size: str) -> None:
-    schedules = {name: each["ScheduleExpression"] for name, each in sized.of_type("AWS::Events::Rule").items()}
+    rules = sized.of_type("AWS::Events::Rule").items()
+    schedules = {name: each["ScheduleExpression"] for name, each in rules if "EventPattern" not in each}
     assert schedules == {"PurgeExpiredFunctionHourly": "rate(1 day)" if size == "small" else "rate(1 hour)"}
 
 
-def test_failures_of_the_purge_are_told_however_seldom_it_runs(sized: Deployed, size: str) -> None:
-    """Of the periods that must all have an error, one without a run would have none."""
-    alarm = sized.resources["PurgeErrorsAlarm"]["Properties"]
+def test_a_purge_that_does_not_run_is_told_however_seldom_it_runs(sized: Deployed, size: str) -> None:
+    alarm = sized.resources["PurgeMissingAlarm"]["Properties"]
+    # Without a run there is no data.
+    assert (alarm["TreatMissingData"], alarm["Statistic"], alarm["Threshold"]) == ("breaching", "SampleCount", 1)
+    assert alarm["ComparisonOperator"] == "LessThanThreshold"
+    # Another size has the migration count once, before the alarm expects more runs.
+    assert sized.resources["DatabaseMigration"]["Properties"]["Size"] == {"Ref": "Size"}
+    assert "PurgeExpiredFunction" in listed(sized.resources["PurgeMissingAlarm"]["DependsOn"])
     between_runs = 86_400 if size == "small" else 3_600
     assert alarm["Period"] >= between_runs
     # CloudWatch, PutMetricAlarm: with periods of an hour or more, all of them are at most seven days.
@@ -64,7 +85,7 @@ def test_idle_connections_end_long_before_the_database_pauses(sized: Deployed) -
 
 
 def test_capacity_and_chunks_can_be_set_for_any_size(transformed: dict[str, Any], size: str) -> None:
-    chosen = deployed_with(transformed, {"Size": size, "DatabaseMaxCapacity": "100", "ChunkConcurrency": "12"})
+    chosen = deployed_with(transformed, {"Size": size, "DatabaseMaxCapacity": "96", "ChunkConcurrency": "12"})
     (cluster,) = chosen.of_type("AWS::RDS::DBCluster").values()
     assert cluster["ServerlessV2ScalingConfiguration"]["MaxCapacity"] == {"Ref": "DatabaseMaxCapacity"}
     limits = [each.mapping["ScalingConfig"]["MaximumConcurrency"] for each in chosen.consumers()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import pytest
@@ -29,11 +30,13 @@ OTHERS = {
 # What these change is read by the functions; each of them left the aliases where they were.
 SEEN = (
     *("DatabaseSnapshot", "DatabaseName", "DatabaseCharset", "CacheNodeType", "LogLevel", "PropertiesFormat"),
-    *("TenantClaim", "RolesClaim", "DefaultRole", "CasesClaim", "IdempotencyTtlHours", "CustodyLocking"),
+    *("TenantClaim", "RolesClaim", "RolesPrefix", "DefaultRole", "CasesClaim", "CasesRequired"),
+    *("IdempotencyTtlHours", "CustodyLocking"),
 )
 # The longest values, in characters: Aurora's cluster-<26>, subnet-<17>, a replication group's id (at most 40).
 LENGTHS = {"DBClusterResourceId": 34, "Cache": 40, "PrivateSubnetA": 24, "PrivateSubnetB": 24, "DatabaseName": 63}
 LENGTHS |= dict.fromkeys(("DefaultUserId", "TenantClaim", "RolesClaim", "CasesClaim"), 128)
+LENGTHS["RolesPrefix"] = 64
 # An ARN up to the name of the policy (arn:aws-us-gov:iam::<12>:policy/), and the longest name.
 LENGTHS["FunctionConfiguration"] = 41 + 128
 LONGEST_DESCRIPTION, LONGEST_POLICY_DESCRIPTION = 256, 1000
@@ -152,6 +155,12 @@ def length(value: Any) -> int:
 @pytest.mark.parametrize("name", ["DefaultUserId", "TenantClaim", "RolesClaim", "CasesClaim"])
 def test_what_a_description_names_has_no_blank_and_a_greatest_length(name: str) -> None:
     assert PARAMETERS[name]["AllowedPattern"] == f"[!-~]{{1,{LENGTHS[name]}}}"
+
+
+def test_a_prefix_of_roles_has_neither_a_blank_nor_a_comma_which_separate_them() -> None:
+    pattern = PARAMETERS["RolesPrefix"]["AllowedPattern"]
+    allowed = {text for text in ("", "app:", "a b:", "a,", "x" * 64, "x" * 65) if re.fullmatch(pattern, text)}
+    assert allowed == {"", "app:", "x" * LENGTHS["RolesPrefix"]}
 
 
 def test_the_schemas_say_what_replaces_a_database_a_version_and_a_policy() -> None:
