@@ -30,17 +30,13 @@ def describe(problem: Problem) -> str:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder with the generated package, from which it can be imported."""
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the generated package."""
     folder = tmp_path_factory.mktemp("client")
     (folder / "config.yml").write_text("post_hooks: []\n")
     options = ["--path", str(DOCUMENT), "--output-path", str(folder / PACKAGE), "--config", str(folder / "config.yml")]
     _run("openapi_python_client", "generate", "--meta", "none", "--fail-on-warning", *options)
-    sys.path.insert(0, str(folder))
-    yield folder
-    sys.path.remove(str(folder))
-    for name in [each for each in sys.modules if each.partition(".")[0] == PACKAGE]:
-        del sys.modules[name]
+    return folder
 
 
 def _run(module: str, *arguments: str, cwd: Path | None = None) -> None:
@@ -68,7 +64,11 @@ def test_a_generated_client_is_type_checked(folder: Path) -> None:
     _run("mypy", "--strict", "--cache-dir", str(folder / "cache"), "program.py", PACKAGE, cwd=folder)
 
 
-def test_a_generated_client_creates_a_case_and_reads_a_problem(folder: Path, acme: Matter) -> None:
+def test_a_generated_client_creates_a_case_and_reads_a_problem(
+    folder: Path, acme: Matter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(folder)
+
     def send(request: httpx.Request) -> httpx.Response:
         headers = {
             name: request.headers[name] for name in ("idempotency-key", "content-type") if name in request.headers
