@@ -37,7 +37,7 @@ from core.pagination import MAX_NUMBER, decode_cursor, paginate
 from core.statuses import ACTIVE_STATUSES, ImportStatus
 from shell.aws.presigned_urls import presign_get
 from shell.db.session import session
-from shell.exhibits.cases import NO_SUCH_CASE, WALL, WALL_CASES, require_case, wall_values
+from shell.exhibits.cases import WALL, WALL_CASES, get_case_id, wall_values
 from shell.imports.check_queries import describe_check
 from shell.imports.profiles import suggest_profiles
 from shell.imports.volumes.figures import read_file_figures, read_page_figures
@@ -57,7 +57,7 @@ _IMPORTS = f"FROM imports AS i JOIN cases AS c ON c.id = i.case_id WHERE i.tenan
 _ONE = text(f"SELECT {_COLUMNS}, i.layout {_IMPORTS} AND i.id = :import_id").bindparams(WALL_CASES)
 _PAGE = (
     f"SELECT {_COLUMNS} {_IMPORTS} AND i.id < :before {{filters}} ORDER BY i.id DESC LIMIT :most",
-    {"case": "AND c.tenant_id = :tenant_id AND c.name = :case", "status": "AND i.status = :status"},
+    {"case_id": "AND i.case_id = :case_id", "status": "AND i.status = :status"},
 )
 _CHUNKS = text(
     "SELECT k.import_id, SUM(k.status = 'failed') AS failed, "
@@ -66,7 +66,6 @@ _CHUNKS = text(
     "SUM(k.rejected) AS rejected, SUM(k.warnings) AS warnings "
     "FROM import_chunks AS k JOIN imports AS i ON i.id = k.import_id WHERE k.import_id IN :ids GROUP BY k.import_id"
 ).bindparams(bindparam("ids", expanding=True))
-_CASE = text("SELECT id FROM cases WHERE tenant_id = :tenant_id AND name = :case")
 _FIND_UNDO = text(
     "SELECT MIN(other.id) FROM imports AS i JOIN imports AS other ON other.case_id = i.case_id "
     "WHERE i.id = :import_id AND i.status = 'splitting' AND i.phase = 'import' AND other.status = 'undoing'"
@@ -99,15 +98,12 @@ def list_imports(
     Raises NotFoundError if the tenant has no such case, InvalidInputError if `after` is not a valid cursor.
     """
     before = MAX_NUMBER if after is None else decode_cursor(after, (int,))[0]
-    possible = {"case": case, "status": None if status is None else status.value}
-    given = {name: value for name, value in possible.items() if value is not None}
     statement, filters = _PAGE
-    page = text(statement.format(filters=" ".join(filters[name] for name in given))).bindparams(WALL_CASES)
-    if case is not None:
-        require_case(caller, case)
     with session() as reading:
-        if case is not None and reading.execute(_CASE, {"tenant_id": caller.tenant_id, "case": case}).first() is None:
-            raise NotFoundError(NO_SUCH_CASE)
+        case_id = None if case is None else get_case_id(reading, caller, case)
+        possible = {"case_id": case_id, "status": None if status is None else status.value}
+        given = {name: value for name, value in possible.items() if value is not None}
+        page = text(statement.format(filters=" ".join(filters[name] for name in given))).bindparams(WALL_CASES)
         values = {"tenant_id": caller.tenant_id, "before": before, "most": limit + 1, **given, **wall_values(caller)}
         rows, cursor = paginate(reading.execute(page, values).all(), limit, lambda row: (row.id,))
         return ImportPage(items=_build_states(reading, rows), next=cursor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,8 +12,10 @@ from core.caller import Caller
 from core.contracts.cases import NewCase
 from core.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from core.pagination import encode_cursor
+from shell.db.session import session
 from shell.exhibits.case_list import add_case, list_cases
-from tests.integration.exhibits.support import CALLER
+from shell.exhibits.cases import get_case_id, get_or_create_case
+from tests.integration.exhibits.support import CALLER, plan_of, sent_by
 from tests.support.cases import Cases
 from tests.support.database import done
 from tests.support.watching import statements
@@ -81,6 +84,33 @@ def test_documents_that_undos_removed_are_not_counted(cases: Cases) -> None:
             removed=removed,
         )
     assert [each.documents for each in list_cases(CALLER, None, 5, None).items] == [8]
+
+
+@pytest.mark.parametrize("name", ["KA ", "KA   "])
+def test_a_name_with_spaces_at_its_end_is_not_the_case_of_that_name(cases: Cases, name: str) -> None:
+    """The collation of the column pads with spaces; other tests compare names that it does not take for equal."""
+    cases.case("KA")
+    limited = Caller(CALLER.tenant_id, "limited", frozenset({name}))
+    with session() as reading:
+        assert get_case_id(reading, CALLER, "KA") == get_or_create_case(reading, CALLER.tenant_id, "KA")
+        for caller in (CALLER, limited):
+            with pytest.raises(NotFoundError):
+                get_case_id(reading, caller, name)
+        with pytest.raises(InvalidInputError, match="other spaces at its end"):
+            get_or_create_case(reading, CALLER.tenant_id, name)
+    assert (listed(), listed(limited)) == (["KA"], [])
+
+
+def test_a_case_is_found_by_the_index_of_the_names(cases: Cases) -> None:
+    for each in range(300):
+        cases.case(f"case {each}")
+    with session() as reading:
+        [found] = sent_by(lambda: get_case_id(reading, CALLER, "case 7"))
+    limited = sent_by(lambda: list_cases(Caller("tenant", "limited", frozenset({"case 7"})), None, 5, None))[0]
+    for statement in (found, limited):
+        plan = plan_of(cases, *statement)
+        assert "uq_cases_tenant_name" in plan
+        assert not re.search(r"\"rows\w*\": 300\b", plan)
 
 
 def test_a_case_is_created_once(cases: Cases) -> None:
