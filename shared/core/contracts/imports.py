@@ -12,7 +12,7 @@ from core.contracts.import_options import Options
 from core.imports.column_report import ColumnKind
 from core.load_file.field_mapping import MappingReason
 from core.load_mode import Blanks, Mode, MultiValues, OverlayKey
-from core.statuses import ImportStatus
+from core.statuses import ImportPhase, ImportStatus
 
 MAX_SIZE = 100_000_000_000
 SINGLE_PUT_BYTES = 5_000_000_000
@@ -118,12 +118,13 @@ class ImportState(ResponseModel):
     """The status and the progress of an import.
 
     `imported`, `unchanged`, `updated` and `rejected` add up to `rowsProcessed`, which reaches `rowsSeen` at the end.
-    While it is checking or checked, they are what an import would do; if the check was cancelled or failed, they
-    are 0.
+    In the phase `check` they are what an import would do, as the check reports it, and no row is in the case; if the
+    check was cancelled or failed, they are 0.
     """
 
     id: int
     status: ImportStatus
+    phase: ImportPhase = Field(description="`check` until a file that was announced with `dryRun` is run.")
     case: str
     case_id: int
     file_name: str

@@ -49,11 +49,18 @@ _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
 _COLUMNS = (
     "i.id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.profile_name, "
     "i.profile_version, i.size, i.sha256, i.failure_code, "
-    "i.failure_message, i.rows_seen, i.imported, i.unchanged, i.updated, i.rejected, i.warnings, i.chunk_count, "
-    "i.generation, i.reports_generation, i.started_at, i.finished_at, "
+    "i.failure_message, i.rows_seen, i.chunk_count, i.phase, "
+    # The end of a check rejects rows that its chunks accept.
+    "COALESCE(k.would_import, i.imported) AS imported, COALESCE(k.unchanged, i.unchanged) AS unchanged, "
+    "COALESCE(k.would_update, i.updated) AS updated, COALESCE(k.would_reject, i.rejected) AS rejected, "
+    "COALESCE(k.warnings, i.warnings) AS warnings, i.generation, i.reports_generation, i.started_at, i.finished_at, "
     "TIMESTAMPDIFF(MICROSECOND, i.started_at, NOW(6)) / 1000000 AS seconds"
 )
-_IMPORTS = f"FROM imports AS i JOIN cases AS c ON c.id = i.case_id WHERE i.tenant_id = :tenant_id AND {WALL}"
+_IMPORTS = (
+    "FROM imports AS i JOIN cases AS c ON c.id = i.case_id "
+    "LEFT JOIN import_checks AS k ON k.import_id = i.id AND i.status = 'checked' "
+    f"WHERE i.tenant_id = :tenant_id AND {WALL}"
+)
 _ONE = text(f"SELECT {_COLUMNS}, i.layout {_IMPORTS} AND i.id = :import_id").bindparams(WALL_CASES)
 _PAGE = (
     f"SELECT {_COLUMNS} {_IMPORTS} AND i.id < :before {{filters}} ORDER BY i.id DESC LIMIT :most",
@@ -231,8 +238,7 @@ def _build_states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
 
 def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
     running = row.status in ACTIVE_STATUSES
-    # A check counts in its chunks alone.
-    counted = chunks if running or row.status == ImportStatus.CHECKED else dict(row._mapping)
+    counted = chunks if running else dict(row._mapping)
     counts = {name: int(counted.get(name) or 0) for name in _COUNTS}
     processed = sum(counts[name] for name in _COUNTS if name != "warnings")
     left = row.rows_seen - processed
@@ -240,6 +246,7 @@ def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
     return ImportState(
         id=row.id,
         status=row.status,
+        phase=row.phase,
         case=row.case_name,
         case_id=row.case_id,
         file_name=row.file_name,

@@ -59,6 +59,7 @@ def _list_schemas(value: Any) -> Iterator[dict[str, Any]]:
         yield from _list_schemas(each)
 
 
+@pytest.mark.slow
 def test_a_generated_client_is_type_checked(folder: Path) -> None:
     (folder / "program.py").write_text(PROGRAM)
     _run("mypy", "--strict", "--cache-dir", str(folder / "cache"), "program.py", PACKAGE, cwd=folder)
