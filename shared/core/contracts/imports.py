@@ -204,6 +204,13 @@ class LoadModeState(ResponseModel):
     multi_values: MultiValues
 
 
+class UncomparedHashes(ResponseModel):
+    """Hashes of the load file that were not compared, because the natives were not read."""
+
+    column: str = Field(description="The column of the load file.")
+    hashes: int
+
+
 class FileFigures(ResponseModel):
     """What the rows of a volume's load file have of natives and texts, as counts of rows that are in the case."""
 
@@ -211,7 +218,12 @@ class FileFigures(ResponseModel):
     natives_missing: int = Field(description="NATIVE_MISSING, or a path that is refused or ambiguous.")
     texts_linked: int
     texts_missing: int
-    hash_mismatches: int = Field(description="HASH_MISMATCH: hashes that are not those of the native.")
+    hash_mismatches: int | None = Field(
+        description="HASH_MISMATCH: hashes that are not those of the native; null where none was compared."
+    )
+    hashes_not_compared: list[UncomparedHashes] = Field(
+        description="The hashes of natives that were not read, by column: import with `verifyHashes` to compare them."
+    )
     unreferenced: int | None = Field(
         description="UNREFERENCED_FILE: files of the volume that no row and no page names; null until all imports of "
         "the volume have ended."

@@ -61,3 +61,9 @@ def find_mismatches(stated: Iterable[StatedHash], hashes: FileHashes) -> list[St
     """Return the stated hashes that are not the file's. One whose algorithm was not computed is not compared."""
     computed = hashes._asdict()
     return [each for each in stated if computed[each.algorithm] not in (None, each.value)]
+
+
+def find_uncompared(stated: Iterable[StatedHash], hashes: FileHashes) -> list[StatedHash]:
+    """Return the stated hashes that cannot be compared: their algorithm was not computed for the file."""
+    computed = hashes._asdict()
+    return [each for each in stated if computed[each.algorithm] is None]
