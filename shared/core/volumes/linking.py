@@ -19,7 +19,14 @@ from core.codes import VolumeCode
 from core.file_options import FileOptions, MissingFiles
 from core.load_file.layout import Layout
 from core.load_file.rows import RowError, ValueChange
-from core.volumes.hashes import FileHashes, StatedHash, find_mismatches, find_uncompared, read_stated_hashes
+from core.volumes.hashes import (
+    FileHashes,
+    StatedHash,
+    find_mismatches,
+    find_uncompared,
+    name_uncompared,
+    read_stated_hashes,
+)
 from core.volumes.paths import Candidate, PathError, PathRule, list_candidates, resolve, split_path
 
 DATA_FOLDER = "data"
@@ -158,11 +165,6 @@ class RowLinker:
         for algorithm, column in ((each.algorithm.upper(), self._names[each.column]) for each in mismatches):
             message = f"The {algorithm} of the native file is not this one. Ask the sender which is right."
             found.warnings.append(ValueChange(VolumeCode.HASH_MISMATCH, column, message, None))
-
-
-def name_uncompared(column: int) -> str:
-    """Return the name of the count of hashes of this column that were not compared."""
-    return f"hashes_not_compared_{column}"
 
 
 def hash_text(path: str) -> bytes:

@@ -148,7 +148,7 @@ def _load_import(
         suggested = suggest_profiles(reading, caller, layout.fingerprint_header() if layout else None)
         is_split = state.status is not ImportStatus.SPLITTING
         undone = None if is_split else reading.execute(_FIND_UNDO, {"import_id": import_id}).scalar()
-        files = read_file_figures(reading, import_id, layout) if layout else None
+        files = read_file_figures(reading, import_id, layout.names, layout.fields) if layout else None
         return state, layout, suggested, reading.get(ImportChecks, import_id), undone, files
 
 

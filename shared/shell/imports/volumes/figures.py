@@ -5,15 +5,13 @@ Guaranteed: the counts are those of the chunks that are done, each once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import TextClause, text
 from sqlalchemy.orm import Session
 
-from core.checks.native_hashes import find_hash_columns
 from core.contracts.imports import FileFigures, PageCounts, UncomparedHashes
-from core.load_file.layout import Layout
-from core.volumes.linking import name_uncompared
+from core.volumes.hashes import list_uncompared
 from shell.db.session import session
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
@@ -46,9 +44,14 @@ def read_page_figures(import_id: int) -> PageCounts:
     return PageCounts.model_validate(counts)
 
 
-def read_file_figures(reading: Session, import_id: int, layout: Layout) -> FileFigures | None:
-    """Return what an import found of its volume's files; None for one that is not of a volume, or has no chunk yet."""
-    columns = {name_uncompared(column): column for column in find_hash_columns(layout.names, layout.fields)}
+def read_file_figures(
+    reading: Session, import_id: int, names: Sequence[str], fields: Sequence[str | None]
+) -> FileFigures | None:
+    """Return what an import found of its volume's files; None for one that is not of a volume, or has no chunk yet.
+
+    `names` are the columns of the load file, and `fields` those that they feed.
+    """
+    columns = list_uncompared(names, fields)
     found = reading.execute(_build_sums((*_FILES, *_HASHES, UNREFERENCED, *columns)), {"import_id": import_id}).one()
     if not found.chunks:
         return None
@@ -58,7 +61,7 @@ def read_file_figures(reading: Session, import_id: int, layout: Layout) -> FileF
         # An earlier version counted mismatches alone.
         hash_mismatches=counts["hash_mismatches"] if any(counts[name] for name in _HASHES) else None,
         hashes_not_compared=[
-            UncomparedHashes(column=layout.names[column][:255], hashes=counts[name])
+            UncomparedHashes(column=column[:255], hashes=counts[name])
             for name, column in columns.items()
             if counts[name]
         ],
