@@ -97,8 +97,15 @@ def _tidy(value: Any) -> Any:
         return [_tidy(each) for each in value]
     if isinstance(value, dict):
         is_schema = "type" in value or "anyOf" in value or "$ref" in value
-        return {key: _tidy(each) for key, each in value.items() if not (is_schema and key == "title")}
+        return {name: _tidy_member(name, each) for name, each in value.items() if not (is_schema and name == "title")}
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _tidy_member(name: str, value: Any) -> Any:
+    """Tidy a member; the members of `properties` are names of the API, among them `title` and `type`."""
+    if name == "properties" and isinstance(value, dict):
+        return {each: _tidy(schema) for each, schema in value.items()}
+    return _tidy(value)
 
 
 def _find_unused(document: dict[str, Any]) -> set[str]:

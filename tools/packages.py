@@ -92,7 +92,7 @@ ALLOWED: dict[str, set[str]] = {
     "local.gateway": {"local.services"} | _RESOURCES,
     "local.stack": {"local.gateway", "local.event_sources", "local.lambda_runtime", "local.services"} | _RESOURCES,
     "local.catalog": {
-        *("local.errors", "local.printable", "core.errors", "core.caller", "core.contracts"),
+        *("local.errors", "local.printable", "core.errors", "core.caller", "core.contracts", "core.statuses"),
         "core.imports.report_files",
         *("shell.exhibits", "shell.imports", "shell.db", "shell.settings"),
     },

@@ -7,15 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 CASES = """\
-Lists the cases of a tenant by name, with the number of documents, which changes when an import or an undo ends, the
-number of imports, and when the last one began (UTC)."""
+Lists the cases of a tenant by name, with the number of documents, the number of imports and checks, and when the last
+one began (UTC)."""
 CASES_EPILOG = """\
 --json prints {"cases": [{"name", "documents", "imports", "last_import_at"}]}."""
 
-IMPORTS = "Lists the imports of a case, newest first; times are in UTC. --json also has when each ended."
+IMPORTS = """\
+Lists the imports of a case, newest first; times are in UTC. The counts of a check, in parentheses, are what an import
+would do. --json also has when each ended."""
 IMPORTS_EPILOG = """\
---json prints {"imports": [{"id", "file_name", "status", "rows_seen", "imported", "unchanged", "updated", "rejected",
-"warnings", "started_at", "finished_at"}]}.
+--json prints {"imports": [{"id", "file_name", "status", "phase", "rows_seen", "imported", "unchanged", "updated",
+"rejected", "warnings", "started_at", "finished_at"}]}; the phase is "import" or "check".
 
 exit status: 0 success; 1 failure; 2 wrong usage, or there is no such case"""
 

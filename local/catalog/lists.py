@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import NotFoundError
+from core.statuses import ImportPhase
 from local.catalog.application import application_on
 from local.catalog.change_rows import CHANGE_COLUMNS, describe_entry
 from local.catalog.listing import iterate_cases, iterate_documents, iterate_history, iterate_imports
@@ -22,12 +23,13 @@ CASE_FIELDS = {"name": "name", "documents": "documents", "imports": "imports", "
 IMPORT_FIELDS = {
     name: name
     for name in (
-        *("id", "file_name", "status", "rows_seen", "imported", "unchanged", "updated", "rejected", "warnings"),
-        *("started_at", "finished_at"),
+        *("id", "file_name", "status", "phase", "rows_seen", "imported", "unchanged", "updated", "rejected"),
+        *("warnings", "started_at", "finished_at"),
     )
 }
 # A table on 140 columns has no room for more; --json has all.
-IMPORT_COLUMNS = {name.removesuffix("_seen"): name for name in IMPORT_FIELDS if name != "finished_at"}
+IMPORT_COLUMNS = {name.removesuffix("_seen"): name for name in IMPORT_FIELDS if name not in ("phase", "finished_at")}
+_COUNTS_OF_CHECKS = ("imported", "unchanged", "updated", "rejected", "warnings")
 DOCUMENT_FIELDS = {
     name: name
     for name in ("control_number", "bates_begin", "bates_end", "title", "file_name", "document_date", "version", "id")
@@ -42,16 +44,31 @@ HISTORY_FIELDS = {
 
 
 def list_cases(database_url: str, tenant: str, *, as_json: bool) -> None:
-    """Print the tenant's cases with what their imports have brought. Raises LocalError."""
+    """Print the tenant's cases with the numbers of their documents and imports. Raises LocalError."""
     with application_on(database_url):
         _print("cases", (to_row(each, CASE_FIELDS) for each in iterate_cases(tenant)), CASE_FIELDS, as_json)
 
 
 def list_imports(database_url: str, tenant: str, case: str, *, as_json: bool) -> None:
-    """Print the imports of a case, newest first. Raises UsageError for an unknown case, and LocalError."""
+    """Print the imports of a case, newest first. Raises UsageError for an unknown case, and LocalError.
+
+    In a table the counts of a check stand in parentheses, because no row of it is in the case.
+    """
     with application_on(database_url), _naming(case, tenant):
-        names = IMPORT_FIELDS if as_json else IMPORT_COLUMNS
-        _print("imports", (to_row(each, names) for each in iterate_imports(tenant, case)), names, as_json)
+        rows = (to_row(each, IMPORT_FIELDS) for each in iterate_imports(tenant, case))
+        if as_json:
+            _print("imports", rows, IMPORT_FIELDS, as_json)
+            return
+        shown = [_mark_check(row) for row in rows]
+        _print("imports", iter(shown), IMPORT_COLUMNS, as_json)
+        if any(row["phase"] == ImportPhase.CHECK for row in shown):
+            print("(in parentheses: what an import would do, by a check; nothing of it is in the case)")
+
+
+def _mark_check(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a table, with the counts of a check in parentheses."""
+    marked = {name: f"({row[name]})" for name in _COUNTS_OF_CHECKS} if row["phase"] == ImportPhase.CHECK else {}
+    return {**row, "rows": row["rows_seen"], **marked}
 
 
 @contextmanager

@@ -70,7 +70,9 @@ def main() -> int:
         return FAILED
     as_expected = _print_faulty_rows(console, _read_findings(result.reports))
     as_expected = _print_volume(console, volume, outcome) and as_expected
-    _print_next_steps(console, result.state)
+    # The pages of the production's images belong to documents that its load file has created.
+    loaded = [result.state, *(each.state for each in outcome.results if each.state and each.pages is None)]
+    _print_next_steps(console, loaded)
     return DONE if as_expected else FAILED
 
 
@@ -150,10 +152,12 @@ def _count_codes(outcome: VolumeOutcome) -> dict[str, int]:
     return {str(code): count for code, count in codes.items() if count}
 
 
-def _print_next_steps(console: Console, state: ImportProgress) -> None:
+def _print_next_steps(console: Console, loaded: Sequence[ImportProgress]) -> None:
+    documents = sum(each.imported for each in loaded)
+    custodians, tags = sum(each.custodians_created for each in loaded), sum(each.tags_created for each in loaded)
     console.print(
-        f"\n{state.imported:,} documents of {state.custodians_created} custodians with {state.tags_created} tags are "
-        "in MySQL.\nFix the rows in the rejected-rows file and import that file.\n"
+        f"\n{documents:,} documents of {custodians} custodians with {tags} tags are in MySQL.\n"
+        "Fix the rows in the rejected-rows file and import that file.\n"
         "Query the tables:     connect a MySQL client to the URL that .venv/bin/exhibit-ingest database-url prints\n"
         "Import your own file: .venv/bin/exhibit-ingest import FILE_OR_FOLDER_OR_ZIP --case NAME\n"
         "Delete everything:    .venv/bin/exhibit-ingest reset",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -24,7 +25,18 @@ def build_figures(volume: Document | None, imports: Sequence[Document]) -> Docum
         "image_load_file": volume["imageLoadFile"],
         "late_files": volume["lateFiles"],
     }
-    return {"volume": described, "pages": _add(imports, "pages", _PAGES), "files": _add(imports, "files", _FILES)}
+    files = _add(imports, "files", _FILES)
+    if files is not None:
+        files["hashes_not_compared"] = _add_uncompared(imports)
+    return {"volume": described, "pages": _add(imports, "pages", _PAGES), "files": files}
+
+
+def _add_uncompared(imports: Sequence[Document]) -> dict[str, int]:
+    """Return by column how many hashes of the load files were not compared."""
+    counts: Counter[str] = Counter()
+    for each in imports:
+        counts.update({one["column"]: one["hashes"] for one in (each.get("files") or {}).get("hashesNotCompared", [])})
+    return dict(counts)
 
 
 def _add(imports: Sequence[Document], member: str, names: Sequence[str]) -> Document | None:
@@ -78,6 +90,8 @@ def _list_lines(figures: Document) -> Iterator[str]:
             "No file of a row was found. If the paths of the load file begin with folders that the volume does not"
             r" have, name these: --strip-prefix VOL001, --strip-prefix D:\export"
         )
+    for column, hashes in (files["hashes_not_compared"] if files else {}).items():
+        yield f"{column}: {hashes:,} not compared; --verify-hashes reads the files and compares them"
     if files and files["hash_mismatches"]:
         yield f"HASH_MISMATCH {files['hash_mismatches']:,}: hashes of the load file that are not those of the natives"
     if files and files["unreferenced"]:

@@ -5,19 +5,22 @@ Guaranteed: a name is never similar to itself; names that differ only in case, w
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 # Of two names of ten characters, one may differ.
 _LEAST_RATIO = 0.85
+_LAST_NUMBER = re.compile(r"\d+\Z")
 
 
 def find_similar_names(name: str, names: Iterable[str], limit: int = 5) -> list[str]:
     """Return up to `limit` of the names that resemble `name`, the most similar first.
 
     Names are similar if they are equal after NFKC and case folding with punctuation read as spaces, if one begins with
-    all words of the other, or if the matching characters are at least 0.85 of both together.
+    all words of the other, or if the matching characters are at least 0.85 of both together. The last does not hold
+    for names that end in different numbers: `Case 12` and `Case 13` are two cases of one series.
     """
     simple = _simplify(name)
     rated = sorted((-_rate(simple, _simplify(each)), each) for each in set(names) - {name})
@@ -38,7 +41,14 @@ def _rate(name: str, other: str) -> float:
     shared = min(len(words), len(others))
     if shared and words[:shared] == others[:shared]:
         return 1
+    if _end_in_different_numbers(name, other):
+        return 0
     matcher = SequenceMatcher(None, name, other, autojunk=False)
     possible = matcher.real_quick_ratio() >= _LEAST_RATIO and matcher.quick_ratio() >= _LEAST_RATIO
     ratio = matcher.ratio() if possible else 0
     return ratio if ratio >= _LEAST_RATIO else 0
+
+
+def _end_in_different_numbers(name: str, other: str) -> bool:
+    numbers = [_LAST_NUMBER.search(each) for each in (name, other)]
+    return len({int(each[0]) for each in numbers if each}) == 2

@@ -134,7 +134,7 @@ WALLS: list[tuple[ModuleType, str, Any]] = [
     (commands, "build_wall", _nothing),
     (production_queries, "build_wall", _nothing),
     (import_queries, "wall_values", _unlimited),
-    *((module, "require_case", _nothing) for module in (cases, case_list, custodians, import_queries, uploads)),
+    *((module, "require_case", _nothing) for module in (cases, case_list, custodians, uploads)),
 ]
 
 

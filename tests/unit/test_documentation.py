@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from core.codes import CheckCode, FileFailure, KeptCode, Rejection, VolumeCode, 
 from core.contracts import problems
 from core.contracts.problems import ProblemKind
 from core.file_options import FILE_OPTIONS
+from core.load_file import dates
+from core.load_file.dates import read_date
 from core.load_file.field_mapping import FIELDS
 from core.load_file.options import ImportOptions
 from core.load_mode import OVERLAY_OPTIONS
@@ -27,6 +30,7 @@ from tools import schema_document
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+DATES = re.compile(r"^\| (.+?) \| (`.+`) \| (\d.+?) \|$", re.MULTILINE)
 LOAD_FILES = (ROOT / "docs" / "load-files.md").read_text(encoding="utf-8")
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 COSTS = OPERATIONS.partition("\n## What it costs\n")[2]
@@ -214,3 +218,31 @@ def test_every_test_that_the_rules_of_overlays_and_undos_name_exists() -> None:
     sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     assert {name for name in named if f"def {name}(" not in sources} == set()
     assert len(named) > 40
+
+
+def test_dates_are_read_as_the_document_says_and_every_form_is_in_it() -> None:
+    section, _, refused = LOAD_FILES.partition("\n### How dates are written\n")[2].partition("\nAnything else")
+    listed = [
+        (text, "DMY" if "`DMY`" in notation else "MDY", expected)
+        for notation, examples, expected in DATES.findall(section)
+        for text in re.findall("`(.+?)`", examples)
+    ]
+    assert len(listed) > 20
+    assert [each for each in listed if describe_date(*each[:2]) != each[2]] == []
+    others = re.findall("`(.+?)`", refused.partition("zones:")[2].partition(". ")[0])
+    assert [text for text in others if any(read_date(text, order) for order in ("DMY", "MDY"))] == []
+    assert len(others) > 5
+    shown = [[match for text, *_ in listed if (match := form.fullmatch(text))] for form in dates._FORMS]
+    assert all(shown), "each form has an example"
+    groups = {name for form in dates._FORMS for name in form.groupindex}
+    assert {name for form in shown for match in form for name, value in match.groupdict().items() if value} == groups
+
+
+def describe_date(text: str, order: str) -> str | None:
+    """The date as the document writes what is stored."""
+    found = read_date(text, order)
+    if found is None:
+        return None
+    moment = found.local - (found.offset or timedelta())
+    zone = "" if found.offset is None else " UTC"
+    return str(moment) + zone if found.has_time else f"{moment:%Y-%m-%d}"

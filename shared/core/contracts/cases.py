@@ -24,13 +24,10 @@ class Case(ResponseModel):
 
 
 class CaseSummary(Case):
-    """A case in a list, with what its imports have brought."""
+    """A case in a list, with the numbers of its documents and imports."""
 
-    imports: int = Field(description="The number of its imports, whatever their status.")
-    documents: int = Field(
-        description="The documents that its imports have created and undos have not removed. The number changes when "
-        "an import or an undo ends."
-    )
+    imports: int = Field(description="The number of its imports, whatever their status, and of its checks.")
+    documents: int = Field(description="The number of its documents, which imports create and undos remove.")
     last_import_at: UtcTimestamp | None = Field(description="When its last import was created or last retried.")
 
 

@@ -12,7 +12,7 @@ from core.contracts.import_options import Options
 from core.imports.column_report import ColumnKind
 from core.load_file.field_mapping import MappingReason
 from core.load_mode import Blanks, Mode, MultiValues, OverlayKey
-from core.statuses import ImportStatus
+from core.statuses import ImportPhase, ImportStatus
 
 MAX_SIZE = 100_000_000_000
 SINGLE_PUT_BYTES = 5_000_000_000
@@ -118,12 +118,13 @@ class ImportState(ResponseModel):
     """The status and the progress of an import.
 
     `imported`, `unchanged`, `updated` and `rejected` add up to `rowsProcessed`, which reaches `rowsSeen` at the end.
-    While it is checking or checked, they are what an import would do; if the check was cancelled or failed, they
-    are 0.
+    In the phase `check` they are what an import would do, as the check reports it, and no row is in the case; if the
+    check was cancelled or failed, they are 0.
     """
 
     id: int
     status: ImportStatus
+    phase: ImportPhase = Field(description="`check` until a file that was announced with `dryRun` is run.")
     case: str
     case_id: int
     file_name: str
@@ -203,6 +204,13 @@ class LoadModeState(ResponseModel):
     multi_values: MultiValues
 
 
+class UncomparedHashes(ResponseModel):
+    """Hashes of the load file that were not compared, because the natives were not read."""
+
+    column: str = Field(description="The column of the load file.")
+    hashes: int
+
+
 class FileFigures(ResponseModel):
     """What the rows of a volume's load file have of natives and texts, as counts of rows that are in the case."""
 
@@ -210,7 +218,12 @@ class FileFigures(ResponseModel):
     natives_missing: int = Field(description="NATIVE_MISSING, or a path that is refused or ambiguous.")
     texts_linked: int
     texts_missing: int
-    hash_mismatches: int = Field(description="HASH_MISMATCH: hashes that are not those of the native.")
+    hash_mismatches: int | None = Field(
+        description="HASH_MISMATCH: hashes that are not those of the native; null where none was compared."
+    )
+    hashes_not_compared: list[UncomparedHashes] = Field(
+        description="The hashes of natives that were not read, by column: import with `verifyHashes` to compare them."
+    )
     unreferenced: int | None = Field(
         description="UNREFERENCED_FILE: files of the volume that no row and no page names; null until all imports of "
         "the volume have ended."

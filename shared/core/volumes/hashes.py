@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from core.checks.native_hashes import read_hash
+from core.checks.native_hashes import find_hash_columns, read_hash
 
 ALGORITHMS = {32: "md5", 40: "sha1", 64: "sha256"}
 
@@ -61,3 +61,19 @@ def find_mismatches(stated: Iterable[StatedHash], hashes: FileHashes) -> list[St
     """Return the stated hashes that are not the file's. One whose algorithm was not computed is not compared."""
     computed = hashes._asdict()
     return [each for each in stated if computed[each.algorithm] not in (None, each.value)]
+
+
+def find_uncompared(stated: Iterable[StatedHash], hashes: FileHashes) -> list[StatedHash]:
+    """Return the stated hashes that cannot be compared: their algorithm was not computed for the file."""
+    computed = hashes._asdict()
+    return [each for each in stated if computed[each.algorithm] is None]
+
+
+def list_uncompared(names: Sequence[str], fields: Sequence[str | None]) -> dict[str, str]:
+    """Return the columns of hashes by the name of the count of those that were not compared."""
+    return {name_uncompared(column): names[column] for column in find_hash_columns(names, fields)}
+
+
+def name_uncompared(column: int) -> str:
+    """Return the name of the count of hashes of this column that were not compared."""
+    return f"hashes_not_compared_{column}"

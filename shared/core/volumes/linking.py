@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -19,7 +19,14 @@ from core.codes import VolumeCode
 from core.file_options import FileOptions, MissingFiles
 from core.load_file.layout import Layout
 from core.load_file.rows import RowError, ValueChange
-from core.volumes.hashes import FileHashes, find_mismatches, read_stated_hashes
+from core.volumes.hashes import (
+    FileHashes,
+    StatedHash,
+    find_mismatches,
+    find_uncompared,
+    name_uncompared,
+    read_stated_hashes,
+)
 from core.volumes.paths import Candidate, PathError, PathRule, list_candidates, resolve, split_path
 
 DATA_FOLDER = "data"
@@ -148,16 +155,16 @@ class RowLinker:
             message = "The file is empty. Ask the sender whether it should be."
             found.warnings.append(ValueChange(VolumeCode.FILE_EMPTY, self._columns[kind], message, None))
         if kind is FileKind.NATIVE:
-            for warning in self._compare_hashes(file, cells):
-                found.counts["hash_mismatches"] += 1
-                found.warnings.append(warning)
+            self._compare_hashes(found, file, read_stated_hashes(cells, self._hash_columns))
 
-    def _compare_hashes(self, file: VolumeFile, cells: Sequence[str]) -> Iterator[ValueChange]:
-        for stated in find_mismatches(read_stated_hashes(cells, self._hash_columns), file.hashes):
-            message = (
-                f"The {stated.algorithm.upper()} of the native file is not this one. Ask the sender which is right."
-            )
-            yield ValueChange(VolumeCode.HASH_MISMATCH, self._names[stated.column], message, None)
+    def _compare_hashes(self, found: RowFiles, file: VolumeFile, stated: Sequence[StatedHash]) -> None:
+        uncompared, mismatches = find_uncompared(stated, file.hashes), find_mismatches(stated, file.hashes)
+        found.counts["hashes_compared"] += len(stated) - len(uncompared)
+        found.counts.update(name_uncompared(each.column) for each in uncompared)
+        found.counts["hash_mismatches"] += len(mismatches)
+        for algorithm, column in ((each.algorithm.upper(), self._names[each.column]) for each in mismatches):
+            message = f"The {algorithm} of the native file is not this one. Ask the sender which is right."
+            found.warnings.append(ValueChange(VolumeCode.HASH_MISMATCH, column, message, None))
 
 
 def hash_text(path: str) -> bytes:

@@ -1,7 +1,9 @@
 """List and create the cases of a tenant.
 
 Guaranteed: cases of another tenant, and those that the caller is not limited to, are not found; pages follow the unique
-names, with two statements for each page.
+names, with two statements for each page. The number of documents is that of the case's exhibits: chunks and parts of
+undos count those that they create and remove in the transactions that do it. Counting the exhibits instead reads all of
+them, 0.6 seconds for a million.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import false, func, select
+from sqlalchemy import bindparam, false, select, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
@@ -20,10 +22,19 @@ from shell.db.column_limits import column_limits
 from shell.db.session import session
 from shell.exhibits.cases import build_wall, require_case
 from shell.tables.cases import Cases
-from shell.tables.imports import Imports
-from shell.tables.undos import ImportUndos
 from shell.utils.db_helpers import insert_or_get, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import decode_start_key, is_storable, validate_key
+
+# Only data files create documents, and a check counts in its chunks what an import would do.
+_SUMS = text("""
+    SELECT i.case_id, COUNT(*) AS imports, MAX(i.started_at) AS last_import_at,
+      COALESCE(SUM(IF(i.kind = 'rows' AND i.phase = 'import',
+        (SELECT COALESCE(SUM(k.imported), 0) FROM import_chunks AS k WHERE k.import_id = i.id), 0)), 0)
+      - COALESCE(SUM((SELECT COALESCE(SUM(p.removed), 0) FROM import_undos AS u JOIN import_undo_parts AS p
+        ON p.import_id = u.import_id AND p.undo_no = u.undo_no WHERE u.import_id = i.id AND u.dry_run = 0)), 0)
+      AS documents
+    FROM imports AS i WHERE i.case_id IN :case_ids GROUP BY i.case_id
+""").bindparams(bindparam("case_ids", expanding=True))
 
 
 def add_case(transaction: Session, caller: Caller, body: NewCase) -> Case:
@@ -62,15 +73,8 @@ def list_cases(caller: Caller, prefix: str | None, limit: int, after: str | None
 
 
 def _sum_imports(reading: Session, case_ids: Sequence[int]) -> dict[int, Any]:
-    """Return what the imports of each case have brought and undos left, by case: one statement for all of them."""
-    undone = select(func.sum(ImportUndos.removed)).where(ImportUndos.import_id == Imports.id, ImportUndos.dry_run == 0)
-    sums = select(
-        Imports.case_id,
-        func.count().label("imports"),
-        func.sum(Imports.imported - func.coalesce(undone.scalar_subquery(), 0)).label("documents"),
-        func.max(Imports.started_at).label("last_import_at"),
-    )
-    rows = reading.execute(sums.where(Imports.case_id.in_(case_ids)).group_by(Imports.case_id)) if case_ids else ()
+    """Return the number of imports and documents of each case, by case: one statement for all of them."""
+    rows = reading.execute(_SUMS, {"case_ids": case_ids}) if case_ids else ()
     return {row.case_id: row for row in rows}
 
 

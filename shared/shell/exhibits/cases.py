@@ -1,7 +1,8 @@
 """Find and create cases, to which a tenant's imports, exhibits and custodians belong.
 
 Guaranteed: a case that a caller is not limited to does not exist for them, if every statement on behalf of a caller has
-`build_wall` beside the tenant (WALL in SQL text), and every name of a case goes through `require_case`.
+`build_wall` beside the tenant (WALL in SQL text), and every name of a case goes through `require_case`. Names are
+compared byte for byte: the collation of the column ignores trailing spaces.
 """
 
 from __future__ import annotations
@@ -13,21 +14,22 @@ from sqlalchemy import BindParameter, ColumnElement, bindparam, select, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.errors import NotFoundError
+from core.errors import InvalidInputError, NotFoundError
 from shell.tables.cases import Cases
-from shell.utils.db_helpers import insert_or_get
+from shell.utils.db_helpers import insert_or_get, is_exactly
 from shell.utils.key_validation import is_storable
 
 NO_SUCH_CASE = "you have no case with this name; case names are compared character by character"
-_CASE = text("SELECT id FROM cases WHERE tenant_id = :tenant_id AND name = :name")
+_OTHER_SPELLING = "you have a case with this name and other spaces at its end; use its name as GET /cases lists it"
+_CASE = text("SELECT id, name FROM cases WHERE tenant_id = :tenant_id AND name = :name")
 # For a statement in which the cases are `c`; its values are those of `wall_values`.
-WALL = "(:is_limited = 0 OR c.name IN :cases)"
+WALL = "(:is_limited = 0 OR CAST(c.name AS BINARY) IN :cases)"
 WALL_CASES: BindParameter[Sequence[str]] = bindparam("cases", expanding=True)
 
 
 def build_wall(caller: Caller) -> list[ColumnElement[bool]]:
     """Return the condition, if any, that the caller's cases are the only ones; the statement joins Cases."""
-    return [] if caller.cases is None else [Cases.name.in_(_list_storable(caller.cases))]
+    return [] if caller.cases is None else [is_exactly(Cases.name, _list_storable(caller.cases))]
 
 
 def wall_values(caller: Caller) -> dict[str, Any]:
@@ -50,20 +52,24 @@ def get_or_create_case(transaction: Session, tenant_id: str, name: str) -> int:
     """Return the id of the tenant's case with this name, and create the case if it does not exist.
 
     Does not lock an existing case: concurrent imports would wait for each other, or deadlock on the locks of their
-    failed INSERTs.
+    failed INSERTs. Raises InvalidInputError if the case's name is another one that the database takes for the same.
     """
     key = {"tenant_id": tenant_id, "name": name}
-    found: int | None = transaction.execute(_CASE, key).scalar()
-    if found is not None:
-        return found
-    return insert_or_get(transaction, Cases, key, {}, unique_key="uq_cases_tenant_name")[0].id
+    found: Any = transaction.execute(_CASE, key).one_or_none()
+    if found is None:
+        found = insert_or_get(transaction, Cases, key, {}, unique_key="uq_cases_tenant_name")[0]
+    if found.name != name:
+        raise InvalidInputError(_OTHER_SPELLING)
+    return int(found.id)
 
 
 def get_case_id(reading: Session, caller: Caller, name: str) -> int:
     """Return the id of the tenant's case with this name; raise NotFoundError if there is none."""
     require_case(caller, name)
-    query = select(Cases.id).where(Cases.tenant_id == caller.tenant_id, Cases.name == name)
-    found = reading.scalars(query).one_or_none() if is_storable(name, "cases", "name") else None
+    found = None
+    if is_storable(name, "cases", "name"):
+        own = (Cases.tenant_id == caller.tenant_id, is_exactly(Cases.name, [name]))
+        found = reading.scalars(select(Cases.id).where(*own)).one_or_none()
     if found is None:
         raise NotFoundError(NO_SUCH_CASE)
     return found

@@ -15,16 +15,21 @@ from core.id_lists import format_ids
 from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import CustodianExhibits, Taggings
+from shell.utils.db_helpers import is_exactly
 from shell.utils.key_validation import is_storable
 
 
 def build_exhibit_filters(
     case_id: int, custodian: str | None, tag: str | None, control_number: str | None
 ) -> Iterator[ColumnElement[bool]]:
-    """Yield one condition for each value that is not None. The database decides which names are equal."""
+    """Yield one condition for each value that is not None.
+
+    The database decides which names of custodians and tags are equal, as when they are stored; control numbers are
+    compared byte for byte.
+    """
     if control_number is not None:
         known = is_storable(control_number, "exhibits", "control_number")
-        yield Exhibits.control_number == control_number if known else false()
+        yield is_exactly(Exhibits.control_number, [control_number]) if known else false()
     if custodian is not None:
         matching = select(Custodians.id).where(Custodians.case_id == case_id, Custodians.name == custodian)
         link = CustodianExhibits.custodian_id == matching.scalar_subquery()

@@ -34,7 +34,7 @@ from core.load_file.options import parse_options
 from core.pagination import decode_cursor, paginate
 from shell.db.session import session
 from shell.tables.profiles import ImportProfiles
-from shell.utils.db_helpers import insert_or_get, rerun_if_unknown, retry_on_db_conflict
+from shell.utils.db_helpers import insert_or_get, is_exactly, rerun_if_unknown, retry_on_db_conflict
 
 MAX_SUGGESTED = 5
 _NAME_TAKEN = "a profile with this name exists; change it with PUT, or use another name"
@@ -111,7 +111,7 @@ def list_profiles(
     if after is not None:
         statement = statement.where(table.name > decode_cursor(after, (str,))[0])
     if name is not None:
-        statement = statement.where(table.name == name)
+        statement = statement.where(is_exactly(table.name, [name]))
     if header_fingerprint is not None:
         statement = statement.where(table.header_fingerprint == bytes.fromhex(header_fingerprint))
     with session() as reading:
@@ -123,7 +123,8 @@ def list_profiles(
 def find_profile(reading: Session, caller: Caller, name: str) -> ImportProfiles:
     """Return the tenant's profile with this name; raise NotFoundError if there is none."""
     _require_whole_tenant(caller)
-    query = select(ImportProfiles).where(ImportProfiles.tenant_id == caller.tenant_id, ImportProfiles.name == name)
+    own = (ImportProfiles.tenant_id == caller.tenant_id, is_exactly(ImportProfiles.name, [name]))
+    query = select(ImportProfiles).where(*own)
     found = reading.scalars(query.execution_options(populate_existing=True)).one_or_none()
     if found is None:
         raise NotFoundError("you have no profile with this name; GET /profiles lists yours")

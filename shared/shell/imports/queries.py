@@ -37,7 +37,7 @@ from core.pagination import MAX_NUMBER, decode_cursor, paginate
 from core.statuses import ACTIVE_STATUSES, ImportStatus
 from shell.aws.presigned_urls import presign_get
 from shell.db.session import session
-from shell.exhibits.cases import NO_SUCH_CASE, WALL, WALL_CASES, require_case, wall_values
+from shell.exhibits.cases import WALL, WALL_CASES, get_case_id, wall_values
 from shell.imports.check_queries import describe_check
 from shell.imports.profiles import suggest_profiles
 from shell.imports.volumes.figures import read_file_figures, read_page_figures
@@ -49,15 +49,22 @@ _COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
 _COLUMNS = (
     "i.id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.profile_name, "
     "i.profile_version, i.size, i.sha256, i.failure_code, "
-    "i.failure_message, i.rows_seen, i.imported, i.unchanged, i.updated, i.rejected, i.warnings, i.chunk_count, "
-    "i.generation, i.reports_generation, i.started_at, i.finished_at, "
+    "i.failure_message, i.rows_seen, i.chunk_count, i.phase, "
+    # The end of a check rejects rows that its chunks accept.
+    "COALESCE(k.would_import, i.imported) AS imported, COALESCE(k.unchanged, i.unchanged) AS unchanged, "
+    "COALESCE(k.would_update, i.updated) AS updated, COALESCE(k.would_reject, i.rejected) AS rejected, "
+    "COALESCE(k.warnings, i.warnings) AS warnings, i.generation, i.reports_generation, i.started_at, i.finished_at, "
     "TIMESTAMPDIFF(MICROSECOND, i.started_at, NOW(6)) / 1000000 AS seconds"
 )
-_IMPORTS = f"FROM imports AS i JOIN cases AS c ON c.id = i.case_id WHERE i.tenant_id = :tenant_id AND {WALL}"
+_IMPORTS = (
+    "FROM imports AS i JOIN cases AS c ON c.id = i.case_id "
+    "LEFT JOIN import_checks AS k ON k.import_id = i.id AND i.status = 'checked' "
+    f"WHERE i.tenant_id = :tenant_id AND {WALL}"
+)
 _ONE = text(f"SELECT {_COLUMNS}, i.layout {_IMPORTS} AND i.id = :import_id").bindparams(WALL_CASES)
 _PAGE = (
     f"SELECT {_COLUMNS} {_IMPORTS} AND i.id < :before {{filters}} ORDER BY i.id DESC LIMIT :most",
-    {"case": "AND c.tenant_id = :tenant_id AND c.name = :case", "status": "AND i.status = :status"},
+    {"case_id": "AND i.case_id = :case_id", "status": "AND i.status = :status"},
 )
 _CHUNKS = text(
     "SELECT k.import_id, SUM(k.status = 'failed') AS failed, "
@@ -66,7 +73,6 @@ _CHUNKS = text(
     "SUM(k.rejected) AS rejected, SUM(k.warnings) AS warnings "
     "FROM import_chunks AS k JOIN imports AS i ON i.id = k.import_id WHERE k.import_id IN :ids GROUP BY k.import_id"
 ).bindparams(bindparam("ids", expanding=True))
-_CASE = text("SELECT id FROM cases WHERE tenant_id = :tenant_id AND name = :case")
 _FIND_UNDO = text(
     "SELECT MIN(other.id) FROM imports AS i JOIN imports AS other ON other.case_id = i.case_id "
     "WHERE i.id = :import_id AND i.status = 'splitting' AND i.phase = 'import' AND other.status = 'undoing'"
@@ -99,15 +105,12 @@ def list_imports(
     Raises NotFoundError if the tenant has no such case, InvalidInputError if `after` is not a valid cursor.
     """
     before = MAX_NUMBER if after is None else decode_cursor(after, (int,))[0]
-    possible = {"case": case, "status": None if status is None else status.value}
-    given = {name: value for name, value in possible.items() if value is not None}
     statement, filters = _PAGE
-    page = text(statement.format(filters=" ".join(filters[name] for name in given))).bindparams(WALL_CASES)
-    if case is not None:
-        require_case(caller, case)
     with session() as reading:
-        if case is not None and reading.execute(_CASE, {"tenant_id": caller.tenant_id, "case": case}).first() is None:
-            raise NotFoundError(NO_SUCH_CASE)
+        case_id = None if case is None else get_case_id(reading, caller, case)
+        possible = {"case_id": case_id, "status": None if status is None else status.value}
+        given = {name: value for name, value in possible.items() if value is not None}
+        page = text(statement.format(filters=" ".join(filters[name] for name in given))).bindparams(WALL_CASES)
         values = {"tenant_id": caller.tenant_id, "before": before, "most": limit + 1, **given, **wall_values(caller)}
         rows, cursor = paginate(reading.execute(page, values).all(), limit, lambda row: (row.id,))
         return ImportPage(items=_build_states(reading, rows), next=cursor)
@@ -145,7 +148,7 @@ def _load_import(
         suggested = suggest_profiles(reading, caller, layout.fingerprint_header() if layout else None)
         is_split = state.status is not ImportStatus.SPLITTING
         undone = None if is_split else reading.execute(_FIND_UNDO, {"import_id": import_id}).scalar()
-        files = read_file_figures(reading, import_id) if layout else None
+        files = read_file_figures(reading, import_id, layout.names, layout.fields) if layout else None
         return state, layout, suggested, reading.get(ImportChecks, import_id), undone, files
 
 
@@ -235,8 +238,7 @@ def _build_states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
 
 def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
     running = row.status in ACTIVE_STATUSES
-    # A check counts in its chunks alone.
-    counted = chunks if running or row.status == ImportStatus.CHECKED else dict(row._mapping)
+    counted = chunks if running else dict(row._mapping)
     counts = {name: int(counted.get(name) or 0) for name in _COUNTS}
     processed = sum(counts[name] for name in _COUNTS if name != "warnings")
     left = row.rows_seen - processed
@@ -244,6 +246,7 @@ def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
     return ImportState(
         id=row.id,
         status=row.status,
+        phase=row.phase,
         case=row.case_name,
         case_id=row.case_id,
         file_name=row.file_name,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import ColumnElement, CursorResult, Result, inspect, or_, select
+from sqlalchemy import ColumnElement, CursorResult, LargeBinary, Result, and_, inspect, or_, select
+from sqlalchemy import cast as convert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import DeclarativeBase, QueryableAttribute, Session
 from sqlalchemy.sql.selectable import HasHints
@@ -25,6 +26,7 @@ __all__ = [
     "count_changed_rows",
     "force_index",
     "insert_or_get",
+    "is_exactly",
     "is_in",
     "rerun_if_unknown",
     "retry_on_db_conflict",
@@ -107,6 +109,15 @@ def force_index(statement: S, model: type[DeclarativeBase], index: str) -> S:
 def is_in(column: QueryableAttribute[Any], values: Sequence[Any]) -> ColumnElement[bool]:
     """Return the condition that the column has one of the values, at least one; any number of them uses the index."""
     return or_(*(column.in_(each) for each in split_values(values)))
+
+
+def is_exactly(column: QueryableAttribute[str], values: Sequence[str]) -> ColumnElement[bool]:
+    """Return the condition that the column has one of the texts, byte for byte; it uses the index of the column.
+
+    `=` alone ignores trailing spaces, and with some collations case and accents (MySQL manual, "Trailing Space Handling
+    in Comparisons"). Each text must be one that the column can hold.
+    """
+    return and_(column.in_(values), convert(column, LargeBinary).in_([value.encode() for value in values]))
 
 
 def insert_or_get(

@@ -11,8 +11,10 @@ from core.caller import Caller
 from core.contracts.cases import NewCase
 from core.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from core.pagination import encode_cursor
+from shell.db.session import session
 from shell.exhibits.case_list import add_case, list_cases
-from tests.integration.exhibits.support import CALLER
+from shell.exhibits.cases import get_case_id, get_or_create_case
+from tests.integration.exhibits.support import CALLER, sent_by
 from tests.support.cases import Cases
 from tests.support.database import done
 from tests.support.watching import statements
@@ -32,12 +34,11 @@ def listed(caller: Caller = CALLER, limit: int = 100, prefix: str | None = None)
             return names
 
 
-def put_import(cases: Cases, case: str, imported: int, started_at: str) -> None:
-    values: dict[str, Any] = {"case": cases.case(case), "imported": imported, "at": started_at}
+def put_import(cases: Cases, case: str, started_at: str) -> None:
+    values: dict[str, Any] = {"case": cases.case(case), "at": started_at}
     cases.database.query(
         "INSERT INTO imports (upload_key, tenant_id, case_id, bucket, object_key, size, file_name, user_id, status, "
-        "imported, started_at) VALUES (UNHEX(SHA2(UUID(), 256)), 'tenant', :case, 'b', 'k', 1, 'f', 'u', 'completed', "
-        ":imported, :at)",
+        "started_at) VALUES (UNHEX(SHA2(UUID(), 256)), 'tenant', :case, 'b', 'k', 1, 'f', 'u', 'completed', :at)",
         **values,
     )
 
@@ -57,30 +58,47 @@ def test_pages_hold_every_case_of_the_tenant_once(cases: Cases) -> None:
         list_cases(CALLER, None, 5, encode_cursor(5))
 
 
-def test_a_case_has_what_its_imports_brought(cases: Cases, world: World) -> None:
+def test_a_case_has_its_imports_and_when_the_last_one_began(cases: Cases, world: World) -> None:
+    """test_counts.py has the documents, after whatever creates or removes them."""
     cases.case("Empty")
     cases.case("Full")
     before = statements(world, lambda: list_cases(CALLER, None, 5, None))
-    put_import(cases, "Full", 3, "2026-01-02")
-    put_import(cases, "Full", 4, "2026-01-01")
+    put_import(cases, "Full", "2026-01-02")
+    put_import(cases, "Full", "2026-01-01")
     empty, full = list_cases(CALLER, None, 5, None).items
     assert (empty.imports, empty.documents, empty.last_import_at) == (0, 0, None)
-    assert (full.imports, full.documents, full.last_import_at) == (2, 7, datetime(2026, 1, 2))
+    assert (full.imports, full.documents, full.last_import_at) == (2, 0, datetime(2026, 1, 2))
     assert statements(world, lambda: list_cases(CALLER, None, 5, None)) == before
 
 
-def test_documents_that_undos_removed_are_not_counted(cases: Cases) -> None:
-    for imported in (5, 7):
-        put_import(cases, "Full", imported, "2026-01-01")
-    for undo_no, dry_run, removed in ((1, 1, 5), (2, 0, 3), (3, 0, 1)):
-        cases.database.query(
-            "INSERT INTO import_undos (import_id, undo_no, status, dry_run, user_id, status_before, removed) "
-            "SELECT MIN(id), :undo_no, 'undone_with_conflicts', :dry_run, 'u', 'completed', :removed FROM imports",
-            undo_no=undo_no,
-            dry_run=dry_run,
-            removed=removed,
-        )
-    assert [each.documents for each in list_cases(CALLER, None, 5, None).items] == [8]
+@pytest.mark.parametrize("name", ["KA ", "KA   "])
+def test_a_name_with_spaces_at_its_end_is_not_the_case_of_that_name(cases: Cases, name: str) -> None:
+    """The collation of the column pads with spaces; other tests compare names that it does not take for equal."""
+    cases.case("KA")
+    limited = Caller(CALLER.tenant_id, "limited", frozenset({name}))
+    with session() as reading:
+        assert get_case_id(reading, CALLER, "KA") == get_or_create_case(reading, CALLER.tenant_id, "KA")
+        for caller in (CALLER, limited):
+            with pytest.raises(NotFoundError):
+                get_case_id(reading, caller, name)
+        with pytest.raises(InvalidInputError, match="other spaces at its end"):
+            get_or_create_case(reading, CALLER.tenant_id, name)
+    assert (listed(), listed(limited)) == (["KA"], [])
+
+
+def test_a_case_is_found_by_the_index_of_the_names(cases: Cases) -> None:
+    for each in range(300):
+        cases.case(f"case {each}")
+    limited = Caller(CALLER.tenant_id, "limited", frozenset({"case 7"}))
+    with session() as reading:
+        sent = sent_by(lambda: get_case_id(reading, CALLER, "case 7"))
+    sent += sent_by(lambda: list_cases(limited, None, 5, None))
+    of_names = [each for each in sent if "WHERE cases.tenant_id" in each[0]]
+    assert len(of_names) == 2
+    for statement, values in of_names:
+        with cases.database.admin.connect() as connection:
+            plan = connection.exec_driver_sql(f"EXPLAIN FORMAT=TRADITIONAL {statement}", values).mappings().one()
+        assert (plan["key"], int(plan["rows"])) == ("uq_cases_tenant_name", 1)
 
 
 def test_a_case_is_created_once(cases: Cases) -> None:

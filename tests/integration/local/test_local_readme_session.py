@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from local.cli import demo
 from local.cli.workspace import Workspace
@@ -26,6 +27,7 @@ from local.time_scale import TimeScale
 
 pytestmark = pytest.mark.slow
 
+_OF_CASE = ("exhibits", "custodians", "tags")
 _README = REPOSITORY / "README.md"
 _SCHEMA_DOCUMENT = REPOSITORY / "docs" / "schema.md"
 _WRITTEN_API = "API=http://127.0.0.1:8700\n"
@@ -101,6 +103,19 @@ def test_the_demo_prints_what_the_readme_shows(
     missing = [line for line in shown if line.strip(" …") and line not in printed]
     assert missing == [], "\n".join(printed)
     assert sum(line in printed for line in shown) > 10
+    [counts] = [re.findall(r"[\d,]+", line) for line in printed if line.endswith("are in MySQL.")]
+    assert tuple(int(each.replace(",", "")) for each in counts) == count_demo(schema)
+
+
+def count_demo(database_url: str) -> tuple[int, ...]:
+    """The documents, custodians and tags of the last case of the demo."""
+    counts = ", ".join(f"(SELECT COUNT(*) FROM {table} WHERE case_id = c.id)" for table in _OF_CASE)
+    engine = create_engine(database_url)
+    with engine.connect() as connection:
+        newest = "FROM cases AS c WHERE name LIKE 'demo 2%' ORDER BY id DESC LIMIT 1"
+        counted = tuple(connection.execute(text(f"SELECT {counts} {newest}")).one())
+    engine.dispose()
+    return counted
 
 
 def test_the_session_of_the_readme_does_what_it_says(tmp_path: Path, schema: str) -> None:

@@ -19,7 +19,10 @@ from core.case_names import find_similar_names
         ("Smith", "Smith v. Jones"),
         ("Straße", "STRASSE"),
         ("Ａｃｍｅ", "acme"),
-        ("2024-0123", "2024-0132"),
+        ("Smith v. Jones 12", "Smith v. Jonse 12"),
+        ("Case 12", "Case 012"),
+        ("Case 12", "Case 12, appeal 3"),
+        ("2024-0123 Smith", "2024-0132 Smith"),
     ],
 )
 def test_a_misspelling_is_similar_both_ways(name: str, other: str) -> None:
@@ -27,7 +30,18 @@ def test_a_misspelling_is_similar_both_ways(name: str, other: str) -> None:
     assert find_similar_names(other, [name]) == [name]
 
 
-@pytest.mark.parametrize(("name", "other"), [("acme", "acorn"), ("Smith", "Smithson v. Doe"), ("a", "b"), ("a", "...")])
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        *(("acme", "acorn"), ("Smith", "Smithson v. Doe"), ("a", "b"), ("a", "...")),
+        *(
+            ("Case 12", "Case 13"),
+            ("Case12", "Case21"),
+            ("2024-0123", "2024-0132"),
+            ("Smith v. Jones 1", "Smith v. Jones 10"),
+        ),
+    ],
+)
 def test_another_name_is_not_similar(name: str, other: str) -> None:
     assert find_similar_names(name, [other, name]) == []
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from local.cli.main import main
+from local.cli.summary import build_console
 from local.cli.workspace import Workspace
 from local.volumes.inventory import Upload, UploadMemory, identify_content, list_files
-from local.volumes.output import build_figures
+from local.volumes.output import build_figures, print_figures
 from tests.support.zip_files import ENCRYPTED, Entry, build_zip
 
 DAT = b"Control Number\r\nA-1\r\n"
@@ -168,9 +171,22 @@ def test_a_file_is_hashed_again_once_it_is_changed_and_an_upload_of_other_conten
 def test_figures_are_those_of_both_imports_and_unreferenced_files_are_counted_once() -> None:
     names = ("nativesLinked", "nativesMissing", "textsLinked", "textsMissing", "hashMismatches")
     counts: dict[str, int | None] = {name: place for place, name in enumerate(names, 1)}
-    rows = {"files": {**counts, "unreferenced": None}, "pages": None}
-    images = {"files": dict.fromkeys(names, 0) | {"unreferenced": 6}, "pages": None}
+    left = {"hashesNotCompared": [{"column": "MD5 Hash", "hashes": 3}]}
+    of_rows: dict[str, Any] = {**counts, **left}
+    rows = {"files": {**of_rows, "unreferenced": None}, "pages": None}
+    images = {"files": dict.fromkeys(names, 0) | {"hashesNotCompared": [], "unreferenced": 6}, "pages": None}
     members = ("natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches", "unreferenced")
-    expected = {"volume": None, "pages": None, "files": dict(zip(members, range(1, 7), strict=True))}
+    files: dict[str, Any] = dict(zip(members, range(1, 7), strict=True))
+    expected = {"volume": None, "pages": None, "files": {**files, "hashes_not_compared": {"MD5 Hash": 3}}}
     assert build_figures(None, [rows, images]) == expected
-    assert build_figures(None, [{**rows, "files": {**counts, "unreferenced": 6}}, images]) == expected
+    assert build_figures(None, [{**rows, "files": {**of_rows, "unreferenced": 6}}, images]) == expected
+
+
+def test_hashes_that_were_not_compared_are_printed_and_are_not_said_to_match() -> None:
+    names = ("nativesLinked", "nativesMissing", "textsLinked", "textsMissing")
+    left = {"hashMismatches": None, "hashesNotCompared": [{"column": "MD5 Hash", "hashes": 3}], "unreferenced": 0}
+    figures = build_figures(None, [{"files": {**dict.fromkeys(names, 3), **left}, "pages": None}])
+    assert figures["files"]["hash_mismatches"] is None
+    output = io.StringIO()
+    print_figures(figures, build_console(output))
+    assert output.getvalue() == "MD5 Hash: 3 not compared; --verify-hashes reads the files and compares them\n"

@@ -5,20 +5,19 @@ Guaranteed: the counts are those of the chunks that are done, each once.
 
 from __future__ import annotations
 
-from sqlalchemy import text
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import TextClause, text
 from sqlalchemy.orm import Session
 
-from core.contracts.imports import FileFigures, PageCounts
+from core.contracts.imports import FileFigures, PageCounts, UncomparedHashes
+from core.volumes.hashes import list_uncompared
 from shell.db.session import session
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 UNREFERENCED = "unreferenced"
-_NAMES = ("natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches", UNREFERENCED)
-_SUMS = text(
-    "SELECT COUNT(*) AS chunks, "  # noqa: S608 - constants
-    + ", ".join(f"SUM(JSON_VALUE(counts, '$.{name}')) AS {name}" for name in _NAMES)
-    + " FROM import_chunk_files WHERE import_id = :import_id"
-)
+_FILES = ("natives_linked", "natives_missing", "texts_linked", "texts_missing")
+_HASHES = ("hash_mismatches", "hashes_compared")
 # The names of the API by those of the stored counts.
 _PAGES = {
     "lines": "lines_seen",
@@ -45,11 +44,32 @@ def read_page_figures(import_id: int) -> PageCounts:
     return PageCounts.model_validate(counts)
 
 
-def read_file_figures(reading: Session, import_id: int) -> FileFigures | None:
-    """Return what an import found of its volume's files; None for one that is not of a volume, or has no chunk yet."""
-    found = reading.execute(_SUMS, {"import_id": import_id}).one()
+def read_file_figures(
+    reading: Session, import_id: int, names: Sequence[str], fields: Sequence[str | None]
+) -> FileFigures | None:
+    """Return what an import found of its volume's files; None for one that is not of a volume, or has no chunk yet.
+
+    `names` are the columns of the load file, and `fields` those that they feed.
+    """
+    columns = list_uncompared(names, fields)
+    found = reading.execute(_build_sums((*_FILES, *_HASHES, UNREFERENCED, *columns)), {"import_id": import_id}).one()
     if not found.chunks:
         return None
-    counts = {name: int(getattr(found, name) or 0) for name in _NAMES if name != UNREFERENCED}
-    # NULL until all imports of the volume have ended.
-    return FileFigures(**counts, unreferenced=None if found.unreferenced is None else int(found.unreferenced))
+    counts = {name: int(value or 0) for name, value in found._mapping.items()}
+    return FileFigures(
+        **{name: counts[name] for name in _FILES},
+        # An earlier version counted mismatches alone.
+        hash_mismatches=counts["hash_mismatches"] if any(counts[name] for name in _HASHES) else None,
+        hashes_not_compared=[
+            UncomparedHashes(column=column[:255], hashes=counts[name])
+            for name, column in columns.items()
+            if counts[name]
+        ],
+        # NULL until all imports of the volume have ended.
+        unreferenced=None if found.unreferenced is None else counts[UNREFERENCED],
+    )
+
+
+def _build_sums(names: Iterable[str]) -> TextClause:
+    sums = ", ".join(f"SUM(JSON_VALUE(counts, '$.{name}')) AS {name}" for name in names)
+    return text(f"SELECT COUNT(*) AS chunks, {sums} FROM import_chunk_files WHERE import_id = :import_id")  # noqa: S608

@@ -127,6 +127,18 @@ def test_a_hash_that_is_not_the_files_is_a_warning(world: World) -> None:
     assert counts(world, import_id)["hash_mismatches"] == 1
 
 
+@pytest.mark.parametrize("hashed", [False, True])
+def test_hashes_that_were_not_compared_are_counted_and_no_mismatch_is_known(world: World, hashed: bool) -> None:
+    right = hashlib.md5(b"one", usedforsecurity=False).hexdigest()
+    rows = (rf"A-1,NATIVES\0001\A-1.docx,{right},", rf"A-2,,{right},", rf"A-3,NATIVES\gone.docx,{right},")
+    columns = "Control Number,Native Link,MD5 Hash,SHA256"
+    volume = put_volume(world, {**FILES, DAT: load(*rows, columns=columns)}, hashed=hashed)
+    files = get_import(CALLER, import_volume(world, volume, DAT)).files
+    assert files is not None
+    compared = (files.hash_mismatches, [(each.column, each.hashes) for each in files.hashes_not_compared])
+    assert compared == ((0, []) if hashed else (None, [("MD5 Hash", 1)]))
+
+
 @pytest.mark.parametrize("mode", ["append", "overlay"])
 def test_a_check_counts_the_same_and_links_nothing(world: World, mode: str) -> None:
     rows = (r"A-1,NATIVES\gone.docx,TEXT\A-1.txt", r"A-2,,TEXT\A-2.TXT")
