@@ -36,6 +36,11 @@ _DELETE_LINKS = """
     DELETE pair FROM JSON_TABLE(:pairs, '$[*]' COLUMNS (exhibit BIGINT PATH '$[0]', name BIGINT PATH '$[1]')) AS gone
     STRAIGHT_JOIN {table} AS pair FORCE INDEX (PRIMARY) ON pair.exhibit_id = gone.exhibit AND pair.{key} = gone.name
 """
+_FILE_COLUMNS = text(
+    "SELECT i.id, JSON_EXTRACT(i.layout, '$.names') AS names "
+    "FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS creators "
+    "STRAIGHT_JOIN imports AS i FORCE INDEX (PRIMARY) ON i.id = creators.id"
+)
 # Of custodians; the names of the table and the column are replaced for tags.
 _SET_MAKERS = """
     UPDATE JSON_TABLE(:links, '$[*]' COLUMNS (
@@ -59,11 +64,15 @@ class KeyedExhibit(NamedTuple):
 
 
 class StoredDocument(NamedTuple):
-    """The values of an exhibit, also by column, and the stored form of its properties."""
+    """The values of an exhibit, also by column, the stored form of its properties, and the import that created it.
+
+    `names` are the columns of that import's file, in whose order properties are stored.
+    """
 
     document: OverlaidDocument
     columns: Mapping[str, Any]
     properties: str | None
+    names: Sequence[str]
 
 
 class ExhibitUpdate(NamedTuple):
@@ -108,19 +117,29 @@ def slice_exhibits(exhibits: Sequence[KeyedExhibit]) -> Iterator[list[KeyedExhib
 
 
 def read_documents(transaction: Session, ids: Sequence[int]) -> dict[int, StoredDocument]:
-    """Return the stored values of exhibits by their ids."""
+    """Return the stored values of exhibits by their ids; two statements."""
     if not ids:
         return {}
     columns = ", ".join(OVERLAID_COLUMNS)
-    statement = f"SELECT id, document_properties, {columns} FROM exhibits WHERE {format_match('id', ids)}"  # noqa: S608
-    found: Iterable[Any] = execute_literal(transaction.connection(), statement, "SELECT exhibits")
-    return {exhibit_id: _read_document(properties, values) for exhibit_id, properties, *values in found}
+    statement = f"SELECT id, import_id, document_properties, {columns} FROM exhibits WHERE {format_match('id', ids)}"  # noqa: S608
+    found: list[Any] = list(execute_literal(transaction.connection(), statement, "SELECT exhibits"))
+    names = _find_columns(transaction, {import_id for _, import_id, *_ in found})
+    return {
+        exhibit_id: _read_document(properties, values, names.get(import_id, ()))
+        for exhibit_id, import_id, properties, *values in found
+    }
 
 
-def _read_document(properties: str | None, values: Sequence[Any]) -> StoredDocument:
+def _find_columns(transaction: Session, import_ids: Collection[int]) -> dict[int, Sequence[str]]:
+    """Return the names of the columns of the files of imports, in their order."""
+    found = transaction.execute(_FILE_COLUMNS, {"ids": json.dumps(sorted(import_ids))})
+    return {row.id: json.loads(row.names) for row in found if row.names}
+
+
+def _read_document(properties: str | None, values: Sequence[Any], names: Sequence[str]) -> StoredDocument:
     columns = dict(zip(OVERLAID_COLUMNS, values, strict=True))
     entries = {} if properties is None else parse_properties(properties)
-    return StoredDocument(OverlaidDocument(describe_fields(columns), entries), columns, properties)
+    return StoredDocument(OverlaidDocument(describe_fields(columns), entries), columns, properties, names)
 
 
 def update_exhibits(transaction: Session, updates: Sequence[ExhibitUpdate]) -> None:
