@@ -80,9 +80,9 @@ class Stored:
 Case = Mapping[int, Stored]
 
 
-def read_case(tenant: str, at: Queried) -> dict[int, Stored]:
-    """Return the documents of the case by their ids; what is written meanwhile may be missing in a part of them."""
-    place = {"tenant": tenant, "case": OVERLAID_CASE}
+def read_case(tenant: str, at: Queried, case: str = OVERLAID_CASE) -> dict[int, Stored]:
+    """Return the documents of a case by their ids; what is written meanwhile may be missing in a part of them."""
+    place = {"tenant": tenant, "case": case}
     found = {row.id: _read(row) for row in at.query(_EXHIBITS, **place)}
     links: dict[int, dict[Key, Value]] = {}
     for part, tables in _LINKS.items():
