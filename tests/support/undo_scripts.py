@@ -64,15 +64,18 @@ Step = OverlayPlan | Edit | Undo
 
 
 @st.composite
-def loads(draw: st.DrawFn, columns: Sequence[str] = tuple(CELLS)) -> OverlayPlan:
-    """An import of up to six rows, with some of the columns, in any mode."""
+def loads(
+    draw: st.DrawFn, columns: Sequence[str] = tuple(CELLS), common: Mapping[str, str] | None = None
+) -> OverlayPlan:
+    """An import of up to six rows, with some of the columns, in any mode; half of the cells are the `common` ones."""
     mode = draw(st.sampled_from(["append", "overlay", "overlay", "append_overlay"]))
     by_bates = mode == "overlay" and draw(st.integers(0, 4)) == 0
     key = BATES_BEGIN if by_bates else CONTROL_NUMBER
     chosen = [name for name in columns if name != key and draw(st.booleans())] or ["Title"]
     keys = CELLS[key] if by_bates else NUMBERS
     numbers = draw(st.lists(st.sampled_from(keys), min_size=1, max_size=6))
-    rows = [(number, *(draw(st.sampled_from(CELLS[name])) for name in chosen)) for number in numbers]
+    choices = {name: (*CELLS[name], *([common[name]] * len(CELLS[name]) if common else ())) for name in chosen}
+    rows = [(number, *(draw(st.sampled_from(choices[name])) for name in chosen)) for number in numbers]
     return OverlayPlan(
         columns=(key, *chosen),
         rows=tuple(rows),
@@ -90,11 +93,18 @@ _EDITS = st.one_of(
 )
 
 
-def scripts(undos: bool) -> st.SearchStrategy[list[Step]]:
-    """Imports, edits and, if they are wanted, undos of any of them, in any order; without families."""
-    imports = loads(FAMILY_FREE)
-    others = st.one_of(_EDITS, st.builds(Undo, st.integers(0, 7))) if undos else _EDITS
-    return st.lists(st.one_of(imports, imports, others), min_size=2, max_size=12)
+@st.composite
+def scripts(draw: st.DrawFn) -> list[Step]:
+    """An import that creates all documents; then imports, edits and undos in any order, without families.
+
+    A script has one common cell for each column, which its rows repeat.
+    """
+    common = {name: draw(st.sampled_from([cell for cell in CELLS[name] if cell.strip()])) for name in FAMILY_FREE}
+    rows = [(each, *(draw(st.sampled_from(CELLS[name])) for name in FAMILY_FREE)) for each in NUMBERS]
+    first = OverlayPlan((CONTROL_NUMBER, *FAMILY_FREE), tuple(rows))
+    imports = loads(FAMILY_FREE, common)
+    others = st.one_of(_EDITS, st.builds(Undo, st.integers(0, 7)))
+    return [first, *draw(st.lists(st.one_of(imports, imports, others), min_size=2, max_size=10))]
 
 
 @dataclass(frozen=True)

@@ -238,7 +238,10 @@ def test_a_part_that_is_not_looked_at_is_counted_twice(
     """The negative control: a worker that does not read the row of its part ends an undo that is not done."""
 
     def naive(transaction: Session, part: parts.PartKey) -> Any:
-        statement = "SELECT 'pending' AS status, chunk_no, first_line, last_line FROM import_undo_parts WHERE chunk_no = :chunk_no"
+        statement = (
+            "SELECT 'pending' AS status, chunk_no, first_line, last_line FROM import_undo_parts "
+            "WHERE chunk_no = :chunk_no"
+        )
         return transaction.execute(text(statement), {"chunk_no": part.chunk_no}).one()
 
     chunk_rows(1)

@@ -115,7 +115,7 @@ def judge(world: World, replay: Replay, *, is_undone: bool) -> None:
 
 
 @drawn
-@given(script=scripts(undos=True), order=st.randoms(use_true_random=False))
+@given(script=scripts(), order=st.randoms(use_true_random=False))
 def test_undone_in_any_order_with_edits_between(world: World, script: list[Step], order: Any) -> None:
     begin(world)
     replay, imports = Replay(), list[int]()
