@@ -112,7 +112,9 @@ def _find_restored(entries: Iterable[Entry], import_id: int) -> set[Key]:
 def _find_unrecorded(entries: Iterable[Entry], live: IsLive, version: int) -> Iterator[int]:
     """Yield the imports that count and changed the document after the version, without what their rows state."""
     for entry in entries:
-        if entry.version > version and entry.import_id is not None and entry.stated is None and live(entry):
+        # An image load file states nothing but pages.
+        states_more = entry.stated is None and entry.changes.keys() != {_PAGE_SET}
+        if entry.import_id is not None and states_more and entry.version > version and live(entry):
             yield entry.import_id
 
 

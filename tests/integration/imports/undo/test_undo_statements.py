@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event
 
 from core.contracts.exhibits import ExhibitChange
 from core.contracts.undos import OtherImport
@@ -130,6 +131,25 @@ def test_imports_of_a_version_that_did_not_record_statements_are_named(world: Wo
     assert [tuple(each.model_dump().values()) for each in found.found_unchanged_by] == [(second, 1, True)]
     # As the version that wrote it would have undone it.
     assert documents(world)[0] == ("one", "Bob", False, None)
+
+
+def test_history_is_inserted_and_read_alone(world: World) -> None:
+    """The application's database user has no other right on it."""
+    statements: list[str] = []
+
+    def note(_: Any, __: Any, statement: str, *___: Any) -> None:
+        if "exhibit_changes" in statement:
+            statements.append(statement.split()[0])
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        created = world.run(CREATING)
+        for import_id in (overlay(world, FIRST), created):
+            undo(world, import_id, dry_run=True)
+            undo(world, import_id)
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    assert set(statements) == {"INSERT", "SELECT"}
 
 
 def test_the_history_of_a_removed_document_stays_and_is_not_that_of_a_new_one(world: World) -> None:
