@@ -49,7 +49,8 @@ _UNLISTED = text(
     "AND k.unchanged > 0 AND k.finished_at < :requested AND k.finished_at > "
     "(SELECT MIN(finished_at) FROM import_chunks WHERE import_id = :import_id AND status = 'done') "
     "WHERE i.case_id = :case_id AND i.id <> :import_id AND i.unchanged > 0 "
-    "AND i.phase = 'import' AND i.status NOT IN ('undone', 'undone_with_conflicts') AND NOT EXISTS (SELECT 1 FROM import_unchanged AS u "
+    "AND i.phase = 'import' AND i.status NOT IN ('undone', 'undone_with_conflicts') "
+    "AND NOT EXISTS (SELECT 1 FROM import_unchanged AS u "
     "WHERE u.import_id = k.import_id AND u.chunk_no = k.chunk_no) "
     f"GROUP BY i.id ORDER BY i.id LIMIT {MAX_LISTED_IMPORTS}"
 )
