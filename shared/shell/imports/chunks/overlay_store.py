@@ -22,7 +22,7 @@ from shell.db.bulk_insert import overwrite_versioned
 from shell.db.group_concat import select_packed_rows
 from shell.db.sql_literals import execute_literal, format_match
 from shell.tables.name_kinds import NameKind
-from shell.utils.document_properties import parse_properties
+from shell.utils.document_properties import Properties, order_properties, parse_properties
 
 SLICE_BYTES, SLICE_ROWS = 1_000_000, 500
 _KEY_COLUMNS = (
@@ -63,16 +63,36 @@ class KeyedExhibit(NamedTuple):
     page_set_id: int | None = None
 
 
+class FileColumns:
+    """The columns of the files of these imports, which are read together when the first of them is needed."""
+
+    def __init__(self, transaction: Session, import_ids: Collection[int]) -> None:
+        self._transaction, self._import_ids = transaction, import_ids
+        self._found: dict[int, Sequence[str]] | None = None
+
+    def get(self, import_id: int) -> Sequence[str]:
+        """Return the names of the columns in their order; none for an import without a layout."""
+        if self._found is None:
+            rows = self._transaction.execute(_FILE_COLUMNS, {"ids": json.dumps(sorted(self._import_ids))})
+            self._found = {row.id: json.loads(row.names) for row in rows if row.names}
+        return self._found.get(import_id, ())
+
+
 class StoredDocument(NamedTuple):
     """The values of an exhibit, also by column, the stored form of its properties, and the import that created it.
 
-    `names` are the columns of that import's file, in whose order properties are stored.
+    `files` has the columns of that import's file, in whose order properties are stored.
     """
 
     document: OverlaidDocument
     columns: Mapping[str, Any]
     properties: str | None
-    names: Sequence[str]
+    import_id: int
+    files: FileColumns
+
+    def order(self, properties: Properties) -> dict[str, str | None]:
+        """Return properties of the exhibit in the order in which they are stored."""
+        return order_properties(properties, self.files.get(self.import_id))
 
 
 class ExhibitUpdate(NamedTuple):
@@ -117,29 +137,25 @@ def slice_exhibits(exhibits: Sequence[KeyedExhibit]) -> Iterator[list[KeyedExhib
 
 
 def read_documents(transaction: Session, ids: Sequence[int]) -> dict[int, StoredDocument]:
-    """Return the stored values of exhibits by their ids; two statements."""
+    """Return the stored values of exhibits by their ids."""
     if not ids:
         return {}
     columns = ", ".join(OVERLAID_COLUMNS)
     statement = f"SELECT id, import_id, document_properties, {columns} FROM exhibits WHERE {format_match('id', ids)}"  # noqa: S608
     found: list[Any] = list(execute_literal(transaction.connection(), statement, "SELECT exhibits"))
-    names = _find_columns(transaction, {import_id for _, import_id, *_ in found})
+    files = FileColumns(transaction, {import_id for _, import_id, *_ in found})
     return {
-        exhibit_id: _read_document(properties, values, names.get(import_id, ()))
+        exhibit_id: StoredDocument(*_read_document(properties, values), import_id, files)
         for exhibit_id, import_id, properties, *values in found
     }
 
 
-def _find_columns(transaction: Session, import_ids: Collection[int]) -> dict[int, Sequence[str]]:
-    """Return the names of the columns of the files of imports, in their order."""
-    found = transaction.execute(_FILE_COLUMNS, {"ids": json.dumps(sorted(import_ids))})
-    return {row.id: json.loads(row.names) for row in found if row.names}
-
-
-def _read_document(properties: str | None, values: Sequence[Any], names: Sequence[str]) -> StoredDocument:
+def _read_document(
+    properties: str | None, values: Sequence[Any]
+) -> tuple[OverlaidDocument, Mapping[str, Any], str | None]:
     columns = dict(zip(OVERLAID_COLUMNS, values, strict=True))
     entries = {} if properties is None else parse_properties(properties)
-    return StoredDocument(OverlaidDocument(describe_fields(columns), entries), columns, properties, names)
+    return OverlaidDocument(describe_fields(columns), entries), columns, properties
 
 
 def update_exhibits(transaction: Session, updates: Sequence[ExhibitUpdate]) -> None:

@@ -18,7 +18,6 @@ from shell.imports.chunks.overlay_store import StoredDocument
 from shell.utils.document_properties import (
     PropertyChange,
     merge_properties,
-    order_properties,
     parse_properties,
     serialize_properties,
 )
@@ -54,7 +53,7 @@ def compare_values(
         changes.setdefault(key, _repeat(before, key))
     columns = {**stored.columns, **restore_columns(fields, stored.columns["date_precision"])}
     if merged.keys() - before.properties.keys():
-        merged = order_properties(merged, stored.names)
+        merged = stored.order(merged)
     text = (serialize_properties(merged) if merged else None) if differing else stored.properties
     return ValueChanges(changes, columns, text, stated.difference(changes)), dropped
 

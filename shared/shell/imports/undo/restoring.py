@@ -40,7 +40,7 @@ from shell.imports.undo.histories import read_histories
 from shell.imports.undo.names import KINDS, FoundNames, add_names, find_names
 from shell.imports.undo.pages import delete_unused_pages, restore_page_sets
 from shell.tables.name_kinds import NameKind
-from shell.utils.document_properties import TEXT_COLUMN_BYTES, order_properties, serialize_properties
+from shell.utils.document_properties import TEXT_COLUMN_BYTES, serialize_properties
 
 _PAGE_SET = Key(Kind.FIELD, PAGE_SET)
 _CREATORS = text(
@@ -165,7 +165,7 @@ def _restore_properties(stored: StoredDocument, restored: Restored) -> str | Non
     }
     merged |= {name: value for name, value in changed.items() if value is None or isinstance(value, str)}
     if merged.keys() - stored.document.properties.keys():
-        merged = order_properties(merged, stored.names)
+        merged = stored.order(merged)
     return serialize_properties(merged) if merged else None
 
 
