@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from local.undo.undo_session import Undo, UndoOutcome
@@ -19,6 +19,8 @@ _REASONS = {
     "IN_PRODUCTION": "has Bates numbers of the production in kept.csv",
     "DOES_NOT_FIT": "the restored properties are too long together. Shorten other properties of the document first",
 }
+# By the member of --json: that of the API's answer.
+_OTHERS = {"found_unchanged_by": "foundUnchangedBy", "stated_by": "statedBy", "unrecorded_by": "unrecordedBy"}
 _ENDED_EARLY = {
     "cancelled": "was cancelled before it began. Nothing was changed.",
     "superseded": "has no result: the undo of the import was requested meanwhile.",
@@ -39,11 +41,20 @@ def format_json(import_id: int, outcome: UndoOutcome | None, error: str | None, 
         **{name: undo.get(name, 0) for name in ("restored", "removed", "kept")},
         "links_restored": undo.get("linksRestored", 0),
         "reasons": {each["code"]: each["documents"] for each in undo.get("reasons", [])},
+        **{name: _name_others(undo.get(member, ())) for name, member in _OTHERS.items()},
         "conflicts": str(outcome.kept) if outcome and outcome.kept else None,
         "error": error,
         "seconds": round(outcome.seconds, 3) if outcome else 0.0,
     }
     return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def _name_others(others: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {"import": each["importId"], "documents": each["documents"]}
+        | ({"at_most": each["atMost"]} if "atMost" in each else {})
+        for each in others
+    ]
 
 
 def describe(import_id: int, outcome: UndoOutcome, tenant: str) -> Iterator[str]:
@@ -70,16 +81,37 @@ def describe(import_id: int, outcome: UndoOutcome, tenant: str) -> Iterator[str]
     yield from (f"  {each['code']}, {_count(each['documents'])}: {_REASONS[each['code']]}." for each in undo["reasons"])
     if outcome.kept:
         yield f"What {'would be' if is_dry else 'was'} kept, and why: {outcome.kept}"
-    if undo["foundUnchangedBy"]:
-        listed = ", ".join(map(str, undo["foundUnchangedBy"]))
-        yield (
-            "Imports that counted rows as unchanged between this import and its undo, perhaps because of it: "
-            f"{listed}. Import their files again if the case needs these rows."
-        )
+    yield from _describe_others(undo)
     if is_dry:
         yield f"Nothing was changed. To undo it: {command}"
     elif undo["status"] != "undone":
         yield f"To undo the rest{' when nothing keeps it any more' if undo['reasons'] else ''}: {command}"
+
+
+def _describe_others(undo: Undo) -> Iterator[str]:
+    """Yield what other imports have to do with the documents."""
+    if undo["statedBy"]:
+        yield f"Values that other imports state, too, stay; this is no conflict: {_list_others(undo['statedBy'])}."
+    if undo["foundUnchangedBy"]:
+        did = "would remove or change" if undo["dryRun"] else "removed or changed"
+        listed = _list_others(undo["foundUnchangedBy"])
+        yield (
+            f"Imports whose rows found documents unchanged that the undo {did}: {listed}. "
+            "Import their files again if the case needs these rows."
+        )
+    if undo["unrecordedBy"]:
+        listed = _list_others(undo["unrecordedBy"])
+        yield (
+            f"Imports by an earlier version that changed restored documents later: {listed}. "
+            "Values that their rows repeated are not recorded. Import their files again if the case needs these."
+        )
+
+
+def _list_others(others: Iterable[Mapping[str, Any]]) -> str:
+    return ", ".join(
+        f"import {each['importId']} ({'at most ' if each.get('atMost') else ''}{_count(each['documents'])})"
+        for each in others
+    )
 
 
 def describe_import(import_record: Mapping[str, Any]) -> str:

@@ -1,18 +1,19 @@
-"""What one change did to an exhibit, how it is stored, and the value that a set of changes leaves.
+"""What one change did to an exhibit, what a row of a file stated with it, and how both are stored.
 
-Guaranteed: `decode_changes` returns exactly what `encode_changes` got; an absent value, null and an empty text differ;
-`fold` returns the value that the live entries leave, as if the others had never been written.
-Not guaranteed: that two names which the database collates as equal are one key. `rename` makes them one.
+Guaranteed: `decode_changes` returns exactly what `encode_changes` got, and `decode_stated` what `encode_stated` got; an
+absent value, null and an empty text differ.
+Not guaranteed: that two names which the database collates as equal are one key.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, StrEnum
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from core.exhibit_dates import DATE_FIELDS, NO_PRECISIONS, Precision, change_precisions
@@ -25,6 +26,7 @@ RECORDED_COLUMNS = (
 )
 COMPRESSED_FROM_BYTES = 501
 _LEVEL = 1
+_WHOLE = "whole"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -77,12 +79,23 @@ class Change(NamedTuple):
 Changes = Mapping[Key, Change]
 
 
+class Stated(NamedTuple):
+    """What a row of a file states besides what it changes: its value was stored already, and is not repeated.
+
+    A kind of links in `whole` is stated as a whole: the exhibit has those that it had after the entry, and no other.
+    """
+
+    keys: frozenset[Key] = frozenset()
+    whole: frozenset[Kind] = frozenset()
+
+
 @dataclass(frozen=True)
 class Entry:
     """One row of an exhibit's history.
 
     `import_id` and `line_no` are those of an overlay. `undo_no` is set, with the import, for an undo of that import.
-    `created_at` is the time on the database's clock, in UTC, if the entry is stored.
+    `created_at` is the time on the database's clock, in UTC, if the entry is stored. `stated` is None unless a row of a
+    file made the change, and where a version of this application wrote it that did not record what rows state.
     """
 
     version: int
@@ -93,54 +106,7 @@ class Entry:
     line_no: int | None = None
     undo_no: int | None = None
     created_at: datetime | None = None
-
-
-class Folded(NamedTuple):
-    """The value of a key after its live entries, and the last of these; None if it has none."""
-
-    value: Value
-    last_live: Entry | None
-
-
-IsLive = Callable[[Entry], bool]
-
-
-def is_live(entry: Entry, undone_imports: Container[int]) -> bool:
-    """Return whether the entry counts: it is not an undo, nor of an import that is being undone or was undone."""
-    return entry.undo_no is None and (entry.import_id is None or entry.import_id not in undone_imports)
-
-
-def fold(entries: Iterable[Entry], key: Key, live: IsLive) -> Folded:
-    """Return the value of one key after the live entries. Raises KeyError if no entry names the key."""
-    return fold_all((entry for entry in entries if key in entry.changes), live)[key]
-
-
-def fold_all(entries: Iterable[Entry], live: IsLive) -> dict[Key, Folded]:
-    """Return the value of every key that an entry names: the `new` of its last live entry.
-
-    A key without a live entry has the `old` of its first entry. `entries` are all those of one exhibit, in the order
-    of their versions. Values are never compared: after A -> B by an import, B -> A and A -> B by a user, the user's B
-    stays when the import is undone.
-    """
-    found: dict[Key, Folded] = {}
-    for entry in entries:
-        counts = live(entry)
-        for key, change in entry.changes.items():
-            if counts:
-                found[key] = Folded(change.new, entry)
-            else:
-                found.setdefault(key, Folded(change.old, None))
-    return found
-
-
-def rename(entries: Iterable[Entry], stored_name: Callable[[Key], str]) -> Iterator[Entry]:
-    """Yield the entries with the name that `stored_name` returns for each key.
-
-    Names of custodians and tags are stored as they were spelled at the time, and an import's spelling can change later.
-    """
-    for entry in entries:
-        changes = {Key(key.kind, stored_name(key)): change for key, change in entry.changes.items()}
-        yield replace(entry, changes=changes)
+    stated: Stated | None = None
 
 
 def describe_fields(columns: Mapping[str, Any]) -> dict[str, str | None]:
@@ -236,15 +202,22 @@ def encode_changes(changes: Changes) -> bytes:
     The JSON begins with `{` (0x7B). A zlib stream never does: the lower four bits of its first byte are 8 (RFC 1950,
     section 2.2). Equal changes have equal bytes.
     """
-    document = _ENCODER.encode(describe_changes(changes)).encode()
+    return _compress(_ENCODER.encode(describe_changes(changes)))
+
+
+def _compress(text: str) -> bytes:
+    document = text.encode()
     return document if len(document) < COMPRESSED_FROM_BYTES else zlib.compress(document, _LEVEL)
+
+
+def _decompress(stored: bytes) -> Any:
+    return json.loads(stored if stored.startswith(b"{") else zlib.decompress(stored))
 
 
 def decode_changes(stored: bytes) -> dict[Key, Change]:
     """Return the changes that `encode_changes` encoded. Raises ValueError for bytes that it cannot have returned."""
     try:
-        document = json.loads(stored if stored.startswith(b"{") else zlib.decompress(stored))
-        return dict(_decode(document))
+        return dict(_decode(_decompress(stored)))
     except (zlib.error, ValueError, AttributeError, TypeError) as exc:
         raise ValueError("the stored changes of an exhibit are damaged") from exc
 
@@ -264,3 +237,28 @@ def _is_value(kind: Kind, value: object) -> bool:
         return isinstance(value, bool)
     is_text = value is None or isinstance(value, str)
     return is_text or (kind is Kind.PROPERTY and value is ABSENT)
+
+
+# Most rows of a chunk state the same names.
+@lru_cache(maxsize=256)
+def encode_stated(stated: Stated) -> bytes:
+    """Return what was stated as names by kind, in the form of `encode_changes`; `whole` has the kinds as a whole."""
+    names: dict[str, list[str]] = {}
+    for kind, name in sorted(stated.keys):
+        names.setdefault(kind.value, []).append(name)
+    if stated.whole:
+        names[_WHOLE] = sorted(kind.value for kind in stated.whole)
+    return _compress(_ENCODER.encode(names))
+
+
+def decode_stated(stored: bytes) -> Stated:
+    """Return what `encode_stated` encoded; members that a later version adds are left out.
+
+    Raises ValueError for bytes that neither can have written.
+    """
+    try:
+        document: dict[str, list[str]] = _decompress(stored)
+        keys = frozenset(Key(kind, str(name)) for kind in Kind for name in document.get(kind.value, ()))
+        return Stated(keys, frozenset(map(Kind, document.get(_WHOLE, ()))))
+    except (zlib.error, ValueError, AttributeError, TypeError) as exc:
+        raise ValueError("what a row stated of an exhibit is damaged") from exc

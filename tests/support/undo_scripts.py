@@ -1,40 +1,47 @@
-"""Scripts of imports in any mode, of edits and of undos, as hypothesis draws them, and a replay in dictionaries."""
+"""Scripts of imports in any mode, of edits and of undos, as hypothesis draws them, and a replay of their files.
+
+The replay knows the bytes of the files and the requests, and neither the history nor what an import was seen to change.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.support.queried import Queried
+from tests.torture.overlay_model import (
+    CUSTODIAN,
+    FIELD,
+    ROW_HASH,
+    TAG,
+    Document,
+    Key,
+    Outcome,
+    Value,
+    compare,
+    create,
+    default,
+    judge_file,
+    list_stated,
+    overlay,
+)
+from tests.torture.overlay_plans import BATES_BEGIN, CONTROL_NUMBER, OverlayPlan
 
-NUMBERS = tuple(f"A-{number}" for number in range(1, 7))
-# By column: what a cell may hold.
+NUMBERS = tuple(f"A-{number}" for number in range(1, 5))
+# By column: what a cell may hold. So few values that many rows repeat what is stored.
 CELLS: Mapping[str, Sequence[str]] = {
     "Title": ("", "one", "two", "Two", "  "),
-    "Bates Begin": ("", "N-1", "N-2", "N-3", " N-2"),
-    "Parent": ("", *NUMBERS[:4]),
+    BATES_BEGIN: ("", "N-1", "N-2", "N-3", " N-2"),
+    "Parent": ("", *NUMBERS),
     "Custodian": ("", "Smith", "SMITH;Jones", "Brown"),
     "Tags": ("", "hot", "Hot;cold", "cold"),
-    "Date Sent": ("", "2001-01-31", "31 Jan 2001", "2002-02-02 10:00", "no date"),
-    "Document Date": ("", "2001-01-31", "2003-03-03 11:00"),
+    "Date Sent": ("", "2001-01-31", "31 Jan 2001", "2001-01-31 10:00", "2001-02-30"),
+    "Document Date": ("", "2001-01-31", "2001-01-31 10:00"),
     "Author": ("", "Ann", "Bob"),
     "Pages": ("", "1", "2"),
 }
 FAMILY_FREE = tuple(name for name in CELLS if name != "Parent")
-Key = tuple[str, str]
-SENT, DOCUMENT_DATE = ("field", "date_sent"), ("field", "document_date")
-
-
-@dataclass(frozen=True)
-class Load:
-    """One import: the bytes of its file and its options."""
-
-    data: bytes
-    options: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -53,26 +60,30 @@ class Undo:
     which: int
 
 
-Step = Load | Edit | Undo
+Step = OverlayPlan | Edit | Undo
 
 
 @st.composite
-def loads(draw: st.DrawFn, columns: Sequence[str] = tuple(CELLS)) -> Load:
-    """An import of up to six rows, with some of the columns, in any mode."""
-    options = {
-        "mode": draw(st.sampled_from(["append", "overlay", "overlay", "append_overlay"])),
-        "blanks": draw(st.sampled_from(["keep", "clear"])),
-        "multi_values": draw(st.sampled_from(["merge", "replace"])),
-    }
-    by_bates = options["mode"] == "overlay" and draw(st.integers(0, 4)) == 0
-    key = "Bates Begin" if by_bates else "Control Number"
+def loads(
+    draw: st.DrawFn, columns: Sequence[str] = tuple(CELLS), common: Mapping[str, str] | None = None
+) -> OverlayPlan:
+    """An import of up to six rows, with some of the columns, in any mode; half of the cells are the `common` ones."""
+    mode = draw(st.sampled_from(["append", "overlay", "overlay", "append_overlay"]))
+    by_bates = mode == "overlay" and draw(st.integers(0, 4)) == 0
+    key = BATES_BEGIN if by_bates else CONTROL_NUMBER
     chosen = [name for name in columns if name != key and draw(st.booleans())] or ["Title"]
-    numbers = draw(st.lists(st.sampled_from(CELLS[key] if by_bates else NUMBERS), min_size=1, max_size=6))
-    rows = [[number, *(draw(st.sampled_from(CELLS[name])) for name in chosen)] for number in numbers]
-    lines = [",".join(cells) for cells in ([key, *chosen], *rows)]
-    given = options | ({"overlay_key": "bates_begin"} if by_bates else {})
-    kept = {name: value for name, value in given.items() if options["mode"] != "append" or name == "mode"}
-    return Load("\r\n".join([*lines, ""]).encode(), kept)
+    keys = CELLS[key] if by_bates else NUMBERS
+    numbers = draw(st.lists(st.sampled_from(keys), min_size=1, max_size=6))
+    choices = {name: (*CELLS[name], *([common[name]] * len(CELLS[name]) if common else ())) for name in chosen}
+    rows = [(number, *(draw(st.sampled_from(choices[name])) for name in chosen)) for number in numbers]
+    return OverlayPlan(
+        columns=(key, *chosen),
+        rows=tuple(rows),
+        mode=mode,
+        blanks=draw(st.sampled_from(["keep", "clear"])),
+        multi_values=draw(st.sampled_from(["merge", "replace"])),
+        overlay_key="bates_begin" if by_bates else "control_number",
+    )
 
 
 _EDITS = st.one_of(
@@ -82,111 +93,123 @@ _EDITS = st.one_of(
 )
 
 
-def scripts(undos: bool) -> st.SearchStrategy[list[Step]]:
-    """Imports, edits and, if they are wanted, undos of any of them, in any order; without families."""
-    imports = loads(FAMILY_FREE)
-    others = st.one_of(_EDITS, st.builds(Undo, st.integers(0, 7))) if undos else _EDITS
-    return st.lists(st.one_of(imports, imports, others), min_size=2, max_size=12)
+@st.composite
+def scripts(draw: st.DrawFn) -> list[Step]:
+    """An import that creates all documents; then imports, edits and undos in any order, without families.
+
+    A script has one common cell for each column, which its rows repeat.
+    """
+    common = {name: draw(st.sampled_from([cell for cell in CELLS[name] if cell.strip()])) for name in FAMILY_FREE}
+    rows = [(each, *(draw(st.sampled_from(CELLS[name])) for name in FAMILY_FREE)) for each in NUMBERS]
+    first = OverlayPlan((CONTROL_NUMBER, *FAMILY_FREE), tuple(rows))
+    imports = loads(FAMILY_FREE, common)
+    others = st.one_of(_EDITS, st.builds(Undo, st.integers(0, 7)))
+    return [first, *draw(st.lists(st.one_of(imports, imports, others), min_size=2, max_size=10))]
+
+
+@dataclass(frozen=True)
+class _Write:
+    """What an import or, without one, a user states: values by key, and the kinds of links that it says all of."""
+
+    import_id: int | None
+    values: Mapping[Key, Value]
+    whole: frozenset[str] = frozenset()
+
+    def apply(self, document: Document) -> dict[Key, Value]:
+        left = {key: value for key, value in document.items() if key[0] not in self.whole and key not in self.values}
+        return left | {key: new for key, new in self.values.items() if key[0] == FIELD or new != default(key)}
 
 
 @dataclass
-class _Document:
-    """A document as the replay keeps it: who created it, its first values, and every write since, in order."""
+class ReplayedDocument:
+    """A document: the import that created it, from what columns, its first values, and every write since, in order."""
 
     creator: int
-    first: dict[Key, Any]
-    writes: list[tuple[int | None, Key, Any, Any]] = field(default_factory=list)
+    columns: Sequence[str]
+    created: Document
+    writes: list[_Write] = field(default_factory=list)
+    unchanged_by: list[int] = field(default_factory=list)
 
-    def fold(self, undone: set[int]) -> dict[Key, Any]:
-        """The values that the first ones and the writes leave, of imports that are not undone, and of users."""
-        values = dict(self.first)
-        seen: set[Key] = set()
-        for who, key, old, new in self.writes:
-            if who not in undone:
-                values[key] = new
-            elif key not in seen and key not in values:
-                values[key] = old
-            seen.add(key)
-        return {key: value for key, value in values.items() if value is not None}
+    def fold(self, undone: set[int]) -> Document:
+        """Return the values that the creating row and the writes that count leave."""
+        values = self.created
+        for write in self.writes:
+            if write.import_id not in undone:
+                values = write.apply(values)
+        return values
+
+    def order_names(self, names: Sequence[str]) -> list[str]:
+        """Return names of properties in the order in which they are stored."""
+        known = [name for name in self.columns if name in names]
+        return known + sorted(set(names) - set(known))
 
 
+@dataclass
 class Replay:
-    """What a case should hold; an import is what it was seen to change, an edit what its request names."""
+    """What a case should hold: what the rows of the files state, in their order, and what requests name.
 
-    def __init__(self) -> None:
-        self.documents: dict[str, _Document] = {}
-        self.undone: set[int] = set()
+    A row that changes nothing of its document when it is imported states nothing.
+    """
 
-    def observe(self, import_id: int, after: Mapping[str, Mapping[Key, Any]]) -> None:
-        """Take over what an import did: `after` are all values of all documents."""
+    documents: dict[str, ReplayedDocument] = field(default_factory=dict)
+    undone: set[int] = field(default_factory=set)
+
+    def load(self, import_id: int, plan: OverlayPlan, rejected: set[int]) -> None:
+        """Replay a file; `rejected` are its lines that an append rejected, because values differ."""
         before = self.expect()
-        for number, values in after.items():
-            if number not in before:
-                self.documents[number] = _Document(import_id, dict(values))
-                continue
-            keys = values.keys() | before[number].keys()
-            changed = {key for key in keys if before[number].get(key) != values.get(key)}
-            if values.get(DOCUMENT_DATE, (None,))[-1] == "date_sent" and changed & {SENT, DOCUMENT_DATE}:
-                # The one follows from the other.
-                changed |= {SENT, DOCUMENT_DATE}
-            for key in sorted(changed):
-                write = (import_id, key, before[number].get(key), values.get(key))
-                self.documents[number].writes.append(write)
+        numbers = dict(enumerate(before))
+        keys = {each: (number, before[number][FIELD, "bates_begin"]) for each, number in numbers.items()}
+        outcome: Outcome = judge_file(plan, keys)
+        for line, cells in plan.lines().items():
+            if line in outcome.created:
+                self.documents[outcome.created[line]] = ReplayedDocument(import_id, plan.columns, create(cells))
+            elif line in outcome.targets:
+                number = numbers[outcome.targets[line]]
+                is_equal = line not in rejected
+                if plan.mode != "append":
+                    after = overlay(before[number], cells, plan)
+                    is_equal = not compare(before[number], after)
+                    if not is_equal:
+                        stated, whole = list_stated(before[number], cells, plan)
+                        values = {key: after.get(key, default(key)) for key in stated}
+                        self.documents[number].writes.append(_Write(import_id, values, frozenset(whole)))
+                if is_equal:
+                    self.documents[number].unchanged_by.append(import_id)
 
-    def edit(self, number: str, key: Key, new: Any, *, only_if_there: bool = False) -> None:
-        """Take over a request of a user, which counts even if it changes nothing; a removal only where it removes."""
-        old = self.expect()[number].get(key)
-        if old is not None or not only_if_there:
-            self.documents[number].writes.append((None, key, old, new))
+    def edit(self, edit: Edit) -> None:
+        """Replay a request of a user, which counts even if it changes nothing; a removal only where it removes."""
+        key = {"title": (FIELD, "title"), "custodian": (CUSTODIAN, edit.value.lower())}.get(
+            edit.kind, (TAG, edit.value)
+        )
+        value: Value = edit.value if edit.kind == "title" else edit.kind != "untag"
+        if value is not False or key in self.expect()[edit.number]:
+            self.documents[edit.number].writes.append(_Write(None, {key: value}))
 
-    def undo(self, import_id: int) -> None:
-        """Take an import back: its documents go unless a write that counts has happened to them."""
+    def undo(self, import_id: int) -> dict[int, int]:
+        """Take an import back: its documents go unless a write that counts has happened to them.
+
+        Return how many of the documents that go or change each import that counts found unchanged since.
+        """
+        before = self.expect()
         self.undone.add(import_id)
+        found: dict[int, int] = {}
         for number, document in list(self.documents.items()):
-            since = [who for who, *_ in document.writes if who not in self.undone]
-            if document.creator == import_id and not since:
+            is_live = any(write.import_id not in self.undone for write in document.writes)
+            if document.creator == import_id and not is_live:
                 del self.documents[number]
+            elif document.creator == import_id or not compare(before[number], document.fold(self.undone)):
+                continue
+            for other in document.unchanged_by:
+                if other > import_id and other not in self.undone:
+                    found[other] = found.get(other, 0) + 1
+        return found
 
-    def expect(self) -> dict[str, dict[Key, Any]]:
+    def expect(self) -> dict[str, Document]:
         """The values of all documents."""
         return {number: document.fold(self.undone) for number, document in self.documents.items()}
 
-
-def read_values(world: Queried) -> dict[str, dict[Key, Any]]:
-    """The values of all documents as stored: fields, properties and links; an absent one is left out.
-
-    What one cell sets together is one value: a date of one import never has the precision or the text of another.
-    """
-    found = {row.control_number: dict(_list_values(row)) for row in world.query("SELECT * FROM exhibits")}
-    for number, kind, name in _list_links(world):
-        found[number][kind, name.lower()] = True
-    return found
-
-
-def _list_values(row: Any) -> Iterator[tuple[Key, Any]]:
-    properties = json.loads(row.document_properties or "{}")
-    document, sent, *_ = list(row.date_precision or "--")
-    together = {
-        ("field", "bates_begin"): (row.bates_begin, properties.pop("Bates Begin", None)),
-        SENT: (row.date_sent, properties.pop("Date Sent", None), sent.strip("-") or None),
-        DOCUMENT_DATE: (
-            *(row.document_date, properties.pop("Document Date", None), document.strip("-") or None),
-            row.document_date_source,
-        ),
-    }
-    yield from ((key, values) for key, values in together.items() if any(values))
-    yield from ((("property", name), value) for name, value in properties.items())
-    if row.title is not None:
-        yield ("field", "title"), row.title
-
-
-def _list_links(world: Queried) -> Iterator[tuple[str, str, str]]:
-    for kind, table, links, key in (
-        ("tag", "tags", "taggings", "tag_id"),
-        ("custodian", "custodians", "custodian_exhibits", "custodian_id"),
-    ):
-        statement = (
-            f"SELECT e.control_number, n.name FROM {links} AS l JOIN exhibits AS e ON e.id = l.exhibit_id "
-            f"JOIN {table} AS n ON n.id = l.{key}"
-        )
-        yield from ((number, kind, name) for number, name in world.query(statement))
+    def has_first_values(self, number: str) -> bool:
+        """Return whether a document has the values of the row that created it, whatever its links are."""
+        document = self.documents[number]
+        changed = compare(document.created, document.fold(self.undone))
+        return not any(part not in (CUSTODIAN, TAG) for part, _ in changed.keys() - {ROW_HASH})

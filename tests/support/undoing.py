@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,14 +40,8 @@ _DUMP = {
 
 
 def dump_documents(world: Queried) -> CaseDump:
-    """Every value and link of all documents, and every name; no versions, and no order of properties."""
-    found = {name: [tuple(row) for row in world.query(query)] for name, query in _DUMP.items()}
-    found["exhibits"] = [(*row[:-1], _sort_properties(row[-1])) for row in found["exhibits"]]
-    return found
-
-
-def _sort_properties(stored: str | None) -> str | None:
-    return stored and json.dumps(json.loads(stored), sort_keys=True)
+    """Every value and link of all documents, byte for byte, and every name; no versions."""
+    return {name: [tuple(row) for row in world.query(query)] for name, query in _DUMP.items()}
 
 
 def request_undo(import_id: int, caller: Caller = CALLER, *, dry_run: bool = False) -> Undo:

@@ -19,7 +19,8 @@ from tests.torture.volume_plans import VOLUME_CASES
 _GAPS = """
     SELECT exhibits.id, exhibits.version, COUNT(changed.version) AS changes,
            MIN(changed.version) AS first, MAX(changed.version) AS last
-    FROM exhibits LEFT JOIN exhibit_changes AS changed ON changed.exhibit_id = exhibits.id
+    FROM (SELECT id, version FROM exhibits UNION ALL SELECT exhibit_id, version FROM exhibit_tombstones) AS exhibits
+    LEFT JOIN exhibit_changes AS changed ON changed.exhibit_id = exhibits.id
     GROUP BY exhibits.id, exhibits.version
     HAVING COUNT(changed.version) <> exhibits.version - 1
       OR MIN(changed.version) <> 2 OR MAX(changed.version) <> exhibits.version
@@ -28,18 +29,19 @@ _GAPS = """
 _OF_NOTHING = """
     SELECT exhibit_id, COUNT(*) AS changes FROM exhibit_changes
     WHERE NOT EXISTS (SELECT 1 FROM exhibits WHERE exhibits.id = exhibit_id)
+      AND NOT EXISTS (SELECT 1 FROM exhibit_tombstones AS stone WHERE stone.exhibit_id = exhibit_changes.exhibit_id)
     GROUP BY exhibit_id ORDER BY exhibit_id LIMIT 10
 """
 
 
 def judge_history(at: Queried) -> Iterator[Finding]:
-    """An exhibit's version is 1 and the number of its rows, which have the versions from 2 on."""
+    """An exhibit's version is 1 and the number of its rows, with the versions from 2 on; also of a removed one."""
     for row in at.query(_GAPS):
         kind = LOST if row.changes < row.version - 1 else DOUBLED
         told = f"{row.changes} changes from version {row.first} to {row.last}"
         yield Finding(kind, f"exhibit {row.id} is at version {row.version} and has {told}")
     for row in at.query(_OF_NOTHING):
-        yield Finding(LOST, f"exhibit {row.exhibit_id} is gone and has {row.changes} changes")
+        yield Finding(LOST, f"exhibit {row.exhibit_id} is gone without a tombstone, and has {row.changes} changes")
 
 
 def judge_changes(ledger: Ledger, at: Queried) -> Iterator[Finding]:

@@ -29,8 +29,8 @@ from tests.torture.overlay_plans import OVERLAID_CASE
 
 _CASE = "JOIN cases ON cases.id = e.case_id WHERE tenant_id = :tenant AND cases.name = :case"
 _HISTORY = (
-    "SELECT h.exhibit_id, h.version, h.action, h.import_id, h.line_no, h.undo_no, h.changes FROM exhibit_changes AS h "
-    f"JOIN exhibits AS e ON e.id = h.exhibit_id {_CASE} ORDER BY h.exhibit_id, h.version"
+    "SELECT h.exhibit_id, h.version, h.action, h.import_id, h.line_no, h.undo_no, h.changes, h.stated "
+    f"FROM exhibit_changes AS h JOIN exhibits AS e ON e.id = h.exhibit_id {_CASE} ORDER BY h.exhibit_id, h.version"
 )
 _DATES = ("document_date", "date_sent")
 _EXHIBITS = (
@@ -45,7 +45,10 @@ _LINKS = {
 
 
 class Entry(NamedTuple):
-    """A row of history; `changes` are old and new values by key, `undo_no` is that of an undo of the import."""
+    """A row of history; `changes` are old and new values by key, `undo_no` is that of an undo of the import.
+
+    `stated` are keys that a row of a file names besides those, and `whole` the kinds of links that it says all of.
+    """
 
     version: int
     action: str
@@ -53,6 +56,12 @@ class Entry(NamedTuple):
     line: int | None
     undo_no: int | None
     changes: Mapping[Key, tuple[Value, Value]]
+    stated: frozenset[Key] = frozenset()
+    whole: frozenset[str] = frozenset()
+
+    def states(self, key: Key) -> bool:
+        """Return whether the entry says something of a key that it does not change."""
+        return key not in self.changes and (key in self.stated or key[0] in self.whole)
 
 
 @dataclass
@@ -80,9 +89,9 @@ class Stored:
 Case = Mapping[int, Stored]
 
 
-def read_case(tenant: str, at: Queried) -> dict[int, Stored]:
-    """Return the documents of the case by their ids; what is written meanwhile may be missing in a part of them."""
-    place = {"tenant": tenant, "case": OVERLAID_CASE}
+def read_case(tenant: str, at: Queried, case: str = OVERLAID_CASE) -> dict[int, Stored]:
+    """Return the documents of a case by their ids; what is written meanwhile may be missing in a part of them."""
+    place = {"tenant": tenant, "case": case}
     found = {row.id: _read(row) for row in at.query(_EXHIBITS, **place)}
     links: dict[int, dict[Key, Value]] = {}
     for part, tables in _LINKS.items():
@@ -91,9 +100,10 @@ def read_case(tenant: str, at: Queried) -> dict[int, Stored]:
             links.setdefault(exhibit, {})[part, name.lower()] = True
     for exhibit, stored in found.items():
         stored.values = {**stored.values, **links.get(exhibit, {})}
-    for exhibit, version, action, import_id, line, undo_no, changes in at.query(_HISTORY, **place):
+    for exhibit, version, action, import_id, line, undo_no, changes, stated in at.query(_HISTORY, **place):
         if exhibit in found:
-            found[exhibit].entries.append(Entry(version, action, import_id, line, undo_no, decode(changes)))
+            what = (decode(changes), *_decode_stated(stated))
+            found[exhibit].entries.append(Entry(version, action, import_id, line, undo_no, *what))
     return found
 
 
@@ -111,10 +121,24 @@ def _read(row: Any) -> Stored:
 
 def decode(changes: bytes) -> dict[Key, tuple[Value, Value]]:
     """Return the stored changes by key, names of custodians and tags in lower case."""
-    document = json.loads(changes if changes.startswith(b"{") else zlib.decompress(changes))
+    document = _parse(changes)
     found = {}
     for part in PARTS:
         for name, values in document.get(part, {}).items():
-            key = (part, name.lower() if part in (CUSTODIAN, TAG) else name)
+            key = _name(part, name)
             found[key] = (values.get("old", default(key)), values.get("new", default(key)))
     return found
+
+
+def _decode_stated(stored: bytes | None) -> tuple[frozenset[Key], frozenset[str]]:
+    document = {} if stored is None else _parse(stored)
+    keys = frozenset(_name(part, name) for part in PARTS for name in document.get(part, ()))
+    return keys, frozenset(document.get("whole", ()))
+
+
+def _parse(stored: bytes) -> Any:
+    return json.loads(stored if stored.startswith(b"{") else zlib.decompress(stored))
+
+
+def _name(part: str, name: str) -> Key:
+    return part, name.lower() if part in (CUSTODIAN, TAG) else name

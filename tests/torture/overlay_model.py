@@ -33,6 +33,7 @@ WHITESPACE = " \t\n\r\v\f"
 # What a cell with a date means: the date and its precision.
 MEANING: Mapping[str, tuple[str, str]] = {
     "2001-01-31": ("2001-01-31 00:00:00.000000", "D"),
+    "31 Jan 2001": ("2001-01-31 00:00:00.000000", "D"),
     "2001-01-31 10:00": ("2001-01-31 10:00:00.000000", "T"),
     "2002-02-28T11:00:00Z": ("2002-02-28 11:00:00.000000", "U"),
 }
@@ -110,6 +111,25 @@ def overlay(document: Document, cells: Cells, plan: OverlayPlan) -> dict[Key, Va
     _date(after, document[SOURCE], touched)
     _link(after, cells, plan)
     return after
+
+
+def list_stated(document: Document, cells: Cells, plan: OverlayPlan) -> tuple[set[Key], set[str]]:
+    """Return all keys that a row says something of, the same values too, and the kinds of links that it says all of."""
+    touched = [column for column, cell in cells.items() if plan.blanks == "clear" or not is_blank(cell)]
+    keys: set[Key] = {(PROPERTY, column) for column in touched if column not in TEXTS}
+    keys |= {(FIELD, each[column]) for column in touched for each in (TEXTS, KEYS, DATES) if column in each}
+    keys |= {(FIELD, f"{DATES[column]}_precision") for column in touched if column in DATES}
+    if "Document Date" in touched:
+        keys |= {SOURCE}
+    elif document[SOURCE] in {DATES.get(column) for column in touched} - {None}:
+        keys |= {SOURCE, (FIELD, "document_date"), (FIELD, "document_date_precision")}
+    whole: set[str] = set()
+    for column, part in NAMES.items():
+        names = _split(cells.get(column, ""))
+        keys |= {(part, name) for name in names}
+        if plan.multi_values == "replace" and (names or (column in cells and plan.blanks == "clear")):
+            whole |= {part}
+    return keys, whole
 
 
 def list_companions(document: Document, cells: Cells, plan: OverlayPlan, changed: Collection[Key]) -> set[Key]:

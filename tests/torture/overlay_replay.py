@@ -24,6 +24,7 @@ from tests.torture.overlay_model import (
     create,
     default,
     list_companions,
+    list_stated,
     overlay,
 )
 from tests.torture.undo_model import TakenBack, apply, find_reason_to_stay, take_back
@@ -79,6 +80,7 @@ class Replay:
         wrong = {key: pair for key, pair in wrong.items() if pair[0] != pair[1]}
         if wrong:
             yield Finding(LOST, f"{place} begins with other values than there were: {_tell(wrong)}")
+        yield from self._judge_stated(place, entry, before)
         if entry.import_id is not None:
             expected = self._expect(entry, before)
             if expected is None:
@@ -93,6 +95,20 @@ class Replay:
                 yield Finding(
                     MISPLACED, f"{place} by import {entry.import_id}, by the model and the history: {differing}"
                 )
+
+    def _judge_stated(self, place: str, entry: Entry, before: Document) -> Iterator[Finding]:
+        """An overlay names all that its row says besides what it changes; nothing else states anything."""
+        outcome = self._course.outcomes.get(entry.import_id or 0)
+        stated, whole = frozenset[Key](), frozenset[str]()
+        if entry.undo_no is None and outcome is not None and entry.line in outcome.plan.lines():
+            keys, parts = list_stated(before, outcome.plan.lines()[entry.line], outcome.plan)
+            stated, whole = (
+                frozenset(key for key in keys - entry.changes.keys() if key[0] not in parts),
+                frozenset(parts),
+            )
+        if (stated, whole) != (entry.stated, entry.whole):
+            differing = f"{sorted(stated ^ entry.stated)}, {sorted(whole ^ entry.whole)}"
+            yield Finding(MISPLACED, f"{place} states other things than the model: {differing}"[:600])
 
     def _expect(self, entry: Entry, before: Document) -> dict[Key, tuple[Value, Value]] | None:
         """Return the changes by the models; None if the import has no such row, or was not undone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import text
@@ -72,6 +73,18 @@ def _undo_comparison() -> None:
     instead("shell.imports.undo.restoring:restore", restore)
 
 
+def _undo_statements() -> None:
+    """Undo by what imports were seen to change alone, whatever else their files state."""
+
+    def seen(restore: Any) -> Any:
+        def restored(entries: Any, *rest: Any) -> Any:
+            return restore([replace(entry, stated=None) for entry in entries], *rest)
+
+        return restored
+
+    swap("shell.imports.undo.restoring:restore", seen)
+
+
 def _list_made(entries: Any, import_id: int) -> dict[Any, Any]:
     """Return the last change of the import itself, by key."""
     mine = [entry for entry in entries if entry.import_id == import_id and entry.undo_no is None]
@@ -100,5 +113,10 @@ OF_OVERLAYS = {
         "an undo restores each value that is still the one of its import, whatever was done since",
         "core.imports.undo, imports.undo.restoring",
         _undo_comparison,
+    ),
+    "undo-statements": Switch(
+        "an undo takes values and links away that the file of another import states too",
+        "core.imports.history_fold, imports.undo.restoring",
+        _undo_statements,
     ),
 }

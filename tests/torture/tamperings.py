@@ -102,6 +102,10 @@ OF_OVERLAYS = {
         findings.MISPLACED,
         "which is another's",
     ),
+    "UPDATE exhibit_changes SET stated = '{}' WHERE import_id = :overlay AND undo_no IS NULL LIMIT 1": (
+        findings.MISPLACED,
+        "states other things than the model",
+    ),
     # Clients may have changed none of its documents: these changes are added.
     "INSERT INTO exhibit_changes (exhibit_id, version, action, user_id, changes) SELECT id, version + 1, 'tagged', '', "
     '\'{"tags": {"Never": {"old": false, "new": true}}}\' FROM exhibits WHERE import_id = :first ORDER BY id LIMIT 1': (

@@ -24,7 +24,7 @@ from tests.torture.overlay_model import (
 )
 from tests.torture.overlay_plans import OverlayPlan, UndoPlan, draw_steps
 from tests.torture.overlay_replay import Course, Replay
-from tests.torture.undo_model import find_reason_to_stay, take_back
+from tests.torture.undo_model import TakenBack, find_reason_to_stay, take_back
 
 FIRST = OverlayPlan(("Control Number", "Title", "Tags"), (("A-1", "one", "hot"),))
 SECOND = OverlayPlan(("Control Number", "Title"), (("A-1", "two"),), mode="overlay")
@@ -34,7 +34,8 @@ HASHED = {ROW_HASH: ("00", None)}
 
 
 def _entry(version: int, action: str, import_id: int | None = None, undo_no: int | None = None, **more: Any) -> Entry:
-    return Entry(version, action, import_id, 2 if action == "overlaid" else None, undo_no, more["changes"])
+    line = 2 if action == "overlaid" else None
+    return Entry(version, action, import_id, line, undo_no, more["changes"], more.get("stated", frozenset()))
 
 
 def _replay(entries: Iterable[Entry], **last: str | None) -> list[str]:
@@ -46,7 +47,8 @@ def _replay(entries: Iterable[Entry], **last: str | None) -> list[str]:
 
 
 EDIT = _entry(2, "edited", changes={TITLE: ("one", "mine"), **HASHED})
-OVERLAY = _entry(3, "overlaid", 2, changes={TITLE: ("mine", "two"), ROW_HASH: (None, None)})
+NUMBER: Key = (PROPERTY, "Control Number")
+OVERLAY = _entry(3, "overlaid", 2, changes={TITLE: ("mine", "two"), ROW_HASH: (None, None)}, stated=frozenset({NUMBER}))
 UNDO = _entry(4, "undone", 2, 1, changes={TITLE: ("two", "mine")})
 
 
@@ -68,6 +70,13 @@ def test_an_overlay_that_changes_more_than_its_row_says_is_misplaced() -> None:
     more = {(FIELD, "file_name"): (None, "a.msg"), **OVERLAY.changes}
     assert MISPLACED in _replay([EDIT, OVERLAY._replace(changes=more)], title="two", file_name="a.msg", row_hash=None)
     assert MISPLACED in _replay([EDIT, OVERLAY._replace(line=3)], title="two", row_hash=None)
+
+
+def test_an_overlay_that_states_more_or_less_than_its_row_says_is_misplaced() -> None:
+    for stated in (frozenset[Key](), frozenset({NUMBER, TITLE})):
+        assert MISPLACED in _replay([EDIT, OVERLAY._replace(stated=stated)], title="two", row_hash=None)
+    assert MISPLACED in _replay([EDIT, OVERLAY._replace(whole=frozenset({TAG}))], title="two", row_hash=None)
+    assert MISPLACED in _replay([EDIT._replace(stated=frozenset({NUMBER}))], title="mine", row_hash=None)
 
 
 def test_an_overlay_records_a_date_with_all_that_is_set_with_it() -> None:
@@ -101,6 +110,30 @@ def test_of_two_imports_that_are_undone_the_older_one_first_nothing_is_left() ->
     created: Document = {TITLE: "one", ROW_HASH: "00"}
     assert take_back(created, [second, third], 2, {2}).changes == {}
     assert take_back(created, [second, third], 3, {2, 3}).changes == {TITLE: ("three", "one"), ROW_HASH: (None, "00")}
+
+
+def test_a_value_and_a_tag_that_another_import_states_stay_and_the_hash_comes_back_with_all_values() -> None:
+    hot: Key = (TAG, "hot")
+    first = _entry(2, "overlaid", 2, changes={TITLE: ("one", "two"), hot: (False, True), **HASHED})
+    author = {(PROPERTY, "Author"): ("(absent)", "Ann"), ROW_HASH: (None, None)}
+    second = _entry(3, "overlaid", 3, changes=author, stated=frozenset({TITLE, hot}))
+    created: Document = {TITLE: "one", ROW_HASH: "00"}
+    assert take_back(created, [first, second], 2, {2}) == TakenBack()
+    back = take_back(created, [first, second], 3, {2, 3})
+    assert back.changes == {
+        TITLE: ("two", "one"),
+        hot: (True, False),
+        (PROPERTY, "Author"): ("Ann", "(absent)"),
+        ROW_HASH: (None, "00"),
+    }
+
+
+def test_a_kind_of_links_that_is_stated_as_a_whole_has_no_others() -> None:
+    old: Key = (TAG, "old")
+    first = _entry(2, "overlaid", 2, changes={old: (True, False)})
+    second = _entry(3, "overlaid", 3, changes={(TAG, "cold"): (False, True)})._replace(whole=frozenset({TAG}))
+    assert take_back({old: True}, [first, second], 2, {2}) == TakenBack()
+    assert take_back({old: True}, [first, second._replace(whole=frozenset())], 2, {2}).changes == {old: (False, True)}
 
 
 def test_a_document_stays_for_users_and_not_for_imports_that_are_undone() -> None:

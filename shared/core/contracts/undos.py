@@ -25,6 +25,22 @@ class KeptReason(ResponseModel):
     documents: int
 
 
+class OtherImport(ResponseModel):
+    """Another import of the case, and how many of the documents it has to do with."""
+
+    import_id: int
+    documents: int
+
+
+class UnchangedBy(OtherImport):
+    """Another import of the case, whose rows found documents unchanged which the undo removed or changed."""
+
+    at_most: bool = Field(
+        description="True if chunks of the import do not say which documents they found unchanged, because an earlier "
+        "version imported them: their rows count, and may be of other documents."
+    )
+
+
 class Undo(ResponseModel):
     """An undo of an import, or a dry run of one."""
 
@@ -39,10 +55,18 @@ class Undo(ResponseModel):
     parts: int = Field(description="The parts of the undo, one for each chunk of the file; 0 until it runs.")
     parts_left: int = Field(description="The parts that are neither done nor failed.")
     reasons: list[KeptReason] = Field(description="Why something was kept, with the number of documents.")
-    found_unchanged_by: list[int] = Field(
-        description="Imports of the case, 20 at most, that counted rows as unchanged after this import had begun and "
-        "before the undo was requested, perhaps because of this import. Import their files again if the case is to "
-        "have these rows."
+    found_unchanged_by: list[UnchangedBy] = Field(
+        description="Imports of the case, 20 at most, whose rows found documents unchanged which the undo removed or "
+        "changed, with the number of these documents. Import their files again if the case is to have these rows."
+    )
+    stated_by: list[OtherImport] = Field(
+        description="Imports of the case, 20 at most, that state a value, custodian or tag which this import had set, "
+        "with the number of documents. It stays, as it would be without this import; this is not a conflict."
+    )
+    unrecorded_by: list[OtherImport] = Field(
+        description="Imports of the case, 20 at most, that changed restored documents later, and were done by an "
+        "earlier version, which did not record which values a row states that the document already had. Import their "
+        "files again if their values are to be sure."
     )
     report: str | None = Field(description="The URL of a CSV file of all that was kept; null until it is written.")
     created_at: datetime | None

@@ -3,7 +3,7 @@
 Guaranteed: a writer that holds the locks of its exhibits writes their new versions and one row for each of them in its
 own transaction, so that both or neither exist; a version is written once, by the primary key.
 Not guaranteed: that a writer calls this module. `exhibits.version` is 1 and the number of rows; a difference means that
-one did not.
+one did not. The history of an exhibit that an undo removed stays: entries do not mean that the exhibit exists.
 """
 
 from __future__ import annotations
@@ -24,16 +24,19 @@ from core.exhibit_history import (
     Entry,
     Key,
     Kind,
+    Stated,
     decode_changes,
+    decode_stated,
     describe_fields,
     encode_changes,
+    encode_stated,
 )
 from shell.db.bulk_insert import insert_new
 from shell.tables.exhibits import Exhibits
 from shell.tables.history import ExhibitChanges
 from shell.utils.db_helpers import is_in
 
-_COLUMNS = ("exhibit_id", "version", "action", "user_id", "import_id", "line_no", "undo_no", "changes")
+_COLUMNS = ("exhibit_id", "version", "action", "user_id", "import_id", "line_no", "undo_no", "changes", "stated")
 # Finds every exhibit by its primary key, whatever the number of ids: a scan would wait for locks on other exhibits.
 _RAISE_VERSIONS = text("""
     UPDATE JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS changed
@@ -52,12 +55,13 @@ class Author(NamedTuple):
 
 
 class NewEntry(NamedTuple):
-    """A row to write: the exhibit's version after the change, and for an overlay the line of the file."""
+    """A row to write: the exhibit's version after the change; for an overlay the file's line and what it states."""
 
     exhibit_id: int
     version: int
     changes: Changes
     line_no: int | None = None
+    stated: Stated | None = None
 
 
 def read_fields(exhibit: Exhibits) -> dict[str, str | None]:
@@ -104,10 +108,10 @@ def write_entries(transaction: Session, author: Author, entries: Sequence[NewEnt
             import_id,
             each.line_no,
             undo_no,
-            encode_changes(changes),
+            encode_changes(each.changes),
+            None if each.stated is None else encode_stated(each.stated),
         )
         for each in entries
-        for changes in (each.changes,)
     ]
     insert_new(transaction, ExhibitChanges.__tablename__, _COLUMNS, rows)
 
@@ -140,4 +144,5 @@ def build_entry(row: ExhibitChanges) -> Entry:
         line_no=row.line_no,
         undo_no=row.undo_no,
         created_at=row.created_at_gmt,
+        stated=None if row.stated is None else decode_stated(row.stated),
     )

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from sqlalchemy import BINARY, BigInteger, Integer, SmallInteger, String
-from sqlalchemy.dialects.mysql import MEDIUMTEXT
+from sqlalchemy import BINARY, BigInteger, Index, Integer, SmallInteger, String
+from sqlalchemy.dialects.mysql import MEDIUMBLOB, MEDIUMTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
 from shell.tables.base import Base, Timestamp
@@ -60,6 +60,26 @@ class ImportChunks(Base):
     )
     import_digest: Mapped[bytes | None] = mapped_column(
         BINARY(32), comment="The same of the import after the check, with which it is compared; NULL before"
+    )
+
+
+class ImportUnchanged(Base):
+    """The exhibits that rows of a chunk found unchanged; none for a chunk without such rows."""
+
+    __tablename__ = "import_unchanged"
+    __table_args__ = (Index("ix_import_unchanged_ids", "import_id", "first_id", "last_id"),)
+
+    import_id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The import, imports.id"
+    )
+    chunk_no: Mapped[int] = mapped_column(
+        Integer, primary_key=True, autoincrement=False, comment="The chunk, import_chunks.chunk_no"
+    )
+    first_id: Mapped[int] = mapped_column(BigInteger, comment="The lowest of the exhibits, exhibits.id")
+    last_id: Mapped[int] = mapped_column(BigInteger, comment="The highest of them, exhibits.id")
+    exhibit_ids: Mapped[bytes] = mapped_column(
+        MEDIUMBLOB,
+        comment="Their ids in ascending order, each as its distance from the one before: compressed JSON",
     )
 
 

@@ -10,9 +10,10 @@ from shell.tables.base import NOW, Base, Timestamp
 
 
 class ExhibitChanges(Base):
-    """A change of an exhibit after its creation; rows are inserted and never updated.
+    """A change of an exhibit after its creation; rows are inserted, and never updated or deleted.
 
-    `exhibits.version` is 1 and the number of these rows. There is no foreign key to the exhibit: its writers hold its
+    `exhibits.version` is 1 and the number of these rows. Those of an exhibit that an undo removed stay: a row does not
+    mean that the exhibit exists. There is no foreign key to the exhibit: its writers hold its
     lock, and each insert would take a shared lock on it again.
     """
 
@@ -44,4 +45,8 @@ class ExhibitChanges(Base):
     changes: Mapped[bytes] = mapped_column(
         MEDIUMBLOB,
         comment="Old and new values by field, property, custodian and tag: JSON, or compressed JSON if longer",
+    )
+    stated: Mapped[bytes | None] = mapped_column(
+        MEDIUMBLOB,
+        comment="Names of what the line states and found equal, in the form of changes; NULL if that is not recorded",
     )

@@ -131,6 +131,31 @@ class ImportUndoKept(Base):
     )
 
 
+class ImportUndoOthers(Base):
+    """What other imports have to do with the documents that a part of an undo removed, restored or left."""
+
+    __tablename__ = "import_undo_others"
+
+    import_id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The import, imports.id"
+    )
+    undo_no: Mapped[int] = mapped_column(
+        Integer, primary_key=True, autoincrement=False, comment="The undo, import_undos.undo_no"
+    )
+    chunk_no: Mapped[int] = mapped_column(
+        Integer, primary_key=True, autoincrement=False, comment="The part, import_undo_parts.chunk_no"
+    )
+    kind: Mapped[str] = mapped_column(
+        String(16),
+        primary_key=True,
+        comment="states a value that stays, unchanged (rows found documents so) or unrecorded (what its rows state)",
+    )
+    other_import_id: Mapped[int] = mapped_column(
+        BigInteger, primary_key=True, autoincrement=False, comment="The other import, imports.id"
+    )
+    documents: Mapped[int] = mapped_column(Integer, comment="Documents of the part")
+
+
 class ExhibitTombstones(Base):
     """A document that an undo removed."""
 

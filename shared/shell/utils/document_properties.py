@@ -4,13 +4,14 @@ The stored form is a JSON object, so that MySQL's JSON_EXTRACT can read it. With
 published pattern's form, a YAML scalar that contains that object. Both forms are read, whichever is written.
 
 Guaranteed: the stored form fits the column, measured in bytes; entries that do not fit are dropped whole, largest
-first, and every change is reported. `<nil>` becomes null; a blank cell has no entry.
+first, and every change is reported. `<nil>` becomes null; a blank cell has no entry. Entries are in the order of
+`order_properties`, which depends on nothing but their names and the import that created the exhibit.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from core.codes import WarningCode
@@ -72,14 +73,32 @@ def remove_emojis(text: str) -> str:
     return remove_four_byte_characters(text)[0]
 
 
-def coerce_properties(properties: Properties, limit: ColumnLimit) -> tuple[str | None, list[PropertyChange]]:
-    """Return the stored form that fits the column (None if there are no properties), and the changes."""
+def order_properties(properties: Properties, columns: Sequence[str]) -> dict[str, str | None]:
+    """Return the properties in the order of these columns, those of the creating import, and the others by name.
+
+    Every writer stores this order, so that what one adds and another takes back leaves the same bytes.
+    """
+    positions = {name: position for position, name in enumerate(columns)}
+    return {
+        name: properties[name]
+        for name in sorted(properties, key=lambda each: (positions.get(each, len(positions)), each))
+    }
+
+
+def coerce_properties(
+    properties: Properties, limit: ColumnLimit, columns: Sequence[str] = ()
+) -> tuple[str | None, list[PropertyChange]]:
+    """Return the stored form that fits the column (None if there are no properties), and the changes.
+
+    `columns` are those of the file, whose order is that of the entries.
+    """
     if not properties:
         return None, []
     changes: list[PropertyChange] = []
     kept = {name: _sanitize_value(_normalize_encoding(value)) for name, value in properties.items()}
     if not limit.takes_four_bytes:
         kept = _without_four_bytes(kept, changes)
+    kept = order_properties(kept, columns)
     stored = _drop_until_fits(kept, limit.bytes or TEXT_COLUMN_BYTES, changes)
     return stored, changes
 

@@ -19,16 +19,16 @@ from core.exhibit_history import (
     Entry,
     Key,
     Kind,
+    Stated,
     Value,
     decode_changes,
+    decode_stated,
     describe_fields,
     encode_changes,
-    fold,
-    fold_all,
-    is_live,
-    rename,
+    encode_stated,
     restore_columns,
 )
+from core.imports.history_fold import fold_all, is_live, rename
 
 TITLE, AUTHOR, HOT = Key(Kind.FIELD, "title"), Key(Kind.PROPERTY, "Author"), Key(Kind.TAG, "Hot")
 CUSTODIAN = Key(Kind.CUSTODIAN, "Smith, J.")
@@ -67,6 +67,21 @@ def test_a_change_is_stored_as_json_without_absent_values() -> None:
         b'"properties":{"Author":{"new":"x"},"Pages":{"old":null}},'
         b'"custodians":{"Smith, J.":{"old":false,"new":true}}}'
     )
+
+
+@given(st.sets(st.builds(Key, st.sampled_from(Kind), texts), max_size=40), st.sets(st.sampled_from(Kind)))
+def test_what_is_stated_is_decoded(keys: set[Key], whole: set[Kind]) -> None:
+    stated = Stated(frozenset(keys), frozenset(whole))
+    assert decode_stated(encode_stated(stated)) == stated
+
+
+def test_what_a_row_states_is_stored_as_names_and_unknown_members_are_left_out() -> None:
+    stated = Stated(frozenset([TITLE, HOT]), frozenset([Kind.CUSTODIAN]))
+    assert encode_stated(stated) == b'{"fields":["title"],"tags":["Hot"],"whole":["custodians"]}'
+    assert decode_stated(b'{"fields":["title"],"families":["x"]}') == Stated(frozenset([TITLE]))
+    for damaged in (b"{", b"[]", b'{"whole":["dates"]}', b'{"tags":5}'):
+        with pytest.raises(ValueError, match="damaged"):
+            decode_stated(damaged)
 
 
 @pytest.mark.parametrize("excess", [0, 1])
@@ -141,8 +156,14 @@ class Exhibit:
 
     def write(self, writer: Writer, new: dict[Key, Value], undo_no: int | None = None) -> None:
         made = {key: Change(self.stored[key], value) for key, value in new.items()}
+        stated = None
+        if writer and undo_no is None:
+            # A row of a file names what it finds equal apart from what it changes.
+            stated = Stated(frozenset(key for key, change in made.items() if change.old == change.new))
+            made = {key: change for key, change in made.items() if key not in stated.keys}
         action = Action.OVERLAID if writer else Action.EDITED
-        self.entries.append(Entry(len(self.entries) + 2, action, "ada", made, import_id=writer, undo_no=undo_no))
+        entry = Entry(len(self.entries) + 2, action, "ada", made, import_id=writer, undo_no=undo_no, stated=stated)
+        self.entries.append(entry)
         self.stored |= new
         if undo_no is None:
             self.writes.append((writer, new))
@@ -150,8 +171,7 @@ class Exhibit:
     def undo(self, import_id: int) -> None:
         self.undone.add(import_id)
         folded = fold_all(self.entries, lambda entry: is_live(entry, self.undone))
-        own = {key for entry in self.entries if entry.import_id == import_id for key in entry.changes}
-        self.write(import_id, {key: folded[key].value for key in own}, undo_no=1)
+        self.write(import_id, {key: each.value for key, each in folded.items()}, undo_no=1)
 
     def undo_by_values(self, import_id: int) -> None:
         """The negative control: the old value comes back where the import's value is still stored."""
@@ -218,11 +238,8 @@ def test_the_last_live_entry_is_named() -> None:
     exhibit = Exhibit({TITLE: "A", HOT: False})
     exhibit.write(2, {TITLE: "B", HOT: True})
     exhibit.write(None, {HOT: True})
-    folded = fold(exhibit.entries, HOT, lambda entry: is_live(entry, {2}))
-    assert (folded.value, folded.last_live) == (True, exhibit.entries[1])
-    assert fold(exhibit.entries, TITLE, lambda entry: is_live(entry, {2})) == ("A", None)
-    with pytest.raises(KeyError):
-        fold(exhibit.entries, AUTHOR, lambda entry: is_live(entry, {2}))
+    folded = fold_all(exhibit.entries, lambda entry: is_live(entry, {2}))
+    assert folded == {HOT: (True, exhibit.entries[1]), TITLE: ("A", None)}
 
 
 def test_two_spellings_of_a_name_become_one_key() -> None:
@@ -231,4 +248,4 @@ def test_two_spellings_of_a_name_become_one_key() -> None:
     exhibit.write(None, {Key(Kind.TAG, "HOT"): False})
     renamed = list(rename(exhibit.entries, lambda key: key.name.capitalize()))
     assert [set(entry.changes) for entry in renamed] == [{HOT}, {HOT}]
-    assert fold(renamed, HOT, lambda entry: is_live(entry, set())).value is False
+    assert fold_all(renamed, lambda entry: is_live(entry, set()))[HOT].value is False

@@ -22,6 +22,8 @@ UNDO = {
     "linksRestored": 0,
     "reasons": [],
     "foundUnchangedBy": [],
+    "statedBy": [],
+    "unrecordedBy": [],
 }
 NAME = "Import 7 (a.dat, case 'acme')"
 REASON = {"code": "IN_PRODUCTION", "documents": 3}
@@ -93,8 +95,22 @@ def test_a_dry_run_of_which_parts_failed_says_that_its_counts_are_too_low() -> N
 
 
 def test_imports_that_relied_on_the_documents_are_named() -> None:
-    [advice] = lines(foundUnchangedBy=[8, 9])[1:]
-    assert "rows as unchanged between this import and its undo, perhaps because of it: 8, 9. Import" in advice
+    exact, most = (
+        {"importId": 8, "documents": 1, "atMost": False},
+        {"importId": 9, "documents": 1_200, "atMost": True},
+    )
+    [advice] = lines(foundUnchangedBy=[exact, most])[1:]
+    assert "unchanged that the undo removed or changed: import 8 (1 document), import 9 (at most 1,200 doc" in advice
+    [advice] = lines(foundUnchangedBy=[exact], dryRun=True)[1:-1]
+    assert "unchanged that the undo would remove or change: import 8 (1 document). Import their files" in advice
+
+
+def test_imports_that_state_what_stays_and_imports_of_earlier_versions_are_named() -> None:
+    stated, unrecorded = lines(
+        statedBy=[{"importId": 8, "documents": 3}], unrecordedBy=[{"importId": 5, "documents": 1}]
+    )[1:]
+    assert stated == "Values that other imports state, too, stay; this is no conflict: import 8 (3 documents)."
+    assert "changed restored documents later: import 5 (1 document). Values that" in unrecorded
 
 
 def test_an_import_of_nothing_has_nothing_to_undo() -> None:
@@ -102,7 +118,7 @@ def test_an_import_of_nothing_has_nothing_to_undo() -> None:
 
 
 def test_an_import_that_was_undone_before_is_not_reported_as_undone_now() -> None:
-    assert lines(was_undone_before=True, foundUnchangedBy=[8]) == [
+    assert lines(was_undone_before=True, foundUnchangedBy=[{"importId": 8, "documents": 1, "atMost": False}]) == [
         f"{NAME} was undone before: 0 documents removed, 1,200 restored, 0 kept. Nothing was changed now."
     ]
 

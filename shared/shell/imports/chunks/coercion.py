@@ -158,7 +158,7 @@ class RowCoercer:
         return stored
 
     def _coerce_properties(self, row: Row) -> str | None:
-        stored, changes = coerce_properties(row.properties, self.exhibits["document_properties"])
+        stored, changes = coerce_properties(row.properties, self.exhibits["document_properties"], self.layout.names)
         row.changes += [
             ValueChange(change.code, change.name, change.message, row.properties.get(change.name), change.stored_bytes)
             for change in changes

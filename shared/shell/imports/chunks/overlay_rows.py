@@ -6,7 +6,7 @@ for a check without. Reading is bounded: the exhibits of a chunk can take 64 KB 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sqlalchemy.orm import Session
@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from core.bates_numbers import describe_shared_number
 from core.codes import Rejection
 from core.errors import ConflictError, UnavailableError
-from core.exhibit_history import Change, Changes, Key, Kind
+from core.exhibit_history import Change, Changes, Key, Kind, Stated
 from core.imports.overlay import RowOverlay
 from core.load_file.rows import RowError, ValueChange
 from core.load_mode import OverlayKey
@@ -33,17 +33,22 @@ from shell.imports.chunks.overlay_store import (
     read_documents,
     slice_exhibits,
 )
-from shell.imports.chunks.overlay_values import ValueChanges, compare_values
+from shell.imports.chunks.overlay_values import ValueChanges, compare_values, list_stated
 from shell.imports.chunks.results import RowResults
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 from shell.utils.document_properties import PropertyChange
 
 
 class _LinkChanges(NamedTuple):
-    """The links of one exhibit that change: the names' kinds, ids and names as stored."""
+    """The links of one exhibit that change: the names' kinds, ids and names as stored; and those that the row states.
+
+    Where the names of a row replace others, it states the kind as a whole.
+    """
 
     added: Sequence[tuple[NameKind, int, str]] = ()
     removed: Sequence[tuple[NameKind, int, str]] = ()
+    stated: frozenset[Key] = frozenset()
+    whole: frozenset[Kind] = frozenset()
 
 
 class OverlaidRow(NamedTuple):
@@ -54,6 +59,7 @@ class OverlaidRow(NamedTuple):
     update: ExhibitUpdate
     changes: Changes
     links: _LinkChanges
+    stated: Stated
 
 
 class ChunkOverlay:
@@ -133,7 +139,11 @@ class ChunkOverlay:
         links = self._find_link_changes(transaction, targets)
         rows = {exhibit.id: row for row, exhibit in targets}
         for part in slice_exhibits([exhibit for _, exhibit in targets]):
-            ids = [each.id for each in part if each.id in links or not self._has_values(rows[each.id], each)]
+            ids = [
+                each.id
+                for each in part
+                if _changes_links(links.get(each.id)) or not self._has_values(rows[each.id], each)
+            ]
             stored = read_documents(transaction, ids)
             decided = (
                 self._decide(rows[each.id], each, stored.get(each.id), links.get(each.id, _LinkChanges()))
@@ -148,8 +158,9 @@ class ChunkOverlay:
         if stored is None:
             self._results.unchanged.append((row, exhibit.id))
             return None
-        values = ValueChanges({}, stored.columns, stored.properties)
-        if not self._has_values(row, exhibit):
+        if self._has_values(row, exhibit):
+            values = ValueChanges({}, stored.columns, stored.properties, list_stated(self._overlay, row, stored))
+        else:
             if not row.values:
                 raise UnavailableError("an exhibit was changed after the chunk was read; the chunk is read again")
             row, values = self._compare(row, stored)
@@ -159,7 +170,7 @@ class ChunkOverlay:
             return None
         row_hash = None if values.changes else exhibit.row_hash
         update = ExhibitUpdate(exhibit.id, values.columns, values.properties, row_hash)
-        return OverlaidRow(row, exhibit, update, changes, links)
+        return OverlaidRow(row, exhibit, update, changes, links, Stated(values.stated | links.stated, links.whole))
 
     def _has_values(self, row: StorableRow, exhibit: KeyedExhibit) -> bool:
         """Return whether the hash alone proves that the row changes no value of the exhibit.
@@ -193,10 +204,19 @@ class ChunkOverlay:
                 added = [(kind, name_id, name) for name_id, name in names.items() if name_id not in there]
                 gone = {} if not self._overlay.replaces_names else there
                 removed = [(kind, name_id, name) for name_id, name in gone.items() if name_id not in names]
-                if added or removed:
-                    before = found.get(exhibit_id, _LinkChanges())
-                    found[exhibit_id] = _LinkChanges([*before.added, *added], [*before.removed, *removed])
+                stated, whole = self._state(kind, names.values(), {name for _, _, name in added})
+                before = found.get(exhibit_id, _LinkChanges())
+                changed = ([*before.added, *added], [*before.removed, *removed])
+                found[exhibit_id] = _LinkChanges(*changed, before.stated | stated, before.whole | whole)
         return found
+
+    def _state(
+        self, kind: NameKind, names: Iterable[str], added: Container[str]
+    ) -> tuple[frozenset[Key], frozenset[Kind]]:
+        """Return the links that a row states, without those that it adds, or the kind as a whole."""
+        if self._overlay.replaces_names:
+            return frozenset(), frozenset([Kind(kind.table)])
+        return frozenset(Key(Kind(kind.table), name) for name in names if name not in added), frozenset()
 
     def _touches(self, kind: NameKind, row: StorableRow) -> bool:
         """Return whether the row can change links: it has names, or blanks clear what the file has a column for."""
@@ -217,10 +237,14 @@ def compare_overlay(transaction: Session, chunk_input: ChunkInput, results: RowR
     """Add the results that an overlay would have; locks and writes nothing. The ids of new exhibits are 0."""
     overlay = ChunkOverlay(chunk_input, results)
     for part in overlay.decide(transaction, overlay.find_targets(transaction, locked=False)):
-        for row, exhibit, _, changes, _ in part:
+        for row, exhibit, _, changes, *_ in part:
             results.updated.append((row, exhibit.id))
             results.updates.add(chunk_input.layout, row.source.line_no, exhibit.control_number, changes)
     results.inserted += ((row, 0) for row in overlay.new)
+
+
+def _changes_links(links: _LinkChanges | None) -> bool:
+    return links is not None and bool(links.added or links.removed)
 
 
 def _list_changes(values: ValueChanges, exhibit: KeyedExhibit, links: _LinkChanges) -> Changes:

@@ -22,7 +22,7 @@ from shell.db.bulk_insert import overwrite_versioned
 from shell.db.group_concat import select_packed_rows
 from shell.db.sql_literals import execute_literal, format_match
 from shell.tables.name_kinds import NameKind
-from shell.utils.document_properties import parse_properties
+from shell.utils.document_properties import Properties, order_properties, parse_properties
 
 SLICE_BYTES, SLICE_ROWS = 1_000_000, 500
 _KEY_COLUMNS = (
@@ -36,6 +36,11 @@ _DELETE_LINKS = """
     DELETE pair FROM JSON_TABLE(:pairs, '$[*]' COLUMNS (exhibit BIGINT PATH '$[0]', name BIGINT PATH '$[1]')) AS gone
     STRAIGHT_JOIN {table} AS pair FORCE INDEX (PRIMARY) ON pair.exhibit_id = gone.exhibit AND pair.{key} = gone.name
 """
+_FILE_COLUMNS = text(
+    "SELECT i.id, JSON_EXTRACT(i.layout, '$.names') AS names "
+    "FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS creators "
+    "STRAIGHT_JOIN imports AS i FORCE INDEX (PRIMARY) ON i.id = creators.id"
+)
 # Of custodians; the names of the table and the column are replaced for tags.
 _SET_MAKERS = """
     UPDATE JSON_TABLE(:links, '$[*]' COLUMNS (
@@ -58,12 +63,36 @@ class KeyedExhibit(NamedTuple):
     page_set_id: int | None = None
 
 
+class FileColumns:
+    """The columns of the files of these imports, which are read together when the first of them is needed."""
+
+    def __init__(self, transaction: Session, import_ids: Collection[int]) -> None:
+        self._transaction, self._import_ids = transaction, import_ids
+        self._found: dict[int, Sequence[str]] | None = None
+
+    def get(self, import_id: int) -> Sequence[str]:
+        """Return the names of the columns in their order; none for an import without a layout."""
+        if self._found is None:
+            rows = self._transaction.execute(_FILE_COLUMNS, {"ids": json.dumps(sorted(self._import_ids))})
+            self._found = {row.id: json.loads(row.names) for row in rows if row.names}
+        return self._found.get(import_id, ())
+
+
 class StoredDocument(NamedTuple):
-    """The values of an exhibit, also by column, and the stored form of its properties."""
+    """The values of an exhibit, also by column, the stored form of its properties, and the import that created it.
+
+    `files` has the columns of that import's file, in whose order properties are stored.
+    """
 
     document: OverlaidDocument
     columns: Mapping[str, Any]
     properties: str | None
+    import_id: int
+    files: FileColumns
+
+    def order(self, properties: Properties) -> dict[str, str | None]:
+        """Return properties of the exhibit in the order in which they are stored."""
+        return order_properties(properties, self.files.get(self.import_id))
 
 
 class ExhibitUpdate(NamedTuple):
@@ -112,15 +141,21 @@ def read_documents(transaction: Session, ids: Sequence[int]) -> dict[int, Stored
     if not ids:
         return {}
     columns = ", ".join(OVERLAID_COLUMNS)
-    statement = f"SELECT id, document_properties, {columns} FROM exhibits WHERE {format_match('id', ids)}"  # noqa: S608
-    found: Iterable[Any] = execute_literal(transaction.connection(), statement, "SELECT exhibits")
-    return {exhibit_id: _read_document(properties, values) for exhibit_id, properties, *values in found}
+    statement = f"SELECT id, import_id, document_properties, {columns} FROM exhibits WHERE {format_match('id', ids)}"  # noqa: S608
+    found: list[Any] = list(execute_literal(transaction.connection(), statement, "SELECT exhibits"))
+    files = FileColumns(transaction, {import_id for _, import_id, *_ in found})
+    return {
+        exhibit_id: StoredDocument(*_read_document(properties, values), import_id, files)
+        for exhibit_id, import_id, properties, *values in found
+    }
 
 
-def _read_document(properties: str | None, values: Sequence[Any]) -> StoredDocument:
+def _read_document(
+    properties: str | None, values: Sequence[Any]
+) -> tuple[OverlaidDocument, Mapping[str, Any], str | None]:
     columns = dict(zip(OVERLAID_COLUMNS, values, strict=True))
     entries = {} if properties is None else parse_properties(properties)
-    return StoredDocument(OverlaidDocument(describe_fields(columns), entries), columns, properties)
+    return OverlaidDocument(describe_fields(columns), entries), columns, properties
 
 
 def update_exhibits(transaction: Session, updates: Sequence[ExhibitUpdate]) -> None:

@@ -6,24 +6,33 @@ together if any of it differs, so that the history never combines the values of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from core.exhibit_dates import DATE_FIELDS
 from core.exhibit_history import ABSENT, Change, Changes, Key, Kind, Value, describe_fields, restore_columns
-from core.imports.overlay import OVERLAID_COLUMNS, OverlaidDocument, RowOverlay
+from core.imports.overlay import OVERLAID_COLUMNS, OverlaidDocument, PropertyChanges, RowOverlay
 from shell.db.column_limits import ColumnLimit
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.imports.chunks.overlay_store import StoredDocument
-from shell.utils.document_properties import PropertyChange, merge_properties, parse_properties, serialize_properties
+from shell.utils.document_properties import (
+    PropertyChange,
+    merge_properties,
+    parse_properties,
+    serialize_properties,
+)
 
 
 class ValueChanges(NamedTuple):
-    """What a row changes besides links, and the values of its exhibit's columns afterwards."""
+    """What a row changes besides links, and the values of its exhibit's columns afterwards.
+
+    `stated` is what the row says besides its changes, and the exhibit has already.
+    """
 
     changes: Changes
     columns: Mapping[str, Any]
     properties: str | None
+    stated: frozenset[Key] = frozenset()
 
 
 def compare_values(
@@ -37,13 +46,30 @@ def compare_values(
     changes = {Key(Kind.FIELD, name): Change(before.fields[name], value) for name, value in fields.items()}
     differing = dict(_compare_properties(before.properties, merged))
     changes |= differing
+    stated = _list_stated(given, properties, {each.name for each in dropped})
     if not changes:
-        return ValueChanges({}, stored.columns, stored.properties), dropped
+        return ValueChanges({}, stored.columns, stored.properties, stated), dropped
     for key in overlay.find_companions(cells, before, properties, changes.keys()):
         changes.setdefault(key, _repeat(before, key))
     columns = {**stored.columns, **restore_columns(fields, stored.columns["date_precision"])}
+    if merged.keys() - before.properties.keys():
+        merged = stored.order(merged)
     text = (serialize_properties(merged) if merged else None) if differing else stored.properties
-    return ValueChanges(changes, columns, text), dropped
+    return ValueChanges(changes, columns, text, stated.difference(changes)), dropped
+
+
+def list_stated(overlay: RowOverlay, row: StorableRow, stored: StoredDocument) -> frozenset[Key]:
+    """Return all that a row says besides links, if its hash proves that the exhibit has its values."""
+    cells, same = row.source.cells or (), stored.document
+    return _list_stated(overlay.find_fields(cells, same, same), overlay.find_properties(cells, same), ())
+
+
+def _list_stated(
+    given: Mapping[str, str | None], properties: PropertyChanges, dropped: Container[str]
+) -> frozenset[Key]:
+    names = (*properties.given, *properties.removed)
+    kept = (Key(Kind.PROPERTY, name) for name in names if name not in dropped)
+    return frozenset([*(Key(Kind.FIELD, name) for name in given), *kept])
 
 
 def _read_values(row: StorableRow) -> OverlaidDocument:

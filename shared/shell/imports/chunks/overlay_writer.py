@@ -65,4 +65,4 @@ class OverlayWriter:
 
 def _build_entry(overlaid: OverlaidRow) -> NewEntry:
     exhibit = overlaid.exhibit
-    return NewEntry(exhibit.id, exhibit.version + 1, overlaid.changes, overlaid.row.source.line_no)
+    return NewEntry(exhibit.id, exhibit.version + 1, overlaid.changes, overlaid.row.source.line_no, overlaid.stated)

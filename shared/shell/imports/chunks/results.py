@@ -16,6 +16,7 @@ from core.codes import VolumeCode, WarningCode
 from core.events import Event, rows_changed
 from core.imports.check_updates import Updates
 from core.imports.chunk_facts import Occurrence
+from core.imports.id_lists import encode_ids
 from core.load_file.encoding import replace_surrogates
 from core.load_file.layout import Layout
 from core.load_file.original_lines import find_original_line
@@ -29,6 +30,7 @@ from shell.tables.name_kinds import NAME_KINDS
 
 MAX_ORIGINAL_BYTES = 1024
 MAX_COLUMN_CHARACTERS, MAX_MESSAGE_CHARACTERS = 255, 1000
+_UNCHANGED_COLUMNS = ("import_id", "chunk_no", "first_id", "last_id", "exhibit_ids")
 NAME_COLUMNS = ("import_id", "chunk_no", "seq", "kind", "name", "line_no", "column_name")
 
 
@@ -78,12 +80,20 @@ def write_results(
     insert_new(transaction, "import_warnings", WarningRow._fields, warnings)
     occurrences = [(chunk.import_id, chunk.chunk_no, seq, *each) for seq, each in enumerate(list_occurrences(results))]
     insert_new(transaction, "import_name_occurrences", NAME_COLUMNS, occurrences)
+    write_unchanged(transaction, chunk, [exhibit_id for _, exhibit_id in results.unchanged])
     counts = Counts(
         *(len(results.inserted), len(results.unchanged), len(results.updated)),
         *(len(results.rejected), len(warnings)),
     )
     digest = None if chunk.check_digest is None else results.compute_digest()
     return ChunkOutcome(ChunkStatus.DONE, counts, list(_build_events(tenant_id, chunk, rows)), digest)
+
+
+def write_unchanged(transaction: Session, chunk: ImportChunks, exhibit_ids: Sequence[int]) -> None:
+    """Store which exhibits rows of the chunk found unchanged: nothing else of such rows is stored."""
+    if exhibit_ids:
+        row = (chunk.import_id, chunk.chunk_no, min(exhibit_ids), max(exhibit_ids), encode_ids(exhibit_ids))
+        insert_new(transaction, "import_unchanged", _UNCHANGED_COLUMNS, [row])
 
 
 def _build_rejections(

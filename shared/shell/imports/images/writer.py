@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from sqlalchemy.orm import Session
 
 from core.errors import ImportNotRunningError
-from core.exhibit_history import PAGE_SET, Action, Change, Key, Kind
+from core.exhibit_history import PAGE_SET, Action, Change, Key, Kind, Stated
 from core.statuses import ChunkStatus, ImportPhase
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.exhibits.history import Author, NewEntry, write_entries
 from shell.imports.check_results import write_findings
 from shell.imports.chunks.file_links import store_counts
+from shell.imports.chunks.results import write_unchanged
 from shell.imports.chunks.writer import WriteResult, emit_row_counts, find_result, lock_chunk
 from shell.imports.completion import ChunkOutcome, RejectionRow, WarningRow, complete_chunk
 from shell.imports.images.decisions import ImageResults, Target, decide
@@ -79,6 +80,7 @@ def _write_findings(transaction: Session, images: ImageChunk, results: ImageResu
 def _write(transaction: Session, images: ImageChunk, results: ImageResults) -> ChunkOutcome:
     _write_pages(transaction, images, [*results.imported, *results.updated])
     insert_new(transaction, "import_rejections", RejectionRow._fields, list(build_rejections(images, results)))
+    write_unchanged(transaction, images.chunk, [each.exhibit.id for each in results.unchanged if each.exhibit])
     warnings = list(build_warnings(images, results))
     insert_new(transaction, "import_warnings", WarningRow._fields, warnings)
     return build_outcome(images, results, len(warnings), with_events=True)
@@ -95,7 +97,7 @@ def _write_pages(transaction: Session, images: ImageChunk, targets: Sequence[Tar
         page_sets[exhibit.id] = page_set = new[read.document.line_no]
         old = None if exhibit.page_set_id is None else str(exhibit.page_set_id)
         changes = {_KEY: Change(old, str(page_set))}
-        entries.append(NewEntry(exhibit.id, exhibit.version + 1, changes, read.document.line_no))
+        entries.append(NewEntry(exhibit.id, exhibit.version + 1, changes, read.document.line_no, Stated()))
     set_page_sets(transaction, page_sets)
     write_entries(transaction, Author(Action.OVERLAID, images.import_record.user_id, images.chunk.import_id), entries)
 

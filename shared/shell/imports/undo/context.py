@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
-from core.exhibit_history import Entry, is_live
+from core.exhibit_history import Entry
+from core.imports.history_fold import is_live
 from core.imports.undo import Kept
 from core.statuses import UNDONE_STATUSES
 from shell.imports.chunks.overlay_store import KeyedExhibit
@@ -58,14 +61,29 @@ class KeptDocument(NamedTuple):
     kept: Sequence[Kept]
 
 
+class OtherKind(StrEnum):
+    """What another import has to do with a document: values of `import_undo_others.kind`."""
+
+    # It counts, and states a value that therefore stays: no conflict.
+    STATES = "states"
+    # A row of it found the document unchanged, which the undo has removed or changed.
+    UNCHANGED = "unchanged"
+    # It changed the restored document later, when it was not recorded what a row states.
+    UNRECORDED = "unrecorded"
+
+
 @dataclass
 class PartResult:
-    """What one part of an undo did: counts of documents and links, and what it kept."""
+    """What one part of an undo did: the ids of the documents that it restored and removed, and what it kept.
 
-    restored: int = 0
-    removed: int = 0
+    `others` counts documents by what another import has to do with them, and by that import.
+    """
+
+    restored: list[int] = field(default_factory=list)
+    removed: list[int] = field(default_factory=list)
     links_restored: int = 0
     kept: list[KeptDocument] = field(default_factory=list)
+    others: Counter[tuple[OtherKind, int]] = field(default_factory=Counter)
 
     def keep(self, exhibit: KeyedExhibit, line_no: int, kept: Sequence[Kept]) -> None:
         """Add what was kept of a document, if that is anything."""
@@ -76,8 +94,8 @@ class PartResult:
         """Return the counts by column of `import_undo_parts`."""
         kept = len({each.exhibit_id for each in self.kept})
         return {
-            "restored": self.restored,
-            "removed": self.removed,
+            "restored": len(self.restored),
+            "removed": len(self.removed),
             "kept": kept,
             "links_restored": self.links_restored,
         }

@@ -13,7 +13,8 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 
 from sqlalchemy.orm import Session
 
-from core.exhibit_history import Entry, Key, Kind, fold
+from core.exhibit_history import Entry, Key, Kind
+from core.imports.history_fold import fold_all
 from core.imports.undo import Kept
 from shell.imports.chunks.overlay_store import KeyedExhibit
 from shell.imports.undo.context import CreatedDocument, UndoContext
@@ -101,7 +102,7 @@ def _is_attached(context: UndoContext, child: Attachment, entries: Sequence[Entr
     is_own = child.import_id == context.import_record.id
     if not any(_PARENT in entry.changes for entry in entries):
         return is_own or child.id > parents[child.parent]
-    value, last_live = fold(entries, _PARENT, context.is_live)
+    value, last_live = fold_all(entries, context.is_live)[_PARENT]
     if value != child.parent:
         return False
     if last_live is None or last_live.created_at is None:

@@ -47,5 +47,6 @@ def _slice_by_stored_bytes(reading: Session, exhibit_ids: Sequence[int]) -> Iter
 
 
 def _measure(entry: Entry) -> int:
-    """Return the characters of the values of an entry."""
-    return sum(len(value) for value in chain.from_iterable(entry.changes.values()) if isinstance(value, str))
+    """Return the characters of the values of an entry, and of the names that it states."""
+    stated = 0 if entry.stated is None else sum(len(key.name) for key in entry.stated.keys)
+    return stated + sum(len(value) for value in chain.from_iterable(entry.changes.values()) if isinstance(value, str))

@@ -22,10 +22,11 @@ from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.imports.chunks.file_links import unlink_files
 from shell.imports.chunks.overlay_store import lock_exhibits
-from shell.imports.undo.context import CreatedDocument, KeptDocument, PartResult, UndoContext, read_context
+from shell.imports.undo.context import CreatedDocument, KeptDocument, OtherKind, PartResult, UndoContext, read_context
 from shell.imports.undo.messages import build_completion
 from shell.imports.undo.removal import remove_documents
 from shell.imports.undo.restoring import restore_documents
+from shell.imports.undo.unchanged import count_unchanged
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos
@@ -33,12 +34,13 @@ from shell.utils.db_helpers import count_changed_rows, retry_on_db_conflict
 
 MAX_NAME_CHARACTERS = 1024
 _PATHS = frozenset(Key(Kind.FIELD, name) for name in ("native_path", "text_path"))
+_OTHERS = ("import_id", "undo_no", "chunk_no", "kind", "other_import_id", "documents")
 _KEPT = (
     *("import_id", "undo_no", "line_no", "seq", "exhibit_id", "control_number", "code", "kind", "name"),
     *("by_user", "by_import", "by_production", "by_document"),
 )
 _PART = "FROM import_undo_parts WHERE import_id = :import_id AND undo_no = :undo_no AND chunk_no = :chunk_no FOR UPDATE"
-_LOCK = text(f"SELECT status, first_line, last_line {_PART} SKIP LOCKED")
+_LOCK = text(f"SELECT status, chunk_no, first_line, last_line {_PART} SKIP LOCKED")
 _WAIT = text(f"SELECT status {_PART}")
 _LINES = "import_id = :import_id AND line_no BETWEEN :first_line AND :last_line"
 _CREATED = text(
@@ -99,6 +101,8 @@ def undo_part(part: PartKey) -> str | None:
             context = read_context(transaction, transaction.get_one(Imports, part.import_id), undo)
             result = _try_part(transaction, context, found)
             insert_new(transaction, "import_undo_kept", _KEPT, list(_build_kept(part, result)))
+            others = [(*part, kind.value, other, documents) for (kind, other), documents in result.others.items()]
+            insert_new(transaction, "import_undo_others", _OTHERS, others)
             complete_part(transaction, part, ChunkStatus.DONE, context.import_record.tenant_id, result.count())
     except ImportNotRunningError as stopped:
         return stopped.status
@@ -137,6 +141,8 @@ def _do_part(transaction: Session, context: UndoContext, part: Any) -> PartResul
         remove_documents(transaction, context, documents, result)
     others = [locked[each] for each in overlaid if each in locked and each not in created]
     restore_documents(transaction, context, others, overlaid, result)
+    for other, found in count_unchanged(transaction, context, part.chunk_no, result).items():
+        result.others[OtherKind.UNCHANGED, other] = found
     if context.import_record.volume_id is not None:
         unlink_files(transaction, **values, kept=_list_with_files(created, result.kept))
     return result

@@ -5,6 +5,7 @@ Guaranteed: no call reads another tenant's rows; pages follow each other by key.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +13,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
-from core.contracts.undos import KeptItem, KeptPage, KeptReason, Undo
+from core.contracts.undos import KeptItem, KeptPage, KeptReason, OtherImport, UnchangedBy, Undo
 from core.errors import NotFoundError
 from core.imports.report_files import build_kept_key
 from core.pagination import decode_cursor, paginate
@@ -20,6 +21,7 @@ from core.statuses import UndoStatus
 from shell.aws.presigned_urls import presign_get
 from shell.db.session import session
 from shell.imports.queries import require_import
+from shell.imports.undo.context import OtherKind
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos
@@ -36,13 +38,21 @@ _REASONS = text(
     "SELECT code, COUNT(DISTINCT exhibit_id) AS documents FROM import_undo_kept "
     "WHERE import_id = :import_id AND undo_no = :undo_no GROUP BY code ORDER BY code"
 )
-# Imports of a case can run at the same time: which began first says nothing, when their chunks were committed does.
-_UNCHANGED = text(
-    "SELECT i.id FROM imports AS i WHERE i.case_id = :case_id AND i.id <> :import_id AND i.unchanged > 0 "  # noqa: S608
-    "AND i.status NOT IN ('undone', 'undone_with_conflicts') AND EXISTS (SELECT 1 FROM import_chunks AS k "
-    "WHERE k.import_id = i.id AND k.unchanged > 0 AND k.finished_at < :requested AND k.finished_at > "
-    "(SELECT MIN(finished_at) FROM import_chunks WHERE import_id = :import_id AND status = 'done')) "
-    f"ORDER BY i.id LIMIT {MAX_LISTED_IMPORTS}"
+_OTHERS = text(
+    "SELECT kind, other_import_id, SUM(documents) AS documents FROM import_undo_others "
+    "WHERE import_id = :import_id AND undo_no = :undo_no GROUP BY kind, other_import_id ORDER BY kind, other_import_id"
+)
+# Chunks of versions that did not store which documents they found unchanged. Imports of a case can run at the same
+# time: which began first says nothing, when their chunks were committed does.
+_UNLISTED = text(
+    "SELECT i.id, SUM(k.unchanged) AS found FROM imports AS i JOIN import_chunks AS k ON k.import_id = i.id "  # noqa: S608
+    "AND k.unchanged > 0 AND k.finished_at < :requested AND k.finished_at > "
+    "(SELECT MIN(finished_at) FROM import_chunks WHERE import_id = :import_id AND status = 'done') "
+    "WHERE i.case_id = :case_id AND i.id <> :import_id AND i.unchanged > 0 "
+    "AND i.phase = 'import' AND i.status NOT IN ('undone', 'undone_with_conflicts') "
+    "AND NOT EXISTS (SELECT 1 FROM import_unchanged AS u "
+    "WHERE u.import_id = k.import_id AND u.chunk_no = k.chunk_no) "
+    f"GROUP BY i.id ORDER BY i.id LIMIT {MAX_LISTED_IMPORTS}"
 )
 _PAGE = text(
     "SELECT line_no, seq, exhibit_id, control_number, code, kind, name, by_user, by_import, by_production, by_document "
@@ -103,7 +113,9 @@ def describe_undo(reading: Session, import_record: Imports, undo: ImportUndos | 
     place = {"import_id": import_record.id, "undo_no": 0 if undo is None else undo.undo_no}
     sums = reading.execute(_SUMS, place).one()._mapping
     reasons = [KeptReason(code=row.code, documents=row.documents) for row in reading.execute(_REASONS, place)]
-    unchanged = {**place, "case_id": import_record.case_id, "requested": undo and undo.created_at}
+    others = _read_others(reading, place)
+    unlisted = {**place, "case_id": import_record.case_id, "requested": undo and undo.created_at}
+    at_most = {row.id: int(row.found) for row in reading.execute(_UNLISTED, unlisted)}
     return Undo(
         import_id=import_record.id,
         undo_no=None if undo is None else undo.undo_no,
@@ -113,11 +125,32 @@ def describe_undo(reading: Session, import_record: Imports, undo: ImportUndos | 
         parts=undo.parts if undo else 0,
         parts_left=undo.parts_left if undo else 0,
         reasons=reasons,
-        found_unchanged_by=list(reading.execute(_UNCHANGED, unchanged).scalars()),
+        found_unchanged_by=_list_unchanged(others[OtherKind.UNCHANGED], at_most),
+        stated_by=_list_others(others[OtherKind.STATES]),
+        unrecorded_by=_list_others(others[OtherKind.UNRECORDED]),
         report=None,
         created_at=_in_utc(undo.created_at) if undo else None,
         finished_at=_in_utc(undo.finished_at) if undo else None,
     )
+
+
+def _read_others(reading: Session, place: Mapping[str, int]) -> dict[OtherKind, dict[int, int]]:
+    """Return the documents by what another import has to do with them, and by that import."""
+    found: dict[OtherKind, dict[int, int]] = {kind: {} for kind in OtherKind}
+    for kind, other, documents in reading.execute(_OTHERS, place):
+        found[OtherKind(kind)][other] = int(documents)
+    return found
+
+
+def _list_others(documents: Mapping[int, int]) -> list[OtherImport]:
+    return [OtherImport(import_id=each, documents=documents[each]) for each in sorted(documents)[:MAX_LISTED_IMPORTS]]
+
+
+def _list_unchanged(exact: Mapping[int, int], at_most: Mapping[int, int]) -> list[UnchangedBy]:
+    return [
+        UnchangedBy(import_id=each, documents=exact.get(each, 0) + at_most.get(each, 0), at_most=each in at_most)
+        for each in sorted(exact.keys() | at_most.keys())[:MAX_LISTED_IMPORTS]
+    ]
 
 
 def _in_utc(timestamp: datetime | None) -> datetime | None:

@@ -1,7 +1,7 @@
 """Remove the documents that an import created, unless something that counts has happened to them since.
 
-Guaranteed: whether a document is removed is decided under its lock. It is removed with its links and its history, and a
-tombstone remains. A document that users or imports that count have changed, that has an attachment which stays, or that
+Guaranteed: whether a document is removed is decided under its lock. It is removed with its links; its history and a
+tombstone remain. A document that users or imports that count have changed, that has an attachment which stays, or that
 has Bates numbers, stays as it is.
 """
 
@@ -46,7 +46,7 @@ def remove_documents(
         else:
             gone.append(each)
     _delete(transaction, context, gone)
-    result.removed += len(gone)
+    result.removed += [each.exhibit.id for each in gone]
 
 
 def find_reasons(reading: Session, context: UndoContext, created: Collection[KeyedExhibit]) -> dict[int, list[Kept]]:
@@ -78,7 +78,6 @@ def _delete(transaction: Session, context: UndoContext, gone: Sequence[CreatedDo
     changed = sorted(each.exhibit.id for each in gone if each.exhibit.version > 1)
     for histories in read_histories(transaction, changed):
         delete_pages(transaction, (entry for entries in histories.values() for entry in entries))
-    delete_rows(transaction, "exhibit_changes", "exhibit_id", changed)
     for table in (*(kind.link_table for kind in NAME_KINDS), "exhibit_files"):
         delete_rows(transaction, table, "exhibit_id", ids)
     try:

@@ -16,8 +16,9 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from core.codes import KeptCode
-from core.exhibit_history import ABSENT, PAGE_SET, Action, Entry, Key, Kind, Value, rename, restore_columns
-from core.imports.undo import Kept, Restored, drop_properties, find_last_versions, find_link_maker, restore
+from core.exhibit_history import ABSENT, PAGE_SET, Action, Entry, Key, Kind, Value, restore_columns
+from core.imports.history_fold import LINKS, rename
+from core.imports.undo import ROW_HASH, Kept, Restored, drop_properties, find_link_maker, list_changed, restore
 from core.slices import slice_by_size
 from shell.db.column_limits import column_limits
 from shell.exhibits.history import Author, NewEntry, write_entries
@@ -34,15 +35,14 @@ from shell.imports.chunks.overlay_store import (
     update_exhibits,
     update_link_makers,
 )
-from shell.imports.undo.context import PartResult, UndoContext
+from shell.imports.undo.context import OtherKind, PartResult, UndoContext
 from shell.imports.undo.histories import read_histories
 from shell.imports.undo.names import KINDS, FoundNames, add_names, find_names
 from shell.imports.undo.pages import delete_unused_pages, restore_page_sets
 from shell.tables.name_kinds import NameKind
 from shell.utils.document_properties import TEXT_COLUMN_BYTES, serialize_properties
 
-_ROW_HASH, _PAGE_SET = Key(Kind.FIELD, "row_hash"), Key(Kind.FIELD, PAGE_SET)
-_LINKS = (Kind.CUSTODIAN, Kind.TAG)
+_PAGE_SET = Key(Kind.FIELD, PAGE_SET)
 _CREATORS = text(
     "SELECT e.id, i.user_id FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS wanted "
     "STRAIGHT_JOIN exhibits AS e ON e.id = wanted.id JOIN imports AS i ON i.id = e.import_id"
@@ -94,22 +94,30 @@ def _restore_slice(
     names = find_names(transaction, context, chain.from_iterable(histories.values()))
     links = {
         kind: list_links(transaction, KINDS[kind], ids) if any(key.kind == kind for key in names) else {}
-        for kind in _LINKS
+        for kind in LINKS
     }
     documents = []
     for each in exhibits:
         entries = list(rename(histories[each.id], lambda key: names[key].name if key in names else key.name))
-        linked = {Key(kind, name) for kind in _LINKS for name in links[kind].get(each.id, {}).values()}
+        linked = {Key(kind, name) for kind in LINKS for name in links[kind].get(each.id, {}).values()}
         restored = _decide(context, each, stored[each.id], entries, linked)
         documents.append(_Document(each, lines[each.id], stored[each.id], entries, restored))
     by_name = {Key(key.kind, row.name): row for key, row in names.items()}
     for document in documents:
-        result.keep(document.exhibit, document.line_no, document.restored.kept)
+        _note(document, result)
     _name_makers(transaction, context, [each for each in documents if each.restored.remaining_links], by_name)
     changed = [document for document in documents if document.restored.changes]
     for part in slice_by_size(changed, _measure_changes, SLICE_BYTES):
         _write(transaction, context, part, by_name, result)
     delete_unused_pages(transaction, context.import_record.id, {each.exhibit.id: each.entries for each in documents})
+
+
+def _note(document: _Document, result: PartResult) -> None:
+    """Add what is kept of a document, and the other imports that have to do with it."""
+    restored = document.restored
+    result.keep(document.exhibit, document.line_no, restored.kept)
+    result.others.update((OtherKind.STATES, each) for each in restored.stated_by)
+    result.others.update((OtherKind.UNRECORDED, each) for each in restored.unrecorded_by)
 
 
 def _measure_changes(document: _Document) -> int:
@@ -125,7 +133,7 @@ def _decide(
         # A writer left no entry: what it changed cannot be known, and would be lost.
         return Restored({}, [Kept(KeptCode.CHANGED_SINCE)])
     import_id = context.import_record.id
-    current = {key: _read_value(key, exhibit, stored, linked) for key in find_last_versions(entries, import_id)}
+    current = {key: _read_value(key, exhibit, stored, linked) for key in list_changed(entries)}
     restored = restore(entries, import_id, context.is_live, current)
     room = column_limits("exhibits")["document_properties"].bytes or TEXT_COLUMN_BYTES
     properties = _restore_properties(stored, restored)
@@ -136,7 +144,7 @@ def _decide(
 
 def _read_value(key: Key, exhibit: KeyedExhibit, stored: StoredDocument, linked: set[Key]) -> Value:
     """Return the stored value of a key."""
-    if key == _ROW_HASH:
+    if key == ROW_HASH:
         return exhibit.row_hash.hex() if exhibit.row_hash else None
     if key == _PAGE_SET:
         return None if exhibit.page_set_id is None else str(exhibit.page_set_id)
@@ -153,9 +161,11 @@ def _restore_properties(stored: StoredDocument, restored: Restored) -> str | Non
     if not changed:
         return stored.properties
     merged: dict[str, str | None] = {
-        name: value for name, value in stored.document.properties.items() if name not in changed
+        name: value for name, value in stored.document.properties.items() if changed.get(name) is not ABSENT
     }
     merged |= {name: value for name, value in changed.items() if value is None or isinstance(value, str)}
+    if merged.keys() - stored.document.properties.keys():
+        merged = stored.order(merged)
     return serialize_properties(merged) if merged else None
 
 
@@ -172,7 +182,7 @@ def _write(
     entries = [NewEntry(each.exhibit.id, each.exhibit.version + 1, each.restored.changes) for each in changed]
     write_entries(transaction, author, entries)
     result.links_restored += _write_links(transaction, context, changed, names)
-    result.restored += len(changed)
+    result.restored += [each.exhibit.id for each in changed if each.restored.has_changes]
 
 
 def _build_update(document: _Document) -> ExhibitUpdate:
@@ -181,15 +191,15 @@ def _build_update(document: _Document) -> ExhibitUpdate:
         key.name: change.new
         for key, change in changes.items()
         if key.kind is Kind.FIELD
-        and key not in (_ROW_HASH, _PAGE_SET)
+        and key not in (ROW_HASH, _PAGE_SET)
         and (change.new is None or isinstance(change.new, str))
     }
     stored = document.stored.columns
     columns = {**stored, **restore_columns(fields, stored["date_precision"])}
     properties = _restore_properties(document.stored, document.restored)
     row_hash = document.exhibit.row_hash
-    if _ROW_HASH in changes:
-        restored = changes[_ROW_HASH].new
+    if ROW_HASH in changes:
+        restored = changes[ROW_HASH].new
         row_hash = bytes.fromhex(restored) if isinstance(restored, str) else None
     return ExhibitUpdate(document.exhibit.id, columns, properties, row_hash)
 
@@ -208,7 +218,7 @@ def _write_links(transaction: Session, context: UndoContext, documents: Sequence
         key: each.line_no
         for each in documents
         for key, change in each.restored.changes.items()
-        if key.kind in _LINKS and change.new
+        if key.kind in LINKS and change.new
     }
     missing = {key: line_no for key, line_no in again.items() if key not in names}
     if missing:
@@ -228,7 +238,7 @@ def _collect_links(
     writes = _LinkWrites()
     for each in documents:
         for key, change in each.restored.changes.items():
-            if key.kind not in _LINKS:
+            if key.kind not in LINKS:
                 continue
             kind, pair = KINDS[key.kind.value], (each.exhibit.id, names[key].id)
             if change.new:

@@ -89,11 +89,11 @@ def find_productions(reading: Session, exhibit_ids: Sequence[int]) -> dict[int, 
 
 
 def find_history_bytes(reading: Session, exhibit_ids: Sequence[int]) -> dict[int, int]:
-    """Return the bytes of the stored changes of exhibits, by exhibit; an exhibit without changes is left out."""
+    """Return the bytes of the stored history of exhibits, by exhibit; an exhibit without changes is left out."""
     if not exhibit_ids:
         return {}
     statement = (
-        "SELECT exhibit_id, SUM(LENGTH(changes)) FROM exhibit_changes "  # noqa: S608 - literals
+        "SELECT exhibit_id, SUM(LENGTH(changes) + COALESCE(LENGTH(stated), 0)) FROM exhibit_changes "  # noqa: S608 - literals
         f"WHERE {format_match('exhibit_id', exhibit_ids)} GROUP BY exhibit_id"
     )
     found: Any = execute_literal(reading.connection(), statement, "SELECT exhibit_changes")

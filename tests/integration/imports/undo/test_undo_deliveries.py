@@ -239,7 +239,8 @@ def test_a_part_that_is_not_looked_at_is_counted_twice(
 
     def naive(transaction: Session, part: parts.PartKey) -> Any:
         statement = (
-            "SELECT 'pending' AS status, first_line, last_line FROM import_undo_parts WHERE chunk_no = :chunk_no"
+            "SELECT 'pending' AS status, chunk_no, first_line, last_line FROM import_undo_parts "
+            "WHERE chunk_no = :chunk_no"
         )
         return transaction.execute(text(statement), {"chunk_no": part.chunk_no}).one()
 

@@ -12,8 +12,9 @@ import pytest
 
 import import_chunk
 from core.codes import KeptCode
-from core.exhibit_history import Change, Entry, IsLive, Key, Value
+from core.exhibit_history import Change, Entry, Key, Value
 from core.imports import undo as rules
+from core.imports.history_fold import IsLive
 from shell.imports.undo import restoring
 from shell.imports.undo.queries import get_undo
 from shell.imports.undo.store import GENERATIONS
