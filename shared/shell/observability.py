@@ -12,7 +12,10 @@ from threading import Lock
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from core.errors import BusyError, ExhibitIngestError, ImportBusyError
+from core.errors import BusyError, ChunkBusyError, DeadlineNearError, ExhibitIngestError, ImportBusyError
+
+# Nothing failed: the work waits for another worker, or for an invocation with time for it.
+_WAITS = (BusyError, ChunkBusyError, ImportBusyError, DeadlineNearError)
 
 # The service, the dimension of every metric, is the stack's name.
 logger = Logger()
@@ -33,8 +36,11 @@ def emit_counts(**figures: int) -> None:
 
 
 def log_failure(error: Exception) -> None:
-    """Log the error's type and location, and its message only if it is this application's own, without values."""
+    """Log the error's type and location, and its message only if it is this application's own, without values.
+
+    It is a warning if nothing failed, which alarms and searches for errors must not show.
+    """
     message = str(error) if isinstance(error, ExhibitIngestError) else None
     where = traceback.format_tb(error.__traceback__)[-3:]
-    log = logger.warning if isinstance(error, (BusyError, ImportBusyError)) else logger.error
+    log = logger.warning if isinstance(error, _WAITS) else logger.error
     log("failed", extra={"error": type(error).__name__, "reason": message, "where": where})
