@@ -17,10 +17,11 @@ from multiprocessing.forkserver import ensure_running
 import pytest
 from hypothesis import settings
 from redis import Redis
-from sqlalchemy import URL
+from sqlalchemy import URL, make_url
 
 from local.errors import LocalError
 from tests.support import servers
+from tests.support.application_user import ADMINISTRATOR, SWITCH, administrator_engine, application_user
 from tests.support.caches import forget_caches, forget_redis
 from tests.support.emptying import empty_tables
 from tests.support.redis_server import private_redis
@@ -158,19 +159,28 @@ def with_redis(redis_url: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def migrated(environment: dict[str, str]) -> dict[str, str]:
-    """The environment, with the schema up to date."""
+def migrated(environment: dict[str, str]) -> Iterator[dict[str, str]]:
+    """The environment, with the schema up to date; with TESTS_AS_APPLICATION=1, of the functions' own user."""
     import migrate_database
 
     migrate_database.lambda_handler({"RequestType": "Local"}, None)
-    return environment
+    if not os.environ.get(SWITCH):
+        yield environment
+        return
+    administrator = make_url(environment["DATABASE_URL"])
+    with application_user(administrator) as limited, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ADMINISTRATOR, environment["DATABASE_URL"])
+        patch.setenv("DATABASE_URL", limited.render_as_string(hide_password=False))
+        forget_caches()
+        yield environment
+    forget_caches()
 
 
 @pytest.fixture
 def world(migrated: dict[str, str]) -> World:
     """A world whose tables, queues and bucket are empty."""
     made = World(migrated["BUCKET"], migrated)
-    empty_tables(made.engine)
+    empty_tables(administrator_engine())
     empty_queues()
     empty_bucket(made.bucket)
     return made

@@ -46,11 +46,14 @@ class FileSender:
 
     def send(self, files: Sequence[LocalFile], sent: dict[str, int]) -> None:
         """Declare all files and send those that are not there. Raises LocalError, and OSError for a file."""
-        for start in range(0, len(files), FILES_PER_REQUEST):
-            batch = files[start : start + FILES_PER_REQUEST]
+        start = 0
+        while batch := files[start : start + FILES_PER_REQUEST]:
             hashes = self._memory.hash_files(batch)
             declared = [_declare(file, sha256) for file, sha256 in zip(batch, hashes, strict=True)]
             answer = self._api.request("POST", f"/volumes/{self._volume_id}/files", declared)
+            # Long paths: the rest is declared by the next requests.
+            batch = batch[: len(answer["items"])]
+            start += len(batch)
             with ThreadPoolExecutor(AT_ONCE) as pool:
                 done = [
                     pool.submit(self._send_file, file, item["upload"], is_there=sent.get(file.path) == file.size)

@@ -26,6 +26,7 @@ from core.errors import (
     StorageRefusedError,
     UnavailableError,
 )
+from shell.aws.key_refusals import KeyRefusedError
 from shell.aws.sqs import postpone, send_again
 from shell.deadline import invocation_deadline, seconds_left
 from shell.observability import emit_counts, log_failure, logger
@@ -44,6 +45,7 @@ FIRST_WAIT_S, LONGEST_WAIT_S = 5, 360
 MAX_DELIVERIES = 5
 # An outage can last for hours: to use up the deliveries of a message would give it up.
 _OUTAGES = (UnavailableError, ConflictError, SettingsError)
+_LASTING = (StorageRefusedError, FinalConflictError, KeyRefusedError)
 # Like an outage, but nothing is away: the message waits for another worker, or for an invocation with time for it.
 _WAITS = (BusyError, ImportBusyError, DeadlineNearError)
 
@@ -177,8 +179,11 @@ def choose_wait(error: Exception, deliveries: int) -> int | None:
 
 
 def is_outage(error: Exception) -> bool:
-    """Return whether the cause is a service, the deployment or another worker, and not what the message names."""
-    return isinstance(error, _OUTAGES) and not isinstance(error, (StorageRefusedError, FinalConflictError))
+    """Return whether the cause is a service, the deployment or another worker, and not what the message names.
+
+    A refusal of the key is none: it lasts until an operator acts, so its messages are dead-lettered, which they see.
+    """
+    return isinstance(error, _OUTAGES) and not isinstance(error, _LASTING)
 
 
 def event_handler(work: Callable[[dict[str, Any]], object]) -> Handler:

@@ -12,7 +12,17 @@ from threading import Lock
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from core.errors import BusyError, ExhibitIngestError, ImportBusyError, SettingsError
+from core.errors import (
+    BusyError,
+    ChunkBusyError,
+    DeadlineNearError,
+    ExhibitIngestError,
+    ImportBusyError,
+    SettingsError,
+)
+
+# Nothing failed: the work waits for another worker, or for an invocation with time for it.
+_WAITS = (BusyError, ChunkBusyError, ImportBusyError, DeadlineNearError)
 
 # The service, the dimension of every metric, is the stack's name.
 logger = Logger()
@@ -35,11 +45,12 @@ def emit_counts(**figures: int) -> None:
 def log_failure(error: Exception) -> None:
     """Log the error's type and location, and its message only if it is this application's own, without values.
 
-    The metric SettingsErrors counts what only another deployment, or its key, can correct.
+    It is a warning if nothing failed, which alarms and searches for errors must not show. The metric SettingsErrors counts
+    what only another deployment, or its key, can correct.
     """
     message = str(error) if isinstance(error, ExhibitIngestError) else None
     where = traceback.format_tb(error.__traceback__)[-3:]
-    log = logger.warning if isinstance(error, (BusyError, ImportBusyError)) else logger.error
+    log = logger.warning if isinstance(error, _WAITS) else logger.error
     log("failed", extra={"error": type(error).__name__, "reason": message, "where": where})
     if isinstance(error, SettingsError):
         emit_counts(SettingsErrors=1)

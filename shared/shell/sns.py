@@ -18,7 +18,8 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 
 from shell.aws.clients import sns
-from shell.observability import logger
+from shell.aws.key_refusals import KeyRefusedError
+from shell.observability import log_failure, logger
 from shell.settings import settings
 
 MAX_BATCH = 10
@@ -88,6 +89,9 @@ def publish_batch(messages: Sequence[Message]) -> PublishResponse:
         response = sns().publish_batch(
             TopicArn=settings().events_topic_arn, PublishBatchRequestEntries=[_entry(message) for message in messages]
         )
+    except KeyRefusedError as error:
+        log_failure(error)
+        return PublishResponse(reachable=False)
     except (BotoCoreError, ClientError) as error:
         logger.warning("events not published", extra={"count": len(messages), "code": _code(error)})
         if not _is_invalid_message(error):

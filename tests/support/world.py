@@ -25,6 +25,7 @@ from core.imports.uploads import build_options_key
 from shell.aws import clients
 from shell.db.session import engine
 from shell.settings import settings
+from tests.support.application_user import administrator_engine
 from tests.support.dump import Dump, logical_dump
 
 Handler = Callable[[dict[str, Any], Any], Any]
@@ -246,7 +247,7 @@ class World:
 
     def query(self, statement: str, **values: Any) -> Sequence[Any]:
         """Rows of a statement, in a transaction of its own."""
-        with engine().begin() as connection:
+        with administrator_engine().begin() as connection:
             result = connection.execute(text(statement), values)
             return result.all() if result.returns_rows else []
 

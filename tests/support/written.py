@@ -36,7 +36,7 @@ def written(case: str = "Case", **asked: Any) -> int:
     context = {steps.PRODUCTION: production}
     steps.begin(context)
     context |= steps.reserve(context)
-    for part in range(steps.count_copy_parts(context)):
+    for part in range(steps.count_copy_steps(context)):
         steps.copy({**context, "part": part})
     return production
 

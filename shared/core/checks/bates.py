@@ -16,7 +16,7 @@ from core.codes import CheckCode
 
 DIGITS = "0123456789"
 MAX_CHARACTERS = 255
-_NUMBER = re.compile(r"(.*?)([0-9]+)([^0-9]*)", re.DOTALL)
+_NUMBER = re.compile(r"(.*?)(?<![0-9])([0-9]++)([^0-9]*+)", re.DOTALL)
 
 
 class BatesRange(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -13,8 +14,10 @@ from core.contracts.imports import PART_BYTES, SINGLE_PUT_BYTES, UploadUrls
 from core.statuses import ImportKind, ImportStatus, VolumeStatus
 
 MAX_FILE_BYTES = 1_000_000_000_000
-# Of one response; each is up to 2 KB long, and a response of Lambda has at most 6 MB.
-MAX_URLS = 1_000
+# Of one response, which Lambda limits to 6 MB ("Lambda quotas"), counted as it is sent: JSON in JSON.
+MAX_URLS, MAX_RESPONSE_BYTES = 1_000, 5_500_000
+# The most of a signed URL without its key, with a session token of 2,000 characters, and of the JSON around it.
+_URL_BYTES = 2_600
 _Path = Annotated[str, Field(min_length=1, max_length=1_024)]
 _Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 _Size = Annotated[int, Field(ge=0, le=MAX_FILE_BYTES)]
@@ -65,6 +68,14 @@ class NewVolumeFile(RequestModel):
         """How many URLs its upload has."""
         return -(-self.size // choose_part_bytes(self.size)) if self.in_parts else 1
 
+    def estimate_response_bytes(self, prefix: str) -> int:
+        """Return at least the bytes that its URLs and its path take in a response, for a key with this prefix.
+
+        Each byte of the key can be three characters of a URL; a character of the path can be twelve of JSON.
+        """
+        key_bytes = len((prefix + self.path).encode())
+        return (self.urls + self.in_parts) * (_URL_BYTES + 3 * key_bytes) + len(json.dumps(json.dumps(self.path)))
+
 
 class PendingArchive(ResponseModel):
     """The stored part of the URLs of a zip."""
@@ -114,6 +125,7 @@ class PendingFiles(ResponseModel):
     bucket: str
     prefix: str
     items: list[PendingFile]
+    remaining: int = 0
 
 
 class FileUpload(ResponseModel):
@@ -128,6 +140,11 @@ class FileUploads(ResponseModel):
     """The URLs to upload files, in the order in which they were declared."""
 
     items: list[FileUpload]
+    remaining: int = Field(
+        default=0,
+        description="How many files at the end of the list were not declared, because the response would be too large. "
+        "Declare them in another request, with a key of its own.",
+    )
 
 
 class VolumeImportRequest(RequestModel):

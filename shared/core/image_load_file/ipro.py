@@ -17,8 +17,11 @@ _STARTS_DOCUMENT = dict.fromkeys("DFBSCdfbsc", True) | {"": False}
 _TYPES = {"2": FileType.TIFF, "4": FileType.JPEG, "5": FileType.PDF, "6": FileType.PDF, "7": FileType.PDF}
 _ROTATIONS = {"": 0, "0": 0, "1": 90, "2": 180, "3": 270, "90": 90, "180": 180, "270": 270}
 _COMMAND = re.compile("[A-Za-z]{2}")
-# Type and rotation are after the last semicolon: a folder or a file can have commas.
-_FILE = re.compile(r"(?P<place>.*);[ \t]*(?P<type>[0-9]{1,3})[ \t]*(?:,[ \t]*(?P<rotation>[0-9]*)[ \t]*)?", re.DOTALL)
+# Type and rotation are after the last semicolon: a folder or a file can have commas. Possessive: a run of blanks is
+# scanned once, whatever follows it.
+_FILE = re.compile(
+    r"(?P<place>.*);[ \t]*+(?P<type>[0-9]{1,3})[ \t]*+(?:,[ \t]*+(?P<rotation>[0-9]*+)[ \t]*+)?", re.DOTALL
+)
 
 
 def parse_lfp_line(text: str) -> PageLine | LineError | SkippedLine:

@@ -1,10 +1,10 @@
 """Parse document dates as load files write them, to UTC.
 
 Guaranteed: a string is read as a date only if it denotes exactly one. A two-digit year, an impossible day and a date
-before the year 1000 (the first that MySQL can store) give no date. Eight digits are year, month and day, else a date
-with the year last. A single cell does not show whether 5/6/2001 or 05062001 is May or June: `detect_date_order` decides
-the order for the whole column. `parse_date` keeps a date without an offset unchanged, as if it were UTC;
-`core.load_file.date_columns` applies time zones.
+before the year 1000 (the first that MySQL can store) give no date, nor does a cell of over MAX_DATE_CHARACTERS. Eight
+digits are year, month and day, else a date with the year last. A single cell does not show whether 5/6/2001 or 05062001
+is May or June: `detect_date_order` decides the order for the whole column. `parse_date` keeps a date without an offset
+unchanged, as if it were UTC; `core.load_file.date_columns` applies time zones.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from core.timestamps import FIRST_YEAR
 
 # Eight digits, and a ninth character that shows that they are not part of a longer number.
 DATE_PREFIX_CHARACTERS = 9
+# Without the white space around it. A longer cell is not matched: what is not a date may have any length.
+MAX_DATE_CHARACTERS = 64
 # Others are wrong dates with the year first: 20101301 is not a day of the year 1301.
 _YEARS_OF_DIGITS = range(1800, 2200)
 
+# Possessive: a run of white space is scanned once, whatever follows it.
 _TIME = (
-    r"(?:[T ]\s*(?:at )?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,6})\d*)?)?"
-    r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?\s*(?P<zone>Z|UTC|GMT|Greenwich Mean Time|[+-](?:0\d|1[0-4]):?[0-5]\d)?)?"
+    r"(?:[T ]\s*+(?:at )?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,6})\d*)?)?"
+    r"\s*+(?P<half>[AaPp]\.?[Mm]\.?)?\s*+(?P<zone>Z|UTC|GMT|Greenwich Mean Time|[+-](?:0\d|1[0-4]):?[0-5]\d)?)?"
 )
 _WEEKDAY = r"(?i:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?"
 _FORMS = tuple(
@@ -157,6 +160,8 @@ def read_time(text: str) -> WrittenDate | None:
 
 def match_date_patterns(text: str, order: str) -> WrittenDate | None:
     """Return what `read_date` returns, without its fast path; the text has no white space around it."""
+    if len(text) > MAX_DATE_CHARACTERS:
+        return None
     if _DIGITS.fullmatch(text):
         day = _parse_year_first(text) or _parse_year_last(text, order)
         return WrittenDate(day) if day else None

@@ -110,12 +110,15 @@ class DamagedText:
 
     def _read_cells(self, line: int, end_line: int) -> list[str]:
         qualifier = self.grammar.qualifier or ""
-        cells = []
-        for cell in self.patterns.cell.finditer(self.text, self._begin(line), self.starts[end_line]):
+        cells: list[str] = []
+        at, stop = self._begin(line), self.starts[end_line]
+        # Cell by cell: `finditer` would search behind what is not a cell, from each of its characters to the end.
+        while cell := self.patterns.cell.match(self.text, at, stop):
             quoted, bare, end = cell.groups()
             cells.append(bare.rstrip("\r") if quoted is None else quoted.replace(qualifier * 2, qualifier))
             if end != self.grammar.delimiter:
                 break
+            at = cell.end()
         return cells
 
 

@@ -147,8 +147,10 @@ def read_dat(blocks: Iterable[bytes]) -> Iterator[dict[str, str]]:
     """Yield the records of a DAT by column. Raises VolumeDiffersError for a record of other columns than the header."""
     header: list[str] | None = None
     for number, text in enumerate(_join_records(_read_lines(blocks))):
-        cells = [found[1].replace("\u00fe\u00fe", "\u00fe") for found in _CELL.finditer(text)]
-        size = sum(len(found[0]) for found in _CELL.finditer(text))
+        cells, size = [], 0
+        while found := _CELL.match(text, size):
+            cells.append(found[1].replace("\u00fe\u00fe", "\u00fe"))
+            size = found.end()
         _require(size == len(text), f"record {number} of the DAT is damaged")
         if header is None:
             header = cells

@@ -1,4 +1,4 @@
-"""AWS clients, created at first use and kept for the life of the process."""
+"""AWS clients, created at first use and kept for the life of the process; all of them raise KeyRefusedError."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
+
+from shell.aws.key_refusals import watch_key
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
@@ -22,29 +24,29 @@ _CONFIG = Config(retries={"mode": "standard", "max_attempts": 5}, connect_timeou
 @lru_cache(maxsize=1)
 def s3() -> S3Client:
     """Return the S3 client."""
-    return boto3.client("s3", config=_CONFIG.merge(Config(max_pool_connections=S3_CONNECTIONS)))
+    return watch_key(boto3.client("s3", config=_CONFIG.merge(Config(max_pool_connections=S3_CONNECTIONS))))
 
 
 @lru_cache(maxsize=1)
 def sqs() -> SQSClient:
     """Return the SQS client."""
-    return boto3.client("sqs", config=_CONFIG)
+    return watch_key(boto3.client("sqs", config=_CONFIG))
 
 
 @lru_cache(maxsize=2)
 def wake_sqs(attempts: int) -> SQSClient:
     """Return an SQS client for messages that can be missed: it waits 3 seconds at most, so many times."""
     retries: Any = {"mode": "standard", "total_max_attempts": attempts}
-    return boto3.client("sqs", config=Config(retries=retries, connect_timeout=1, read_timeout=2))
+    return watch_key(boto3.client("sqs", config=Config(retries=retries, connect_timeout=1, read_timeout=2)))
 
 
 @lru_cache(maxsize=1)
 def sns() -> SNSClient:
     """Return the SNS client."""
-    return boto3.client("sns", config=_CONFIG)
+    return watch_key(boto3.client("sns", config=_CONFIG))
 
 
 @lru_cache(maxsize=1)
 def lambda_client() -> LambdaClient:
     """Return the Lambda client."""
-    return boto3.client("lambda", config=_CONFIG)
+    return watch_key(boto3.client("lambda", config=_CONFIG))

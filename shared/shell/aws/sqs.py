@@ -12,7 +12,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from core.errors import QueueUnavailableError
 from shell.aws.clients import sqs, wake_sqs
-from shell.observability import logger
+from shell.aws.key_refusals import KeyRefusedError
+from shell.observability import log_failure, logger
 
 BATCH_SIZE = 10
 WAKE_ATTEMPTS = 5
@@ -69,6 +70,9 @@ def wake(queue_url: str, delay_s: int = 0, attempts: int = WAKE_ATTEMPTS) -> boo
     try:
         response = wake_sqs(attempts).send_message_batch(QueueUrl=queue_url, Entries=[entry])  # type: ignore[list-item]
         sent = not response.get("Failed")
+    except KeyRefusedError as error:
+        log_failure(error)
+        sent = False
     except (BotoCoreError, ClientError):
         sent = False
     if not sent:

@@ -99,6 +99,9 @@ def retry_production(transaction: Session, caller: Caller, production_id: int) -
     production.status = _choose_status(production, is_confirmed).value
     production.generation, production.resumptions = production.generation + 1, 0
     production.is_open, production.updated_at, production.execution_arn = 1, func.now(6), None
+    if not production.failed_step:
+        # It was that of the start, which is repeated.
+        production.reason = None
     transaction.flush()
     transaction.execute(_REOPEN_STEP, {"production_id": production_id, "name": StepName.NOTIFY.value})
     append_events(transaction, [production_requested(production_id, caller.tenant_id, production.generation)])

@@ -20,6 +20,7 @@ from sqlalchemy import func, text
 from core.errors import FunctionUnavailableError, NotFoundError, UnavailableError
 from core.events import production_requested
 from shell.aws.clients import lambda_client
+from shell.aws.key_refusals import KeyRefusedError
 from shell.aws.sqs import send_messages
 from shell.db.session import session
 from shell.observability import log_failure, logger
@@ -34,6 +35,8 @@ from shell.utils.reminders import read_turn, remind
 QUIET_FOR = timedelta(minutes=20)
 BATCH = 100
 MAX_RESUMPTIONS = 10
+# The unfinished step of a production without an execution.
+EXECUTION = "execution"
 _NOT_FOUND = "ResourceNotFoundException"
 _RUNNING = "RUNNING"
 CHECK_S = 300
@@ -50,7 +53,9 @@ _QUIET = text(
 def start_production(message: Mapping[str, Any]) -> None:
     """Start the execution that a `production.requested` message requests, unless it was started before.
 
-    While MAX_PRODUCTIONS others have executions, the production waits and keeps its status `requested`.
+    While MAX_PRODUCTIONS others have executions, the production waits and keeps its status `requested`. If the stack's
+    key refuses Lambda, the production becomes `needs_attention` with this reason: it has taken no numbers, and is
+    started when it is retried.
 
     Raises FunctionUnavailableError, QueueUnavailableError and DatabaseUnavailableError, so that the message is
     delivered again.
@@ -68,8 +73,14 @@ def start_production(message: Mapping[str, Any]) -> None:
         return
     payload = json.dumps({"productionId": production_id, "generation": generation})
     request = {"DurableExecutionName": name, "InvocationType": "Event", "Payload": payload.encode()}
-    with _lambda_errors():
-        response = lambda_client().invoke(FunctionName=settings().produce_function_arn, **cast("Any", request))
+    try:
+        with _lambda_errors():
+            response = lambda_client().invoke(FunctionName=settings().produce_function_arn, **cast("Any", request))
+    except KeyRefusedError as error:
+        log_failure(error)
+        _give_up_start(production_id, generation, str(error))
+        wake_relay()
+        return
     _save_execution_arn(production_id, generation, str(response.get("DurableExecutionArn") or "") or None)
     logger.info("production started", extra={"production_id": production_id, "generation": generation})
 
@@ -114,6 +125,15 @@ def _save_execution_arn(production_id: int, generation: int, arn: str | None) ->
             production.execution_arn = arn
 
 
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _give_up_start(production_id: int, generation: int, reason: str) -> None:
+    with session() as transaction:
+        production = lock_production(transaction, production_id)
+        if production.is_open and production.generation == generation:
+            production.reason, production.updated_at = reason, func.now(6)
+            mark_needs_attention(transaction, production, [EXECUTION])
+
+
 def resume_productions(event: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Check productions that have made no progress for QUIET_FOR, and request an execution where none is running.
 
@@ -146,7 +166,7 @@ def _list_quiet() -> Sequence[int]:
 def _try_resume(production_id: int) -> bool:
     try:
         return _resume(production_id)
-    except UnavailableError as error:
+    except (UnavailableError, KeyRefusedError) as error:
         log_failure(error)
         return False
 
@@ -181,7 +201,7 @@ def _request_execution(seen: Productions, generation: int) -> bool:
         production.resumptions += 1
         production.updated_at = func.now(6)
         if production.resumptions > MAX_RESUMPTIONS:
-            mark_needs_attention(transaction, production, ["execution"])
+            mark_needs_attention(transaction, production, [EXECUTION])
             return False
         production.generation, production.execution_arn = generation, None
         append_events(transaction, [production_requested(production.id, production.tenant_id, generation)])

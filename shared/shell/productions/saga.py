@@ -21,7 +21,7 @@ from shell.productions.state import close, get_state, record_step_event
 STEPS = (
     SagaStep(StepName.BEGIN, steps.begin, steps.cancel),
     SagaStep(StepName.RESERVE, steps.reserve, steps.void),
-    SagaStep(StepName.COPY, steps.copy, steps.delete, parts=steps.count_copy_parts),
+    SagaStep(StepName.COPY, steps.copy, steps.delete, parts=steps.count_copy_steps),
     SagaStep(StepName.CONFIRM, steps.confirm, is_pivot=True, took_effect=steps.is_confirmed),
     SagaStep(StepName.NOTIFY, steps.notify),
 )

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from core.errors import TopicUnavailableError, WrongStateError
 from core.events import production_cancelled, production_confirmed
+from core.productions.parts import count_parts_per_step
 from core.productions.step_names import StepName
 from core.productions.volume import build_volume_folder
 from core.saga import KEY, PART, SagaContext, SagaStepStatus
@@ -42,7 +43,7 @@ from shell.tables.cases import Cases
 from shell.tables.productions import Productions
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
 
-PRODUCTION, DOCUMENTS, PARTS = "production_id", "documents", "parts"
+PRODUCTION, DOCUMENTS, PARTS, PARTS_PER_STEP = "production_id", "documents", "parts", "parts_per_step"
 DESTINATION, POSITION = "destination_id", "position"
 _CLOSE_DOCUMENTS = text(
     "UPDATE production_documents SET status = :status WHERE production_id = :production_id AND status = 'reserved'"
@@ -87,13 +88,14 @@ def _has_effects(reading: Session, production_id: int) -> bool:
 def reserve(context: SagaContext) -> SagaContext:
     """Give every exhibit its Bates numbers and its position in the volume, in one transaction.
 
-    Returns the numbers of documents and parts, and the destination and first position of the volume. Raises what
-    `reserve_numbers` raises.
+    Returns the numbers of documents, of parts and of parts per step, and the destination and first position of the
+    volume. Raises what `reserve_numbers` raises.
     """
     reserved = reserve_numbers(context[PRODUCTION])
     return {
         DOCUMENTS: reserved.documents,
         PARTS: reserved.parts,
+        PARTS_PER_STEP: count_parts_per_step(reserved.parts),
         DESTINATION: reserved.destination_id,
         POSITION: reserved.position,
     }
@@ -111,29 +113,43 @@ def _void_numbers(production_id: int) -> None:
             transaction.execute(_CLOSE_DOCUMENTS, {"production_id": production_id, "status": DocumentStatus.VOID.value})
 
 
-def count_copy_parts(context: SagaContext) -> int:
-    """Return the number of parts of the documents, plus one for the load files and one for reading them back."""
-    return int(context[PARTS]) + 2
+def count_copy_steps(context: SagaContext) -> int:
+    """Return the number of steps that copy parts, plus one for the load files and one for reading them back."""
+    return len(_group_parts(context)) + 2
+
+
+def _group_parts(context: SagaContext) -> list[range]:
+    """Return the parts of each step. An execution that an earlier version began has one part for each."""
+    parts, size = context[PARTS], context.get(PARTS_PER_STEP, 1)
+    return [range(first, min(first + size, parts)) for first in range(0, parts, size)]
 
 
 def copy(context: SagaContext) -> SagaContext:
-    """Copy the files of one part into the volume; then write the load files and the manifest, and read them back.
+    """Copy the files of a step's parts into the volume; then write load files and manifest, and read them back.
 
     Raises FilesMissingError, StorageUnavailableError and CancelledError; ConflictError, to be retried, if an exhibit
     changed while a load file was written; and VolumeDiffersError if what was written is not what was reserved.
     """
-    touch_active_production(context[PRODUCTION])
     production, case = _load_with_case(context[PRODUCTION])
-    start, parts = (context[DESTINATION], context[POSITION]), context[PARTS]
-    if context[PART] == parts + 1:
+    start, groups = (context[DESTINATION], context[POSITION]), _group_parts(context)
+    if context[PART] == len(groups) + 1:
+        touch_active_production(context[PRODUCTION])
         reconcile(production.id)
-    elif context[PART] == parts:
+    elif context[PART] == len(groups):
+        touch_active_production(context[PRODUCTION])
         _save_manifest_hash(production.id, write_load_files(production, start))
     else:
-        folder = build_volume_folder(production.id, production.volume)
-        lines = copy_files(production.tenant_id, case, folder, list_part(production, start, context[PART]))
-        write_manifest_part(production, context[PART], lines)
+        for part in groups[context[PART]]:
+            # Before each: a cancellation does not wait for the whole step.
+            touch_active_production(context[PRODUCTION])
+            _copy_part(production, case, start, part)
     return {}
+
+
+def _copy_part(production: Productions, case: str, start: tuple[int, int], part: int) -> None:
+    folder = build_volume_folder(production.id, production.volume)
+    lines = copy_files(production.tenant_id, case, folder, list_part(production, start, part))
+    write_manifest_part(production, part, lines)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from sqlalchemy import select
@@ -18,6 +19,7 @@ from sqlalchemy.orm import Session
 from core.caller import Caller
 from core.contracts.imports import SINGLE_PUT_BYTES, UploadUrls
 from core.contracts.volumes import (
+    MAX_RESPONSE_BYTES,
     MAX_URLS,
     CreatedVolume,
     FileUpload,
@@ -95,6 +97,9 @@ def sign_stored_volume(document: str) -> CreatedVolume:
 def declare_files(transaction: Session, caller: Caller, volume_id: int, files: Sequence[NewVolumeFile]) -> PendingFiles:
     """Declare files of a volume, again or for the first time, in the same few statements for any number of files.
 
+    Of a list whose URLs do not fit into a response, the first files are declared; `remaining` counts the others, of
+    which nothing is stored. All paths are checked.
+
     Raises NotFoundError for a volume of others, WrongStateError unless it takes files, AlreadyExistsError for a path
     that was declared with another size or hash, InvalidInputError for a path that cannot be one of a volume, or is
     there twice, and for too many URLs.
@@ -116,11 +121,19 @@ def declare_files(transaction: Session, caller: Caller, volume_id: int, files: S
         check_key(volume.prefix, file.path)
         if not is_storable(file.path, VolumeUploads.__tablename__, "path"):
             raise InvalidInputError(f"the database cannot store a character of {file.path!r}; rename the file")
-    known = _read_declared(transaction, volume_id, files)
-    _insert(transaction, volume, [file for file in files if file.path not in known])
-    known = _read_declared(transaction, volume_id, files)
-    items = [_match(file, known[file.path]) for file in files]
-    return PendingFiles(bucket=settings().bucket, prefix=volume.prefix, items=items)
+    fitting = files[: _count_fitting(volume.prefix, files)]
+    known = _read_declared(transaction, volume_id, fitting)
+    _insert(transaction, volume, [file for file in fitting if file.path not in known])
+    known = _read_declared(transaction, volume_id, fitting)
+    items = [_match(file, known[file.path]) for file in fitting]
+    remaining = len(files) - len(fitting)
+    return PendingFiles(bucket=settings().bucket, prefix=volume.prefix, items=items, remaining=remaining)
+
+
+def _count_fitting(prefix: str, files: Sequence[NewVolumeFile]) -> int:
+    """Return how many files of the list fit into a response; always one, whose URLs fit by MAX_URLS."""
+    ends = accumulate(file.estimate_response_bytes(prefix) for file in files)
+    return max(1, sum(end <= MAX_RESPONSE_BYTES for end in ends))
 
 
 def _require_open(transaction: Session, volume: Volumes) -> None:
@@ -165,7 +178,7 @@ def sign_stored_files(document: str) -> FileUploads:
     """Return the URLs of a `PendingFiles` in JSON, valid for UPLOAD_URL_SECONDS."""
     pending = PendingFiles.model_validate_json(document)
     items = [FileUpload(path=file.path, size=file.size, upload=_sign_file(pending, file)) for file in pending.items]
-    return FileUploads(items=items)
+    return FileUploads(items=items, remaining=pending.remaining)
 
 
 def _sign_file(pending: PendingFiles, file: PendingFile) -> UploadUrls:

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import boto3
 import pymysql
@@ -195,6 +197,35 @@ def test_with_the_servers_authority_its_certificate_is_trusted_for_its_own_host(
     with pytest.raises(SettingsError, match="Hostname mismatch"):
         engine_to(private_login.url.set(host="localhost")).connect()
     assert tls_context.cache_info().misses == 1, "all engines have one context"
+
+
+def test_a_chain_that_python_313_calls_unsound_is_trusted_and_all_else_stays_refused(
+    private_login: Login, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server's certificate has no Authority Key Identifier. The first part is the control: the flag refuses it."""
+    create = ssl.create_default_context
+
+    def create_as_python_313(*given: Any, **named: Any) -> ssl.SSLContext:
+        context = create(*given, **named)
+        context.verify_flags |= ssl.VERIFY_X509_STRICT
+        return context
+
+    monkeypatch.setattr(ssl, "create_default_context", create_as_python_313)
+    context = tls_context(db_connecting.RDS_AUTHORITIES)
+    assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
+    context.verify_flags |= ssl.VERIFY_X509_STRICT
+    with pytest.raises(SettingsError, match="Missing Authority Key Identifier"):
+        engine_to(private_login.url).connect()
+    tls_context.cache_clear()
+    engine = engine_to(private_login.url)
+    assert cipher(engine)
+    engine.dispose()
+    with pytest.raises(SettingsError, match="Hostname mismatch"):
+        engine_to(private_login.url.set(host="localhost")).connect()
+    tls_context.cache_clear()
+    monkeypatch.setattr(db_connecting, "RDS_AUTHORITIES", Authority(tmp_path, "another").file)
+    with pytest.raises(SettingsError, match=r"certificate is not trusted: .*(issuer|self-signed)"):
+        engine_to(private_login.url).connect()
 
 
 def test_whoever_strips_the_encryption_gets_no_password(login: Login) -> None:

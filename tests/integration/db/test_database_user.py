@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 import boto3
 import pytest
-from sqlalchemy import URL, create_engine, text
+from sqlalchemy import URL, Connection, create_engine, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 
 from shell.db.session import session
-from shell.maintenance.database_user import ensure_user
+from shell.maintenance import database_user
+from shell.maintenance.database_user import AUDIT_TABLES, ensure_user
 from shell.settings import settings
 from tests.support.database import Database
 
@@ -66,9 +67,77 @@ def test_it_reads_and_writes_rows(user: User) -> None:
         user.execute("first", statement)
 
 
+@pytest.mark.parametrize("table", AUDIT_TABLES)
 @pytest.mark.parametrize(
     "statement",
     [
+        "UPDATE {0} SET version = 1",
+        "DELETE FROM {0}",
+        "TRUNCATE TABLE {0}",
+        "INSERT INTO {0} (version) VALUES (1) ON DUPLICATE KEY UPDATE version = 2",
+        "REPLACE INTO {0} (version) VALUES (1)",
+    ],
+)
+def test_history_is_inserted_and_read_and_nothing_else(user: User, table: str, statement: str) -> None:
+    user.execute("first", f"SELECT COUNT(*) FROM {table}")
+    # The right is there; what is missing is a value.
+    with pytest.raises(DBAPIError, match=r"\((1364|1452), "):
+        user.execute("first", f"INSERT INTO {table} (version) VALUES (1)")
+    with pytest.raises(DBAPIError, match=r"\(1142, "):
+        user.execute("first", statement.format(table))
+
+
+def test_every_table_and_view_has_rights_also_one_that_is_new(user: User) -> None:
+    with session() as administrating:
+        connection = administrating.connection()
+        connection.execute(text("CREATE TABLE `toy_50%_new` (id INT)"))
+        names = [row[0] for row in connection.exec_driver_sql("SHOW TABLES")]
+    try:
+        ensure_user()
+        for name in names:
+            user.execute("first", f"SELECT COUNT(*) FROM `{name}`")
+        user.execute("first", "INSERT INTO `toy_50%_new` VALUES (1)")
+    finally:
+        with session() as administrating:
+            administrating.connection().execute(text("DROP TABLE `toy_50%_new`"))
+
+
+def test_the_rights_of_an_earlier_version_are_replaced_and_never_missing(
+    user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stack of the version before has a right to the whole schema; its functions go on while they are replaced."""
+    with session() as administrating:
+        connection = administrating.connection()
+        pattern = str(connection.exec_driver_sql("SELECT DATABASE()").scalar_one()).replace("_", r"\_")
+        rights = "SELECT, INSERT, UPDATE, DELETE"
+        connection.exec_driver_sql(f"GRANT {rights} ON `{pattern}`.* TO %s@'%%'", (user.name,))
+    user.execute("first", "DELETE FROM exhibit_changes")
+    statements = watch_grants(user, monkeypatch)
+    ensure_user()
+    assert len(statements) > 40
+    with pytest.raises(DBAPIError, match=r"\(1142, "):
+        user.execute("first", "DELETE FROM exhibit_changes")
+
+
+def watch_grants(user: User, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Between all statements of the migration, the user reads and writes."""
+    statements: list[str] = []
+    execute = database_user._execute
+
+    def watched(connection: Connection, statement: str, name: str) -> None:
+        execute(connection, statement, name)
+        statements.append(statement)
+        user.execute("first", "UPDATE cases SET name = name WHERE id = 0")
+        user.execute("first", "SELECT COUNT(*) FROM exhibit_changes")
+
+    monkeypatch.setattr(database_user, "_execute", watched)
+    return statements
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE alembic_version SET version_num = '0001'",
         "DROP TABLE cases",
         "ALTER TABLE cases ADD COLUMN more INT",
         "CREATE TABLE more (id INT)",

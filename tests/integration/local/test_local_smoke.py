@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shlex
 import subprocess
 import sys
@@ -12,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, make_url
+from sqlalchemy import make_url
 
 from local.stack import LocalStack, StackOptions
 from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
-from shell.maintenance.database_user import RIGHTS
 from shell.maintenance.migrate import SCRIPTS
+from tests.support.application_user import application_user
 from tools.smoke.__main__ import main
 from tools.smoke.steps import STEPS
 
@@ -79,21 +78,11 @@ def test_every_step_succeeds_with_the_rights_of_the_deployed_functions(
     tmp_path: Path, migrated: dict[str, str]
 ) -> None:
     """The tests' server, whose schema is migrated; the functions log in as a user that only reads and writes rows."""
-    url = make_url(migrated["DATABASE_URL"])
-    admin = create_engine(url, isolation_level="AUTOCOMMIT")
-    user, password = f"app_{secrets.token_hex(4)}", secrets.token_hex(8)
-    with admin.connect() as connection:
-        connection.exec_driver_sql("CREATE USER %s@'%%' IDENTIFIED BY %s", (user, password))
-        connection.exec_driver_sql(f"GRANT {RIGHTS} ON `{url.database}`.* TO %s@'%%'", (user,))
-    limited = url.set(username=user, password=password).render_as_string(hide_password=False)
-    try:
-        with LocalStack(tmp_path / "state", StackOptions(database_url=limited, migrations=SCRIPTS)) as stack:
+    with application_user(make_url(migrated["DATABASE_URL"])) as user:
+        options = StackOptions(database_url=user.render_as_string(hide_password=False), migrations=SCRIPTS)
+        with LocalStack(tmp_path / "state", options) as stack:
             ended = smoke(stack, tmp_path)
         assert ended.returncode == 0, ended.stdout + ended.stderr
-    finally:
-        with admin.connect() as connection:
-            connection.exec_driver_sql("DROP USER %s@'%%'", (user,))
-        admin.dispose()
 
 
 def test_the_first_step_that_fails_is_named_with_what_to_look_at(stack: LocalStack, tmp_path: Path) -> None:

@@ -199,3 +199,26 @@ def test_copies_are_counted_as_an_outage_only_where_something_is_away(
     event["Records"][0]["attributes"]["ApproximateReceiveCount"] = "5"
     assert failed(sqs_handler(work, lambda _: "the queue")(event, Context())) == []
     assert (len(sent), sum(counts)) == (1, counted)
+
+
+@pytest.mark.parametrize(
+    ("error", "level"),
+    [
+        (ChunkBusyError(), "WARNING"),
+        (BusyError(retry_after_s=1), "WARNING"),
+        (ImportBusyError(retry_after_s=1), "WARNING"),
+        (DeadlineNearError(), "WARNING"),
+        (DatabaseUnavailableError(), "ERROR"),
+        (ValueError(), "ERROR"),
+    ],
+)
+def test_only_what_failed_is_an_error_in_the_log(
+    error: Exception, level: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Two deliveries of one chunk at once are usual; the second one waits."""
+
+    def work(_: object) -> None:
+        raise error
+
+    sqs_handler(work)(batch(1), Context())
+    assert [record.levelname for record in caplog.records if record.message == "failed"] == [level]
