@@ -11,7 +11,7 @@
     │   ├── PreconditionMissingError  a change without If-Match (HTTP 428)
     │   ├── FilterTooBroadError     a filter without an index in a large case (HTTP 422)
     │   ├── NothingToProduceError   a production whose selection matches no exhibit
-    │   └── FilesMissingError       files of a production that cannot be copied
+    │   └── ProductionRefusedError  documents that cannot be produced (HTTP 422); carries the findings
     ├── ConflictError               a concurrent operation: retry the whole transaction, then HTTP 409
     │   ├── LockNotAcquiredError    the lock of a row or destination was not acquired in the attempts allowed
     │   │   └── LockLostError       the lock of a destination was acquired, and has passed to a later holder
@@ -48,18 +48,10 @@ The first line of a class's docstring is its default message. It says what happe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.custody import PeriodConflict
-
-MAX_IDS_IN_MESSAGE = 20
-
-
-def format_ids(ids: Sequence[int]) -> str:
-    """Return the first 20 ids for a message, and how many more there are."""
-    more = f" and {len(ids) - MAX_IDS_IN_MESSAGE} more" if len(ids) > MAX_IDS_IN_MESSAGE else ""
-    return ", ".join(map(str, ids[:MAX_IDS_IN_MESSAGE])) + more
 
 
 class ExhibitIngestError(Exception):
@@ -157,8 +149,15 @@ class NothingToProduceError(InvalidInputError):
     """No exhibit of the case matches the selection; select at least one exhibit."""
 
 
-class FilesMissingError(InvalidInputError):
-    """Files of the selected exhibits cannot be copied; upload them to the bucket or deselect the exhibits."""
+class ProductionRefusedError(InvalidInputError):
+    """The documents cannot be produced; correct what the findings name.
+
+    `findings` are those that block the production, as the API represents them.
+    """
+
+    def __init__(self, message: str, findings: Sequence[Any]) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)
 
 
 class ConflictError(ExhibitIngestError):

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from sqlalchemy import ColumnElement, exists, false, select
 
-from core.errors import NotFoundError, format_ids
+from core.errors import NotFoundError
+from core.named_lists import format_ids
 from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import CustodianExhibits, Taggings

@@ -119,7 +119,7 @@ def count_copy_parts(context: SagaContext) -> int:
 def copy(context: SagaContext) -> SagaContext:
     """Copy the files of one part into the volume; then write the load files and the manifest, and read them back.
 
-    Raises FilesMissingError, StorageUnavailableError and CancelledError; ConflictError, to be retried, if an exhibit
+    Raises InvalidInputError, StorageUnavailableError and CancelledError; ConflictError, to be retried, if an exhibit
     changed while a load file was written; and VolumeDiffersError if what was written is not what was reserved.
     """
     touch_active_production(context[PRODUCTION])
