@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
-from local.gateway.tokens import Tokens, read_or_create_secret
+from local.gateway.tokens import Tokens
+from local.private_files import read_or_create_secret
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
 
