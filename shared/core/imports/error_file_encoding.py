@@ -27,8 +27,8 @@ def describe_error_file_encoding(opening: Opening, encoding: str, evidence: Utf8
         return f"{_WRITTEN} in UTF-16. They are read as UTF-16, which has all characters."
     if encoding == CP1252:
         return (
-            f"{_WRITTEN} in another encoding, which is read as cp1252 (Western European, Windows). A spreadsheet writes "
-            "? for characters that its encoding lacks. Compare the values with the load file, or save the rows as UTF-8."
+            f"{_WRITTEN} in another encoding, read as cp1252 (Western European, Windows). A spreadsheet writes ? for "
+            "characters that its encoding lacks. Compare the values with the load file, or save the rows as UTF-8."
         )
     if encoding == UTF_8 and shown is Sign.CHARACTERS and evidence.valid:
         return (
