@@ -50,6 +50,16 @@ export DATABASE_URL
 else
 unexport DATABASE_URL
 endif
+# A proxy with certificates of its own is trusted by the machine's store; uv and pip have lists of their own by default.
+# The store is what SSL_CERT_FILE names, or that of Debian, Red Hat, SUSE, or Alpine and macOS.
+CERTIFICATES := $(firstword $(wildcard $(SSL_CERT_FILE) /etc/ssl/certs/ca-certificates.crt \
+  /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem /etc/ssl/cert.pem))
+ifneq ($(CERTIFICATES),)
+export UV_SYSTEM_CERTS ?= true
+endif
+# Unless the user has told pip which certificates it trusts.
+TRUST = test -z '$(CERTIFICATES)' || test -n "$$PIP_CERT$$REQUESTS_CA_BUNDLE$$CURL_CA_BUNDLE" || \
+  .venv/bin/python -m pip config get global.cert >/dev/null 2>&1 || export PIP_CERT='$(CERTIFICATES)'
 export SAM_CLI_TELEMETRY := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -216,5 +226,5 @@ $(AUDIT): requirements-audit.txt .venv/.uv
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { $(NEEDS_VENV); exit 1; }
 	@echo 'Creating .venv with uv.'
 	@.venv/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
-	@.venv/bin/python -m pip install --quiet --require-hashes -r requirements-uv.txt
+	@$(TRUST); .venv/bin/python -m pip install --quiet --require-hashes -r requirements-uv.txt
 	@touch $@

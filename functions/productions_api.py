@@ -1,5 +1,7 @@
 """Serve the API of productions."""
 
+from functools import partial
+
 from core.contracts import productions as schemas
 from shell.api import app as api
 from shell.api.mutations import WRITES_EVENTS, ResponseOptions, run_idempotent
@@ -12,10 +14,9 @@ lambda_handler = api.http_handler(app)
 @app.post("/productions", **api.for_editors(202, schemas.Production, 404, 409, 422, location=True))
 def create_production(body: schemas.NewProduction, request: api.Request, key: api.Key) -> api.Response:
     """Produce exhibits: reserve Bates numbers, copy files and write load files, all or nothing."""
-    effect = commands.create_production
-    return run_idempotent(
-        request, key, effect, body, options=ResponseOptions(status=202, location="/productions", writes_events=True)
-    )
+    check = partial(checks.refuse_blocked_production, request.caller, body)
+    options = ResponseOptions(status=202, location="/productions", writes_events=True, check=check)
+    return run_idempotent(request, key, commands.create_production, body, options=options)
 
 
 @app.post("/productions/check", **api.for_viewers(200, schemas.ProductionCheck, 404, 409, 422))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
+from local.program import format_command
+
 _ARGUMENTS = frozenset(
     {"encoding", "delimiter", "qualifier", "time_zone", "mode", "overlay_key", "blanks", "multi_values"}
 )
 # Option 'encoding', options 'a', {"columns": ...}
 _NAMED = re.compile(r"option '(\w+)'|\boptions?\b|\"(\w+)\": ", re.IGNORECASE)
 _MAPPING = (
-    'in a JSON file that --mapping names, such as {"columns": {"Doc ID": "control_number"}}; the end of'
-    " `exhibit-ingest import --help` describes it"
+    'in a JSON file that --mapping names, such as {"columns": {"Doc ID": "control_number"}}; its form is described by'
 )
 
 
@@ -21,4 +22,4 @@ def advise_option(message: str) -> str | None:
     arguments = [f"--{name.replace('_', '-')}" for name in dict.fromkeys(found) if name in _ARGUMENTS]
     if arguments:
         return f"With this command, the option is set by {' or '.join(arguments)}."
-    return f"With this command, options are set {_MAPPING}." if found else None
+    return f"With this command, options are set {_MAPPING}: {format_command('import', '--help')}" if found else None

@@ -19,7 +19,7 @@ FOLDERS = ("functions", "shared", "local", "samples", "tools", "tests", "benchma
 _BASE = {"shell.settings", "shell.observability", "shell.deadline", "core"}
 _UTILS = {"shell.utils", "shell.db", "shell.aws"} | _BASE
 _DOMAIN = {"shell.exhibits", "shell.outbox", "shell.tables", "core.contracts"} | _UTILS
-_RESOURCES = {"local.template", "local.errors", "local.time_scale"}
+_RESOURCES = {"local.template", "local.errors", "local.private_files", "local.time_scale"}
 
 # By package: the other packages of this repository that its modules may import.
 ALLOWED: dict[str, set[str]] = {
@@ -92,18 +92,21 @@ ALLOWED: dict[str, set[str]] = {
     "local.gateway": {"local.services"} | _RESOURCES,
     "local.stack": {"local.gateway", "local.event_sources", "local.lambda_runtime", "local.services"} | _RESOURCES,
     "local.catalog": {
-        *("local.errors", "local.printable", "core.errors", "core.caller", "core.contracts", "core.statuses"),
+        *("local.errors", "local.printable", "local.program", "core.errors", "core.caller", "core.contracts"),
+        "core.statuses",
         "core.imports.report_files",
         *("shell.exhibits", "shell.imports", "shell.db", "shell.settings"),
     },
     "local.exit_codes": set(),
+    "local.private_files": set(),
+    "local.program": {"local.errors"},
     "local.printable": set(),
     "local.stack_parts": set(),
     "local.confirmation": {"local.errors"},
-    "local.option_advice": set(),
-    "local.undo": {"local.confirmation", "local.errors", "local.stack_parts"},
+    "local.option_advice": {"local.program"},
+    "local.undo": {"local.confirmation", "local.errors", "local.private_files", "local.program", "local.stack_parts"},
     # A folder or zip is looked at by the rules of the functions before it is sent.
-    "local.volumes": {"core.errors", "core.volumes", "local.errors", "local.stack_parts"},
+    "local.volumes": {"core.errors", "core.volumes", "local.errors", "local.private_files", "local.stack_parts"},
     "local.profiles": {"core.imports.profile_options", "local.errors"},
     # A preview reads the local file as the functions read an upload.
     "local.preview": {
@@ -113,7 +116,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "local.cli": {
         *("local.confirmation", "local.option_advice", "local.preview", "local.printable", "local.profiles"),
-        *("local.exit_codes", "local.stack_parts", "local.undo", "local.volumes"),
+        *("local.exit_codes", "local.program", "local.stack_parts", "local.undo", "local.volumes"),
         *("local.catalog", "local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
         *(
             "core.errors",

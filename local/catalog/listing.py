@@ -17,6 +17,7 @@ from core.contracts.imports import ImportState
 from core.contracts.queries import ExhibitQuery
 from local.catalog.application import build_caller
 from local.errors import UsageError
+from local.program import format_command
 from shell.exhibits import case_list
 from shell.exhibits import queries as exhibit_queries
 from shell.imports import queries as import_queries
@@ -66,7 +67,7 @@ def iterate_history(tenant: str, case: str, control_number: str) -> Iterator[Exh
     if document is None:
         raise UsageError(
             f"the case {case!r} has no document {control_number!r}; control numbers are compared character by "
-            "character, and `exhibit-ingest documents` lists them"
+            f"character; they are listed by: {format_command('documents', '--case', case)}"
         )
     caller, exhibit_id = build_caller(tenant), document.id
 

@@ -16,6 +16,7 @@ from local.catalog.change_rows import CHANGE_COLUMNS, describe_entry
 from local.catalog.listing import iterate_cases, iterate_documents, iterate_history, iterate_imports
 from local.catalog.output import print_json, print_table, to_row, write_csv
 from local.errors import UsageError
+from local.program import format_command
 
 TABLE_ROWS = 50
 # By the name in the output: the field of the API.
@@ -79,7 +80,7 @@ def _naming(case: str, tenant: str) -> Iterator[None]:
     except NotFoundError as exc:
         raise UsageError(
             f"the tenant {tenant!r} has no case {case!r}; names of cases are compared character by character, and "
-            "`exhibit-ingest cases` lists them"
+            f"listed by: {format_command('cases')}"
         ) from exc
 
 

@@ -6,12 +6,12 @@ import argparse
 import os
 from functools import partial
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 from core.roles import Role
 from local.catalog import arguments as lists
 from local.cli.reading_arguments import add_reading_arguments
-from local.errors import UsageError
+from local.program import PROGRAM, Parser
 from local.undo.arguments import add_undo_arguments
 from local.volumes.arguments import VOLUME_HELP, add_volume_arguments
 
@@ -173,16 +173,7 @@ Stops the private database server and deletes it with all imported documents, th
 secret. Shows what it will delete and asks first. A database named by DATABASE_URL is not touched."""
 
 _RAW = argparse.RawDescriptionHelpFormatter
-_Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser that raises UsageError, with the usage as its note, instead of ending the process."""
-
-    def error(self, message: str) -> NoReturn:
-        error = UsageError(message)
-        error.add_note(self.format_usage().rstrip())
-        raise error
+_Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
 class _PrintVersion(argparse.Action):
@@ -197,7 +188,7 @@ class _PrintVersion(argparse.Action):
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; `command` names the subcommand. It raises UsageError on wrong usage."""
-    top = _Parser("exhibit-ingest", None, _DESCRIPTION, _EPILOG, formatter_class=_RAW, allow_abbrev=False)
+    top = Parser(PROGRAM, None, _DESCRIPTION, _EPILOG, formatter_class=_RAW, allow_abbrev=False)
     top.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_import_arguments(_add(commands, "import", "import load files into a case", None, _IMPORT_EPILOG))
@@ -223,7 +214,7 @@ def build_parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add(commands: _Commands, name: str, summary: str, description: str | None, epilog: str | None = None) -> _Parser:
+def _add(commands: _Commands, name: str, summary: str, description: str | None, epilog: str | None = None) -> Parser:
     # Abbreviated options in scripts would break with the next option of these letters.
     form = partial(commands.add_parser, formatter_class=_RAW, allow_abbrev=False)
     return form(name, help=summary, description=description, epilog=epilog)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, TextIO
@@ -18,8 +17,9 @@ from core.imports.check_updates import Updates, describe_rows
 from core.imports.column_report import ColumnReading
 from core.load_file.field_mapping import ORIGINAL_LINE
 from core.load_mode import Mode
-from local.cli.summary import PROGRAM, ImportResult, build_console, list_advice
+from local.cli.summary import ImportResult, build_console, list_advice
 from local.exit_codes import DONE, FAILED, REJECTED
+from local.program import format_command
 
 SHOWN_EXAMPLES = 10
 _COUNTS = ("rows_seen", "would_import", "would_update", "unchanged", "would_reject", "new_custodians", "new_tags")
@@ -114,7 +114,7 @@ def _list_details(result: ImportResult, case: str, tenant: str, *, has_options: 
     if result.mode is Mode.OVERLAY and _has_only_key(result.columns):
         yield (
             "there is nothing to change: the file has no column but the key of the overlay. Add the columns to change,"
-            " or look at the file with `exhibit-ingest preview`"
+            f" or look at the file: {format_command('preview', str(result.source or result.file))}"
         )
     yield from _list_updates(_read_updates(result))
     if result.saved_profile:
@@ -126,7 +126,7 @@ def _list_details(result: ImportResult, case: str, tenant: str, *, has_options: 
     if result.error is None:
         names = ["--case", case, *([] if tenant == "local" else ["--tenant", tenant])]
         advice = "Nothing was imported. To import" + ("" if judge_check(found) is CheckStatus.OK else " it as it is")
-        command = shlex.join([PROGRAM, "import", str(result.source or result.file), *names])
+        command = format_command("import", str(result.source or result.file), *names)
         yield f"{advice}: {'this command again, with `import` instead of `check`' if has_options else command}"
 
 

@@ -15,6 +15,7 @@ from core.case_names import find_similar_names
 from core.errors import ForbiddenError, InvalidInputError
 from core.imports.uploads import MAX_KEY_BYTES, build_object_key, build_options_key, name_error
 from local.errors import UsageError
+from local.program import format_command
 
 
 def check_name(option: str, value: str) -> None:
@@ -56,10 +57,11 @@ def check_overlay_case(names: Collection[str], case: str) -> None:
     """Raise UsageError if the case of an overlay is not one of these names: it would have no document to change."""
     if case not in names:
         similar = ", ".join(map(_quote, find_similar_names(case, names)))
-        advice = f"Cases with similar names: {similar}" if similar else "`exhibit-ingest cases` lists the cases"
+        listing = f"The cases are listed by: {format_command('cases')}"
+        advice = f"Cases with similar names: {similar}" if similar else listing
         raise UsageError(
-            f"there is no case {_quote(case)}, and --mode overlay changes documents of a case. {advice}; to create "
-            "documents, use --mode append_overlay or no --mode"
+            f"there is no case {_quote(case)}, and --mode overlay changes documents of a case; to create documents, "
+            f"use --mode append_overlay or no --mode. {advice}"
         )
 
 

@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sqlalchemy.engine import make_url
-
 from local.cli import sam_local
 from local.cli.arguments import DEFAULT_WORKERS
 from local.cli.checks import check_name
@@ -22,19 +20,17 @@ from local.confirmation import require_terminal
 from local.errors import LocalError, StackBusyError, UsageError
 from local.exit_codes import DONE, FAILED, REJECTED
 from local.gateway.tokens import Tokens
+from local.program import format_command
+from local.services.mysql_connection import describe_place
 from local.services.state_lock import lock_state_directory
 from local.stack import LocalStack
 from local.stack.local_stack import SCHEMA
 from local.stack.served_stack import publish_stack
 from local.template.reader import Template
 from local.undo.output import describe, format_json
-from local.undo.resuming import describe_resumed, resume_undos
+from local.undo.resuming import describe_resumed, describe_stopped, resume_undos
 from local.undo.undo_session import UndoOutcome, undo_import
 
-_UNDO_STOPPED = (
-    "what was undone stays undone. The undo is continued by a running `exhibit-ingest serve`, or by the next `undo`,"
-    " `import`, `check` or `serve` on this machine."
-)
 _DRY_RUN = "--dry-run shows what it would do"
 _UNDO_EXITS = {"undone": DONE, "nothing_to_undo": DONE, "undone_with_conflicts": REJECTED}
 # By the argument of `documents`: the filter of the API.
@@ -64,9 +60,7 @@ def database_url(workspace: Workspace) -> int:
         print(workspace.database_url)
         return DONE
     url, lifetime = _get_private_url(workspace)
-    parsed = make_url(url)
-    client = f"mysql --protocol=tcp -h {parsed.host} -P {parsed.port} -u {parsed.username} {parsed.database}"
-    print(f"With a MySQL client: {client}", file=sys.stderr)
+    print(f"With a MySQL client: {workspace.server().access.build_client_command(SCHEMA)}", file=sys.stderr)
     print(lifetime, file=sys.stderr)
     print(url)
     return DONE
@@ -79,7 +73,7 @@ def _get_private_url(workspace: Workspace) -> tuple[str, str]:
     """
     try:
         with workspace.stack(keep_database=True, minimal=True) as stack:
-            return stack.database_url, "The private server keeps running. To stop it: exhibit-ingest stop"
+            return stack.database_url, f"The private server keeps running. To stop it: {format_command('stop')}"
     except StackBusyError:
         # A server that stops between the two calls has no address any more.
         with contextlib.suppress(OSError):
@@ -109,8 +103,8 @@ def serve(workspace: Workspace, port: int, workers: int) -> NoReturn:
 def _describe_stack(stack: LocalStack, sam_folder: Path) -> str:
     return f"""\
 API:       {stack.api_url}
-Token:     .venv/bin/exhibit-ingest token --tenant local --user me
-Database:  {stack.database_url}
+Token:     {format_command("token", "--tenant", "local", "--user", "me")}
+Database:  {describe_place(stack.database_url)}; with its password: {format_command("database-url")}
 Logs:      {stack.log_directory}
 SAM local: {sam_folder / sam_local.TEMPLATE}, {sam_folder / sam_local.ENV_VARS} (see README.md)
 S3, SQS and SNS are in memory: uploads and messages are lost when this command ends. Imported rows are kept.
@@ -209,8 +203,13 @@ def _undo(workspace: Workspace, options: argparse.Namespace) -> UndoOutcome | No
     from local.undo.display import UndoDisplay
 
     display = UndoDisplay(confirmed=options.yes or options.dry_run, as_json=options.json)
+    stopped = describe_stopped(options.import_id, options.tenant)
     try:
-        with contextlib.closing(workspace.connect(DEFAULT_WORKERS)) as stack, display, stack:
+        with (
+            contextlib.closing(workspace.connect(DEFAULT_WORKERS, f"ended during the undo. {stopped}")) as stack,
+            display,
+            stack,
+        ):
             # The stack of `serve` has resumed them.
             found = list_open_undos(stack.database_url) if isinstance(stack, LocalStack) else []
             others = resume_undos(stack, [each for each in found if each.import_id != options.import_id])
@@ -226,5 +225,5 @@ def _undo(workspace: Workspace, options: argparse.Namespace) -> UndoOutcome | No
                 wait_for=others,
             )
     except Interrupted as interruption:
-        interruption.add_note(_UNDO_STOPPED if display.has_begun else "nothing was undone.")
+        interruption.add_note(stopped if display.has_begun else "nothing was undone.")
         raise

@@ -32,6 +32,7 @@ from local.cli.volume_import import VolumeOutcome, import_volume_into
 from local.cli.workspace import Workspace
 from local.errors import LocalError
 from local.exit_codes import DONE, FAILED
+from local.program import format_command
 from local.volumes.output import print_figures
 from local.volumes.survey import survey_volume
 from samples.demo import VOLUME, FaultyRow, describe, write_demo
@@ -158,9 +159,9 @@ def _print_next_steps(console: Console, loaded: Sequence[ImportProgress]) -> Non
     console.print(
         f"\n{documents:,} documents of {custodians} custodians with {tags} tags are in MySQL.\n"
         "Fix the rows in the rejected-rows file and import that file.\n"
-        "Query the tables:     connect a MySQL client to the URL that .venv/bin/exhibit-ingest database-url prints\n"
-        "Import your own file: .venv/bin/exhibit-ingest import FILE_OR_FOLDER_OR_ZIP --case NAME\n"
-        "Delete everything:    .venv/bin/exhibit-ingest reset",
+        f"Query the tables:     {format_command('database-url')} prints a command for a MySQL client\n"
+        f"Import your own file: {format_command('import', 'FILE_OR_FOLDER_OR_ZIP', '--case', 'NAME')}\n"
+        f"Delete everything:    {format_command('reset')}",
         soft_wrap=True,
     )
 

@@ -120,7 +120,7 @@ def enter_stack(
     """
     display.note(_describe_stack(stack))
     if isinstance(stack, ServedStack) and request.workers:
-        display.warn("--workers has no effect: `exhibit-ingest serve` runs the functions with its own number")
+        display.warn("--workers has no effect: `serve` runs the functions with its own number")
     with stack, ImportProgressReader(stack.database_url) as states:
         for upload, state, reports in cancel_abandoned(stack):
             display.warn(describe_abandoned(upload, state, reports))
@@ -154,7 +154,7 @@ def keep_profile(stack: Stack, request: ImportRequest, result: ImportResult, dis
 
 def _describe_stack(stack: Stack) -> str:
     if isinstance(stack, ServedStack):
-        return f"Using the stack of `exhibit-ingest serve` (process {stack.address.pid}) ..."
+        return f"Using the stack of `serve` (process {stack.address.pid}) ..."
     return "Starting the database, S3, SQS, SNS and the functions ..."
 
 

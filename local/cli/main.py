@@ -23,6 +23,7 @@ from local.cli.checks import check_load_file, check_name, check_readable
 from local.cli.signals import Interrupted, interrupt_on_signals
 from local.errors import LocalError, UsageError
 from local.exit_codes import DONE, FAILED, WRONG_USAGE
+from local.program import format_command
 from local.volumes.arguments import FILE_OPTIONS, build_settings, check_volume_arguments, is_volume
 
 # Everything else is imported when a command needs it: --help takes no time.
@@ -50,7 +51,7 @@ def main(arguments: Sequence[str] | None = None, workspace: Workspace | None = N
         with interrupt_on_signals():
             return _run(options, workspace)
     except UsageError as exc:
-        return _report_usage(exc, f"For help: exhibit-ingest {options.command} --help", given)
+        return _report_usage(exc, f"For help: {format_command(options.command, '--help')}", given)
     except LocalError as exc:
         print(f"exhibit-ingest: error: {exc}", file=sys.stderr)
         return FAILED

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from local.cli.import_journal import RunningImport
 from local.cli.import_status import ImportProgress
+from local.private_files import make_private_folder
 from local.stack_parts import HasBucket, HasStateFolder
 
 if TYPE_CHECKING:
@@ -47,9 +48,10 @@ def download(s3: S3Client, bucket: str, state: ImportProgress, directory: Path) 
     prefix = f"reports/{state.id}/{state.generation}/"
     for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
         for item in page.get("Contents", []):
-            path = directory / Path(item["Key"]).name
-            directory.mkdir(parents=True, exist_ok=True)
+            make_private_folder(directory.parent)
+            path = make_private_folder(directory) / Path(item["Key"]).name
             s3.download_file(bucket, item["Key"], str(path))
+            path.chmod(0o600)
             paths[path.name.split(".", 1)[0]] = path
     return Reports(**{field.name: paths.get(field.name) for field in fields(Reports)})
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
@@ -23,8 +21,8 @@ from local.cli.column_summary import list_columns
 from local.cli.import_status import CodeCounts, ImportProgress
 from local.cli.report_download import Reports
 from local.option_advice import advise_option
+from local.program import format_command
 
-PROGRAM = "exhibit-ingest"
 _COUNTS = (
     "rows_seen",
     "imported",
@@ -204,14 +202,7 @@ def build_reload_command(reports: Reports, case: str, tenant: str) -> str:
     # A value after a space must not begin with a hyphen: it would be taken for an option.
     named = [("--case", case), ("--tenant", tenant), ("--mapping", str(reports.options))]
     values = [[f"{name}={value}"] if value.startswith("-") else [name, value] for name, value in named]
-    words = [_find_program(), "import", str(reports.rejected_rows), *chain.from_iterable(values)]
-    return shlex.join(words)
-
-
-def _find_program() -> str:
-    """Return the command as it was started."""
-    started = Path(sys.argv[0])
-    return sys.argv[0] if started.name == PROGRAM else PROGRAM
+    return format_command("import", str(reports.rejected_rows), *chain.from_iterable(values))
 
 
 def _build_table(results: Sequence[ImportResult]) -> Table:

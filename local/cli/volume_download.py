@@ -7,6 +7,7 @@ from pathlib import Path
 from local.cli.workspace import Workspace
 from local.errors import LocalError
 from local.exit_codes import DONE
+from local.program import format_command
 from local.services.mysql_connection import connect
 from local.stack.served_stack import ServedStack
 
@@ -20,7 +21,10 @@ def download_volume(workspace: Workspace, production_id: int, folder: Path) -> i
     """
     stack = ServedStack.find(workspace.state_dir, workspace.template, workspace.database_url)
     if stack is None:
-        raise LocalError("volumes are in the memory of `exhibit-ingest serve`, which is not running")
+        raise LocalError(
+            "the files of productions are in the memory of `serve`, which is not running; they are gone when it ends. "
+            f"Start it and produce again: {format_command('serve')}"
+        )
     volume = _read_volume(stack.database_url, production_id)
     prefix = f"productions/{production_id}/{volume}/"
     found = 0

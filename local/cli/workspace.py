@@ -53,8 +53,10 @@ class Workspace:
             ),
         )
 
-    def connect(self, workers: int) -> LocalStack | ServedStack:
+    def connect(self, workers: int, ended_advice: str | None = None) -> LocalStack | ServedStack:
         """Return a stack for imports, to be entered or closed: that of a running `serve`, or a launched one.
+
+        `ended_advice` says that this `serve` ended meanwhile and what to do, by default for an import.
 
         Raises StackBusyError if another command uses the state directory, and LocalError if `serve` does with another
         database.
@@ -63,9 +65,10 @@ class Workspace:
         try:
             stack.launch()
         except StackBusyError:
-            from local.stack.served_stack import ServedStack
+            from local.stack.served_stack import ENDED_IMPORT, ServedStack
 
-            served = ServedStack.find(self.state_dir, self.template, self.database_url)
+            place = (self.state_dir, self.template, self.database_url)
+            served = ServedStack.find(*place, ended_advice or ENDED_IMPORT)
             if served is None:
                 raise
             return served

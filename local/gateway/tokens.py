@@ -9,15 +9,13 @@ tokens, which suits development.
 from __future__ import annotations
 
 import json
-import os
-import secrets
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from local.errors import LocalError
+from local.private_files import read_or_create_secret
 from local.template.reader import Template
 
 SECRET_FILE = "token-secret"  # noqa: S105 - the name of a file
@@ -28,7 +26,6 @@ DEFAULT_CASES_CLAIM = "custom:cases"
 EVERY_CASE = "*"
 
 _ALGORITHM = "HS256"
-_SECRET_BYTES = 32
 
 
 class InvalidTokenError(LocalError):
@@ -118,28 +115,3 @@ class Tokens:
         except jwt.InvalidTokenError as exc:
             raise InvalidTokenError("the token is not valid") from exc
         return claims
-
-
-def read_or_create_secret(path: Path) -> str:
-    """Return the secret in a file that only its owner can read; create the file if it is missing.
-
-    Of concurrent callers the first creates the secret, and all return it.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        # mkstemp creates the file with mode 0600; the link makes it visible with its content, or not at all.
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(secrets.token_hex(_SECRET_BYTES))
-            _link_if_missing(draft, path)
-        finally:
-            os.unlink(draft)
-    return path.read_text(encoding="ascii")
-
-
-def _link_if_missing(draft: str, path: Path) -> None:
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        return

@@ -2,7 +2,7 @@
 
 Guarantees that no other server is touched: a process is this server only if its id is in the pid file *and* its command
 line names the data directory; a connection is accepted only if the server reports the same data directory. The data is
-kept until the directory is deleted. Not secured: every user of this machine can log in as root without a password.
+kept until the directory is deleted. Its owner has a password: see `local.services.mysql_access`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import psutil
 import pymysql
 
 from local.errors import DatabaseServerError
+from local.services.mysql_access import DatabaseAccess
 from local.services.mysql_binaries import Binaries, find_or_install
 from local.services.mysql_data import create_data_directory
 from local.services.processes import Processes, tail
@@ -61,6 +62,7 @@ class PrivateServer:
         self._data = self._directory / "data"
         self._state = self._directory / "server.json"
         self._log = self._directory / "error.log"
+        self.access = DatabaseAccess(self._directory)
         self._outlive = outlive
         self._binaries = binaries
         self._processes: Processes | None = None
@@ -77,7 +79,10 @@ class PrivateServer:
         Raises DatabaseServerError where no server is installed, or with the end of the log where it does not start.
         """
         running = self._find_process()
-        if running and self._await_ready(running):
+        if running and not self.access.password:
+            # An earlier version started it, without a password.
+            self.stop()
+        elif running and self._await_ready(running):
             return self.url()
         binaries = self._binaries or find_or_install()
         self.initialize(binaries)
@@ -92,7 +97,9 @@ class PrivateServer:
 
     def url(self, schema: str = "") -> str:
         """Return the SQLAlchemy URL of the running server."""
-        return f"mysql+pymysql://root@127.0.0.1:{self._read_state()['port']}/{schema}?charset=utf8mb4"
+        password = self.access.password
+        user = f"root:{password}" if password else "root"
+        return f"mysql+pymysql://{user}@127.0.0.1:{self._read_state()['port']}/{schema}?charset=utf8mb4"
 
     def is_running(self) -> bool:
         """Return whether the server is running, even if another process started it."""
@@ -137,10 +144,12 @@ class PrivateServer:
         return folder
 
     def _launch(self, binaries: Binaries) -> psutil.Process:
-        state = {"port": _free_port(), "socket": str(self._socket_path())}
+        port = _free_port()
+        state = {"port": port, "socket": str(self._socket_path())}
         self._state.write_text(json.dumps(state), encoding="utf-8")
         command = [*binaries.command, *self._options(state)]
-        command += self._mysql_options() if binaries.is_mysql else []
+        command += self.access.prepare(is_mysql=binaries.is_mysql, port=port)
+        command += ["--mysqlx=OFF", "--disable-log-bin"] if binaries.is_mysql else []
         if self._outlive:
             pid = _start_detached(command, binaries.environment(), self._log)
         else:
@@ -168,15 +177,6 @@ class PrivateServer:
             "--skip-name-resolve"
         ]
 
-    def _mysql_options(self) -> list[str]:
-        """Return options for MySQL only: it creates no root user for 127.0.0.1, and replication is off."""
-        users = self._directory / "users.sql"
-        users.write_text(
-            "CREATE USER IF NOT EXISTS root@'127.0.0.1' IDENTIFIED BY '';\n"
-            "GRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n"
-        )
-        return ["--mysqlx=OFF", "--disable-log-bin", "--secure-file-priv=NULL", f"--init-file={users}"]
-
     def _socket_path(self) -> Path:
         path = self._directory / "server.sock"
         if len(os.fsencode(path)) <= _SOCKET_PATH_LIMIT:
@@ -199,7 +199,8 @@ class PrivateServer:
 
     def _is_ready(self) -> bool:
         try:
-            connection = pymysql.connect(host="127.0.0.1", port=self._read_state()["port"], user="root")
+            port, password = self._read_state()["port"], self.access.password
+            connection = pymysql.connect(host="127.0.0.1", port=port, user="root", password=password)
         except pymysql.Error:
             return False
         with connection, connection.cursor() as cursor:

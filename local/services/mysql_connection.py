@@ -13,7 +13,7 @@ from pymysql.cursors import DictCursor
 
 from local.errors import LocalError
 
-_PRIVATE = re.compile(r"mysql\+pymysql://root@127\.0\.0\.1:(\d+)/(\w*)\?charset=utf8mb4")
+_PRIVATE = re.compile(r"mysql\+pymysql://root(?::(\w+))?@127\.0\.0\.1:(\d+)/(\w*)\?charset=utf8mb4")
 
 
 def parse_url(url: str) -> dict[str, Any]:
@@ -22,9 +22,10 @@ def parse_url(url: str) -> dict[str, Any]:
     if private:
         return {
             "host": "127.0.0.1",
-            "port": int(private[1]),
+            "port": int(private[2]),
             "user": "root",
-            "database": private[2],
+            **({"password": private[1]} if private[1] else {}),
+            "database": private[3],
             "charset": "utf8mb4",
         }
     from sqlalchemy.dialects.mysql.pymysql import MySQLDialect_pymysql

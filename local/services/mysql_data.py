@@ -1,4 +1,7 @@
-"""Create the data directory of a private MariaDB or MySQL server, with a user root without a password."""
+"""Create the data directory of a private MariaDB or MySQL server.
+
+Its user root has no password until the server is started: see `local.services.mysql_access`.
+"""
 
 from __future__ import annotations
 

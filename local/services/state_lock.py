@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TextIO
 
 from local.errors import StackBusyError
+from local.private_files import make_private_folder
 
 ADDRESS_FILE = "serve.json"
 
@@ -40,7 +41,7 @@ def _open_lock(directory: Path) -> TextIO:
     """Open and lock the file; again where `reset` has deleted it meanwhile, because that lock keeps nobody out."""
     path = directory / "lock"
     while True:
-        directory.mkdir(parents=True, exist_ok=True)
+        make_private_folder(directory)
         lock = path.open("a+", encoding="utf-8")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,8 +1,8 @@
 """The stack of a running `exhibit-ingest serve`, used by another command on this machine.
 
 Guaranteed: nothing of it is started or stopped from here. An exception in the block is raised as LocalError, with what
-to do, if `serve` has ended meanwhile. Its address contains no password: the caller has its own DATABASE_URL, or the
-private database, which has none.
+to do, if `serve` has ended meanwhile. Its address contains no password: the caller has its own DATABASE_URL, or reads
+that of the private database from the state directory.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from local.gateway.server import build_own_request
 from local.gateway.tokens import Tokens
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.services.aws import AwsClients
+from local.services.mysql_access import DatabaseAccess
 from local.services.mysql_connection import parse_url
 from local.services.state_lock import publish_address, read_address
 from local.stack.local_stack import LocalStack
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 _API_SECONDS = 35.0
+ENDED_IMPORT = "ended during the import. Rows imported so far are kept. Import the file again to get the remaining rows"
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,24 @@ def _strip_url(url: str) -> str:
 
 
 class ServedStack:
-    """The part of a stack that imports use; `database_url` is the caller's DATABASE_URL, None without one."""
+    """The part of a stack that imports use; `database_url` is the caller's DATABASE_URL, None without one.
 
-    def __init__(self, state_dir: Path, template: Template, address: ServeAddress, database_url: str | None) -> None:
+    `ended_advice` says that `serve` ended meanwhile, and what to do.
+    """
+
+    def __init__(
+        self,
+        state_dir: Path,
+        template: Template,
+        address: ServeAddress,
+        database_url: str | None,
+        ended_advice: str = ENDED_IMPORT,
+    ) -> None:
+        self._ended_advice = ended_advice
         _check_database(address, database_url)
         self.state_dir = state_dir
         self.address = address
-        self.database_url = database_url or address.database
+        self.database_url = database_url or _add_password(address.database, state_dir)
         self.bucket = address.bucket
         self.log_directory = Path(address.logs)
         self._template = template
@@ -85,13 +98,15 @@ class ServedStack:
         self._seen_bytes = self._failures_log.stat().st_size if self._failures_log.exists() else 0
 
     @classmethod
-    def find(cls, state_dir: Path, template: Path, database_url: str | None) -> Self | None:
+    def find(
+        cls, state_dir: Path, template: Path, database_url: str | None, ended_advice: str = ENDED_IMPORT
+    ) -> Self | None:
         """Return the stack that uses a state directory; None unless `serve` does and has started.
 
         Raises LocalError if it uses another database than the caller.
         """
         address = _read_address(state_dir)
-        return cls(state_dir, Template.load(template), address, database_url) if address else None
+        return cls(state_dir, Template.load(template), address, database_url, ended_advice) if address else None
 
     def __enter__(self) -> Self:
         return self
@@ -158,10 +173,13 @@ class ServedStack:
 
     def _check_alive(self, cause: Exception | None = None) -> None:
         if _read_address(self.state_dir) != self.address:
-            raise LocalError(
-                f"`exhibit-ingest serve` (process {self.address.pid}) ended during the import. Rows imported so far are"
-                " kept. Import the file again to get the remaining rows"
-            ) from cause
+            raise LocalError(f"`serve` (process {self.address.pid}) {self._ended_advice}") from cause
+
+
+def _add_password(url: str, state_dir: Path) -> str:
+    """Return the URL of the private database with its password."""
+    password = DatabaseAccess(state_dir / "database").password
+    return url.replace("//root@", f"//root:{password}@", 1) if password else url
 
 
 def _read_address(state_dir: Path) -> ServeAddress | None:
@@ -175,7 +193,7 @@ def _read_address(state_dir: Path) -> ServeAddress | None:
         return ServeAddress(**known) if address else None  # type: ignore[arg-type]
     except (TypeError, ValueError) as exc:
         raise LocalError(
-            "the running `exhibit-ingest serve` is another version, which this command cannot use. Stop it with Ctrl-C,"
+            "the running `serve` is another version, which this command cannot use. Stop it with Ctrl-C,"
             " then start it again, or run this command without it"
         ) from exc
 
@@ -191,11 +209,11 @@ def _check_database(address: ServeAddress, database_url: str | None) -> None:
     served = "the private database" if address.is_private else address.database
     if database_url is None and not address.is_private:
         raise LocalError(
-            f"`exhibit-ingest serve` (process {address.pid}) uses {served}, and DATABASE_URL is not set here. Set it to"
+            f"`serve` (process {address.pid}) uses {served}, and DATABASE_URL is not set here. Set it to"
             " the same database, or end `serve` (Ctrl-C) first"
         )
     if database_url is not None and locate(database_url) != locate(address.database):
         raise LocalError(
-            f"`exhibit-ingest serve` (process {address.pid}) uses {served}, not the database that DATABASE_URL names."
+            f"`serve` (process {address.pid}) uses {served}, not the database that DATABASE_URL names."
             " Set DATABASE_URL as `serve` has it, or end `serve` (Ctrl-C) first"
         )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from local.undo.resuming import build_undo_command
 from local.undo.undo_session import Undo, UndoOutcome
-
-PROGRAM = "exhibit-ingest"
 
 # What the code means, and what to do about it; docs/correcting-a-load.md has more.
 _REASONS = {
@@ -61,7 +59,7 @@ def describe(import_id: int, outcome: UndoOutcome, tenant: str) -> Iterator[str]
     """Yield the lines that the command prints."""
     undo = outcome.undo
     is_dry = undo["dryRun"]
-    command = shlex.join([PROGRAM, "undo", str(import_id), *([] if tenant == "local" else ["--tenant", tenant])])
+    command = build_undo_command(import_id, tenant)
     name = f"Import {import_id} ({outcome.file_name}, case {outcome.case!r})"
     if undo["status"] == "nothing_to_undo":
         yield f"{name} imported nothing; there is nothing to undo."

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Protocol
 
+from local.program import format_command
+
 _USER = "exhibit-ingest"
 
 
@@ -41,6 +43,19 @@ def _resume(stack: ResumingStack, undo: OpenUndo) -> bool:
     path, body = f"/imports/{undo.import_id}/undo", {"dryRun": undo.dry_run}
     status, _ = stack.request_api(undo.tenant_id, _USER, "POST", path, body)
     return status < HTTPStatus.BAD_REQUEST
+
+
+def build_undo_command(import_id: int, tenant: str) -> str:
+    """Return the command that undoes an import, or continues its undo."""
+    return format_command("undo", str(import_id), *([] if tenant == "local" else ["--tenant", tenant]))
+
+
+def describe_stopped(import_id: int, tenant: str) -> str:
+    """Return what to do after the stack of an undo ended; importing the file again would bring its rows back."""
+    return (
+        "What was undone stays undone. Do not import the file again; run the undo again, which continues: "
+        f"{build_undo_command(import_id, tenant)}"
+    )
 
 
 def describe_resumed(undo: OpenUndo) -> str:

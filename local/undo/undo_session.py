@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from local.errors import LocalError, UsageError
+from local.private_files import make_private_folder
+from local.program import format_command
 from local.stack_parts import HasActivity, HasApi, HasBucket, HasLogs, HasStateFolder
-from local.undo.resuming import OpenUndo
+from local.undo.resuming import OpenUndo, build_undo_command
 
 if TYPE_CHECKING:
     pass
@@ -100,8 +102,8 @@ def _wait(stack: UndoStack, tenant: str, import_id: int, on_state: Callable[[Und
             return undo
         if idle and time.monotonic() - changed > STALLED_SECONDS:
             raise LocalError(
-                f"the undo of import {import_id} makes no progress; see the logs in {stack.log_directory}, and run the "
-                "command again"
+                f"the undo of import {import_id} makes no progress; see the logs in {stack.log_directory}, and run it "
+                f"again: {build_undo_command(import_id, tenant)}"
             )
         stack.wait_for_activity(_POLL_SECONDS)
 
@@ -109,10 +111,10 @@ def _wait(stack: UndoStack, tenant: str, import_id: int, on_state: Callable[[Und
 def _download(stack: UndoStack, undo: Undo) -> Path:
     # The path of the URL ends with the file's key: /bucket/reports/12/undo-1/1/kept.csv.
     key = "reports/" + unquote(urlsplit(undo["report"]).path).partition("/reports/")[2]
-    folder = stack.state_dir / "reports" / f"{undo['importId']}-undo-{undo['undoNo']}"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "kept.csv"
+    reports = make_private_folder(stack.state_dir / "reports")
+    path = make_private_folder(reports / f"{undo['importId']}-undo-{undo['undoNo']}") / "kept.csv"
     stack.s3.download_file(stack.bucket, key, str(path))
+    path.chmod(0o600)
     return path
 
 
@@ -123,8 +125,8 @@ def _request(
     document: dict[str, Any] = json.loads(raw or b"{}")
     if status == HTTPStatus.NOT_FOUND:
         raise UsageError(
-            f"the tenant {tenant!r} has no import {import_id}; `exhibit-ingest imports --case NAME` lists the imports "
-            "of a case"
+            f"the tenant {tenant!r} has no import {import_id}; the imports of a case are listed by: "
+            f"{format_command('imports', '--case', 'NAME')}"
         )
     if status >= HTTPStatus.BAD_REQUEST:
         reason = document.get("detail") or f"the API returned {status}"

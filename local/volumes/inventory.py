@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from local.errors import LocalError
+from local.private_files import make_private_folder
 
 MEMORY = "volumes.sqlite"
 _BLOCK_BYTES = 1 << 20
@@ -75,8 +76,7 @@ class UploadMemory:
     """What is remembered of files and uploads, in the state directory."""
 
     def __init__(self, state_dir: Path) -> None:
-        state_dir.mkdir(parents=True, exist_ok=True)
-        self._path = state_dir / MEMORY
+        self._path = make_private_folder(state_dir) / MEMORY
 
     def hash_files(self, files: Sequence[LocalFile]) -> list[str]:
         """Return the SHA-256 of each file in hexadecimal; reads those that were not read before. Raises OSError."""

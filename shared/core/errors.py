@@ -11,7 +11,7 @@
     │   ├── PreconditionMissingError  a change without If-Match (HTTP 428)
     │   ├── FilterTooBroadError     a filter without an index in a large case (HTTP 422)
     │   ├── NothingToProduceError   a production whose selection matches no exhibit
-    │   └── FilesMissingError       files of a production that cannot be copied
+    │   └── ProductionRefusedError  documents that cannot be produced (HTTP 422); carries the findings
     ├── ConflictError               a concurrent operation: retry the whole transaction, then HTTP 409
     │   ├── LockNotAcquiredError    the lock of a row or destination was not acquired in the attempts allowed
     │   │   └── LockLostError       the lock of a destination was acquired, and has passed to a later holder
@@ -49,7 +49,7 @@ The first line of a class's docstring is its default message. It says what happe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.custody import PeriodConflict
@@ -150,8 +150,15 @@ class NothingToProduceError(InvalidInputError):
     """No exhibit of the case matches the selection; select at least one exhibit."""
 
 
-class FilesMissingError(InvalidInputError):
-    """Files of the selected exhibits cannot be copied; upload them to the bucket or deselect the exhibits."""
+class ProductionRefusedError(InvalidInputError):
+    """The documents cannot be produced; correct what the findings name.
+
+    `findings` are those that block the production, as the API represents them.
+    """
+
+    def __init__(self, message: str, findings: Sequence[Any]) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)
 
 
 class ConflictError(ExhibitIngestError):

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from core.errors import ConflictError, InvalidInputError
-from core.id_lists import format_ids
+from core.named_lists import format_ids
 from shell.db.bulk_insert import insert_missing
 from shell.db.column_limits import column_limits
 from shell.tables.custodians_tags import Custodians

@@ -122,7 +122,7 @@ def user_of_our_own(server_url: str, name: str) -> Iterator[URL]:
         connection.execute(text(f"CREATE USER {name} IDENTIFIED BY ''"))
         connection.execute(text(f"GRANT ALL ON *.* TO {name} WITH GRANT OPTION"))
     try:
-        yield make_url(server_url).set(username=name, password=None)
+        yield make_url(server_url).set(username=name, password="")
     finally:
         with engine.connect() as connection:
             connection.execute(text(f"DROP USER {name}"))

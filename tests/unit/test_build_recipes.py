@@ -115,3 +115,33 @@ def test_make_gets_a_database_server_before_it_installs_packages() -> None:
     command, environment = ["make", "-nB", "-C", str(ROOT), "demo"], {**os.environ, "MAKEFLAGS": ""}
     plan = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
     assert 0 < plan.index("local.services.mysql_binaries") < plan.index("pip install")
+
+
+def run_make(*arguments: str, **variables: str) -> str:
+    """What make prints, without the settings of this machine for certificates."""
+    settings = ("PIP_", "UV_", "SSL_CERT", "REQUESTS_CA", "CURL_CA", "MAKE")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(settings)}
+    command = ["make", "--no-print-directory", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, env=kept | variables, capture_output=True, text=True, check=True).stdout
+
+
+SHOW = '--eval=show: ; @$(TRUST); echo "$$UV_SYSTEM_CERTS $$PIP_CERT"'
+
+
+def test_the_machines_certificates_are_those_of_pip_and_uv(tmp_path: Path) -> None:
+    """So that packages are installed behind a proxy whose certificates the machine trusts."""
+    store, mine = tmp_path / "store.pem", tmp_path / "mine.pem"
+    store.touch()
+    no_settings = {"PIP_CONFIG_FILE": os.devnull, "SSL_CERT_FILE": str(store)}
+    assert run_make(SHOW, "show", **no_settings) == f"true {store}\n"
+    assert run_make(SHOW, "show", **no_settings, PIP_CERT=str(mine), UV_SYSTEM_CERTS="false") == f"false {mine}\n"
+    assert run_make(SHOW, "show", **no_settings, REQUESTS_CA_BUNDLE=str(mine)) == "true \n"
+    assert "PIP_CERT" in (plan := run_make("-nB", "setup"))
+    assert plan.index("PIP_CERT") < plan.index("-m pip install")
+
+
+def test_the_pinned_uv_has_the_variable() -> None:
+    shown = subprocess.run(
+        [ROOT / ".venv/bin/uv", "pip", "install", "--help"], capture_output=True, text=True, check=True
+    )
+    assert "UV_SYSTEM_CERTS" in shown.stdout

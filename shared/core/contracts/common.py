@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializ
 from pydantic.alias_generators import to_camel
 
 from core.contracts.problems import PROBLEM_NAMES, PROBLEM_URN
+from core.productions.findings import FindingCode
 from core.roles import Role
 from core.timestamps import format_timestamp
 
@@ -104,6 +105,9 @@ class Problem(ResponseModel):
     required_role: Role | None = Field(
         default=None, description="The role that the request requires; only with `role-required`."
     )
+    findings: list[ProductionFinding] | None = Field(
+        default=None, description="What blocks the production; only with `production-refused`."
+    )
 
 
 class FieldProblem(ResponseModel):
@@ -113,6 +117,17 @@ class FieldProblem(ResponseModel):
         description="The part that is invalid.", examples=["body/tags/0", "query/limit", "header/If-Match"]
     )
     message: str = Field(description="The reason why it is invalid. It does not repeat the value.")
+
+
+class ProductionFinding(ResponseModel):
+    """What is noticed about documents of a production before their numbers are reserved."""
+
+    code: FindingCode
+    blocks: bool = Field(description="Whether the documents cannot be produced; otherwise it is a warning.")
+    message: str = Field(description="What was found and what to do next.")
+    count: int = Field(description="The number of exhibits.")
+    exhibit_ids: list[int] = Field(description="The first 100 of them.")
+    control_numbers: list[str] = Field(description="The control numbers of `exhibitIds`, without those removed since.")
 
 
 class CustodyConflict(ResponseModel):

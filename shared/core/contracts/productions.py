@@ -6,12 +6,20 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from core.contracts.common import Name, NextCursor, RequestModel, ResponseModel, RowId, TagName, UtcTimestamp
+from core.contracts.common import (
+    Name,
+    NextCursor,
+    ProductionFinding,
+    RequestModel,
+    ResponseModel,
+    RowId,
+    TagName,
+    UtcTimestamp,
+)
 from core.exhibit_dates import DATE_FIELDS
 from core.load_file.field_mapping import find_field
 from core.load_file.header_names import TIME_FIELDS, normalise_name
 from core.productions.bates import MAX_DIGITS, MAX_PREFIX, PREFIX, Numbering
-from core.productions.findings import FindingCode
 from core.productions.volume import HEADER
 from core.saga import SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
@@ -101,16 +109,6 @@ class NewProduction(RequestModel):
         return self
 
 
-class ProductionFinding(ResponseModel):
-    """What is noticed about documents of a production before their numbers are reserved."""
-
-    code: FindingCode
-    blocks: bool = Field(description="Whether the documents cannot be produced; otherwise it is a warning.")
-    message: str = Field(description="What was found and what to do next.")
-    count: int = Field(description="The number of exhibits.")
-    exhibit_ids: list[int] = Field(description="The first 100 of them.")
-
-
 class ProductionCheck(ResponseModel):
     """What a production would be if it were requested now; other productions may change its numbers."""
 
@@ -120,7 +118,9 @@ class ProductionCheck(ResponseModel):
     last_bates: str | None
     findings: list[ProductionFinding]
     uncounted_images: int = Field(description="Documents whose images are counted when the numbers are reserved.")
-    unchecked_files: int = Field(description="Files that were not looked up in the bucket, because there are too many.")
+    unchecked_files: int = Field(
+        description="Files that were not looked up in the bucket: there are too many, or time was up."
+    )
 
 
 class ProductionStep(ResponseModel):
@@ -145,7 +145,9 @@ class Production(ResponseModel):
     status: ProductionStatus
     cancel_requested: bool = Field(description="Whether the production is cancelled before its next step.")
     failed_step: str | None
-    reason: str | None = Field(description="The reason of the failure, without content of a document.")
+    reason: str | None = Field(
+        description="The reason of the failure, and what to do. It names documents by their control numbers."
+    )
     documents: int | None = Field(description="The number of documents; null until their numbers are reserved.")
     first_bates: str | None
     last_bates: str | None

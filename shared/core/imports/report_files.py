@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from core.imports.error_file import adds_lines
 from core.load_file.encoding import UTF_8
 from core.load_file.field_mapping import FIELDS, is_line_column, map_columns
 from core.load_file.layout import Layout
 from core.load_file.options import CR, LF
+from core.load_file.original_lines import has_line_column
 
 MAX_WINDOW_BYTES = 4_000_000
 MAX_GAP_BYTES = 65_536
@@ -85,12 +87,13 @@ def build_reload_options(layout: Layout) -> dict[str, Any]:
     """Return the options that make the rows of a file's error file read as the whole file was.
 
     A few rows can be detected differently from the whole file, for example their date order. An image load file has
-    no columns to map.
+    no columns to map. The encoding is left out where the column of lines shows an error file: its byte order mark says
+    UTF-8, and a spreadsheet that saves it may choose another encoding, which is detected and reported.
     """
     if layout.image_format:
         return {"encoding": UTF_8, **layout.load_mode.as_options(), **layout.files.as_options()}
     return {
-        "encoding": UTF_8,
+        **({} if adds_lines(layout) or has_line_column(layout) else {"encoding": UTF_8}),
         "delimiter": layout.grammar.delimiter,
         "qualifier": layout.grammar.qualifier or "none",
         "newline": layout.newline or "none",

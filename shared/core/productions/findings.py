@@ -33,7 +33,11 @@ _MESSAGES = {
     FindingCode.BATES_OVERLAP: (
         "A load file gives documents of the case Bates numbers that the production assigns too. Use another prefix."
     ),
-    FindingCode.FILE_MISSING: "Files are missing in the bucket or in the volume. Add them, and import their load file.",
+    FindingCode.FILE_MISSING: (
+        "Files are missing in the bucket or in their volume. Send them again; those of a volume, by an import of the "
+        "volume in mode append_overlay. On one machine, do this while `exhibit-ingest serve` runs, and produce before "
+        "it ends: it keeps files only as long as it runs."
+    ),
     FindingCode.IMAGE_NOT_WHOLE: (
         "A part of an image file is used, or its pages in another order. Split the file, and load the pages again."
     ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Container, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, cast
@@ -51,7 +51,8 @@ class ResponseOptions:
     object belongs; the response names the object's own path. With `etag`, the response has the version of the result.
     `complete` adds to the stored document what must not be stored, such as a presigned URL. With `one_at_a_time`, which
     `location` implies, an identical request under another key gets 409 while this one is in progress. With
-    `writes_events`, the outbox relay is woken. `choose_status` returns the status for a result.
+    `writes_events`, the outbox relay is woken. `choose_status` returns the status for a result. `check` runs before the
+    effect, outside of any transaction, and raises to refuse the request; a repeated request is not checked again.
     """
 
     status: int | None = None
@@ -61,6 +62,7 @@ class ResponseOptions:
     one_at_a_time: bool = False
     writes_events: bool = False
     choose_status: Callable[[Any], int] | None = None
+    check: Callable[[], None] | None = None
 
     def of_result(self, result: BaseModel) -> KeyedResponse:
         """Return the response to store under the request's key."""
@@ -73,9 +75,13 @@ class ResponseOptions:
         headers = {"Location": f"{self.location}/{json.loads(document)['id']}", **headers}
         return KeyedResponse(self.status or 201, document, headers)
 
-    def guard(self, request: KeyedRequest) -> AbstractContextManager[None]:
-        """Return the context manager that excludes an identical request, if this is required."""
-        return _one_at_a_time(request) if self.one_at_a_time or self.location else nullcontext()
+    @contextmanager
+    def guard(self, request: KeyedRequest) -> Iterator[None]:
+        """Exclude an identical request, if this is required, and check the request first."""
+        with _one_at_a_time(request) if self.one_at_a_time or self.location else nullcontext():
+            if self.check is not None:
+                self.check()
+            yield
 
 
 CREATED = ResponseOptions(status=201)

@@ -16,10 +16,17 @@ from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from core.contracts.common import CustodyConflict, FieldProblem, Problem
+from core.contracts.common import CustodyConflict, FieldProblem, Problem, ProductionFinding
 from core.contracts.problems import FALLBACK, INVALID, PROBLEM_URN, ProblemKind, get_problem_kind
 from core.custody import PeriodConflict, to_open_end
-from core.errors import ExhibitIngestError, FileRefusedError, OverlapError, RoleMissingError, StaleVersionError
+from core.errors import (
+    ExhibitIngestError,
+    FileRefusedError,
+    OverlapError,
+    ProductionRefusedError,
+    RoleMissingError,
+    StaleVersionError,
+)
 from core.roles import Role
 from shell.observability import emit_counts, log_failure
 
@@ -64,6 +71,7 @@ def build_problem(
     conflicts: list[CustodyConflict] | None = None,
     required_role: str | None = None,
     failure_code: str | None = None,
+    findings: Sequence[ProductionFinding] | None = None,
     retry_after_s: int | None = None,
 ) -> Response[str]:
     """Return a response with a problem document. A response of 500 is counted: it rolls back a deployment that runs."""
@@ -79,6 +87,7 @@ def build_problem(
         current_version=current_version,
         conflicts=conflicts,
         failure_code=failure_code,
+        findings=None if findings is None else list(findings),
         required_role=None if required_role is None else Role(required_role),
     )
     headers: Mapping[str, Any] = {} if retry_after is None else {"Retry-After": str(retry_after)}
@@ -102,6 +111,7 @@ def handle_application_error(error: ExhibitIngestError) -> Response[str]:
         conflicts=conflicts,
         required_role=role,
         failure_code=str(error.code) if isinstance(error, FileRefusedError) else None,
+        findings=error.findings if isinstance(error, ProductionRefusedError) else None,
         retry_after_s=getattr(error, "retry_after_s", None),
     )
 

@@ -21,7 +21,7 @@ from core.caller import Caller
 from core.contracts.custody import CustodyAction
 from core.custody import PeriodConflict, Span, find_conflicts_with, find_conflicts_within, find_envelopes
 from core.errors import InvalidInputError, OverlapError
-from core.id_lists import format_ids
+from core.named_lists import format_ids
 from shell.custody.device_locks import is_locking
 from shell.db.session import session
 from shell.tables.cases import Cases

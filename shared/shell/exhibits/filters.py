@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from sqlalchemy import ColumnElement, exists, false, select
 
 from core.errors import NotFoundError
-from core.id_lists import format_ids
+from core.named_lists import format_ids
 from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import CustodianExhibits, Taggings

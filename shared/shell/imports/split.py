@@ -15,6 +15,7 @@ from typing import Self
 
 from core.codes import FileFailure, WarningCode
 from core.errors import FileRefusedError
+from core.imports.error_file_encoding import describe_error_file_encoding
 from core.load_file.dates import DateOrder
 from core.load_file.dialect import Opening, read_head, read_opening
 from core.load_file.encoding import CP1252
@@ -63,6 +64,7 @@ class Split:
         self.date_orders: dict[str, DateOrder | None] = {}
         self.repeated_headers = self.byte_order_marks = LineCount()
         self.first_utf8_line = 0
+        self.saved_encoding: str | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="split-")
         self.keys = SpilledIds(self._folder.name)
 
@@ -83,6 +85,8 @@ class Split:
             yield WarningCode.NO_ROWS, None, "the file has a header and no rows"
         yield from self._list_joins()
         yield from self._list_date_orders()
+        if self.saved_encoding:
+            yield WarningCode.ERROR_FILE_ENCODING, None, self.saved_encoding
         if self.layout.encoding == CP1252 and self.first_utf8_line:
             message = "the file is read as cp1252, but some of its characters are valid UTF-8"
             yield WarningCode.MIXED_ENCODING, None, f"{message}, the first of them in line {self.first_utf8_line}"
@@ -159,6 +163,8 @@ def _take_findings(split: Split, splitter: Splitter, options: ImportOptions) -> 
     shown = splitter.date_orders.items()
     split.date_orders = {date: order for date, order in shown if not options.get_date_order(date)}
     split.first_utf8_line = splitter.evidence.first_line
+    found = (splitter.opening, split.layout.encoding, splitter.evidence)
+    split.saved_encoding = describe_error_file_encoding(*found)
 
 
 def _feed(split: Split, splitter: Splitter, blocks: Iterator[bytes], checkpoints: Checkpoints) -> None:

@@ -1,40 +1,38 @@
 """Check what a production would be, before it is requested: families, files, pages and Bates numbers.
 
-Guaranteed: nothing is written, no number is taken. The findings are those of the reservation, and missing loose files,
-which the reservation does not look for; whatever was not looked at is counted.
+Guaranteed: nothing is written, no number is taken. The findings are those of the reservation, by the same code
+(`shell.productions.preparation`); whatever was not looked at is counted. A request that would be blocked is refused.
 Not guaranteed: that the production has the same findings later. Image files whose pages were never counted are counted
-when the numbers are reserved, not here.
+when the numbers are reserved, not here, and so is a request for very many documents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 from core.caller import Caller
+from core.contracts.common import ProductionFinding
 from core.contracts.productions import NewProduction, ProductionCheck
-from core.errors import InvalidInputError
+from core.errors import ProductionRefusedError
+from core.named_lists import format_names
 from core.productions.bates import BatesFormat
-from core.productions.findings import FindingCode, group_findings
-from core.productions.volume import resolve_source_key
-from shell.aws.clients import S3_CONNECTIONS
-from shell.aws.s3 import find_current_version
+from core.productions.findings import Finding, FindingCode, group_findings
 from shell.db.session import session
 from shell.exhibits.cases import get_case_id
 from shell.productions.bates_sequences import check_available, list_overlapping
 from shell.productions.commands import format_selection
 from shell.productions.page_images import CountedFile, get_stored_count
-from shell.productions.preparation import prepare_documents
-from shell.productions.queries import describe_finding
-from shell.productions.selection import SelectedExhibit
+from shell.productions.preparation import NOTHING_TAKEN, PreparedDocuments, prepare_documents
+from shell.productions.queries import describe_findings
+from shell.productions.selection import count_selected
 from shell.productions.sources import SourceFile
-from shell.settings import settings
 from shell.tables.productions import Productions
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 # Each takes a request to S3, and an answer has to come within half a minute.
 MAX_LOOKUPS = 2_000
+# More documents are not prepared twice: their production is refused by its first steps, before it has numbers.
+MAX_DOCUMENTS_AT_ONCE = 10_000
 
 
 def check_production(caller: Caller, body: NewProduction) -> ProductionCheck:
@@ -44,22 +42,51 @@ def check_production(caller: Caller, body: NewProduction) -> ProductionCheck:
     for documents that cannot be numbered, SequenceExhaustedError and WrongStateError as the request of a production.
     """
     production = _build_production(caller, body)
-    prepared = prepare_documents(production, _get_stored_counts)
+    prepared = _prepare(production)
     numbers = sum(each.numbers for each in prepared.exhibits)
     bates_format = BatesFormat(body.prefix, body.digits)
     first, last, overlapping = _read_numbers(production, bates_format, numbers)
-    missing, unchecked = _find_missing_files(caller.tenant_id, body.case, prepared.exhibits)
-    found = [*prepared.found, *((FindingCode.FILE_MISSING, each) for each in missing)]
-    found += ((FindingCode.BATES_OVERLAP, each) for each in overlapping)
+    found = [*prepared.found, *((FindingCode.BATES_OVERLAP, each) for each in overlapping)]
     return ProductionCheck(
         documents=len(prepared.exhibits),
         numbers=None if prepared.uncounted else numbers,
         first_bates=bates_format.format_number(first),
         last_bates=None if prepared.uncounted else bates_format.format_number(last),
-        findings=[describe_finding(each) for each in group_findings(found)],
+        findings=_describe(production, group_findings(found)),
         uncounted_images=prepared.uncounted,
-        unchecked_files=unchecked,
+        unchecked_files=prepared.unchecked,
     )
+
+
+def refuse_blocked_production(caller: Caller, body: NewProduction) -> None:
+    """Raise ProductionRefusedError if the check of a production of at most 10,000 documents finds what blocks it.
+
+    Raises what `check_production` raises for documents that cannot be produced.
+    """
+    production = _build_production(caller, body)
+    if _count(production) > MAX_DOCUMENTS_AT_ONCE:
+        return
+    blocking = [each for each in _prepare(production).findings if each.blocks]
+    if blocking:
+        found = _describe(production, blocking)
+        named = (f"{each.code} ({format_names(each.control_numbers, each.count)}): {each.message}" for each in found)
+        raise ProductionRefusedError(" ".join((*named, NOTHING_TAKEN)), found)
+
+
+def _prepare(production: Productions) -> PreparedDocuments:
+    return prepare_documents(production, _get_stored_counts, MAX_LOOKUPS)
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _describe(production: Productions, findings: Sequence[Finding]) -> list[ProductionFinding]:
+    with session() as reading:
+        return describe_findings(reading, production.case_id, findings)
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _count(production: Productions) -> int:
+    with session() as reading:
+        return count_selected(reading, production.case_id, production.selection)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -86,24 +113,3 @@ def _read_numbers(production: Productions, bates_format: BatesFormat, count: int
 
 def _get_stored_counts(files: Sequence[str], known: Mapping[int, SourceFile]) -> dict[str, CountedFile]:
     return {file: get_stored_count(file, known) or CountedFile(None, None) for file in files}
-
-
-def _find_missing_files(tenant_id: str, case: str, exhibits: Sequence[SelectedExhibit]) -> tuple[set[int], int]:
-    """Return the exhibits of which a loose file is missing, and how many loose files were not looked up.
-
-    Raises StorageUnavailableError.
-    """
-    paths = [(each.exhibit_id, path) for each in exhibits for path in each.files.values() if isinstance(path, str)]
-    with ThreadPoolExecutor(S3_CONNECTIONS) as pool:
-        found = pool.map(partial(_is_there, tenant_id, case), (path for _, path in paths[:MAX_LOOKUPS]))
-    missing = {exhibit_id for (exhibit_id, _), there in zip(paths, found, strict=False) if not there}
-    return missing, max(0, len(paths) - MAX_LOOKUPS)
-
-
-def _is_there(tenant_id: str, case: str, path: str) -> bool:
-    try:
-        find_current_version(settings().bucket, resolve_source_key(tenant_id, case, path))
-    # No such object, or a path that leads out of the case's files.
-    except InvalidInputError:
-        return False
-    return True

@@ -36,7 +36,7 @@ class ProducedImage(NamedTuple):
 def list_images(documents: Sequence[DocumentToProduce]) -> dict[int, list[ProducedImage]]:
     """Return the images of the documents by exhibit id, in the order of their numbers."""
     sets = [each.page_set_id for each in documents if each.page_set_id and FileKind.IMAGE not in each.files]
-    pages = _list_page_files(sets) if sets else {}
+    pages = list_page_files(sets) if sets else {}
     return {each.exhibit.id: _list_document_images(each, pages) for each in documents if each.has_images}
 
 
@@ -62,7 +62,8 @@ def _list_document_images(
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _list_page_files(page_set_ids: Sequence[int]) -> Mapping[int, Sequence[SourceFile]]:
+def list_page_files(page_set_ids: Sequence[int]) -> Mapping[int, Sequence[SourceFile]]:
+    """Return the file of each page by page set, in the order of the pages."""
     statement = select(Pages).where(is_in(Pages.page_set_id, page_set_ids))
     with session() as reading:
         pages = reading.scalars(statement.order_by(Pages.page_set_id, Pages.page_no)).all()

@@ -1,7 +1,8 @@
 """Prepare the documents of a production before numbers are reserved: files, pages, order, and what is wrong.
 
 Guaranteed: pages are counted in the images, never taken from what an image load file declares. Families stand together,
-each parent before its children. Nothing is locked: `lock_selected_exhibits` detects later changes.
+each parent before its children. The check of a production and its reservation find the same: both call this module.
+Nothing is locked: `lock_selected_exhibits` detects later changes.
 """
 
 from __future__ import annotations
@@ -12,30 +13,37 @@ from functools import partial
 from typing import NamedTuple
 
 from core.errors import InvalidInputError
-from core.id_lists import format_ids
+from core.named_lists import format_ids
 from core.productions.bates import Numbering
 from core.productions.findings import Finding, FindingCode, group_findings
 from core.productions.parts import MAX_OBJECTS
 from core.productions.volume import FileKind
 from shell.db.session import session
 from shell.productions.family_members import Families, find_all_members
+from shell.productions.missing_files import find_missing_files
 from shell.productions.page_images import Counter, PlannedImages, count_files, plan_images
 from shell.productions.selection import SelectedExhibit, list_selected_exhibits
 from shell.tables.cases import Cases
 from shell.tables.productions import Productions
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
+# About three minutes of requests to S3.
+MAX_LOOKUPS = 100_000
+NOTHING_TAKEN = "No Bates number was taken."
+
 
 class PreparedDocuments(NamedTuple):
-    """The documents in the order of the volume, findings about them, as codes and ids, and how many are uncounted.
+    """The documents in the order of the volume, and findings about them, as codes and ids.
 
-    `selected` are the documents as they were read, without what was counted.
+    `selected` are the documents as they were read, without what was counted. `uncounted` is the number of documents
+    whose images were not counted, `unchecked` that of the files that were not looked up in the bucket.
     """
 
     selected: list[SelectedExhibit]
     exhibits: list[SelectedExhibit]
     found: list[tuple[FindingCode, int]]
     uncounted: int
+    unchecked: int
 
     @property
     def findings(self) -> list[Finding]:
@@ -43,10 +51,13 @@ class PreparedDocuments(NamedTuple):
         return group_findings(self.found)
 
 
-def prepare_documents(production: Productions, count: Counter | None = None) -> PreparedDocuments:
+def prepare_documents(
+    production: Productions, count: Counter | None = None, lookups: int = MAX_LOOKUPS
+) -> PreparedDocuments:
     """Return the documents and findings; `count` counts pages of files, by default in the bucket.
 
-    Raises what selecting exhibits and counting pages raise, and InvalidInputError for too many files.
+    So many `lookups` are made for files. Raises what selecting exhibits, counting pages and looking for files raise,
+    and InvalidInputError for too many files.
     """
     case, selected, families = _read_selection(production)
     planned = PlannedImages({}, [], [])
@@ -58,15 +69,19 @@ def prepare_documents(production: Productions, count: Counter | None = None) -> 
     found += _find_incomplete(selected, families)
     exhibits = [_add_images(each, planned) for each in selected]
     _check_objects(exhibits)
+    missing = find_missing_files(production.tenant_id, case, exhibits, lookups)
+    found += ((FindingCode.FILE_MISSING, each) for each in missing.exhibit_ids)
     ordered = sorted(exhibits, key=lambda each: families.places[each.control_number])
-    return PreparedDocuments(selected, ordered, found, len(planned.uncounted))
+    return PreparedDocuments(selected, ordered, found, len(planned.uncounted), missing.unchecked)
 
 
 def refuse_blocking(findings: Sequence[Finding]) -> None:
-    """Raise InvalidInputError for the first finding with which documents cannot be produced."""
-    for finding in findings:
-        if finding.blocks:
-            raise InvalidInputError(f"{finding.code} (exhibits {format_ids(finding.exhibit_ids)}): {finding.message}")
+    """Raise InvalidInputError if there are findings with which documents cannot be produced; it names all of them."""
+    named = [
+        f"{each.code} (exhibits {format_ids(each.exhibit_ids)}): {each.message}" for each in findings if each.blocks
+    ]
+    if named:
+        raise InvalidInputError(" ".join((*named, NOTHING_TAKEN)))
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -6,6 +6,7 @@ or documents; pages follow a unique key.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Select, func, select
@@ -13,6 +14,7 @@ from sqlalchemy.orm import Session, defer
 
 from core.caller import Caller
 from core.contracts import productions as schemas
+from core.contracts.common import ProductionFinding
 from core.errors import NotFoundError
 from core.pagination import decode_cursor, paginate
 from core.productions.bates import BatesFormat, Numbering
@@ -23,6 +25,7 @@ from core.saga import SagaStepStatus
 from core.statuses import DocumentStatus, ProductionStatus
 from shell.db.session import session
 from shell.exhibits.cases import build_wall, get_case_id
+from shell.productions.control_numbers import find_control_numbers, name_documents
 from shell.productions.state import list_steps
 from shell.tables.bates import ProductionDocuments
 from shell.tables.cases import Cases
@@ -112,6 +115,8 @@ def load_production(reading: Session, caller: Caller, production_id: int) -> tup
 def describe_production(reading: Session, production: Productions, case: str) -> schemas.Production:
     """Return the production as the API represents it; `case` is the name of its case."""
     steps = list_steps(reading, production.id)
+    kept = {step.name: step.reason for step in steps} | {None: production.reason}
+    reasons = name_documents(reading, production.case_id, kept)
     folder = build_volume_folder(production.id, production.volume)
     return schemas.Production(
         **_build_common_fields(production),
@@ -120,13 +125,13 @@ def describe_production(reading: Session, production: Productions, case: str) ->
         digits=production.digits,
         numbering=Numbering(production.numbering),
         slip_sheets=bool(production.slip_sheets),
-        warnings=[describe_finding(each) for each in parse_findings(production.warnings)],
+        warnings=describe_findings(reading, production.case_id, parse_findings(production.warnings)),
         manifest_sha256=production.manifest_sha256.hex() if production.manifest_sha256 else None,
         cancel_requested=bool(production.cancel_requested),
         failed_step=production.failed_step,
-        reason=production.reason,
+        reason=reasons[None],
         folder=folder,
-        steps=[_describe_step(step) for step in steps],
+        steps=[_describe_step(step, reasons[step.name]) for step in steps],
         remaining_actions=_list_remaining_actions(production, steps, folder),
         updated_at=production.updated_at,
     )
@@ -170,9 +175,9 @@ def _describe_summary(production: Productions, case: str) -> schemas.ProductionS
     return schemas.ProductionSummary(**_build_common_fields(production), case=case)
 
 
-def _describe_step(step: ProductionSteps) -> schemas.ProductionStep:
+def _describe_step(step: ProductionSteps, reason: str | None) -> schemas.ProductionStep:
     return schemas.ProductionStep(
-        name=step.name, status=SagaStepStatus(step.status), reason=step.reason, updated_at=step.updated_at
+        name=step.name, status=SagaStepStatus(step.status), reason=reason, updated_at=step.updated_at
     )
 
 
@@ -190,9 +195,17 @@ def _describe_document(
     )
 
 
-def describe_finding(finding: Finding) -> schemas.ProductionFinding:
-    """Return the finding as the API represents it."""
-    ids = list(finding.exhibit_ids)
-    return schemas.ProductionFinding(
-        code=finding.code, blocks=finding.blocks, message=finding.message, count=finding.count, exhibit_ids=ids
-    )
+def describe_findings(reading: Session, case_id: int, findings: Sequence[Finding]) -> list[ProductionFinding]:
+    """Return the findings about documents of the case as the API represents them."""
+    names = find_control_numbers(reading, case_id, [each for finding in findings for each in finding.exhibit_ids])
+    return [
+        ProductionFinding(
+            code=each.code,
+            blocks=each.blocks,
+            message=each.message,
+            count=each.count,
+            exhibit_ids=list(each.exhibit_ids),
+            control_numbers=[names[exhibit_id] for exhibit_id in each.exhibit_ids if exhibit_id in names],
+        )
+        for each in findings
+    ]

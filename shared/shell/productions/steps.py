@@ -127,7 +127,7 @@ def _group_parts(context: SagaContext) -> list[range]:
 def copy(context: SagaContext) -> SagaContext:
     """Copy the files of a step's parts into the volume; then write load files and manifest, and read them back.
 
-    Raises FilesMissingError, StorageUnavailableError and CancelledError; ConflictError, to be retried, if an exhibit
+    Raises InvalidInputError, StorageUnavailableError and CancelledError; ConflictError, to be retried, if an exhibit
     changed while a load file was written; and VolumeDiffersError if what was written is not what was reserved.
     """
     production, case = _load_with_case(context[PRODUCTION])

@@ -18,8 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
-from core.errors import FilesMissingError, InvalidInputError, StorageUnavailableError
-from core.id_lists import format_ids
+from core.errors import InvalidInputError, StorageUnavailableError
+from core.named_lists import format_ids
 from core.productions.volume import (
     FileKind,
     build_file_path,
@@ -68,7 +68,7 @@ class CopyContext(NamedTuple):
 def copy_files(tenant_id: str, case: str, folder: str, documents: Sequence[DocumentToProduce]) -> bytes:
     """Copy the documents' files into the folder, except those that it already contains; return the manifest's lines.
 
-    Raises FilesMissingError, which names up to 20 exhibits, after all other files are copied; and
+    Raises InvalidInputError, which names up to 20 exhibits, after all other files are copied; and
     StorageUnavailableError, also when the invocation's time is over. A retry does not copy again what was copied.
     """
     images = list_images(documents)
@@ -79,7 +79,7 @@ def copy_files(tenant_id: str, case: str, folder: str, documents: Sequence[Docum
         results = list(pool.map(partial(_copy, context), copies))
     failures = [(copy.exhibit_id, each) for copy, each in zip(copies, results, strict=True) if isinstance(each, str)]
     if failures:
-        raise FilesMissingError(_describe_failures(failures))
+        raise InvalidInputError(_describe_failures(failures))
     return b"".join(
         format_manifest_line(copy.path, *each)
         for copy, each in zip(copies, results, strict=True)
@@ -133,8 +133,11 @@ def _copy_loose(context: CopyContext, source: SourceFile, target: str) -> Copied
 
 
 def _describe_failures(failures: Sequence[tuple[int, str]]) -> str:
-    """Return a message with ids and counts; names of files and documents are only for readers of the case."""
+    """Return a message with ids and counts; the API puts control numbers in the place of the ids."""
     exhibits = list(dict.fromkeys(exhibit_id for exhibit_id, _ in failures))
     counts = Counter(code for _, code in failures)
     reasons = ", ".join(f"{count} {_EXPLANATIONS.get(code, code)}" for code, count in counts.items())
-    return f"files of exhibits {format_ids(exhibits)} cannot be copied: {reasons}"
+    return (
+        f"files of exhibits {format_ids(exhibits)} cannot be copied: {reasons}. The numbers are void. Restore the "
+        "files, check (POST /productions/check), and request a new production"
+    )

@@ -125,6 +125,45 @@ def test_a_cp1252_file_with_a_line_in_utf_8_says_so(world: World) -> None:
     assert "line 3" in warned.message
 
 
+SAVED = {
+    "as written": ("utf-8-sig", "Grün", None),
+    "CSV UTF-8 of a spreadsheet": ("utf-8-sig", "Grün 日本", None),
+    "CSV of a spreadsheet": ("cp1252", "Grün € “x”", "cp1252"),
+    "Unicode text": ("utf-16", "Grün 日本", "UTF-16"),
+    "without its mark": ("utf-8", "Grün 日本", "read as UTF-8"),
+    "without its mark, text that is UTF-8 of cp1252": ("cp1252", "GrÃ¼n", "read as UTF-8"),
+    "ASCII": ("ascii", "Gruen", None),
+}
+
+
+@pytest.mark.parametrize("saved", SAVED)
+def test_rejected_rows_that_a_spreadsheet_saved_are_read_in_their_encoding_or_said_to_be_unclear(
+    world: World, saved: str
+) -> None:
+    """Where two encodings fit, the value may be another one, but never without a warning."""
+    encoding, name, said = SAVED[saved]
+    report = world.report(world.run(f"DOCID,Title\nA-1,{name}\n,{name}\n".encode()))
+    corrected = report["rejected_rows.dat"].decode("utf-8-sig").replace("\n,", "\nB-2,")
+    again = world.run(corrected.encode(encoding), **json.loads(report["options.json"]))
+    [row] = world.query("SELECT title FROM exhibits WHERE control_number = 'B-2'")
+    warned = world.query("SELECT line_no, code, message FROM import_warnings WHERE import_id = :i", i=again)
+    assert [(each.line_no, each.code) for each in warned] == ([(0, "ERROR_FILE_ENCODING")] if said else [])
+    assert said is None or said in warned[0].message
+    assert (row.title == name) or (said == "read as UTF-8" and row.title == "Grün")
+
+
+def test_an_encoding_that_is_given_for_rejected_rows_is_not_replaced(world: World) -> None:
+    report = world.report(world.run("DOCID,Title\n,Grün\n,Grün\n".encode()))
+    options = json.loads(report["options.json"])
+    rows = report["rejected_rows.dat"].decode("utf-8-sig").replace("\n,", "\nB-2,", 1).replace("\n,", "\nB-3,")
+    given = world.run(rows.encode("cp1252"), **options, encoding="utf-8")
+    assert [each.code for each in world.query("SELECT code FROM import_rejections WHERE import_id = :i", i=given)] == [
+        "UNDECODABLE_BYTES",
+        "UNDECODABLE_BYTES",
+    ]
+    assert world.query("SELECT code FROM import_warnings WHERE import_id = :i", i=given) == []
+
+
 def test_rejected_rows_that_are_loaded_without_a_correction_say_what_was_lost(world: World) -> None:
     first = world.run(b"DOCID,Custodian\nA-1,Gr\xc3\xbcn\nA-2,Gr\xfcn\n", encoding="utf-8")
     report = world.report(first)

@@ -16,12 +16,14 @@ from typing import IO
 import psutil
 import pytest
 import requests
+from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
 from core.statuses import ImportStatus
 from local.cli import main
 from local.cli.import_status import list_unfinished
 from local.cli.workspace import Workspace
+from local.services.mysql_connection import describe_place
 from local.template.reader import Template
 from shell.tables.imports import Imports
 from tests.support.ended import wait_until_ended
@@ -116,7 +118,9 @@ def test_serve_says_where_it_is_answers_a_token_of_the_command_and_ends_with_0_a
         told = process.communicate(timeout=30)[1].splitlines()
     assert process.returncode == 0
     assert "token --tenant" in said[1]
-    assert str(workspace.database_url) in said[2]
+    assert describe_place(str(workspace.database_url)) in said[2]
+    password = make_url(str(workspace.database_url)).password
+    assert password is None or not [line for line in [*said, *told] if str(password) in line]
     assert str(sam / "template.yaml") in said[4]
     assert said[-1] == "Press Ctrl-C to stop."
     assert set(written) == set(Template.load(workspace.template).functions)

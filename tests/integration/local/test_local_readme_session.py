@@ -37,6 +37,7 @@ import sys
 from pathlib import Path
 from local.cli import main as cli
 from local.cli.workspace import Workspace
+sys.argv[0] = ".venv/bin/exhibit-ingest"
 sys.exit(cli.main(None, Workspace(Path({state!r}), Path({template!r}), {database!r})))
 """
 

@@ -91,7 +91,8 @@ def test_the_first_step_that_fails_is_named_with_what_to_look_at(stack: LocalSta
     stack.s3.create_bucket(Bucket=other)
     ended = smoke(stack, tmp_path, Bucket=other)
     assert ended.returncode == 1
-    assert ended.stdout.splitlines()[-2].startswith("failed  produce: status of the production: expected 'confirmed'")
+    failed = "failed  produce: POST /productions: expected 202, got 422 (FILE_MISSING (SMOKE-1): "
+    assert ended.stdout.splitlines()[-2].startswith(failed)
     assert "the log group" in ended.stdout.splitlines()[-1]
 
 

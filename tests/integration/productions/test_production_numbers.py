@@ -24,7 +24,7 @@ from shell.utils.document_properties import serialize_properties
 from tests.support.bates_workers import Work, at_once
 from tests.support.cases import Cases
 from tests.support.database import PATIENCE_S, Database, barrier, done, outcome, replayed, together, transaction
-from tests.support.productions import FORM, ask, take
+from tests.support.productions import FORM, ask, put_file, take
 from tests.support.world import World
 from tests.support.written import exhibit
 
@@ -200,6 +200,7 @@ def test_a_document_that_changes_until_the_reservation_is_selected_again(
 ) -> None:
     for number in "AB":
         exhibit(world, number)
+    put_file(world, "new.pdf", "native")
     locking, tried = lock_selected_exhibits, list[bool]()
 
     def change_first(*given: Any) -> None:

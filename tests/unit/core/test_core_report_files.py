@@ -107,7 +107,7 @@ RELOADED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     (
         "Control Number|Title\nA-1|it's \"one\n",
         {"qualifier": "none", "date_order": "DMY"},
-        {"qualifier": "none", "delimiter": "|", "date_order": "DMY", "encoding": "utf-8", "newline": "none"},
+        {"qualifier": "none", "delimiter": "|", "date_order": "DMY", "newline": "none"},
     ),
 ]
 

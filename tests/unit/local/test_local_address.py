@@ -14,15 +14,18 @@ from typing import Any, TextIO
 
 import pytest
 
+from local.cli.workspace import Workspace
 from local.errors import LocalError, StackBusyError
 from local.lambda_runtime.activity import Activity
 from local.lambda_runtime.fork_server import ForkServer
 from local.lambda_runtime.invocation import InvocationFailedError
+from local.private_files import read_or_create_secret
 from local.services.state_lock import ADDRESS_FILE, lock_state_directory, publish_address, read_address
 from local.stack import served_stack
 from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
 from local.stack.schema import prepare_schema
 from local.stack.served_stack import ServeAddress, ServedStack
+from local.undo.resuming import describe_stopped
 
 _PUBLISH = """
 import sys, time
@@ -108,6 +111,27 @@ def test_an_error_of_a_service_is_told_as_the_end_of_serve_only_after_it(tmp_pat
     with pytest.raises(LocalError, match="ended during the import") as told, served:
         raise ConnectionError
     assert isinstance(told.value.__cause__, ConnectionError)
+
+
+def test_the_end_of_serve_during_an_undo_does_not_advise_an_import(tmp_path: Path) -> None:
+    with lock_state_directory(tmp_path), publish_address(tmp_path, address(tmp_path)):
+        served = Workspace(tmp_path).connect(1, f"ended during the undo. {describe_stopped(12, 'local')}")
+    with (
+        pytest.raises(
+            LocalError, match=r"`serve` \(process 4711\) ended during the undo.*Do not import the file"
+        ) as told,
+        served,
+    ):
+        raise ConnectionError
+    assert "Import the file again" not in str(told.value)
+
+
+def test_the_password_of_the_private_database_is_in_the_url_and_not_in_the_address(tmp_path: Path) -> None:
+    password = read_or_create_secret(tmp_path / "database" / "password")
+    with publish_address(tmp_path, address(tmp_path)):
+        served = find(tmp_path)
+    assert served is not None
+    assert served.database_url == _PRIVATE.replace("root@", f"root:{password}@")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from core.load_mode import Mode
 from local.cli.check_results import choose_exit_code, format_checks_json, print_checks
 from local.cli.report_download import Reports
 from local.cli.summary import ImportResult
+from local.program import format_command
 from tests.unit.local.support import state
 
 FINDINGS = [
@@ -92,10 +93,10 @@ def test_people_see_each_code_and_how_to_import_the_file() -> None:
     assert "a.dat: error MISSING_ID 2, from line 5: The row has no id. Add one." in printed
     assert "a.dat: all findings: /r/findings.csv" in printed
     assert (
-        "a.dat: Nothing was imported. To import it as it is: exhibit-ingest import a.dat --case 'Smith v. Jones'"
+        f"a.dat: Nothing was imported. To import it as it is: {format_command()} import a.dat --case 'Smith v. Jones'"
         in printed
     )
-    assert "c.dat: Nothing was imported. To import: exhibit-ingest import c.dat --case 'Smith v. Jones'" in printed
+    assert f"c.dat: Nothing was imported. To import: {format_command()} import c.dat --case 'Smith v. Jones'" in printed
     assert "d.dat: error EMPTY_FILE 1, whole file: The file is empty." in printed
     assert "d.dat: Nothing was imported" not in printed
 

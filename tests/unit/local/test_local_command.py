@@ -39,7 +39,7 @@ def test_a_program_gets_its_json_also_while_another_command_runs(
 
 def test_without_serve_there_is_no_volume(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["volume", "1", str(tmp_path / "volume")], Workspace(tmp_path)) == 1
-    assert "`exhibit-ingest serve`, which is not running" in capsys.readouterr().err
+    assert "in the memory of `serve`, which is not running" in capsys.readouterr().err
 
 
 def test_a_full_disk_ends_the_command_before_anything_starts(

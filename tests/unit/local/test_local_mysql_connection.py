@@ -11,10 +11,17 @@ from local.errors import LocalError
 from local.services.mysql_connection import parse_url
 
 PRIVATE = "mysql+pymysql://root@127.0.0.1:3999/exhibits?charset=utf8mb4"
+SECURED = "mysql+pymysql://root:0a1b@127.0.0.1:3999/exhibits?charset=utf8mb4"
 
 
 @pytest.mark.parametrize(
-    "url", [PRIVATE, "mysql+pymysql://me:p%40ss@db/acme?ssl_ca=ca.pem&charset=utf8mb4", "mysql+pymysql://me@db:1/a"]
+    "url",
+    [
+        PRIVATE,
+        SECURED,
+        "mysql+pymysql://me:p%40ss@db/acme?ssl_ca=ca.pem&charset=utf8mb4",
+        "mysql+pymysql://me@db:1/a",
+    ],
 )
 def test_a_url_has_the_arguments_that_sqlalchemy_gives_it(url: str) -> None:
     expected = MySQLDialect_pymysql(dbapi=pymysql).create_connect_args(make_url(url))[1]

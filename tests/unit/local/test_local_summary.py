@@ -19,6 +19,7 @@ from local.cli.column_summary import list_columns
 from local.cli.import_status import CodeCounts
 from local.cli.report_download import Reports
 from local.cli.summary import ImportResult, build_reload_command, format_json, print_table
+from local.program import format_command
 from tests.unit.local.support import state
 
 OUTCOMES = [
@@ -99,7 +100,7 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
 def test_the_command_that_loads_corrected_rows_is_whole(case: str, tenant: str) -> None:
     reports = Reports(Path("/my reports/1/rejected_rows.dat"), options=Path("/my reports/1/options.json"))
     words = shlex.split(build_reload_command(reports, case, tenant))
-    assert words[0] == "exhibit-ingest"
+    assert words[0] == format_command()
     parsed = build_parser().parse_args(words[1:])
     assert (parsed.case, parsed.tenant, parsed.files) == (case, tenant, [reports.rejected_rows])
     assert parsed.mapping == reports.options

@@ -9,7 +9,8 @@ from pathlib import Path
 from threading import Barrier
 
 from core.caller import EVERY_CASE
-from local.gateway.tokens import Tokens, read_or_create_secret
+from local.gateway.tokens import Tokens
+from local.private_files import read_or_create_secret
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from core.codes import KeptCode
+from local.program import format_command
 from local.undo.output import _REASONS, describe, describe_import, describe_progress, format_json
 from local.undo.undo_session import UndoOutcome
 
@@ -55,7 +56,7 @@ def test_what_is_kept_has_its_reason_and_the_next_step() -> None:
         f"{NAME} is undone in part: 0 documents removed, 1,200 restored, 3 kept",
         "  IN_PRODUCTION, 3 documents: has Bates numbers of the production in kept.csv.",
         "What was kept, and why: /r/kept.csv",
-        "To undo the rest when nothing keeps it any more: exhibit-ingest undo 7",
+        f"To undo the rest when nothing keeps it any more: {format_command('undo', '7')}",
     ]
 
 
@@ -70,7 +71,7 @@ def test_an_undo_that_was_cancelled_or_superseded_is_not_said_to_be_done(
     status: str, is_dry: bool, sentence: str
 ) -> None:
     printed = lines(status=status, dryRun=is_dry, restored=0)
-    assert printed == [sentence, "To undo the import: exhibit-ingest undo 7"]
+    assert printed == [sentence, f"To undo the import: {format_command('undo', '7')}"]
 
 
 def test_a_dry_run_says_that_nothing_was_changed() -> None:
@@ -78,14 +79,14 @@ def test_a_dry_run_says_that_nothing_was_changed() -> None:
     assert printed[0].startswith(f"{NAME} would be undone in part: ")
     assert printed[2:] == [
         "What would be kept, and why: /r/kept.csv",
-        "Nothing was changed. To undo it: exhibit-ingest undo 7 --tenant 'firm a'",
+        f"Nothing was changed. To undo it: {format_command('undo', '7')} --tenant 'firm a'",
     ]
 
 
 def test_an_undo_of_which_parts_failed_can_go_on() -> None:
     printed = lines(status="undo_failed")
     assert printed[0].startswith(f"{NAME} is undone in part, because some parts failed in every attempt: ")
-    assert printed[1:] == ["To undo the rest: exhibit-ingest undo 7"]
+    assert printed[1:] == [f"To undo the rest: {format_command('undo', '7')}"]
 
 
 def test_a_dry_run_of_which_parts_failed_says_that_its_counts_are_too_low() -> None:

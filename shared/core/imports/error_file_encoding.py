@@ -1,0 +1,38 @@
+"""Notice that an error file was saved in another encoding than it was written in: UTF-8 with a byte order mark.
+
+Guaranteed: an error file without that mark, whose text is not ASCII, is never read without a warning, unless thorns or
+the uploader's option decide its encoding. UTF-16 is exact. Without a mark two encodings may fit, and only the owner of
+the file can see which is right.
+"""
+
+from __future__ import annotations
+
+from core.load_file.delimiters import Sign
+from core.load_file.dialect import Opening
+from core.load_file.encoding import CP1252, UTF_8, Utf8Evidence, is_wide
+from core.load_file.original_lines import has_line_column
+
+_WRITTEN = "These rejected rows were written in UTF-8 with a byte order mark, and were saved"
+
+
+def describe_error_file_encoding(opening: Opening, encoding: str, evidence: Utf8Evidence) -> str | None:
+    """Return a warning about the encoding in which a file is read; None for a file that is as it was written.
+
+    `encoding` is that of the layout, `evidence` that of the whole file.
+    """
+    shown = opening.dialect.signs.encoding if opening.dialect.signs else None
+    if not has_line_column(opening) or shown is Sign.GIVEN:
+        return None
+    if is_wide(encoding):
+        return f"{_WRITTEN} in UTF-16. They are read as UTF-16, which has all characters."
+    if encoding == CP1252:
+        return (
+            f"{_WRITTEN} in another encoding, read as cp1252 (Western European, Windows). A spreadsheet writes ? for "
+            "characters that its encoding lacks. Compare the values with the load file, or save the rows as UTF-8."
+        )
+    if encoding == UTF_8 and shown is Sign.CHARACTERS and evidence.valid:
+        return (
+            f"{_WRITTEN} without it. They are read as UTF-8, which fits. If a program saved them in another encoding, "
+            "accents and other characters are wrong: compare them with the load file."
+        )
+    return None
