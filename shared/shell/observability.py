@@ -45,8 +45,8 @@ def emit_counts(**figures: int) -> None:
 def log_failure(error: Exception) -> None:
     """Log the error's type and location, and its message only if it is this application's own, without values.
 
-    It is a warning if nothing failed, which alarms and searches for errors must not show. The metric SettingsErrors counts
-    what only another deployment, or its key, can correct.
+    It is a warning if nothing failed, which alarms and searches for errors must not show. The metric SettingsErrors
+    counts what only another deployment, or its key, can correct.
     """
     message = str(error) if isinstance(error, ExhibitIngestError) else None
     where = traceback.format_tb(error.__traceback__)[-3:]
