@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from typing import NamedTuple
 
 from core.codes import KeptCode
@@ -33,6 +34,17 @@ class Kept(NamedTuple):
     entry: Entry | None = None
     production: int | None = None
     child: str | None = None
+
+
+class OtherKind(StrEnum):
+    """What another import has to do with a document: values of `import_undo_others.kind`."""
+
+    # It counts, and states a value that therefore stays: no conflict.
+    STATES = "states"
+    # A row of it found the document unchanged, which the undo has removed or changed.
+    UNCHANGED = "unchanged"
+    # It changed the restored document later, when it was not recorded what a row states.
+    UNRECORDED = "unrecorded"
 
 
 class Restored(NamedTuple):

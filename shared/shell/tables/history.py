@@ -10,9 +10,9 @@ from shell.tables.base import NOW, Base, Timestamp
 
 
 class ExhibitChanges(Base):
-    """A change of an exhibit after its creation; rows are inserted, and never updated or deleted.
+    """A change of an exhibit after its creation; rows are inserted and never updated.
 
-    `exhibits.version` is 1 and the number of these rows. Those of an exhibit that an undo removed stay: a row does not
+    `exhibits.version` is 1 and the number of these rows. None is deleted, also with its exhibit: a row does not
     mean that the exhibit exists. There is no foreign key to the exhibit: its writers hold its
     lock, and each insert would take a shared lock on it again.
     """

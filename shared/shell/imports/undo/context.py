@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, text
@@ -14,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from core.exhibit_history import Entry
 from core.imports.history_fold import is_live
-from core.imports.undo import Kept
+from core.imports.undo import Kept, OtherKind
 from core.statuses import UNDONE_STATUSES
 from shell.imports.chunks.overlay_store import KeyedExhibit
 from shell.tables.imports import Imports
@@ -59,17 +58,6 @@ class KeptDocument(NamedTuple):
     exhibit_id: int
     control_number: str
     kept: Sequence[Kept]
-
-
-class OtherKind(StrEnum):
-    """What another import has to do with a document: values of `import_undo_others.kind`."""
-
-    # It counts, and states a value that therefore stays: no conflict.
-    STATES = "states"
-    # A row of it found the document unchanged, which the undo has removed or changed.
-    UNCHANGED = "unchanged"
-    # It changed the restored document later, when it was not recorded what a row states.
-    UNRECORDED = "unrecorded"
 
 
 @dataclass

@@ -15,14 +15,14 @@ from sqlalchemy.orm import Session
 
 from core.errors import ChunkBusyError, ImportNotRunningError
 from core.exhibit_history import Key, Kind
-from core.imports.undo import Kept
+from core.imports.undo import Kept, OtherKind
 from core.statuses import ChunkStatus, UndoStatus
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.imports.chunks.file_links import unlink_files
 from shell.imports.chunks.overlay_store import lock_exhibits
-from shell.imports.undo.context import CreatedDocument, KeptDocument, OtherKind, PartResult, UndoContext, read_context
+from shell.imports.undo.context import CreatedDocument, KeptDocument, PartResult, UndoContext, read_context
 from shell.imports.undo.messages import build_completion
 from shell.imports.undo.removal import remove_documents
 from shell.imports.undo.restoring import restore_documents

@@ -16,12 +16,12 @@ from core.caller import Caller
 from core.contracts.undos import KeptItem, KeptPage, KeptReason, OtherImport, UnchangedBy, Undo
 from core.errors import NotFoundError
 from core.imports.report_files import build_kept_key
+from core.imports.undo import OtherKind
 from core.pagination import decode_cursor, paginate
 from core.statuses import UndoStatus
 from shell.aws.presigned_urls import presign_get
 from shell.db.session import session
 from shell.imports.queries import require_import
-from shell.imports.undo.context import OtherKind
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos

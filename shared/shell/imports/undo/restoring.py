@@ -18,7 +18,16 @@ from sqlalchemy.orm import Session
 from core.codes import KeptCode
 from core.exhibit_history import ABSENT, PAGE_SET, Action, Entry, Key, Kind, Value, restore_columns
 from core.imports.history_fold import LINKS, rename
-from core.imports.undo import ROW_HASH, Kept, Restored, drop_properties, find_link_maker, list_changed, restore
+from core.imports.undo import (
+    ROW_HASH,
+    Kept,
+    OtherKind,
+    Restored,
+    drop_properties,
+    find_link_maker,
+    list_changed,
+    restore,
+)
 from core.slices import slice_by_size
 from shell.db.column_limits import column_limits
 from shell.exhibits.history import Author, NewEntry, write_entries
@@ -35,7 +44,7 @@ from shell.imports.chunks.overlay_store import (
     update_exhibits,
     update_link_makers,
 )
-from shell.imports.undo.context import OtherKind, PartResult, UndoContext
+from shell.imports.undo.context import PartResult, UndoContext
 from shell.imports.undo.histories import read_histories
 from shell.imports.undo.names import KINDS, FoundNames, add_names, find_names
 from shell.imports.undo.pages import delete_unused_pages, restore_page_sets

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from core.contracts.exhibits import ExhibitChange, TaggingRequest
-from core.contracts.undos import Undo
 from core.errors import NotFoundError, WrongStateError
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings
 from shell.imports.undo.queries import get_undo, list_kept
@@ -15,7 +14,7 @@ from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import CALLER, STRANGER, committed
 from tests.support.history import find_gaps
 from tests.support.undoing import counts, dump_documents, kept, request_undo, undo
-from tests.support.world import World, complete_imports
+from tests.support.world import World
 
 HEADER = "Control Number,Title,Bates Begin,Custodian,Tags,Date Sent,Author,Parent\r\n"
 FIRST = (
@@ -40,12 +39,6 @@ def edit(world: World, number: str, **values: str | None) -> None:
 
 def tagging(world: World, number: str, *tags: str) -> TaggingRequest:
     return TaggingRequest.model_validate({"exhibitIds": [exhibit_id(world, number)], "tags": list(tags)})
-
-
-def unchanged_by(found: Undo) -> dict[int, int]:
-    """The documents that other imports found unchanged, by import; all of them counted exactly."""
-    assert not any(each.at_most for each in found.found_unchanged_by)
-    return {each.import_id: each.documents for each in found.found_unchanged_by}
 
 
 def numbers(world: World) -> list[str]:
@@ -261,53 +254,6 @@ def test_who_may_undo_what(world: World) -> None:
     with pytest.raises(WrongStateError, match="the import is running; wait until it has ended, or cancel it"):
         request_undo(running)
     assert world.query("SELECT COUNT(*) FROM import_undos") == [(0,)]
-
-
-def test_imports_of_other_cases_neither_refuse_an_undo_nor_are_listed(world: World) -> None:
-    first = world.run(FIRST)
-    again = world.run(FIRST)
-    world.run(FIRST, case="Other")
-    world.run(FIRST, case="Other")
-    world.start(SECOND, case="Other", mode="overlay")
-    world.chunk_messages()
-    assert unchanged_by(undo(world, first)) == {again: 3}
-
-
-def test_only_imports_that_counted_rows_between_the_import_and_its_undo_are_listed(world: World) -> None:
-    other = b"Control Number,Title\r\nZ-1,other\r\n"
-    for _ in range(2):
-        world.run(other)
-    early = world.start(FIRST)
-    chunks = world.chunk_messages()
-    first = world.run(FIRST)
-    # Registered before the import, and worked on after it.
-    for message in chunks:
-        assert world.import_chunk(message)
-    complete_imports()
-    again = world.run(FIRST)
-    assert unchanged_by(undo(world, first, dry_run=True)) == {early: 3, again: 3}
-    after_the_dry_run = world.run(FIRST)
-    assert unchanged_by(undo(world, first)) == {early: 3, again: 3, after_the_dry_run: 3}
-    for _ in range(2):
-        world.run(FIRST)
-    assert unchanged_by(get_undo(CALLER, first)) == {early: 3, again: 3, after_the_dry_run: 3}
-
-
-def test_only_documents_of_the_import_that_went_or_changed_are_counted_as_found_unchanged(
-    world: World, chunk_rows: Chunks
-) -> None:
-    chunk_rows(2)
-    """The attachment is edited, and stays with its parent."""
-    other = b"Control Number,Title\r\nZ-1,other\r\n"
-    world.run(other)
-    first = world.run(FIRST)
-    again, overlay = world.run(FIRST), world.run(FIRST, mode="overlay")
-    world.run(other)
-    edit(world, "A-2", title="edited")
-    expected = {again: 1, overlay: 1}
-    for dry_run in (True, False):
-        found = undo(world, first, dry_run=dry_run)
-        assert (unchanged_by(found), found.removed, found.kept) == (expected, 1, 2)
 
 
 def test_a_file_that_was_not_imported_has_nothing_to_undo(world: World) -> None:
