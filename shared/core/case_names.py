@@ -11,13 +11,16 @@ from difflib import SequenceMatcher
 
 # Of two names of ten characters, one may differ.
 _LEAST_RATIO = 0.85
+# Python converts no longer numbers.
+_MAX_DIGITS = 4_000
 
 
 def find_similar_names(name: str, names: Iterable[str], limit: int = 5) -> list[str]:
     """Return up to `limit` of the names that resemble `name`, the most similar first.
 
     Names are similar if they are equal after NFKC and case folding with punctuation read as spaces, if one begins with
-    all words of the other, or if the matching characters are at least 0.85 of both together.
+    all words of the other, or if the matching characters are at least 0.85 of both together. Names that differ in the
+    number at their ends only, such as those of a series of cases, are not.
     """
     simple = _simplify(name)
     rated = sorted((-_rate(simple, _simplify(each)), each) for each in set(names) - {name})
@@ -34,6 +37,8 @@ def _rate(name: str, other: str) -> float:
     """Return how similar two simplified names are: 0 if they are not, at most 2."""
     if name.replace(" ", "") == other.replace(" ", ""):
         return 2
+    if _is_of_one_series(name, other):
+        return 0
     words, others = name.split(), other.split()
     shared = min(len(words), len(others))
     if shared and words[:shared] == others[:shared]:
@@ -42,3 +47,16 @@ def _rate(name: str, other: str) -> float:
     possible = matcher.real_quick_ratio() >= _LEAST_RATIO and matcher.quick_ratio() >= _LEAST_RATIO
     ratio = matcher.ratio() if possible else 0
     return ratio if ratio >= _LEAST_RATIO else 0
+
+
+def _is_of_one_series(name: str, other: str) -> bool:
+    """Return whether two simplified names have the same words and then other numbers; numbers alone are mistyped."""
+    (words, number), (others, second) = _split_number(name), _split_number(other)
+    is_named = any(map(str.isalpha, words))
+    return is_named and words == others and bool(number and second) and int(number) != int(second)
+
+
+def _split_number(name: str) -> tuple[str, str]:
+    """Return a simplified name without spaces and without the number at its end, and that number."""
+    words = name.rstrip("0123456789")
+    return words.replace(" ", ""), name[len(words) :][:_MAX_DIGITS]

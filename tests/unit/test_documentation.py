@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from datetime import date, datetime
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from core.codes import CheckCode, FileFailure, KeptCode, Rejection, VolumeCode, 
 from core.contracts import problems
 from core.contracts.problems import ProblemKind
 from core.file_options import FILE_OPTIONS
+from core.load_file.dates import parse_date
 from core.load_file.field_mapping import FIELDS
 from core.load_file.options import ImportOptions
 from core.load_mode import OVERLAY_OPTIONS
@@ -214,3 +216,16 @@ def test_every_test_that_the_rules_of_overlays_and_undos_name_exists() -> None:
     sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     assert {name for name in named if f"def {name}(" not in sources} == set()
     assert len(named) > 40
+
+
+def test_every_format_of_a_date_that_is_listed_is_read() -> None:
+    text = (ROOT / "docs" / "load-files.md").read_text(encoding="utf-8")
+    formats = re.findall(r"`([^`]+)`", text.partition("- **Formats.**")[2].partition("\n- ")[0])
+    read = [find_date(each) for each in formats]
+    assert len(read) > 12
+    assert {each and each.date() for each in read} == {date(2008, 12, 31)}
+
+
+def find_date(text: str) -> datetime | None:
+    """The date in the order in which it is one."""
+    return parse_date(text, "MDY") or parse_date(text, "DMY")

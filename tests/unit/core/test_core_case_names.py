@@ -20,6 +20,9 @@ from core.case_names import find_similar_names
         ("Straße", "STRASSE"),
         ("Ａｃｍｅ", "acme"),
         ("2024-0123", "2024-0132"),
+        ("Case 12", "Case 012"),
+        ("Case 12", "Case"),
+        ("Case 12", "Cose 12"),
     ],
 )
 def test_a_misspelling_is_similar_both_ways(name: str, other: str) -> None:
@@ -27,7 +30,18 @@ def test_a_misspelling_is_similar_both_ways(name: str, other: str) -> None:
     assert find_similar_names(other, [name]) == [name]
 
 
-@pytest.mark.parametrize(("name", "other"), [("acme", "acorn"), ("Smith", "Smithson v. Doe"), ("a", "b"), ("a", "...")])
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("acme", "acorn"),
+        ("Smith", "Smithson v. Doe"),
+        ("a", "b"),
+        ("a", "..."),
+        ("Case 12", "Case 13"),
+        ("Smith v. Jones 2019-1", "Smith v. Jones 2019-02"),
+        ("matter7", "Matter 70"),
+    ],
+)
 def test_another_name_is_not_similar(name: str, other: str) -> None:
     assert find_similar_names(name, [other, name]) == []
 
