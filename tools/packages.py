@@ -66,7 +66,7 @@ ALLOWED: dict[str, set[str]] = {
     "shell.imports.file_checks": {"core", "core.checks"},
     "shell.imports.undo": {"shell.imports", "shell.imports.chunks", "core.imports", "core.load_file"} | _DOMAIN,
     "shell.imports.chunks": {
-        *("shell.imports", "shell.custodian_ops", "shell.taggings_ops"),
+        *("shell.imports", "shell.imports.volumes", "shell.custodian_ops", "shell.taggings_ops"),
         *("core.checks", "core.imports", "core.load_file", "core.volumes"),
         *_DOMAIN,
     },

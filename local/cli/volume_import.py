@@ -157,7 +157,7 @@ class _VolumeImport:
         if state.failed:
             return ImportResult(file, state, describe_failure(state), seconds, source=source)
         reports = download_reports(self._stack, self._get_upload(place), state)
-        codes, layout, pages = read_details(self._states, state)
+        codes, layout, pages, _ = read_details(self._states, state)
         is_read = layout is not None and place.kind == _ROWS
         columns = describe_columns(layout) if layout and is_read else []
         mode = layout.load_mode.mode if layout and is_read else None

@@ -217,6 +217,13 @@ class FileFigures(ResponseModel):
     )
 
 
+class StoredPaths(ResponseModel):
+    """The rows of a load file, imported without a volume, that name files: the paths are stored, no file is linked."""
+
+    natives: int = Field(description="The new and changed documents with the path of a native.")
+    texts: int = Field(description="The new and changed documents with the path of a text.")
+
+
 class PageCounts(ResponseModel):
     """What the chunks of an image load file had of pages, as far as they are done; the rows are its documents."""
 
@@ -256,6 +263,10 @@ class ImportDetails(ImportState):
     )
     reports: ReportUrls | None = Field(description="null until the report files are written.")
     files: FileFigures | None = Field(description="null unless the load file is one of a volume.")
+    stored_paths: StoredPaths | None = Field(
+        description="The rows that name natives or texts although the load file is not one of a volume, so that no "
+        "file is linked; null if none does. Import the volume that has the files to link them."
+    )
     pages: PageCounts | None = Field(description="null unless the file is an image load file that was split.")
     check: CheckResult | None = Field(description="null unless the file was checked; it stays when the import is run.")
     waits_for_undo_of: int | None = Field(

@@ -1,7 +1,8 @@
 """List the files of a volume that no row and no page names.
 
-Guaranteed: the list is a function of the sets that the chunks of the volume's last imports stored, in any order. It is
-not written while another import of the volume is under way: what that one will name is not known.
+Guaranteed: the list is a function of the sets that the chunks of the volume's last imports, and of error files after
+them, stored, in any order. It is not written while another import of the volume is under way: what that one will name
+is not known.
 """
 
 from __future__ import annotations
@@ -13,22 +14,31 @@ from sqlalchemy import bindparam, text
 
 from core.codes import VolumeCode
 from core.imports.report_files import build_unreferenced_key
+from core.statuses import ImportPhase
 from core.volumes.referenced import ReferencedFiles
 from shell.aws.s3 import write_stream
 from shell.db.session import session
 from shell.imports.reports import format_csv
 from shell.imports.volumes.documents import store_whole_counts
 from shell.tables.imports import Imports
+from shell.tables.volumes import Volumes
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 PAGE = 2_000
 HEADER = ("code", "path", "size")
 # The row of chunk 0 has what is known of the whole import.
 _WHOLE = 0
-_LAST_IMPORTS = text(
-    "SELECT MAX(id) AS id, SUM(finished_at IS NULL AND status NOT IN ('checked', 'blocked')) AS running "
-    "FROM imports WHERE volume_id = :volume_id AND phase = :phase GROUP BY kind"
-)
+# An error file adds to the last import of its kind; its check adds to what is imported.
+_LAST_IMPORTS = text("""
+    SELECT i.id, i.finished_at IS NULL AND i.status NOT IN ('checked', 'blocked') AS running
+    FROM imports AS i LEFT JOIN (
+        SELECT whole.kind, MAX(whole.id) AS id FROM imports AS whole JOIN volumes AS v ON v.id = whole.volume_id
+        WHERE whole.volume_id = :volume_id AND whole.phase = :phase
+          AND LEFT(whole.object_key, CHAR_LENGTH(v.prefix)) = v.prefix GROUP BY whole.kind
+    ) AS last ON last.kind = i.kind
+    WHERE i.volume_id = :volume_id AND (i.id = :import_id OR (i.phase = :phase AND i.id >= COALESCE(last.id, 0)))
+    ORDER BY i.id
+""")
 _SETS = text(
     "SELECT chunk_no, referenced FROM import_chunk_files WHERE import_id = :import_id AND chunk_no > :after "
     "ORDER BY chunk_no LIMIT :page"
@@ -50,7 +60,7 @@ def write_unreferenced(message: dict[str, Any]) -> None:
     """
     import_record = _load(int(message["importId"]))
     volume_id = import_record.volume_id if import_record else None
-    imports = _list_imports(volume_id, import_record.phase) if import_record and volume_id is not None else None
+    imports = _list_imports(import_record) if import_record and volume_id is not None else None
     if import_record is None or volume_id is None or imports is None:
         return
     missing = list(_read_named(volume_id, imports).list_missing(_read_total(volume_id)))
@@ -68,9 +78,13 @@ def _load(import_id: int) -> Imports | None:
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _list_imports(volume_id: int, phase: str) -> list[int] | None:
+def _list_imports(import_record: Imports) -> list[int] | None:
     with session() as reading:
-        rows = reading.execute(_LAST_IMPORTS, {"volume_id": volume_id, "phase": phase}).all()
+        volume = reading.get_one(Volumes, import_record.volume_id)
+        is_whole = import_record.object_key.startswith(volume.prefix)
+        phase = import_record.phase if is_whole else ImportPhase.IMPORT.value
+        values = {"volume_id": volume.id, "phase": phase, "import_id": import_record.id}
+        rows = reading.execute(_LAST_IMPORTS, values).all()
     return None if any(row.running for row in rows) else [row.id for row in rows]
 
 

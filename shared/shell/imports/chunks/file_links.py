@@ -24,6 +24,7 @@ from core.volumes.referenced import ReferencedFiles
 from shell.db.bulk_insert import insert_new
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.imports.chunks.results import RowResults
+from shell.imports.volumes.error_files import find_load_file
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
 from shell.tables.volumes import ExhibitFiles, VolumeFiles, Volumes
@@ -55,7 +56,7 @@ class LinkedRows(NamedTuple):
 def link_rows(reading: Session, import_record: Imports, layout: Layout, rows: Sequence[StorableRow]) -> LinkedRows:
     """Return the rows of a volume's load file linked to its files; rows with errors are left as they are."""
     volume = reading.get_one(Volumes, import_record.volume_id)
-    linker = RowLinker(layout, find_place(volume, import_record))
+    linker = RowLinker(layout, find_place(volume, import_record, layout))
     paths = {row.source.line_no: _list_paths(row, linker.kinds) for row in rows if not row.errors}
     candidates = {each: linker.list_candidates(each) for each in {p for of in paths.values() for p in of.values()}}
     hashes = {each.hash for found in candidates.values() if not isinstance(found, PathError) for each in found}
@@ -68,9 +69,9 @@ def link_rows(reading: Session, import_record: Imports, layout: Layout, rows: Se
     return LinkedRows([_add_findings(row, linked.get(row.source.line_no)) for row in rows], linked)
 
 
-def find_place(volume: Volumes, import_record: Imports) -> VolumePlace:
+def find_place(volume: Volumes, import_record: Imports, layout: Layout) -> VolumePlace:
     """Return from where the paths of an import's load file start; the volume was listed before the import began."""
-    path = import_record.object_key.removeprefix(volume.prefix)
+    path = find_load_file(volume, import_record, layout.files)
     return VolumePlace.of_load_file(volume.name, path, json.loads(volume.load_files or "{}").get("top_folder"))
 
 
@@ -155,6 +156,15 @@ def write_counts(transaction: Session, chunk: ImportChunks, files: Mapping[int, 
     # The image load file that waits for this import is compared with its rows.
     is_compared = transaction.execute(_IS_COMPARED, {"import_id": chunk.import_id}).first() is not None
     store_counts(transaction, chunk, counts, numbers, _list_documents(results) if is_compared else None)
+
+
+def write_named_counts(transaction: Session, chunk: ImportChunks, layout: Layout, results: RowResults) -> None:
+    """Count the rows that name files of no volume: their paths are stored, and no file is linked."""
+    kinds = [kind for kind, name in PATH_FIELDS.items() if name in layout.fields]
+    if kinds:
+        rows = [row for row, _ in (*results.inserted, *results.updated)]
+        counts = {f"{kind.value}s_named": sum(bool(row.values[_PLACES[kind]]) for row in rows) for kind in kinds}
+        store_counts(transaction, chunk, counts, ())
 
 
 def _list_documents(results: RowResults) -> Iterator[NamedDocument]:

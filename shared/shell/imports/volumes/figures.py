@@ -8,15 +8,17 @@ from __future__ import annotations
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from core.contracts.imports import FileFigures, PageCounts
+from core.contracts.imports import FileFigures, PageCounts, StoredPaths
 from shell.db.session import session
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 UNREFERENCED = "unreferenced"
 _NAMES = ("natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches", UNREFERENCED)
+# Of load files that are not of a volume.
+_NAMED = ("natives_named", "texts_named")
 _SUMS = text(
     "SELECT COUNT(*) AS chunks, "  # noqa: S608 - constants
-    + ", ".join(f"SUM(JSON_VALUE(counts, '$.{name}')) AS {name}" for name in _NAMES)
+    + ", ".join(f"SUM(JSON_VALUE(counts, '$.{name}')) AS {name}" for name in (*_NAMES, *_NAMED))
     + " FROM import_chunk_files WHERE import_id = :import_id"
 )
 # The names of the API by those of the stored counts.
@@ -45,9 +47,16 @@ def read_page_figures(import_id: int) -> PageCounts:
     return PageCounts.model_validate(counts)
 
 
-def read_file_figures(reading: Session, import_id: int) -> FileFigures | None:
-    """Return what an import found of its volume's files; None for one that is not of a volume, or has no chunk yet."""
+def read_file_figures(reading: Session, import_id: int) -> FileFigures | StoredPaths | None:
+    """Return what an import found of its volume's files, or how many paths without a volume it stored.
+
+    None before its first chunk is done, and without a path.
+    """
     found = reading.execute(_SUMS, {"import_id": import_id}).one()
+    natives, texts = (getattr(found, name) for name in _NAMED)
+    if natives is not None or texts is not None:
+        named = StoredPaths(natives=int(natives or 0), texts=int(texts or 0))
+        return named if named.natives or named.texts else None
     if not found.chunks:
         return None
     counts = {name: int(getattr(found, name) or 0) for name in _NAMES if name != UNREFERENCED}
