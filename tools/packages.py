@@ -60,7 +60,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "shell.imports.checks": {
         *("shell.imports", "shell.imports.file_checks", "core.checks", "core.imports", "core.load_file"),
-        "shell.imports.volumes",
+        *("shell.imports.volumes", "core.volumes"),
         *_DOMAIN,
     },
     "shell.imports.file_checks": {"core", "core.checks"},

@@ -215,6 +215,9 @@ class FileFigures(ResponseModel):
         description="UNREFERENCED_FILE: files of the volume that no row and no page names; null until all imports of "
         "the volume have ended."
     )
+    of_rejected_rows: int | None = Field(
+        description="FILE_OF_REJECTED_ROW: files of the volume that only rejected rows name; null until then."
+    )
 
 
 class StoredPaths(ResponseModel):

@@ -120,6 +120,7 @@ def test_a_folder_is_checked_then_imported_and_its_zip_gives_the_same(served: Se
         "texts_missing": 1,
         "hash_mismatches": 0,
         "unreferenced": 1,
+        "of_rejected_rows": 0,
     }
     assert [(each["rejected_by_code"], each["warnings_by_code"]) for each in imported["imports"]] == [
         ({}, {"NATIVE_MISSING": 1, "TEXT_MISSING": 1}),

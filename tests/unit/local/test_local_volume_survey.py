@@ -168,9 +168,19 @@ def test_a_file_is_hashed_again_once_it_is_changed_and_an_upload_of_other_conten
 def test_figures_are_those_of_both_imports_and_unreferenced_files_are_counted_once() -> None:
     names = ("nativesLinked", "nativesMissing", "textsLinked", "textsMissing", "hashMismatches")
     counts: dict[str, int | None] = {name: place for place, name in enumerate(names, 1)}
-    rows = {"files": {**counts, "unreferenced": None}, "pages": None}
-    images = {"files": dict.fromkeys(names, 0) | {"unreferenced": 6}, "pages": None}
-    members = ("natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches", "unreferenced")
-    expected = {"volume": None, "pages": None, "files": dict(zip(members, range(1, 7), strict=True))}
+    rows = {"files": {**counts, "unreferenced": None, "ofRejectedRows": None}, "pages": None}
+    images = {"files": dict.fromkeys(names, 0) | {"unreferenced": 6, "ofRejectedRows": 7}, "pages": None}
+    members = (
+        "natives_linked",
+        "natives_missing",
+        "texts_linked",
+        "texts_missing",
+        "hash_mismatches",
+        "unreferenced",
+        "of_rejected_rows",
+    )
+    expected = {"volume": None, "pages": None, "files": dict(zip(members, range(1, 8), strict=True))}
     assert build_figures(None, [rows, images]) == expected
-    assert build_figures(None, [{**rows, "files": {**counts, "unreferenced": 6}}, images]) == expected
+    assert (
+        build_figures(None, [{**rows, "files": {**counts, "unreferenced": 6, "ofRejectedRows": 7}}, images]) == expected
+    )

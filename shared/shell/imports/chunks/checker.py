@@ -58,7 +58,7 @@ def check_chunk(chunk_input: ChunkInput) -> WriteResult:
             facts = ChunkFacts(list_occurrences(results), pack_rows(_list_facts(chunk_input, results)), results.updates)
             write_facts(transaction, chunk.import_id, chunk.chunk_no, pack_facts(facts))
             if chunk_input.files is not None:
-                write_counts(transaction, chunk, chunk_input.files, results)
+                write_counts(transaction, chunk, chunk_input.layout, chunk_input.files, results)
             else:
                 write_named_counts(transaction, chunk, chunk_input.layout, results)
             outcome = ChunkOutcome(ChunkStatus.DONE, _count(results), digest=results.compute_digest())

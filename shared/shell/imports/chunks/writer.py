@@ -153,7 +153,7 @@ class ChunkWriter:
             links = build_links(self._input, kind, results.inserted)
             insert_links(transaction, kind, links, self.import_record.user_id)
         if self._input.files is not None:
-            place, relinks = (self.import_record, self.chunk), self.layout.load_mode.is_overlay
+            place, relinks = (self.import_record, self.chunk, self.layout), self.layout.load_mode.is_overlay
             write_links(transaction, *place, self._input.files, results, with_unchanged=relinks)
         else:
             write_named_counts(transaction, self.chunk, self.layout, results)

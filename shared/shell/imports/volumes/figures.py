@@ -10,10 +10,12 @@ from sqlalchemy.orm import Session
 
 from core.contracts.imports import FileFigures, PageCounts, StoredPaths
 from shell.db.session import session
+from shell.imports.volumes.documents import OF_REJECTED_ROWS, UNREFERENCED
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
-UNREFERENCED = "unreferenced"
-_NAMES = ("natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches", UNREFERENCED)
+# NULL until all imports of the volume have ended.
+_WHOLE = (UNREFERENCED, OF_REJECTED_ROWS)
+_NAMES = ("natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches", *_WHOLE)
 # Of load files that are not of a volume.
 _NAMED = ("natives_named", "texts_named")
 _SUMS = text(
@@ -59,6 +61,6 @@ def read_file_figures(reading: Session, import_id: int) -> FileFigures | StoredP
         return named if named.natives or named.texts else None
     if not found.chunks:
         return None
-    counts = {name: int(getattr(found, name) or 0) for name in _NAMES if name != UNREFERENCED}
-    # NULL until all imports of the volume have ended.
-    return FileFigures(**counts, unreferenced=None if found.unreferenced is None else int(found.unreferenced))
+    counts = {name: getattr(found, name) for name in _NAMES}
+    known = {name: int(value or 0) for name, value in counts.items() if value is not None or name not in _WHOLE}
+    return FileFigures.model_validate(dict.fromkeys(_WHOLE) | known)

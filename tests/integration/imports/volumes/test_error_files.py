@@ -40,6 +40,7 @@ LINKS = (
     "JOIN volume_files f ON f.id = l.file_id ORDER BY 1, 2"
 )
 STATUS = "SELECT status, failure_code, failure_message, volume_id FROM imports ORDER BY id DESC LIMIT 1"
+UNNAMED = [("UNREFERENCED_FILE", path, "", "") for path in (OTHER, "unnamed.txt")]
 FOUND = [
     ("A-1", "native", "LOAD/1.doc", 5),
     ("A-1", "text", "LOAD/1.txt", 5),
@@ -76,9 +77,10 @@ def links(world: World) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in world.query(LINKS)]
 
 
-def unreferenced(report: dict[str, bytes]) -> list[str]:
-    """The files that nothing names."""
-    return [row["path"] for row in csv.DictReader(io.StringIO(report["unreferenced.csv"].decode("utf-8-sig")))]
+def unreferenced(report: dict[str, bytes]) -> list[tuple[str, ...]]:
+    """Code, path, line and code of the row, of every file that no accepted row and no page names."""
+    listed = csv.DictReader(io.StringIO(report["unreferenced.csv"].decode("utf-8-sig")))
+    return [(row["code"], row["path"], row["line"], row["row_code"]) for row in listed]
 
 
 def test_corrected_rows_of_a_volume_get_their_natives_texts_and_pages(world: World) -> None:
@@ -95,7 +97,7 @@ def test_corrected_rows_of_a_volume_get_their_natives_texts_and_pages(world: Wor
         (import_id, "rejected_rows.csv"),
     ]
     # The other files are named by the imports before.
-    assert unreferenced(world.report(again)) == [OTHER, "unnamed.txt"]
+    assert unreferenced(world.report(again)) == UNNAMED
     assert options_of(world.report(import_id))["volume"] == options_of(rows)["volume"]
 
 
