@@ -75,7 +75,7 @@ ALLOWED: dict[str, set[str]] = {
     "shell.custody": _DOMAIN,
     "shell.productions": {"shell.sns", "core.productions"} | _DOMAIN,
     "shell.api": {"shell.outbox", "core.contracts"} | _UTILS,
-    "shell.maintenance": {"shell.imports.upload_expiry", "shell.outbox.relay"} | _UTILS,
+    "shell.maintenance": {"shell.imports.upload_expiry", "shell.outbox.relay", "shell.volumes.deletion"} | _UTILS,
     "functions": {
         *("shell.api", "shell.lambda_handlers", "shell.aws.durable_execution", "shell.outbox", "shell.maintenance"),
         *("shell.imports", "shell.imports.checks", "shell.imports.chunks", "shell.imports.undo"),
