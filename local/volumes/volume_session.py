@@ -56,12 +56,16 @@ class ImportPlace(NamedTuple):
 
 
 class VolumeSender:
-    """Sends a volume to a stack, and waits until it is ready; `volume_id` is None until it is created."""
+    """Sends a volume to a stack, and waits until it is ready; `volume_id` is None until it is created.
+
+    `sent` says what of a folder is there, until everything is; None before and after, and for a zip.
+    """
 
     def __init__(self, stack: VolumeStack, request: VolumeRequest, on_progress: OnProgress) -> None:
         self._stack, self._request, self._on_progress = stack, request, on_progress
         self._api = VolumeApi(stack, request.tenant)
         self.volume_id: int | None = None
+        self.sent: str | None = None
 
     def send(self) -> Document:
         """Send all files, request the import, and return the volume once it is ready.
@@ -117,14 +121,17 @@ class VolumeSender:
         volume = self._find_open(memory.find_upload(content)) or self._create()
         self.volume_id = int(volume["id"])
         memory.begin_upload(content, Upload(self.volume_id, self._read_volume()["createdAt"]))
+        self._show_sent(0, 0)
         sender = FileSender(self._api, self.volume_id, memory, self._show_sent)
         sender.send(source.files, list_sent(self._stack, volume["prefix"]))
+        self.sent = None
         self._request_import()
         memory.end_upload(content)
 
     def _show_sent(self, files: int, sent_bytes: int) -> None:
         source = self._request.source
         counts = f"{files:,}/{len(source.files):,} files, {sent_bytes:,}/{source.size:,} bytes sent"
+        self.sent = f"{files:,} of {len(source.files):,} files, {sent_bytes:,} of {source.size:,} bytes"
         self._on_progress(counts, files, len(source.files))
 
     def _find_open(self, upload: Upload | None) -> Document | None:

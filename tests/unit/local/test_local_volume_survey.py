@@ -74,7 +74,10 @@ def empty(folder: Path) -> Path:
         (with_link, ["VOL001/NATIVES is a link", "put the file or folder itself in its place"]),
         (with_pipe, ["VOL001/1.txt is not a regular file"]),
         (with_a_name_of_bytes, ["/VOL001/\\udcff.txt' cannot be sent", "rename it"]),
-        (lambda folder: put(folder, "a.dat", "a\\b.txt"), ["a\\\\b.txt' cannot be sent", "rename it"]),
+        (lambda folder: put(folder, "a.dat", "a\\b.txt"), ["a\\b.txt' cannot be sent", "rename it"]),
+        (lambda folder: put(folder, "a.dat", "TEXT/ /1.txt"), ["no blank name", "rename it"]),
+        (lambda folder: put_zip(folder, Entry(b" /1.txt", b"x")), ["ZIP_PATH: Entry ' /1.txt': the name, or a part"]),
+        (lambda folder: put_zip(folder, Entry(b".", b"x")), ["Entry '.': its name is that of a folder", "a name"]),
         (not_a_zip, ["ZIP_DAMAGED", "Make the zip again"]),
         (lambda folder: put_zip(folder, Entry(b"../evil", b"x")), ["ZIP_PATH: Entry '../evil'"]),
         (
