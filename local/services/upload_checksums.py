@@ -34,6 +34,8 @@ def require_checksum(application: Application) -> Application:
                 start_response("400 Bad Request", [("Content-Type", "application/xml"), ("Connection", "close")])
                 return [_REFUSAL]
             environ["wsgi.input"] = io.BytesIO(body)
+            # Else moto does not keep the checksum.
+            environ["HTTP_X_AMZ_SDK_CHECKSUM_ALGORITHM"] = "SHA256"
         return application(self, environ, start_response)
 
     return checked
