@@ -18,7 +18,7 @@ from local.errors import LocalError
 
 _USER = "exhibit-ingest"
 # What POST /profiles takes from the import, or does not take: whether files are checked first is not of their kind.
-_NOT_OPTIONS = frozenset({"columns", "dry_run", "profile", "user_id"})
+_NOT_OPTIONS = frozenset({"columns", "dry_run", "profile", "user_id", "volume"})
 
 
 class ProfileStack(Protocol):

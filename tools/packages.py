@@ -60,13 +60,13 @@ ALLOWED: dict[str, set[str]] = {
     },
     "shell.imports.checks": {
         *("shell.imports", "shell.imports.file_checks", "core.checks", "core.imports", "core.load_file"),
-        "shell.imports.volumes",
+        *("shell.imports.volumes", "core.volumes"),
         *_DOMAIN,
     },
     "shell.imports.file_checks": {"core", "core.checks"},
     "shell.imports.undo": {"shell.imports", "shell.imports.chunks", "core.imports", "core.load_file"} | _DOMAIN,
     "shell.imports.chunks": {
-        *("shell.imports", "shell.custodian_ops", "shell.taggings_ops"),
+        *("shell.imports", "shell.imports.volumes", "shell.custodian_ops", "shell.taggings_ops"),
         *("core.checks", "core.imports", "core.load_file", "core.volumes"),
         *_DOMAIN,
     },
@@ -75,7 +75,7 @@ ALLOWED: dict[str, set[str]] = {
     "shell.custody": _DOMAIN,
     "shell.productions": {"shell.sns", "core.productions"} | _DOMAIN,
     "shell.api": {"shell.outbox", "core.contracts"} | _UTILS,
-    "shell.maintenance": {"shell.imports.upload_expiry", "shell.outbox.relay"} | _UTILS,
+    "shell.maintenance": {"shell.imports.upload_expiry", "shell.outbox.relay", "shell.volumes.deletion"} | _UTILS,
     "functions": {
         *("shell.api", "shell.lambda_handlers", "shell.aws.durable_execution", "shell.outbox", "shell.maintenance"),
         *("shell.imports", "shell.imports.checks", "shell.imports.chunks", "shell.imports.undo"),

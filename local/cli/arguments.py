@@ -90,7 +90,8 @@ write new there. columns.csv says how each column was read.
 --json prints {"imports": [{"file", "import_id", "status" (completed, completed_with_rejections or failed), "error",
   "mode", "rows_seen", "imported", "unchanged", "updated", "rejected", "warnings", "custodians_created", "tags_created",
   "encoding", "delimiter", "qualifier", "profile", "saved_profile", "rejected_by_code", "warnings_by_code", "pages" (of
-  an OPT or LFP file), "columns": [{"name", "field", "why", ...}], "seconds", "reports" (paths by name)}]}. A count or a
+  an OPT or LFP file), "stored_paths" (of files that are not linked, because the load file is not imported with its
+  folder or zip), "columns": [{"name", "field", "why", ...}], "seconds", "reports" (paths by name)}]}. A count or a
   reading that does not exist is 0 or null.
 
 Imported documents belong to the tenant `local`. To read them over HTTP, run `exhibit-ingest serve` and get a token
@@ -114,8 +115,8 @@ examples:
       check several files, each against the case as it is; print the result as one JSON object:
       {"checks": [{"file", "import_id", "status" (ok, warnings or errors), "error", "rows_seen", "would_import",
       "would_update", "unchanged", "would_reject", "new_custodians", "new_tags", "encoding", "delimiter", "qualifier",
-      "columns", "changed_columns", "saved_profile", "examples" (of changed values), "findings": [{"code", "severity",
-      "count", "first_line", "message"}], "report", "seconds"}]}
+      "columns", "stored_paths", "changed_columns", "saved_profile", "examples" (of changed values),
+      "findings": [{"code", "severity", "count", "first_line", "message"}], "report", "seconds"}]}
   exhibit-ingest check VOL001 --case acme
       check a production in a folder or zip, with the natives, texts and images that are missing; --json adds "volume",
       "pages" and "files", as `exhibit-ingest import --help` describes

@@ -17,7 +17,7 @@ from core.imports.check_updates import Updates, describe_rows
 from core.imports.column_report import ColumnReading
 from core.load_file.field_mapping import ORIGINAL_LINE
 from core.load_mode import Mode
-from local.cli.summary import ImportResult, build_console, list_advice
+from local.cli.summary import ImportResult, build_console, list_advice, list_stored_paths
 from local.exit_codes import DONE, FAILED, REJECTED
 from local.program import format_command
 
@@ -47,6 +47,7 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
         **_count(result),
         **{name: getattr(state, name) if state else None for name in ("encoding", "delimiter", "qualifier")},
         "columns": [asdict(column) for column in result.columns],
+        "stored_paths": dict(result.stored_paths) or None,
         "changed_columns": [{"column": name, "rows": rows} for name, rows in describe_rows(updates.rows)],
         "saved_profile": result.saved_profile._asdict() if result.saved_profile else None,
         "examples": [each._asdict() for each in updates.examples],
@@ -117,6 +118,7 @@ def _list_details(result: ImportResult, case: str, tenant: str, *, has_options: 
             f" or look at the file: {format_command('preview', str(result.source or result.file))}"
         )
     yield from _list_updates(_read_updates(result))
+    yield from list_stored_paths(result)
     if result.saved_profile:
         yield f"saved as profile {result.saved_profile.name!r}, version {result.saved_profile.version}"
     if result.reports.findings:

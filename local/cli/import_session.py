@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from local.cli.import_files import ImportRequest
 
-ImportDetails: TypeAlias = tuple[CodeCounts, Layout | None, dict[str, int] | None]
+ImportDetails: TypeAlias = tuple[CodeCounts, Layout | None, dict[str, int] | None, dict[str, int]]
 
 SERVICE_ERRORS = (LocalError, Boto3Error, BotoCoreError, ClientError, MySQLError)
 _INTERRUPTED = "the command was interrupted"
@@ -257,18 +257,19 @@ class _Import:
         details: ImportDetails | None = None,
     ) -> ImportResult:
         seconds = time.monotonic() - self._began
-        codes, layout, pages = details or (CodeCounts(), None, None)
+        codes, layout, pages, stored_paths = details or (CodeCounts(), None, None, {})
         columns = describe_columns(layout) if layout else []
         mode = layout.load_mode.mode if layout else None
         found = (reports or Reports(), codes, columns)
-        return ImportResult(self._file, state, error, seconds, *found, mode=mode, pages=pages)
+        result = ImportResult(self._file, state, error, seconds, *found, mode=mode, pages=pages)
+        return replace(result, stored_paths=stored_paths)
 
 
 def read_details(states: ImportProgressReader, state: ImportProgress) -> ImportDetails:
-    """Return the counts by code, how the file was read, and its counts of pages if it is an image load file."""
+    """Return the counts by code, how the file was read, its counts of pages if it is an image load file, and paths."""
     layout = states.read_layout(state.id)
     pages = states.count_pages(state.id) if layout and layout.image_format else None
-    return states.count_codes(state.id), layout, pages
+    return states.count_codes(state.id), layout, pages, states.count_stored_paths(state.id)
 
 
 def describe_service_error(error: Exception) -> str:

@@ -57,6 +57,10 @@ _PAGES = (
     " SUM(JSON_EXTRACT(counts, '$.missing_images')) AS missing_images"
     " FROM import_chunk_files WHERE import_id = %s"
 )
+_STORED_PATHS = (
+    "SELECT SUM(JSON_EXTRACT(counts, '$.natives_named')) AS natives,"
+    " SUM(JSON_EXTRACT(counts, '$.texts_named')) AS texts FROM import_chunk_files WHERE import_id = %s"
+)
 _LAYOUT = "SELECT layout FROM imports WHERE id = %s"
 _UNFINISHED = (
     "SELECT id, tenant_id, status, COUNT(*) OVER () AS total FROM imports"
@@ -213,6 +217,12 @@ class ImportProgressReader:
         with self._connection.cursor() as cursor:
             cursor.execute(_PAGES, (import_id,))
             return {name: int(count or 0) for name, count in (cursor.fetchone() or {}).items()}
+
+    def count_stored_paths(self, import_id: int) -> dict[str, int]:
+        """Return how many rows of a load file that is not one of a volume have the path of a native or text."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(_STORED_PATHS, (import_id,))
+            return {name: int(count) for name, count in (cursor.fetchone() or {}).items() if count}
 
     def list_case_names(self, tenant: str) -> list[str]:
         """Return the names of all cases of a tenant."""

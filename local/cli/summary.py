@@ -48,7 +48,8 @@ class SavedProfile(NamedTuple):
 class ImportResult:
     """The result of one file, in seconds from upload to completion; `state` is None where its import did not start.
 
-    `source` is the folder or zip that a file of a volume is in.
+    `source` is the folder or zip that a file of a volume is in; `stored_paths` are the paths, by kind of file, that
+    rows of a load file name which is not one of a volume.
     """
 
     file: Path
@@ -63,6 +64,7 @@ class ImportResult:
     is_profile_refused: bool = False
     pages: Mapping[str, int] | None = None
     source: Path | None = None
+    stored_paths: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def status(self) -> str:
@@ -96,6 +98,7 @@ def _build_entry(result: ImportResult) -> dict[str, Any]:
         "saved_profile": result.saved_profile._asdict() if result.saved_profile else None,
         "rejected_by_code": dict(result.codes.rejected),
         "pages": dict(result.pages) if result.pages else None,
+        "stored_paths": dict(result.stored_paths) or None,
         "warnings_by_code": dict(result.codes.warnings),
         "columns": [asdict(column) for column in result.columns],
         "seconds": round(result.seconds, 3),
@@ -124,7 +127,7 @@ def print_table(results: Sequence[ImportResult], case: str, tenant: str, output:
     console = build_console(output)
     console.print(_build_table(results))
     for result in results:
-        for line in _list_details(result, case, tenant):
+        for line in _list_details(result, case, tenant, results):
             console.print(f"{result.file.name}: {line}", soft_wrap=True, markup=False)
 
 
@@ -136,7 +139,7 @@ def build_console(output: TextIO) -> Console:
     return Console(file=output, highlight=False, emoji=False, width=_WIDTH_WITHOUT_TERMINAL)
 
 
-def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]:
+def _list_details(result: ImportResult, case: str, tenant: str, all_results: Sequence[ImportResult]) -> Iterator[str]:
     """Yield the error, the columns, the counts by code and the report files, where there are any."""
     reports = result.reports
     if result.error:
@@ -145,6 +148,7 @@ def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]
     yield from list_columns(result.columns, reports.columns)
     if result.pages:
         yield _describe_pages(result.pages)
+    yield from list_stored_paths(result)
     if result.saved_profile:
         yield f"saved as profile {result.saved_profile.name!r}, version {result.saved_profile.version}"
     if result.state and result.state.rejected and reports.rejected_rows:
@@ -152,7 +156,7 @@ def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]
             yield f"rejected: {_list_counts(result.codes.rejected)}"
         yield f"rejected rows: {reports.rejected_rows}"
         yield f"reasons: {reports.report}"
-        yield from _advise_rejected(result, case, tenant)
+        yield from _advise_rejected(result, case, tenant, all_results)
     if result.state and result.state.warnings:
         yield f"warnings: {_list_counts(result.codes.warnings) or result.state.warnings}"
         if reports.warnings:
@@ -161,20 +165,26 @@ def _list_details(result: ImportResult, case: str, tenant: str) -> Iterator[str]
         yield f"files that nothing names: {reports.unreferenced}"
 
 
-def _advise_rejected(result: ImportResult, case: str, tenant: str) -> Iterator[str]:
-    """Yield what to do with rejected rows."""
-    reload = build_reload_command(result.reports, case, tenant)
-    if result.source:
-        yield (
-            "Fix these lines in the volume, and import it again with --mode append_overlay: equal documents stay as"
-            " they are, and pages are replaced by those of the new volume"
-        )
+def _advise_rejected(
+    result: ImportResult, case: str, tenant: str, all_results: Sequence[ImportResult]
+) -> Iterator[str]:
+    """Yield what to do with rejected rows; those of a volume come with the pages that were rejected without them."""
+    others = [each for each in all_results if each.source and each is not result and each.reports.rejected_rows]
+    pages = [each.reports.rejected_rows for each in others if result.source and not result.pages and each.pages]
+    reload = build_reload_command(result.reports, case, tenant, [path for path in pages if path])
+    if result.pages and others:
+        yield "Fix these lines too before you run the command above, which imports both files"
         return
     yield f"Fix the rejected rows, then: {reload}"
     if Rejection.EXISTS_WITH_OTHER_VALUES in result.codes.rejected and result.mode in (None, Mode.APPEND):
         yield (
             f"{Rejection.EXISTS_WITH_OTHER_VALUES}: the case has these documents with other values. If those of the"
             f" file are right, change the documents with an overlay: {reload} --mode overlay"
+        )
+    if Rejection.HAS_PAGES in result.codes.rejected:
+        yield (
+            f"{Rejection.HAS_PAGES}: these documents have other pages. If those of the file are right, replace them:"
+            f" {reload} --mode overlay"
         )
 
 
@@ -184,6 +194,17 @@ def list_advice(result: ImportResult) -> Iterator[str]:
     advice = advise_option(message) if message else None
     if advice:
         yield advice
+
+
+def list_stored_paths(result: ImportResult) -> Iterator[str]:
+    """Yield that rows name files of no volume, if some do."""
+    if result.stored_paths:
+        counted = result.stored_paths.items()
+        named = " and ".join(f"{count:,} {kind if count > 1 else kind[:-1]}" for kind, count in counted)
+        yield (
+            f"rows name {named}: the paths are stored, and no file is linked, because the load file was not imported"
+            " with its folder or zip. To link the files, import that folder or zip with --mode append_overlay"
+        )
 
 
 def _describe_pages(pages: Mapping[str, int]) -> str:
@@ -197,12 +218,12 @@ def _list_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{code} {count:,}" for code, count in counts.items())
 
 
-def build_reload_command(reports: Reports, case: str, tenant: str) -> str:
-    """Return the command that imports the corrected rows, quoted for a shell."""
+def build_reload_command(reports: Reports, case: str, tenant: str, more: Sequence[Path] = ()) -> str:
+    """Return the command that imports the corrected rows, and more error files after them, quoted for a shell."""
     # A value after a space must not begin with a hyphen: it would be taken for an option.
     named = [("--case", case), ("--tenant", tenant), ("--mapping", str(reports.options))]
     values = [[f"{name}={value}"] if value.startswith("-") else [name, value] for name, value in named]
-    return format_command("import", str(reports.rejected_rows), *chain.from_iterable(values))
+    return format_command("import", *map(str, (reports.rejected_rows, *more)), *chain.from_iterable(values))
 
 
 def _build_table(results: Sequence[ImportResult]) -> Table:

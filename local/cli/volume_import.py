@@ -38,21 +38,32 @@ from local.cli.workspace import Workspace
 from local.errors import LocalError, StackBusyError, UsageError
 from local.exit_codes import DONE, FAILED, REJECTED
 from local.services.disk_space import check_disk_space, temporary_folder
+from local.stack import LocalStack
 from local.volumes.output import build_figures, print_figures
 from local.volumes.survey import Source, survey_volume
 from local.volumes.volume_session import ImportPlace, VolumeRequest, VolumeSender
 
 _ROWS = "rows"
 _AGAIN = "Run the command again; if imports had begun, with --mode append_overlay"
+_FILES_GONE = (
+    "The natives, texts and images of {} are not kept: S3 on this machine ended with this command. The documents, and"
+    " which files they have, stay in the database, but a production of them cannot copy the files. To produce them,"
+    " run `exhibit-ingest serve` in another terminal, and import the volume again while it runs, with --mode"
+    " append_overlay."
+)
 
 
 @dataclass
 class VolumeOutcome:
-    """What is known of a volume: the results of its imports, its figures, and the error that ended it."""
+    """What is known of a volume: the results of its imports, its figures, and the error that ended it.
+
+    `keeps_files` is false if the bucket ends with the command.
+    """
 
     results: list[ImportResult] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=lambda: build_figures(None, []))
     error: str | None = None
+    keeps_files: bool = True
 
 
 def import_volume(workspace: Workspace, request: ImportRequest, settings: dict[str, str]) -> int:
@@ -66,6 +77,7 @@ def import_volume(workspace: Workspace, request: ImportRequest, settings: dict[s
     try:
         source = survey_volume(request.files[0], request.tenant, request.case, settings)
         with contextlib.closing(workspace.connect(request.workers or DEFAULT_WORKERS)) as stack:
+            outcome.keeps_files = not isinstance(stack, LocalStack)
             import_volume_into(stack, request, settings, source, outcome)
     except UsageError:
         raise
@@ -157,7 +169,7 @@ class _VolumeImport:
         if state.failed:
             return ImportResult(file, state, describe_failure(state), seconds, source=source)
         reports = download_reports(self._stack, self._get_upload(place), state)
-        codes, layout, pages = read_details(self._states, state)
+        codes, layout, pages, _ = read_details(self._states, state)
         is_read = layout is not None and place.kind == _ROWS
         columns = describe_columns(layout) if layout and is_read else []
         mode = layout.load_mode.mode if layout and is_read else None
@@ -165,7 +177,10 @@ class _VolumeImport:
         return ImportResult(file, state, None, seconds, *found, mode=mode, pages=pages, source=source)
 
     def _cancel(self, sender: VolumeSender, interruption: Interrupted) -> None:
-        """Cancel the imports that run, and note on the interruption what is in."""
+        """Cancel the imports that run, and note on the interruption what is in, or what of the files is sent."""
+        if sender.sent is not None:
+            interruption.add_note(_describe_sent(sender.sent, kept=not isinstance(self._stack, LocalStack)))
+            return
         self._display.warn("Interrupted. Cancelling the imports ...")
         try:
             # The interruption may have left the other connection in the middle of an answer.
@@ -179,11 +194,22 @@ class _VolumeImport:
         interruption.add_note(_AGAIN)
 
 
+def _describe_sent(sent: str, *, kept: bool) -> str:
+    if kept:
+        return f"{sent} are sent, and nothing is imported. Run the same command again: it goes on with the files left"
+    return (
+        f"{sent} were sent, and nothing is imported. S3 on this machine ends with this command, so that the same"
+        " command begins again; beside `exhibit-ingest serve` it would go on"
+    )
+
+
 def _report(outcome: VolumeOutcome, request: ImportRequest, settings: Mapping[str, str]) -> int:
     if request.json:
         print(json.dumps(_build_document(outcome, request), ensure_ascii=False, indent=2))
     else:
         print_volume(outcome, request, settings)
+        if outcome.results and not (request.is_check or outcome.keeps_files):
+            print(_FILES_GONE.format(request.files[0].name))
     if outcome.error or not outcome.results:
         return FAILED
     if request.is_check:

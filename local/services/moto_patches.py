@@ -5,7 +5,8 @@
 - moto reads the clock for each count of a queue: a message that becomes visible in between is in no count. SQS does not
   guarantee exact counts, but waiting until a stack is idle needs them.
 - S3 notifications contain the version of the object and a sequencer; those of moto do not.
-- S3 refuses a presigned request whose signature does not match; moto does not look at it.
+- S3 refuses a presigned request whose signature does not match, and an object without the SHA-256 that its request
+  states; moto does not look at them.
 - SQS delivers the messages of a group with few messages in flight before those of one with many (fair queues); moto
   ignores the groups of standard queues.
 - The clock of SQS can be scaled. Queues then have longer visibility timeouts, which the pollers shorten after a
@@ -27,6 +28,7 @@ from moto.s3 import notifications
 from moto.sqs import models
 
 from local.services.presigned_requests import require_signature
+from local.services.upload_checksums import require_checksum
 
 _CHECK_SECONDS = 0.05
 
@@ -120,15 +122,15 @@ def add_version(event: Callable[..., Any]) -> Callable[..., Any]:
     return complete
 
 
-def check_presigned_requests() -> None:
-    """Refuse presigned requests that were not signed with SECRET, or not sent as they were signed."""
+def check_requests() -> None:
+    """Refuse presigned requests that were not signed with SECRET, or not sent as signed, and uploads of other bytes."""
     application: Any = werkzeug_app.DomainDispatcherApplication
-    application.__call__ = require_signature(application.__call__)
+    application.__call__ = require_signature(require_checksum(application.__call__))
 
 
 def patch_moto(factor: float) -> None:
     """Apply the corrections of this module to moto, in this process."""
-    check_presigned_requests()
+    check_requests()
     patched: Any = models
     patched.unix_time_millis = build_scaled_clock(factor)
     patched.Queue = ReliableQueue

@@ -35,8 +35,8 @@ the command again: with a running `serve`, files that were sent are not sent aga
 With --json: {"volume": {"id", "name", "files", "bytes", "load_file", "image_load_file", "late_files"},
   "imports": [the load file, the image load file], "pages": {"lines_seen", "imported", "rejected", "documents",
   "missing_images"}, "files": {"natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches",
-  "hashes_not_compared": {column: hashes}, "unreferenced"}, "error"}; a check has "checks" in place of "imports".
-"hash_mismatches" is null where no hash was compared."""
+  "hashes_not_compared": {column: hashes}, "unreferenced", "of_rejected_rows"}, "error"}; a check has "checks" in place
+  of "imports". "hash_mismatches" is null where no hash was compared."""
 
 
 def add_volume_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,7 @@
-"""The files of a folder, and what is remembered of those that were sent before: their hashes, and where they were sent.
+"""The files of a folder, and which volume a folder was sent to before.
 
-Guaranteed: links are refused, not followed: what is sent is what the folder itself has. A file is hashed again once its
-size or the time of its last change differs.
+Guaranteed: links are refused, not followed: what is sent is what the folder itself has. Not guaranteed: that a folder
+whose files have the same sizes and times has the same bytes; whoever sends it compares these.
 """
 
 from __future__ import annotations
@@ -22,11 +22,8 @@ from local.private_files import make_private_folder
 MEMORY = "volumes.sqlite"
 _BLOCK_BYTES = 1 << 20
 _CREATE = """
-CREATE TABLE IF NOT EXISTS hashes (file TEXT PRIMARY KEY, size INTEGER, changed INTEGER, sha256 TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS uploads (content TEXT PRIMARY KEY, volume INTEGER NOT NULL, created TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS uploads (content TEXT PRIMARY KEY, volume INTEGER NOT NULL, created TEXT NOT NULL)
 """
-_FIND = "SELECT sha256 FROM hashes WHERE file = ? AND size = ? AND changed = ?"
-_STORE = "INSERT OR REPLACE INTO hashes VALUES (?, ?, ?, ?)"
 
 
 class LocalFile(NamedTuple):
@@ -73,15 +70,10 @@ def _raise(error: OSError) -> NoReturn:
 
 
 class UploadMemory:
-    """What is remembered of files and uploads, in the state directory."""
+    """What is remembered of uploads, in the state directory."""
 
     def __init__(self, state_dir: Path) -> None:
         self._path = make_private_folder(state_dir) / MEMORY
-
-    def hash_files(self, files: Sequence[LocalFile]) -> list[str]:
-        """Return the SHA-256 of each file in hexadecimal; reads those that were not read before. Raises OSError."""
-        with closing(self._open()) as memory, memory:
-            return [_hash(memory, file) for file in files]
 
     def find_upload(self, content: str) -> Upload | None:
         """Return the volume that files with this content were sent to, if they were not sent to their end."""
@@ -101,7 +93,7 @@ class UploadMemory:
 
     def _open(self) -> sqlite3.Connection:
         memory = sqlite3.connect(self._path, timeout=60)
-        memory.executescript(_CREATE)
+        memory.execute(_CREATE)
         return memory
 
 
@@ -113,17 +105,8 @@ def identify_content(files: Sequence[LocalFile], *place: str) -> str:
     return digest.hexdigest()
 
 
-def _hash(memory: sqlite3.Connection, file: LocalFile) -> str:
-    key = (str(file.file.absolute()), file.size, file.changed)
-    row = memory.execute(_FIND, key).fetchone()
-    if row:
-        return str(row[0])
-    digest = _read_hash(file.file)
-    memory.execute(_STORE, (*key, digest))
-    return digest
-
-
-def _read_hash(file: Path) -> str:
+def hash_file(file: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal. Raises OSError."""
     digest = hashlib.sha256()
     with file.open("rb") as stream:
         while block := stream.read(_BLOCK_BYTES):

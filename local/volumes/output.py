@@ -13,8 +13,9 @@ from rich.text import Text
 
 Document = dict[str, Any]
 _PAGES = ("lines_seen", "imported", "rejected", "documents", "missing_images")
-_UNREFERENCED = "unreferenced"
-_FILES = ("natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches", _UNREFERENCED)
+# Each import has these of the whole volume, as of its end.
+_OF_ALL = ("unreferenced", "of_rejected_rows")
+_FILES = ("natives_linked", "natives_missing", "texts_linked", "texts_missing", "hash_mismatches", *_OF_ALL)
 
 
 def build_figures(volume: Document | None, imports: Sequence[Document]) -> Document:
@@ -46,10 +47,7 @@ def _add(imports: Sequence[Document], member: str, names: Sequence[str]) -> Docu
         return None
     known = {name: [each[_to_camel(name)] for each in found if each[_to_camel(name)] is not None] for name in names}
     figures: Document = {name: sum(values) if values else None for name, values in known.items()}
-    if known.get(_UNREFERENCED):
-        # Each import has that of the whole volume, as of its end.
-        figures[_UNREFERENCED] = known[_UNREFERENCED][-1]
-    return figures
+    return figures | {name: known[name][-1] for name in _OF_ALL if known.get(name)}
 
 
 def _to_camel(name: str) -> str:
@@ -96,6 +94,8 @@ def _list_lines(figures: Document) -> Iterator[str]:
         yield f"HASH_MISMATCH {files['hash_mismatches']:,}: hashes of the load file that are not those of the natives"
     if files and files["unreferenced"]:
         yield f"UNREFERENCED_FILE {files['unreferenced']:,}: files of the volume that no row and no page names"
+    if files and files["of_rejected_rows"]:
+        yield f"FILE_OF_REJECTED_ROW {files['of_rejected_rows']:,}: files of the volume that only rejected rows name"
 
 
 def _lacks_all(files: Document) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from core.errors import InvalidInputError
 from core.volumes.discovery import discover_files
-from core.volumes.errors import VolumeRefusedError
+from core.volumes.errors import VolumeRefusedError, shorten_name
 from core.volumes.keys import MAX_KEY_BYTES, build_files_prefix, check_key
 from core.volumes.zip_directory import read_directory
 from local.errors import LocalError
@@ -61,8 +61,8 @@ def _check_names(files: list[LocalFile], prefix: str) -> list[tuple[str, int]]:
         except InvalidInputError as exc:
             most = MAX_KEY_BYTES - len(prefix.encode())
             raise LocalError(
-                f"{str(file.file)!r} cannot be sent: a path in a volume has no backslash, no character that cannot"
-                f" be displayed, and at most {most} bytes; rename it"
+                f"{shorten_name(str(file.file))} cannot be sent: a path in a volume has no backslash, no blank name,"
+                f" no character that cannot be displayed, and at most {most} bytes; rename it"
             ) from exc
     return [(file.path, file.size) for file in files]
 

@@ -1,8 +1,8 @@
 """Send one folder or zip as a volume, have it listed and expanded, and find its imports.
 
 Guaranteed: a command that was interrupted can be run again: files of a folder that are in the bucket are not sent
-twice, as long as the stack keeps them and the folder is the same. The bucket is in memory: that of a stack that runs
-for one command ends with it.
+twice, as long as the stack keeps them and the folder is the same; one with other bytes becomes another volume. The
+bucket is in memory: that of a stack that runs for one command ends with it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from local.volumes.arguments import name_arguments
 from local.volumes.inventory import Upload, UploadMemory, identify_content
 from local.volumes.sending import FileSender, list_sent, send_file
 from local.volumes.survey import Source
-from local.volumes.volume_api import Document, VolumeApi
+from local.volumes.volume_api import ConflictError, Document, VolumeApi
 
 STALLED_SECONDS = 60.0
 _POLL_SECONDS = 0.1
@@ -56,12 +56,16 @@ class ImportPlace(NamedTuple):
 
 
 class VolumeSender:
-    """Sends a volume to a stack, and waits until it is ready; `volume_id` is None until it is created."""
+    """Sends a volume to a stack, and waits until it is ready; `volume_id` is None until it is created.
+
+    `sent` says what of a folder is there, until everything is; None before and after, and for a zip.
+    """
 
     def __init__(self, stack: VolumeStack, request: VolumeRequest, on_progress: OnProgress) -> None:
         self._stack, self._request, self._on_progress = stack, request, on_progress
         self._api = VolumeApi(stack, request.tenant)
         self.volume_id: int | None = None
+        self.sent: str | None = None
 
     def send(self) -> Document:
         """Send all files, request the import, and return the volume once it is ready.
@@ -114,17 +118,29 @@ class VolumeSender:
     def _send_folder(self, source: Source) -> None:
         memory = UploadMemory(self._stack.state_dir)
         content = identify_content(source.files, self._request.tenant, self._request.case)
-        volume = self._find_open(memory.find_upload(content)) or self._create()
-        self.volume_id = int(volume["id"])
-        memory.begin_upload(content, Upload(self.volume_id, self._read_volume()["createdAt"]))
-        sender = FileSender(self._api, self.volume_id, memory, self._show_sent)
-        sender.send(source.files, list_sent(self._stack, volume["prefix"]))
+        found = self._find_open(memory.find_upload(content))
+        try:
+            self._send_files(source, memory, content, found or self._create())
+        except ConflictError:
+            if found is None:
+                raise
+            # The files have the sizes and times of those that were sent, and other bytes, which no object can get.
+            self._send_files(source, memory, content, self._create())
+        self.sent = None
         self._request_import()
         memory.end_upload(content)
+
+    def _send_files(self, source: Source, memory: UploadMemory, content: str, volume: Document) -> None:
+        self.volume_id = int(volume["id"])
+        memory.begin_upload(content, Upload(self.volume_id, self._read_volume()["createdAt"]))
+        self._show_sent(0, 0)
+        sender = FileSender(self._api, self._stack, volume, self._show_sent)
+        sender.send(source.files, list_sent(self._stack, volume["prefix"]))
 
     def _show_sent(self, files: int, sent_bytes: int) -> None:
         source = self._request.source
         counts = f"{files:,}/{len(source.files):,} files, {sent_bytes:,}/{source.size:,} bytes sent"
+        self.sent = f"{files:,} of {len(source.files):,} files, {sent_bytes:,} of {source.size:,} bytes"
         self._on_progress(counts, files, len(source.files))
 
     def _find_open(self, upload: Upload | None) -> Document | None:

@@ -11,7 +11,7 @@ from core.codes import FileFailure
 from core.errors import FileRefusedError
 
 FLAGS = ("verify_hashes", "verify_images")
-FILE_OPTIONS = ("missing_files", "strip_prefix", *FLAGS)
+FILE_OPTIONS = ("missing_files", "strip_prefix", "volume", *FLAGS)
 MAX_PREFIX_CHARACTERS = 1_024
 
 
@@ -23,15 +23,30 @@ class MissingFiles(StrEnum):
 
 
 @dataclass(frozen=True)
+class VolumeUse:
+    """The volume that an error file is imported against, and its load files, from whose folders paths can start."""
+
+    id: int
+    load_file: str | None = None
+    image_load_file: str | None = None
+
+    def as_option(self) -> dict[str, int | str]:
+        """Return the value of the option `volume`."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
 class FileOptions:
     """The options of a volume's files, with their defaults.
 
-    `strip_prefix` is a drive, share or URL that precedes the volume's own folders in its load files. `verify_hashes`:
-    files are read for their hashes. `verify_images`: images are opened, and their pages counted.
+    `strip_prefix` is a drive, share or URL that precedes the volume's own folders in its load files. `volume` is the
+    one of an error file; the load files of a volume do not name it. `verify_hashes`: files are read for their hashes.
+    `verify_images`: images are opened, and their pages counted.
     """
 
     missing_files: MissingFiles = MissingFiles.WARN
     strip_prefix: str | None = None
+    volume: VolumeUse | None = None
     verify_hashes: bool = False
     verify_images: bool = False
 
@@ -39,11 +54,13 @@ class FileOptions:
     def from_stored(cls, values: Mapping[str, Any]) -> FileOptions:
         """Return the options whose members were stored as texts; missing ones have their default."""
         missing = MissingFiles(values.get("missing_files", MissingFiles.WARN))
-        return cls(missing, values.get("strip_prefix"), **{name: bool(values.get(name)) for name in FLAGS})
+        volume = values.get("volume") and VolumeUse(**values["volume"])
+        return cls(missing, values.get("strip_prefix"), volume, **{name: bool(values.get(name)) for name in FLAGS})
 
-    def as_options(self) -> dict[str, str | bool]:
+    def as_options(self) -> dict[str, Any]:
         """Return the options that differ from their defaults."""
         given = {**asdict(self), "missing_files": self.missing_files.value}
+        given["volume"] = self.volume and self.volume.as_option()
         return {name: value for name, value in given.items() if value != getattr(FileOptions(), name)}
 
 
@@ -53,9 +70,23 @@ def parse_file_options(document: Mapping[str, Any]) -> FileOptions:
     if missing is not None and missing not in list(MissingFiles):
         values = " or ".join(MissingFiles)
         raise _refuse(f"Option 'missing_files' is {ascii(missing)[:100]}. It must be {values}.")
-    if prefix is not None and not _is_prefix(prefix):
+    if prefix is not None and not _is_text(prefix):
         raise _refuse(f"Option 'strip_prefix' must be a string of 1 to {MAX_PREFIX_CHARACTERS} Unicode characters.")
-    return FileOptions(MissingFiles(missing or MissingFiles.WARN), prefix, **_parse_flags(document))
+    volume = _parse_volume(document.get("volume"))
+    return FileOptions(MissingFiles(missing or MissingFiles.WARN), prefix, volume, **_parse_flags(document))
+
+
+def _parse_volume(value: object) -> VolumeUse | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping) or not {"id"} <= set(value) <= set(VolumeUse.__dataclass_fields__):
+        raise _refuse("Option 'volume' must be an object of id, load_file and image_load_file, as in options.json.")
+    number, paths = value["id"], [value.get("load_file"), value.get("image_load_file")]
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 2**63:
+        raise _refuse("Option 'volume' must have the id of a volume, a number from 1.")
+    if not all(path is None or _is_text(path) for path in paths):
+        raise _refuse(f"The paths of option 'volume' must be strings of 1 to {MAX_PREFIX_CHARACTERS} characters.")
+    return VolumeUse(number, *paths)
 
 
 def _parse_flags(document: Mapping[str, Any]) -> dict[str, bool]:
@@ -66,7 +97,7 @@ def _parse_flags(document: Mapping[str, Any]) -> dict[str, bool]:
     return flags
 
 
-def _is_prefix(value: object) -> bool:
+def _is_text(value: object) -> bool:
     # Lone surrogates have no encoding.
     is_text = isinstance(value, str) and value.encode(errors="replace").decode() == value
     return is_text and 0 < len(str(value)) <= MAX_PREFIX_CHARACTERS

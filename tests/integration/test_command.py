@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -140,3 +141,26 @@ def test_a_profile_that_is_saved_reads_the_next_file_in_the_same_way(
     ]
     code, printed = run(workspace, capsys, str(first), "--profile", "nosuch")
     assert (code, "has no profile 'nosuch'" in printed["imports"][0]["error"]) == (1, True)
+
+
+def test_a_folder_that_is_imported_without_serve_says_that_its_files_are_not_kept(
+    workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "VOL001"
+    folder.mkdir()
+    (folder / "load.csv").write_bytes(b"Control Number,Native Path\r\nA-1,1.doc\r\n,2.doc\r\n")
+    for name in ("1.doc", "2.doc"):
+        (folder / name).write_bytes(b"native")
+    assert main(["check", str(folder), "--case", "kept"], workspace) == 3
+    assert "are not kept" not in capsys.readouterr().out
+    assert main(["import", str(folder), "--case", "kept"], workspace) == 3
+    printed = capsys.readouterr().out
+    assert "images of VOL001 are not kept" in printed
+    assert "--mode append_overlay" in printed
+    # The printed command imports the corrected rows with their natives: nothing is missing.
+    command = shlex.split(printed.partition("Fix the rejected rows, then: ")[2].splitlines()[0])
+    error_file = Path(command[command.index("import") + 1])
+    error_file.write_bytes(error_file.read_bytes().replace(b"\n,2.doc", b"\nA-2,2.doc"))
+    assert main([*command[command.index("import") :], "--json"], workspace) == 0
+    entry = json.loads(capsys.readouterr().out)["imports"][0]
+    assert (entry["imported"], entry["warnings"], entry["stored_paths"]) == (1, 0, None)

@@ -20,7 +20,7 @@ from sqlalchemy import URL, create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from local.errors import DatabaseServerError
-from local.services.moto_patches import check_presigned_requests
+from local.services.moto_patches import check_requests
 from local.services.moto_shortcuts import shorten_moto
 from local.services.mysql import PrivateServer, temporary_server
 from tests.support.direct_aws import direct_requests
@@ -135,7 +135,7 @@ def aws() -> Iterator[str]:
 
     Requests of this process to it are calls of its application.
     """
-    check_presigned_requests()
+    check_requests()
     shorten_moto()
     # A line for each request, which pytest would format and keep for nothing.
     logging.getLogger("werkzeug").setLevel(logging.WARNING)

@@ -133,7 +133,9 @@ def judge_images(plan: VolumePlan, known: Collection[str] | None) -> ImagesOutco
             if plan.rejects_missing and "IMAGE_MISSING" in {each.code for each in warned}:
                 outcome.reject(plan, line, "IMAGE_MISSING")
             elif known is not None and document.key not in known:
-                outcome.reject(plan, line, "OPT_DOC_NOT_FOUND")
+                # A row of the load file that did not come into the case was rejected.
+                has_row = document.key in {row.number for row in plan.rows}
+                outcome.reject(plan, line, "PAGES_OF_REJECTED_ROW" if has_row else "OPT_DOC_NOT_FOUND")
             else:
                 outcome.warned[line] = warned
         seen.add(document.key)

@@ -1,8 +1,9 @@
 """Find gaps, overlaps and changes of width among the Bates numbers of a file, in one pass over its ranges in order.
 
 Guaranteed: every gap of a series is found once; every document that shares a number with another one of the file is
-named by a finding, and so is every document that shares one with the case, once. Memory does not grow with the file:
-entries beyond a limit wait with the caller.
+named by a finding, but for those that one wider range covers: that range is named once, with their number, and those
+among them that share numbers with each other are named too. Every document that shares one with the case is named once.
+Memory does not grow with the file: entries beyond a limit wait with the caller.
 """
 
 from __future__ import annotations
@@ -84,6 +85,10 @@ class BatesSweep:
         # The document with the highest number so far, the one before in order, and the same of the case.
         self._highest: BatesEntry | None = None
         self._last, self._width, self._previous_line = -1, 0, 0
+        # Of the narrower ranges that the highest one covers: their number, the first, and the one with the highest end.
+        self._covered = 0
+        self._first_covered: BatesEntry | None = None
+        self._inner: BatesEntry | None = None
         self._case: BatesEntry | None = None
         self._held: list[BatesEntry] = []
         self._spilled = False
@@ -101,12 +106,15 @@ class BatesSweep:
                     yield from self._compare(entry)
                 if self._numbering.with_case:
                     yield from self._compare_with_case(entry)
+                if entry[3] > self._last:
+                    yield from self._end_cover()
                 self._keep(entry)
             elif entry[5] == CASE:
                 yield from self._compare_held(entry)
         yield from self._end_series()
 
     def _end_series(self) -> Iterator[Finding]:
+        yield from self._end_cover()
         yield from self._tiles.end_series()
         for _ in self._waiting.drain() if self._spilled else ():
             pass
@@ -123,11 +131,30 @@ class BatesSweep:
             yield self._describe_suffix(entry)
         elif self._highest is not None:
             if entry.first <= self._last:
-                yield self._describe_overlap(entry, self._highest)
+                yield from self._compare_with_highest(entry, self._highest)
             elif entry.first > self._last + 1 and self._numbering.finds_gaps:
                 yield self._describe_gap(entry, self._highest)
             if entry.width != self._width:
                 yield self._describe_width(entry)
+
+    def _compare_with_highest(self, entry: BatesEntry, highest: BatesEntry) -> Iterator[Finding]:
+        """Count a narrower range that the highest one covers, and compare it with the others; else name the overlap."""
+        if entry.last > highest.last or entry.last - entry.first >= highest.last - highest.first:
+            yield self._describe_overlap(entry, highest)
+            return
+        if self._inner is not None and entry.first <= self._inner.last:
+            yield self._describe_overlap(entry, self._inner)
+        if self._inner is None or entry.last > self._inner.last:
+            self._inner = entry
+        self._covered, self._first_covered = self._covered + 1, self._first_covered or entry
+
+    def _end_cover(self) -> Iterator[Finding]:
+        """Yield the finding about the ranges that the highest one covers, if there are any."""
+        if self._highest is not None and self._first_covered is not None:
+            one = self._covered == 1
+            describe = self._describe_overlap if one else self._describe_cover
+            yield describe(self._first_covered, self._highest)
+        self._covered, self._first_covered, self._inner = 0, None, None
 
     def _compare_with_case(self, entry: BatesEntry) -> Iterator[Finding]:
         """Compare with ranges of the case that begin before the entry; those that begin after it come later."""
@@ -170,6 +197,13 @@ class BatesSweep:
             f" {_describe_range(other)}. Correct the range that is wrong."
         )
         return self._warn(CheckCode.BATES_OVERLAP, entry, message)
+
+    def _describe_cover(self, first: BatesEntry, wide: BatesEntry) -> Finding:
+        message = (
+            f"Line {wide.line}: {_describe_range(wide)} covers the ranges of {self._covered} other documents, from line"
+            f" {first.line} with {_describe_range(first)} on. Correct the end of the range, or the others."
+        )
+        return self._warn(CheckCode.BATES_OVERLAP, wide, message)
 
     def _describe_case(self, entry: BatesEntry, other: BatesEntry) -> Finding:
         message = (

@@ -14,11 +14,24 @@ MAX_OPTION_COLUMNS = 1_000
 DateOrderName = Literal["DMY", "MDY"]
 DateField = Literal["document_date", "date_sent", "date_received", "date_created", "date_modified"]
 ColumnName = Annotated[str, Field(min_length=1, max_length=1_000)]
+VolumePath = Annotated[str, Field(min_length=1, max_length=1_024)]
 
 
 def _character(purpose: str) -> Any:
     notation = "a character, its decimal code, or a name such as comma, tab, pipe, quote, thorn or concordance"
     return Field(default=None, min_length=1, max_length=16, description=f"{purpose}: {notation}.")
+
+
+class ErrorFileVolume(RequestModel):
+    """The volume that an error file is imported against: its rows and pages get the files of that volume."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    id: int = Field(ge=1, lt=2**63, description="The number of the volume; it must be of the same case.")
+    load_file: VolumePath | None = Field(
+        default=None, description="The path of its load file, from whose folder paths can start."
+    )
+    image_load_file: VolumePath | None = Field(default=None, description="The path of its image load file.")
 
 
 class Options(RequestModel):
@@ -93,6 +106,11 @@ class Options(RequestModel):
         max_length=MAX_PREFIX_CHARACTERS,
         description="For a volume: a drive, share or URL that precedes the volume's own folders in its load files.",
         examples=["D:\\export"],
+    )
+    volume: ErrorFileVolume | None = Field(
+        default=None,
+        description="For an error file of a volume, as in its `options.json`: the volume whose files its rows and "
+        "pages name. Not for the import of a whole volume, nor for a profile.",
     )
     verify_hashes: bool | None = Field(
         default=None,

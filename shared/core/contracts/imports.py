@@ -228,6 +228,16 @@ class FileFigures(ResponseModel):
         description="UNREFERENCED_FILE: files of the volume that no row and no page names; null until all imports of "
         "the volume have ended."
     )
+    of_rejected_rows: int | None = Field(
+        description="FILE_OF_REJECTED_ROW: files of the volume that only rejected rows name; null until then."
+    )
+
+
+class StoredPaths(ResponseModel):
+    """The rows of a load file, imported without a volume, that name files: the paths are stored, no file is linked."""
+
+    natives: int = Field(description="The new and changed documents with the path of a native.")
+    texts: int = Field(description="The new and changed documents with the path of a text.")
 
 
 class PageCounts(ResponseModel):
@@ -269,6 +279,10 @@ class ImportDetails(ImportState):
     )
     reports: ReportUrls | None = Field(description="null until the report files are written.")
     files: FileFigures | None = Field(description="null unless the load file is one of a volume.")
+    stored_paths: StoredPaths | None = Field(
+        description="The rows that name natives or texts although the load file is not one of a volume, so that no "
+        "file is linked; null if none does. Import the volume that has the files to link them."
+    )
     pages: PageCounts | None = Field(description="null unless the file is an image load file that was split.")
     check: CheckResult | None = Field(description="null unless the file was checked; it stays when the import is run.")
     waits_for_undo_of: int | None = Field(

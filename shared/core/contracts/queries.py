@@ -173,8 +173,11 @@ class ExhibitQuery(CaseQuery):
         default=None,
         description="Only exhibits whose Bates range has this prefix and begins at this number or a lower one.",
     )
-    has_native: _Boolean | None = Field(default=None, description="Whether the exhibit has the path of a native file.")
-    has_text: _Boolean | None = Field(default=None, description="Whether the exhibit has the path of a text file.")
+    has_native: _Boolean | None = Field(
+        default=None,
+        description="Whether the exhibit has a native: the path of one and, if it came with a volume, the file there.",
+    )
+    has_text: _Boolean | None = Field(default=None, description="Whether the exhibit has a text, likewise.")
     title: _Words | None = Field(
         default=None,
         description="Words that the title contains, all of them, in any order and also as a part of other words.",

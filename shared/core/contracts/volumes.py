@@ -180,7 +180,7 @@ class VolumeImport(ResponseModel):
 
     id: int
     kind: ImportKind
-    path: str = Field(description="The path of the load file within the volume.")
+    path: str = Field(description="The path of the load file within the volume; of an error file, its name.")
     status: ImportStatus
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.image_load_file.lines import read_line, split_texts
@@ -20,17 +21,26 @@ _IMAGE = re.compile(r"\.(?:tiff?|jpe?g|jpe|pdf|png|bmp|gif|jp2)\Z", re.IGNORECAS
 _DAT = ("\x14", "\u00fe", "\u00c3\u00be")
 
 
+_NO_IMAGES = (
+    "Its lines are those of an Opticon file, but their paths have none of the extensions of images: tif, tiff, jpg,"
+    " jpeg, jpe, pdf, png, bmp, gif, jp2. Correct the paths in the third column."
+)
+IsPage = Callable[[ImageFileKind, PageLine], bool]
+
+
 @dataclass(frozen=True)
 class Detection:
     """What a file is, None for neither format, and the reason, for a message.
 
-    `encoding` is None if only the whole file shows it; `mark_bytes` is the size of the byte order mark.
+    `encoding` is None if only the whole file shows it; `mark_bytes` is the size of the byte order mark. `has_pages`:
+    the lines are those of an Opticon file but for the extensions of their paths.
     """
 
     kind: ImageFileKind | None
     reason: str
     encoding: str | None = None
     mark_bytes: int = 0
+    has_pages: bool = False
 
 
 def detect_image_file(head: bytes, *, whole: bool, encoding: str | None = None) -> Detection:
@@ -42,8 +52,10 @@ def detect_image_file(head: bytes, *, whole: bool, encoding: str | None = None) 
     found = encoding or marked
     if found != marked and marked != enc.UTF_8:
         mark_bytes = 0
-    kind, reason = _find_kind(_take_lines(head[mark_bytes : mark_bytes + SAMPLE_BYTES], found or enc.BYTEWISE, whole))
-    return Detection(kind, reason, found, mark_bytes)
+    lines = _take_lines(head[mark_bytes : mark_bytes + SAMPLE_BYTES], found or enc.BYTEWISE, whole)
+    kind, reason = _find_kind(lines)
+    has_pages = kind is None and 2 * _count_lines(ImageFileKind.OPT, lines, _is_path) > len(lines)
+    return Detection(kind, _NO_IMAGES if has_pages else reason, found, mark_bytes, has_pages)
 
 
 def _take_lines(sample: bytes, encoding: str, whole: bool) -> list[str]:
@@ -67,12 +79,17 @@ def _find_kind(lines: list[str]) -> tuple[ImageFileKind | None, str]:
     return None, f"{message}, nor commands of an IPRO file, IM among them."
 
 
-def _count_lines(kind: ImageFileKind, lines: list[str]) -> int:
+def _count_lines(kind: ImageFileKind, lines: list[str], is_page: IsPage | None = None) -> int:
     """Return how many lines belong to the format; 0 if the first one does not, or none begins a document."""
+    is_page = is_page or _is_image
     read = [read_line(kind, line) for line in lines]
-    valid = [isinstance(line, SkippedLine) or (isinstance(line, PageLine) and _is_image(kind, line)) for line in read]
+    valid = [isinstance(line, SkippedLine) or (isinstance(line, PageLine) and is_page(kind, line)) for line in read]
     begins = any(isinstance(line, PageLine) and line.starts_document for line in read)
-    return sum(valid) if valid[0] and begins else 0
+    return sum(valid) if valid and valid[0] and begins else 0
+
+
+def _is_path(_kind: ImageFileKind, line: PageLine) -> bool:
+    return "\\" in line.path or "/" in line.path
 
 
 def _is_image(kind: ImageFileKind, line: PageLine) -> bool:

@@ -10,7 +10,7 @@ from core.load_file.layout import Layout
 
 Document = Mapping[str, Any]
 # The columns are those of the layout; the others say who imports a file, and how, and not how it is read.
-_NOT_OF_PROFILES = frozenset({"columns", "dry_run", "profile", "user_id"})
+_NOT_OF_PROFILES = frozenset({"columns", "dry_run", "profile", "user_id", "volume"})
 
 
 def merge_profile(name: str, version: int, profile: Document, given: Document) -> dict[str, Any]:

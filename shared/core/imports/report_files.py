@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from core.file_options import VolumeUse
 from core.imports.error_file import adds_lines
 from core.load_file.encoding import UTF_8
 from core.load_file.field_mapping import FIELDS, is_line_column, map_columns
@@ -83,15 +84,17 @@ def group_ranges(ranges: Iterable[tuple[int, int]]) -> Iterator[ReadWindow]:
         yield window
 
 
-def build_reload_options(layout: Layout) -> dict[str, Any]:
+def build_reload_options(layout: Layout, volume: VolumeUse | None = None) -> dict[str, Any]:
     """Return the options that make the rows of a file's error file read as the whole file was.
 
     A few rows can be detected differently from the whole file, for example their date order. An image load file has
     no columns to map. The encoding is left out where the column of lines shows an error file: its byte order mark says
     UTF-8, and a spreadsheet that saves it may choose another encoding, which is detected and reported.
+    `volume` is the one that the file is a load file of.
     """
+    files = layout.files if volume is None else replace(layout.files, volume=volume)
     if layout.image_format:
-        return {"encoding": UTF_8, **layout.load_mode.as_options(), **layout.files.as_options()}
+        return {"encoding": UTF_8, **layout.load_mode.as_options(), **files.as_options()}
     return {
         **({} if adds_lines(layout) or has_line_column(layout) else {"encoding": UTF_8}),
         "delimiter": layout.grammar.delimiter,
@@ -103,7 +106,7 @@ def build_reload_options(layout: Layout) -> dict[str, Any]:
         "date_order": _choose_date_order(layout),
         **({"time_zone": layout.time_zone} if layout.time_zone else {}),
         **layout.load_mode.as_options(),
-        **layout.files.as_options(),
+        **files.as_options(),
         "columns": map_explicitly(layout),
     }
 

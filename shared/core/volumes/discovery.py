@@ -14,7 +14,7 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from core.codes import VolumeFailure
-from core.volumes.errors import VolumeRefusedError
+from core.volumes.errors import VolumeRefusedError, shorten_name
 from core.volumes.paths import fold_path, split_path
 from core.volumes.zip_names import find_ignored_kind
 
@@ -150,7 +150,7 @@ class _Survey:
         if found.count > 1:
             raise _refuse_several(f"{option} means several files", found, option)
         if not found.count:
-            message = f"The volume has no file {choice!r}. Set {option} to a path within the volume."
+            message = f"The volume has no file {shorten_name(choice)}. Set {option} to a path within the volume."
             raise VolumeRefusedError(VolumeFailure.NO_LOAD_FILE, message)
         return found.first[0].path
 

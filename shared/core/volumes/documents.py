@@ -17,7 +17,8 @@ class NamedDocument(NamedTuple):
     """A document at a line of a load file; `exhibit_id` is 0 for one that the case does not hold.
 
     `key` is the control number of a row, and the image key of a document with pages. The latter has `counts`: what it
-    adds to the counts of its chunk, with 1 for its result (imported, updated or unchanged).
+    adds to the counts of its chunk, with 1 for its result (imported, updated or unchanged). A rejected row has `code`,
+    the first reason, and `files`, the numbers of the volume's files that it names.
     """
 
     line_no: int
@@ -25,6 +26,8 @@ class NamedDocument(NamedTuple):
     key: str | None
     bates_begin: str | None = None
     counts: Mapping[str, int] | None = None
+    code: str | None = None
+    files: Sequence[int] = ()
 
 
 def describe_ambiguous(numbers: Sequence[str], count: int) -> str:
@@ -32,9 +35,18 @@ def describe_ambiguous(numbers: Sequence[str], count: int) -> str:
     return f"{describe_shared_number(numbers, count)} Write their control numbers as image keys."
 
 
+def describe_rejected_row(line_no: int, code: str) -> str:
+    """Return why a document of the image load file is rejected whose row in the data file was rejected."""
+    return (
+        f"Line {line_no} of the data file, the row of this document, was rejected: {code}. Correct the row, and import "
+        "its error file, then that of the image load file."
+    )
+
+
 def pack_documents(documents: Iterable[NamedDocument]) -> bytes:
     """Return the documents for `unpack_documents`, compressed."""
-    return zlib.compress(json.dumps(list(documents), separators=(",", ":")).encode(), 1)
+    short = [each if each.code else each[:5] for each in documents]
+    return zlib.compress(json.dumps(short, separators=(",", ":")).encode(), 1)
 
 
 def unpack_documents(raw: bytes) -> list[NamedDocument]:

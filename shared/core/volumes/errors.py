@@ -20,5 +20,9 @@ class VolumeRefusedError(FileRefusedError):
 
 
 def shorten_name(name: str) -> str:
-    """Return a name for a message: quoted, control characters escaped, the end of a long one left out."""
-    return repr(name if len(name) <= MAX_NAME_IN_MESSAGE else name[:MAX_NAME_IN_MESSAGE] + "...")
+    """Return a name for a message: quoted, control characters escaped, the end of a long one left out.
+
+    A backslash stays one, as in the name.
+    """
+    shown = repr(name if len(name) <= MAX_NAME_IN_MESSAGE else name[:MAX_NAME_IN_MESSAGE] + "...")
+    return shown.replace("\\\\", "\\")

@@ -7,9 +7,29 @@ takes a bit for each number up to the highest one: 250 KB for 2,000,000 files.
 from __future__ import annotations
 
 import zlib
+from array import array
 from collections.abc import Iterable, Iterator
 
 _BLOCK_BYTES = 4_096
+
+
+class RejectedFiles:
+    """The files that rejected rows name, each with the line and the code of the last of these; nine bytes a file."""
+
+    def __init__(self, files: int) -> None:
+        self._lines, self._codes = array("q", bytes(8 * files)), array("B", bytes(files))
+        self._names: list[str] = []
+
+    def add(self, number: int, line: int, code: str) -> None:
+        """Add a file that a rejected row names."""
+        if code not in self._names:
+            self._names.append(code)
+        self._lines[number], self._codes[number] = line, self._names.index(code) + 1
+
+    def find(self, number: int) -> tuple[int, str] | None:
+        """Return the line and the code of the row that names the file, None if none does."""
+        code = self._codes[number]
+        return (self._lines[number], self._names[code - 1]) if code else None
 
 
 class ReferencedFiles:

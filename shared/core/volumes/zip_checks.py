@@ -102,7 +102,8 @@ def scan_headers(read: Read, place: DirectoryPlace, encoding: str | None, limits
         _check_entry(header, place.start)
         path = build_path(decode_name(header, encoding))
         if path.endswith("/") and header.size:
-            raise refuse_damaged("it is a folder and has bytes. Make the zip again.", path)
+            message = "its name is that of a folder, and it has bytes. Give the file a name, and make the zip again."
+            raise refuse_damaged(message, header.shown_name)
         scan.add(header, path)
         total += header.size
         if scan.entries > limits.entries:

@@ -71,8 +71,8 @@ def _read_unicode_path(header: Header) -> str | None:
 def build_path(name: str) -> str:
     """Return the path within the volume; a folder's ends with a slash.
 
-    Raises VolumeRefusedError (ZIP_PATH) for a name that is blank, absolute, has a drive, `..` or control characters, or
-    is over 1,024 bytes long.
+    Raises VolumeRefusedError (ZIP_PATH) for a name that is blank or has a blank part, is absolute, has a drive, `..` or
+    control characters, or is over 1,024 bytes long.
     """
     if not _PLAIN.fullmatch(name) and UNSTORABLE.search(name):
         raise _refuse(name, "the name has a control character.")
@@ -83,8 +83,10 @@ def build_path(name: str) -> str:
     if ".." in segments:
         raise _refuse(name, "the name has the segment '..', which leads out of the volume.")
     path = "/".join(segments)
-    if not text or len(path.encode()) > MAX_PATH_BYTES:
-        raise _refuse(name, f"the name is blank or longer than {MAX_PATH_BYTES:,} bytes.")
+    if any(not segment.strip() for segment in segments) or not text:
+        raise _refuse(name, "the name, or a part of it between slashes, is blank.")
+    if len(path.encode()) > MAX_PATH_BYTES:
+        raise _refuse(name, f"the name is longer than {MAX_PATH_BYTES:,} bytes.")
     return path + "/" if text.endswith("/") or not segments else path
 
 

@@ -75,10 +75,11 @@ def put_new_in_parts(bucket: str, key: str, blocks: Iterable[bytes], size: int, 
     return StoredObject(done.get("VersionId"), done["ETag"].strip('"'), size, None, crc32)
 
 
-def find_object(bucket: str, key: str) -> StoredObject | None:
-    """Return the latest version of an object, None without one. Raises StorageUnavailableError if S3 fails."""
+def find_object(bucket: str, key: str, version_id: str | None = None) -> StoredObject | None:
+    """Return a version of an object, or the latest one; None without it. Raises StorageUnavailableError if S3 fails."""
+    version: Any = {"VersionId": version_id} if version_id else {}
     try:
-        head = s3().head_object(Bucket=bucket, Key=key, ChecksumMode="ENABLED")
+        head = s3().head_object(Bucket=bucket, Key=key, ChecksumMode="ENABLED", **version)
     except (BotoCoreError, ClientError) as exc:
         if _get_code(exc) in _MISSING:
             return None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, ColumnElement, Select, and_, case, cast, false, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, Select, and_, case, cast, exists, false, func, or_, select
 from sqlalchemy.orm import QueryableAttribute, Session
 
 from core.bates_numbers import MAX_DIGITS, parse_bates_number
@@ -19,11 +19,15 @@ from core.contracts.queries import ExhibitQuery
 from core.errors import FilterTooBroadError
 from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
+from shell.tables.imports import Imports
 from shell.tables.links import CustodianExhibits, Taggings
+from shell.tables.volumes import ExhibitFiles
 from shell.utils.key_validation import is_storable
 
 # Reading 100,000 exhibits took 0.2 to 2 s; a request may take 25 s.
 MAX_SEARCHED = 100_000
+# Of the SHA-256 of a path, in exhibit_files.text_hash.
+HASH_BYTES = 16
 _LINKS: dict[str, tuple[type[Custodians | Tags], QueryableAttribute[int], QueryableAttribute[int]]] = {
     "custodian": (Custodians, CustodianExhibits.custodian_id, CustodianExhibits.exhibit_id),
     "tag": (Tags, Taggings.tag_id, Taggings.exhibit_id),
@@ -91,12 +95,24 @@ def build_search_conditions(query: ExhibitQuery) -> Iterator[ColumnElement[bool]
         yield Exhibits.document_date < query.date_to + timedelta(days=1)
     if query.bates_from is not None or query.bates_to is not None:
         yield _is_in_bates_range(query.bates_from, query.bates_to)
-    for column, expected in ((Exhibits.native_path, query.has_native), (Exhibits.text_path, query.has_text)):
+    for kind, column, expected in (
+        ("native", Exhibits.native_path, query.has_native),
+        ("text", Exhibits.text_path, query.has_text),
+    ):
         if expected is not None:
-            yield column > "" if expected else or_(column.is_(None), column == "")
+            yield _has_file(kind, column) if expected else ~_has_file(kind, column)
     for word in (query.title or "").split():
         known = is_storable(word, "exhibits", "title")
         yield Exhibits.title.contains(word, autoescape=True) if known else false()
+
+
+def _has_file(kind: str, column: QueryableAttribute[str | None]) -> ColumnElement[bool]:
+    """Return the condition that the exhibit has a path and, if it came with a volume, the file at that path."""
+    link, path = ExhibitFiles, func.coalesce(column, "")
+    text_hash = func.unhex(func.left(func.sha2(path, 256), 2 * HASH_BYTES))
+    linked = exists().where(link.exhibit_id == Exhibits.id, link.kind == kind, link.text_hash == text_hash)
+    of_volume = exists().where(Imports.id == Exhibits.import_id, Imports.volume_id.is_not(None))
+    return and_(path > "", or_(linked, ~of_volume))
 
 
 def _is_in_bates_range(first: str | None, last: str | None) -> ColumnElement[bool]:

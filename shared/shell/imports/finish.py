@@ -23,6 +23,7 @@ from shell.imports.dependents import block_dependents, release_dependents
 from shell.imports.spellings import check_completing, lock_completing, resolve_spellings
 from shell.imports.unused_names import delete_unused, find_unused, find_window
 from shell.imports.upload_matching import load_current_import
+from shell.imports.volumes.rejected_documents import Renamed, list_pages_of_rejected_rows, rename_rejections
 from shell.imports.volumes.without_images import (
     DocumentsWithoutImages,
     find_without_images,
@@ -61,6 +62,8 @@ def complete_import(import_id: int, generation: int) -> None:
         resolve_spellings(import_record, generation)
         for kind in NAME_KINDS:
             _delete_unused(kind, import_id, generation)
+        for found in list_pages_of_rejected_rows(import_record):
+            _rename_rejections(import_record.id, generation, found)
         _finish(import_record, generation, find_without_images(import_record))
     except ImportNotRunningError as stopped:
         logger.info("import not completed", extra={"import_id": import_id, "status": stopped.status})
@@ -85,6 +88,13 @@ def _delete_window(kind: NameKind, import_id: int, generation: int, after: int) 
             lock_completing(transaction, import_id, generation)
             delete_unused(transaction, kind, import_id, unused)
     return last if found == NAMES_PER_WINDOW else None
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _rename_rejections(import_id: int, generation: int, found: Renamed) -> None:
+    with session() as transaction:
+        lock_completing(transaction, import_id, generation)
+        rename_rejections(transaction, import_id, found)
 
 
 def _has_ended(import_record: Imports, generation: int, *_: object) -> bool | None:

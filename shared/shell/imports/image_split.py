@@ -63,7 +63,8 @@ def split_images(import_record: Imports, source: ObjectVersion, options: ImportO
     """
     found = _detect(import_record, source, options)
     if found.kind is None:
-        if import_record.kind != ImportKind.IMAGES:
+        is_named_so = found.has_pages and import_record.file_name.lower().endswith(".opt")
+        if import_record.kind != ImportKind.IMAGES and not is_named_so:
             return None
         message = f"The file is not an image load file (OPT or LFP). {found.reason}"
         raise FileRefusedError(FileFailure.UNSUPPORTED_FORMAT, message)

@@ -178,6 +178,8 @@ def _check_options(document: Mapping[str, Any]) -> None:
         options = parse_options(document)
     except FileRefusedError as refused:
         raise InvalidInputError(f"options: {refused}") from refused
+    if options.files.volume is not None:
+        raise InvalidInputError("options/volume is for one error file alone; remove it")
     if len(options.columns) > MAX_OPTION_COLUMNS:
         raise InvalidInputError(f"options/columns: a profile can name at most {MAX_OPTION_COLUMNS} columns")
     try:

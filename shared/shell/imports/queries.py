@@ -10,7 +10,7 @@ import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
@@ -27,6 +27,7 @@ from core.contracts.imports import (
     LoadModeState,
     ProfileUse,
     ReportUrls,
+    StoredPaths,
 )
 from core.errors import NotFoundError
 from core.imports.column_report import describe_columns
@@ -131,17 +132,21 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
         columns=columns,
         suggested_profiles=suggested,
         reports=urls,
-        files=files,
+        files=files if isinstance(files, FileFigures) else None,
+        stored_paths=files if isinstance(files, StoredPaths) else None,
         pages=read_page_figures(import_id) if layout and layout.image_format else None,
         check=checked,
         waits_for_undo_of=undone,
     )
 
 
+_Figures: TypeAlias = FileFigures | StoredPaths | None
+
+
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def _load_import(
     caller: Caller, import_id: int
-) -> tuple[ImportState, Layout | None, list[ProfileUse], ImportChecks | None, int | None, FileFigures | None]:
+) -> tuple[ImportState, Layout | None, list[ProfileUse], ImportChecks | None, int | None, _Figures]:
     with session() as reading:
         state, stored = _read_import(reading, caller, import_id)
         layout = Layout.from_json(stored) if stored else None

@@ -23,6 +23,7 @@ from core.load_file.layout import Layout
 from shell.aws.s3 import write_stream
 from shell.db.session import session
 from shell.imports.rejected_rows import format_rejected_rows
+from shell.imports.volumes.error_files import describe_volume
 from shell.observability import logger
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -74,7 +75,9 @@ def write_report(message: dict[str, Any]) -> None:
         (keys.columns, COLUMNS_HEADER, _list_columns(layout)),
     ):
         write_stream(import_record.bucket, key, format_csv(header, lines), "text/csv; charset=utf-8")
-    options = json.dumps(build_reload_options(layout), ensure_ascii=False, indent=2)
+    options = json.dumps(
+        build_reload_options(layout, describe_volume(import_record, layout.files)), ensure_ascii=False, indent=2
+    )
     write_stream(import_record.bucket, keys.options, [options.encode()], "application/json")
     try:
         write_stream(

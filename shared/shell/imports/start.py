@@ -37,6 +37,7 @@ from shell.imports.image_split import split_images
 from shell.imports.split import split_file
 from shell.imports.split_checkpoints import SplitCheckpoints
 from shell.imports.upload_matching import get_import_id, get_or_create_import, load_current_import, split_lock
+from shell.imports.volumes.error_files import bind_to_volume
 from shell.observability import logger
 from shell.outbox.writer import append_events, wake_relay
 from shell.settings import settings
@@ -119,6 +120,7 @@ def _split_and_register(import_record: Imports) -> None:
         )
         checkpoints = SplitCheckpoints(import_record, options, user_id)
         phase = ImportPhase.CHECK if options.dry_run else ImportPhase(import_record.phase)
+        bind_to_volume(import_record, options.files.volume)
         if phase is ImportPhase.IMPORT:
             refuse_during_undo(import_record.id)
         images = split_images(import_record, source, options)

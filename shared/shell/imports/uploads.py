@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
@@ -25,6 +26,7 @@ from core.contracts.imports import (
     UploadUrls,
 )
 from core.errors import FileRefusedError, InvalidInputError, NotFoundError
+from core.file_options import VolumeUse
 from core.imports.profile_options import merge_profile
 from core.imports.uploads import build_object_key, build_placeholder_key, split_parts
 from core.load_file.given_columns import ProfileUse
@@ -41,8 +43,18 @@ from shell.aws.presigned_urls import (
 )
 from shell.exhibits.cases import get_case_id, get_or_create_case, require_case
 from shell.imports.profiles import find_profile
+from shell.imports.volumes.error_files import require_volume
 from shell.settings import settings
 from shell.tables.imports import Imports
+
+
+class CheckedOptions(NamedTuple):
+    """The options of an import as JSON, and of these the profile, the mode, and the volume of an error file."""
+
+    document: str
+    profile: ProfileUse | None
+    mode: Mode
+    volume: VolumeUse | None
 
 
 def create_import(
@@ -57,12 +69,12 @@ def create_import(
 
     Begins the multipart upload before it locks a row. After a rollback, the bucket's lifecycle rule for incomplete
     uploads deletes it.
-    Raises NotFoundError for a case that the caller is not limited to, for a profile that the tenant does not have, and
-    for a case that an overlay would have to create; InvalidInputError for invalid options, StorageUnavailableError if
-    S3 fails.
+    Raises NotFoundError for a case that the caller is not limited to, for a profile that the tenant does not have, for
+    a case that an overlay would have to create, and for a volume that the case does not have; WrongStateError for one
+    that is deleted or not ready, InvalidInputError for invalid options, StorageUnavailableError if S3 fails.
     """
     require_case(caller, body.case)
-    options, profile, mode = check_options(transaction, caller, body.options, body.profile)
+    options, profile, mode, volume = check_options(transaction, caller, body.options, body.profile)
     if mode is Mode.OVERLAY:
         require_existing_case(transaction, caller, body.case)
     upload_id = secrets.token_urlsafe(24)
@@ -70,6 +82,8 @@ def create_import(
     in_parts = body.size is not None and body.size >= multipart_from
     multipart_id = create_multipart_upload(bucket, key) if in_parts else None
     case_id = get_or_create_case(transaction, caller.tenant_id, body.case)
+    if volume is not None:
+        require_volume(transaction, caller.tenant_id, case_id, volume.id)
     row = Imports(
         upload_key=build_placeholder_key(upload_id),
         tenant_id=caller.tenant_id,
@@ -111,10 +125,8 @@ def require_existing_case(transaction: Session, caller: Caller, name: str) -> No
         raise NotFoundError(f"{exc}; {advice}") from exc
 
 
-def check_options(
-    transaction: Session, caller: Caller, given: Options, profile_name: str | None
-) -> tuple[str, ProfileUse | None, Mode]:
-    """Return the options as JSON, with the copy of the profile that the request names, that profile, and the mode.
+def check_options(transaction: Session, caller: Caller, given: Options, profile_name: str | None) -> CheckedOptions:
+    """Return the options, with the copy of the profile that the request names.
 
     Raises NotFoundError for a profile that the tenant does not have, InvalidInputError for invalid options.
     """
@@ -126,7 +138,8 @@ def check_options(
         options = parse_options(document)
     except FileRefusedError as refused:
         raise InvalidInputError(f"options: {refused}") from refused
-    return json.dumps(document, ensure_ascii=False), options.profile, options.load_mode.mode
+    text = json.dumps(document, ensure_ascii=False)
+    return CheckedOptions(text, options.profile, options.load_mode.mode, options.files.volume)
 
 
 def sign_upload(pending: PendingUpload) -> ImportUpload:

@@ -21,6 +21,7 @@ from shell.observability import emit_counts, logger
 from shell.outbox.relay import report_backlog
 from shell.settings import settings
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
+from shell.volumes.deletion import look_again
 
 BATCH_SIZE = 500
 # Longer than SNS and SQS keep a message, so that the event of a missing message can still be found.
@@ -75,6 +76,8 @@ class BatchResult(NamedTuple):
 def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
     """Delete expired rows and uploads; return how many, by kind. While events wait, have the relay run, too.
 
+    Volumes that were deleted within the last day are looked at again, once the URLs of their uploads have expired.
+
     Raises QueueUnavailableError if that cannot be requested.
     """
     removed = {
@@ -84,6 +87,7 @@ def purge_expired(_event: dict[str, Any] | None = None) -> dict[str, int]:
         "semaphores": _purge_table(_SEMAPHORES, SEMAPHORE_RETENTION),
         "awaited_uploads": _run_batches(_expire_uploads),
     }
+    _look_at_deleted_volumes()
     logger.info("purged", extra=removed)
     # Both wakes of an event are lost if SQS is away when it is written; without another event none would follow.
     report_backlog()
@@ -110,6 +114,12 @@ def _purge_holders() -> BatchResult:
 def _expire_uploads() -> BatchResult:
     expired = expire_uploads(BATCH_SIZE)
     return BatchResult(found=expired, removed=expired)
+
+
+def _look_at_deleted_volumes() -> None:
+    seen = [0]
+    while seen and seconds_left() > 0:
+        seen = look_again(seen[-1], BATCH_SIZE)
 
 
 def _run_batches(run_batch: Callable[[], BatchResult]) -> int:

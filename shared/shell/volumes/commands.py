@@ -30,8 +30,6 @@ from shell.volumes.sealing import describe_missing
 
 # Longer lists take too long for a request; the worker that lists the volume checks them.
 MAX_CHECKED = 20_000
-# The timeout of the function that expands: after that, no worker writes to the volume.
-EXPANDING_S = 900
 _BUSY = (ImportStatus.AWAITING_UPLOAD, ImportStatus.WAITING, ImportStatus.SPLITTING, *sorted(ACTIVE_STATUSES))
 _WITHOUT_ROWS = (
     *(ImportStatus.FAILED, ImportStatus.CANCELLED, ImportStatus.BLOCKED, ImportStatus.CHECKED),
@@ -100,7 +98,9 @@ def _build_request(transaction: Session, caller: Caller, volume: Volumes, body: 
     """Return what the volume's imports are created with."""
     if body.zip_names is not None and (volume.archive_key is None or body.zip_names not in NAME_ENCODINGS):
         raise InvalidInputError(f"zipNames is for a zip alone, and one of {', '.join(NAME_ENCODINGS)}")
-    options, profile, _ = check_options(transaction, caller, body.options, body.profile)
+    options, profile, _, other = check_options(transaction, caller, body.options, body.profile)
+    if other is not None:
+        raise InvalidInputError("options/volume is for an error file, which POST /imports announces; remove it")
     return {
         "load_file": body.load_file,
         "image_load_file": body.image_load_file,
@@ -150,23 +150,20 @@ def _find_missing(transaction: Session, volume: Volumes) -> list[str]:
 
 
 def delete_volume(transaction: Session, caller: Caller, volume_id: int) -> VolumeDetails:
-    """Delete a volume that no import needs; deleting again requests the rest of an interrupted deletion.
+    """Delete a volume that no import needs; deleting again looks for what is left, or was put there since.
 
     Raises NotFoundError for a volume of others, QueueUnavailableError, and WrongStateError if an import of the volume
     needs its files, or if it had imports and a production of its case has not ended.
     """
     require_volume(transaction, caller, volume_id)
     volume = _lock(transaction, volume_id)
-    if volume.status == VolumeStatus.DELETED:
-        return read_details(transaction, caller, volume_id)
-    if has_imports(transaction, volume_id):
+    is_deleted = volume.status == VolumeStatus.DELETED
+    if not is_deleted and has_imports(transaction, volume_id):
         _check_not_needed(transaction, caller, volume)
-    # A part that is not done may have a worker, also in a volume that failed or whose deletion was requested before.
-    delay_s = EXPANDING_S if volume.units_left else 0
-    if volume.status != VolumeStatus.DELETING:
+    if not is_deleted and volume.status != VolumeStatus.DELETING:
         volume.status, volume.generation = VolumeStatus.DELETING.value, volume.generation + 1
     transaction.flush()
-    send_task(volume, Task.DELETE, delay_s)
+    send_task(volume, Task.DELETE)
     return read_details(transaction, caller, volume_id)
 
 

@@ -39,10 +39,10 @@ class Task(StrEnum):
 _UNIT_TASKS = {VolumeStatus.EXPANDING: Task.EXPAND, VolumeStatus.HASHING: Task.HASH}
 
 
-def send_task(volume: Volumes, task: Task, delay_s: int = 0) -> None:
+def send_task(volume: Volumes, task: Task) -> None:
     """Request the listing or deletion of a volume. Raises QueueUnavailableError unless the queue takes the message."""
     body = {"volume_id": volume.id, "task": task.value, "generation": volume.generation}
-    send_messages(settings().volume_work_queue_url, [body], delay_s, tenant_id=volume.tenant_id)
+    send_messages(settings().volume_work_queue_url, [body], tenant_id=volume.tenant_id)
 
 
 def send_pending_work(volume_id: int) -> None:

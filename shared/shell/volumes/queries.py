@@ -118,7 +118,9 @@ def _utc(value: datetime | None) -> datetime | None:
 
 
 def _describe_import(row: Any, prefix: str) -> VolumeImport:
-    path = row.object_key.removeprefix(prefix)
+    # An error file of the volume was uploaded by itself.
+    own = row.object_key.startswith(prefix)
+    path = row.object_key.removeprefix(prefix) if own else row.object_key.rpartition("/")[2]
     return VolumeImport(id=row.id, kind=row.kind, path=path, status=row.status)
 
 

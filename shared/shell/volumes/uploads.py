@@ -34,6 +34,7 @@ from core.contracts.volumes import (
 )
 from core.errors import AlreadyExistsError, InvalidInputError, WrongStateError
 from core.statuses import VolumeStatus
+from core.volumes.errors import shorten_name
 from core.volumes.keys import build_archive_prefix, build_files_prefix, check_key
 from shell.aws.presigned_urls import create_multipart_upload
 from shell.db.bulk_insert import insert_missing
@@ -120,7 +121,9 @@ def declare_files(transaction: Session, caller: Caller, volume_id: int, files: S
     for file in files:
         check_key(volume.prefix, file.path)
         if not is_storable(file.path, VolumeUploads.__tablename__, "path"):
-            raise InvalidInputError(f"the database cannot store a character of {file.path!r}; rename the file")
+            raise InvalidInputError(
+                f"the database cannot store a character of {shorten_name(file.path)}; rename the file"
+            )
     fitting = files[: _count_fitting(volume.prefix, files)]
     known = _read_declared(transaction, volume_id, fitting)
     _insert(transaction, volume, [file for file in fitting if file.path not in known])
@@ -168,8 +171,8 @@ def _match(file: NewVolumeFile, row: VolumeUploads) -> PendingFile:
     sha256 = row.sha256.hex() if row.sha256 else None
     if (file.size, file.sha256) != (row.size, sha256):
         raise AlreadyExistsError(
-            f"{file.path!r} was declared with another size or hash ({row.size} bytes, {sha256 or 'no hash'}); "
-            "declare it so again, or create another volume"
+            f"{shorten_name(file.path)} was declared with another size or hash ({row.size} bytes,"
+            f" {sha256 or 'no hash'}); declare it so again, or create another volume"
         )
     return PendingFile(path=file.path, size=file.size, sha256=sha256, multipart_id=row.multipart_id)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import signal
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from sqlalchemy import URL, Engine, create_engine, text
 
 from local.cli import upload_and_wait, volume_import
@@ -121,6 +124,7 @@ def test_a_folder_is_checked_then_imported_and_its_zip_gives_the_same(served: Se
         "hash_mismatches": None,
         "hashes_not_compared": {"MD5 Hash": documents - 1},
         "unreferenced": 1,
+        "of_rejected_rows": 0,
     }
     assert [(each["rejected_by_code"], each["warnings_by_code"]) for each in imported["imports"]] == [
         ({}, {"NATIVE_MISSING": 1, "TEXT_MISSING": 1}),
@@ -204,12 +208,42 @@ def test_an_upload_that_was_interrupted_goes_on_where_it_ended(
         before = record_sent(patch, interrupt_after(5))
         assert served.run("import", folder, "--case", "again") == (128 + signal.SIGTERM, {})
     assert 5 <= len(before) < len(names)
-    assert "Run the command again" in served.errors
+    assert f"of {len(names)} files, " in served.errors
+    assert "Run the same command again: it goes on with the files left" in served.errors
     assert served.query(count_volumes) == [("open", 0)]
     after = record_sent(monkeypatch)
     assert served.run("import", folder, "--case", "again")[0] == 3
     assert sorted([*before, *after]) == names
     assert served.query(count_volumes) == [("ready", len(names))]
+
+
+def test_files_that_were_sent_are_compared_by_their_bytes_not_by_size_and_time(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = VOLUME.write(tmp_path)
+    with monkeypatch.context() as patch:
+        sent = record_sent(patch, interrupt_after(5))
+        assert served.run("import", folder, "--case", "bytes")[0] == 128 + signal.SIGTERM
+    changed = next(folder.rglob(sent[0]))
+    before = changed.stat()
+    data = changed.read_bytes()[:-1] + b"?"
+    changed.write_bytes(data)
+    os.utime(changed, ns=(before.st_atime_ns, before.st_mtime_ns))
+    _, result = served.run("import", folder, "--case", "bytes")
+    [(prefix,)] = served.query("SELECT prefix FROM volumes WHERE id = :id", id=result["volume"]["id"])
+    key = prefix + changed.relative_to(folder).as_posix()
+    stored = served.stack.s3.get_object(Bucket=served.stack.bucket, Key=key)["Body"].read()
+    assert (result["error"], stored) == (None, data)
+
+
+def test_s3_on_this_machine_refuses_other_bytes_than_those_of_the_checksum(served: Served) -> None:
+    place = {"Bucket": served.stack.bucket, "Key": "checked"}
+    digest = base64.b64encode(hashlib.sha256(b"these").digest()).decode()
+    s3: Any = served.stack.s3
+    with pytest.raises(ClientError, match="BadDigest"):
+        s3.put_object(**place, Body=b"those", ChecksumSHA256=digest)
+    s3.put_object(**place, Body=b"these", ChecksumSHA256=digest)
+    assert s3.head_object(**place, ChecksumMode="ENABLED")["ChecksumSHA256"] == digest
 
 
 @pytest.mark.slow

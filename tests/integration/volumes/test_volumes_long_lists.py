@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.contracts.imports import SINGLE_PUT_BYTES
+from local.stack_parts import HasBucket
 from local.volumes import sending
-from local.volumes.inventory import LocalFile, UploadMemory
+from local.volumes.inventory import LocalFile
 from local.volumes.volume_api import VolumeApi
 from shell.aws import clients
 from tests.support import api
@@ -122,11 +124,17 @@ def test_the_command_declares_the_rest_of_a_list_that_was_cut(tmp_path: Path, mo
 
     monkeypatch.setattr(sending, "FILES_PER_REQUEST", 3)
     put: list[str] = []
-    monkeypatch.setattr(sending, "send_file", lambda _pool, _file, upload: put.append(upload["url"]))
+
+    def send(_pool: Any, _file: Any, upload: Mapping[str, str]) -> bool:
+        put.append(upload["url"])
+        return True
+
+    monkeypatch.setattr(sending, "send_file", send)
     counts: list[tuple[int, int]] = []
     api_of_volume = Api(None, "tenant")  # type: ignore[arg-type]
-    memory = UploadMemory(tmp_path / "memory")
-    sending.FileSender(api_of_volume, 1, memory, lambda *count: counts.append(count)).send(files, {})
-    assert declared == [["0", "1", "2"], ["2", "3", "4"], ["4", "5", "6"], ["6"]]
+    volume = {"id": 1, "prefix": "volumes/"}
+    target: HasBucket = None  # type: ignore[assignment]
+    sending.FileSender(api_of_volume, target, volume, lambda *count: counts.append(count)).send(files, {})
+    assert declared == [["0", "1", "2"], ["2"], ["3", "4", "5"], ["5"], ["6"]]
     assert sorted(put) == [file.path for file in files]
     assert counts[-1] == (7, 7)

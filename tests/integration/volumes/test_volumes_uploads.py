@@ -19,7 +19,7 @@ from shell.db.session import session
 from shell.imports.checks.commands import run_import
 from shell.imports.commands import retry_import
 from shell.volumes import deletion
-from shell.volumes.commands import EXPANDING_S, delete_volume
+from shell.volumes.commands import delete_volume
 from shell.volumes.queries import list_files, list_volumes
 from shell.volumes.uploads import create_volume, declare_files, sign_stored_files, sign_stored_volume
 from tests.integration.volumes.support import (
@@ -244,19 +244,6 @@ def test_a_volume_that_had_imports_is_not_deleted_while_a_production_of_its_case
     assert committed(delete_volume, CALLER, never_imported).status == VolumeStatus.DELETING
     world.query("UPDATE productions SET status = 'cancelled'")
     assert committed(delete_volume, CALLER, volume_id).status == VolumeStatus.DELETING
-
-
-def test_a_deletion_that_is_requested_again_waits_for_the_workers_too(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    volume_id = upload_zip(world)
-    request(volume_id)
-    assert process(*work_messages())
-    delays: list[int] = []
-    monkeypatch.setattr("shell.volumes.commands.send_task", lambda _volume, _task, delay_s: delays.append(delay_s))
-    for _ in range(2):
-        committed(delete_volume, CALLER, volume_id)
-    assert delays == [EXPANDING_S] * 2
 
 
 def test_a_deletion_that_runs_out_of_time_goes_on_with_a_new_message(

@@ -39,6 +39,7 @@ def test_both_formats_are_detected_in_every_encoding(encoding: str, mark: int) -
         ("A-1,Smith,2024,Y\r\nA-2,Smith,2025,Y\r\n", "neither"),
         ("FT,A-1,1,1\r\nOF,A-1,x\r\n", "neither"),
         ("A-1|V|a.tif|Y\r\n", "neither"),
+        ("A-1,V,I\\a.djvu,Y,,,1\r\nA-2,V,I\\b,Y,,,1\r\n", "none of the extensions of images"),
     ],
 )
 def test_another_file_is_neither_and_the_reason_says_why(text: str, reason: str) -> None:

@@ -73,6 +73,7 @@ def test_the_json_has_the_keys_that_programs_rely_on() -> None:
         "profile": None,
         "saved_profile": None,
         "pages": None,
+        "stored_paths": None,
         "rejected_by_code": {"MISSING_ID": 1},
         "warnings_by_code": {},
         "columns": [
@@ -110,6 +111,31 @@ def printed_result(**changes: Any) -> str:
     output = io.StringIO()
     print_table([replace(OUTCOMES[0], **changes)], "c", "local", output)
     return output.getvalue()
+
+
+def test_the_error_files_of_a_volume_are_imported_by_one_command() -> None:
+    codes = CodeCounts({"PAGES_OF_REJECTED_ROW": 1})
+    images = replace(
+        OUTCOMES[0],
+        file=Path("a.opt"),
+        codes=codes,
+        pages={"documents": 1, "lines_seen": 2, "imported": 1, "rejected": 1, "missing_images": 0},
+        reports=Reports(Path("/r/2/rejected_rows.opt"), Path("/r/2/report.csv"), options=Path("/r/2/options.json")),
+        source=Path("VOL001"),
+    )
+    output = io.StringIO()
+    print_table([replace(OUTCOMES[0], source=Path("VOL001")), images], "c", "local", output)
+    lines = [line.partition(", then: ")[2] for line in output.getvalue().splitlines() if ", then: " in line]
+    (parsed,) = [build_parser().parse_args(shlex.split(line)[1:]) for line in lines]
+    assert parsed.files == [Path("/r/rejected_rows.dat"), Path("/r/2/rejected_rows.opt")]
+    assert parsed.mapping == Path("/r/options.json")
+
+
+def test_a_load_file_whose_rows_name_files_says_that_none_is_linked() -> None:
+    assert "a.dat: rows name 2 natives and 1 text: the paths are stored, and no file is linked" in printed_result(
+        stored_paths={"natives": 2, "texts": 1}
+    )
+    assert "no file is linked" not in printed_result()
 
 
 def test_the_next_step_for_documents_with_other_values_is_an_overlay() -> None:

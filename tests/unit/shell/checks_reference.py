@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
@@ -17,7 +17,9 @@ Found = tuple[Any, ...]
 # What of a message is compared, by code; of the others only the code, the line and the id.
 DETAILS = {
     CheckCode.BATES_GAP: re.compile(r"(\d+) missing: (.*), between line (\d+) and"),
-    CheckCode.BATES_OVERLAP: re.compile(r"has numbers of line (\d+),"),
+    CheckCode.BATES_OVERLAP: re.compile(
+        r"has numbers of line (\d+),|covers the ranges of (\d+) other documents, from line (\d+) with"
+    ),
     CheckCode.BATES_OVERLAP_CASE: re.compile(r"document (.*) of the case"),
     CheckCode.FAMILY_GAP: re.compile(r"(\d+) missing in the family range .*: (\S+(?: to \S+)?), "),
     CheckCode.PARENT_CYCLE: re.compile(r"lines ([\d, ]+) are"),
@@ -59,6 +61,9 @@ class Numbers(NamedTuple):
     def clip(self, other: Numbers) -> Numbers:
         """Return what of these numbers the other has."""
         return self._replace(first=max(self.first, other.first), last=min(self.last, other.last))
+
+
+Entry = tuple[Numbers, int, str]
 
 
 def parse(text: str) -> tuple[tuple[str, str], str] | None:
@@ -203,6 +208,7 @@ def _series(rows: Sequence[RowFacts], case: Sequence[CaseRow]) -> Iterator[Found
     documents = [each for each in documents if each[0].series[0] == suffix]
     documents.sort(key=lambda each: (each[0][:3], each[1]))
     finds_gaps = any(row.bates_end and parse(row.bates_begin) for row in rows) or _by_document(parsed)
+    covered: dict[int, list[Entry]] = {}
     for position, (numbers, line, number) in enumerate(documents):
         before = [each for each in documents[:position] if each[0].series == numbers.series]
         if not before:
@@ -210,13 +216,35 @@ def _series(rows: Sequence[RowFacts], case: Sequence[CaseRow]) -> Iterator[Found
         # The first of those with the highest number.
         highest = max(before, key=lambda each: each[0].last)
         if highest[0].last >= numbers.first:
-            yield CheckCode.BATES_OVERLAP, line, number, str(highest[1])
+            yield from _overlap(documents[position], highest, covered)
         elif finds_gaps and highest[0].last + 1 < numbers.first:
             first, last = highest[0].last + 1, numbers.first - 1
             yield CheckCode.BATES_GAP, line, number, str(last - first + 1), numbers.write(first, last), str(highest[1])
         if before[-1][0].width != numbers.width:
             yield CheckCode.BATES_WIDTH, line, number
+    yield from _covers(documents, covered)
     yield from _with_case(documents, rows, case)
+
+
+def _overlap(entry: Entry, highest: Entry, covered: dict[int, list[Entry]]) -> Iterator[Found]:
+    numbers, line, number = entry
+    inner = highest
+    if numbers.last <= highest[0].last and numbers.last - numbers.first < highest[0].last - highest[0].first:
+        inside = covered.setdefault(highest[1], [])
+        inner = max(inside, key=lambda each: each[0].last, default=entry)
+        inside.append(entry)
+    if inner[1] != line and inner[0].last >= numbers.first:
+        yield CheckCode.BATES_OVERLAP, line, number, str(inner[1]), None, None
+
+
+def _covers(documents: Sequence[Entry], covered: Mapping[int, list[Entry]]) -> Iterator[Found]:
+    by_line = {line: number for _, line, number in documents}
+    for wide, inside in covered.items():
+        _, first, number = inside[0]
+        if len(inside) == 1:
+            yield CheckCode.BATES_OVERLAP, first, number, str(wide), None, None
+        else:
+            yield CheckCode.BATES_OVERLAP, wide, by_line[wide], None, str(len(inside)), str(first)
 
 
 def _by_document(parsed: Sequence[tuple[Numbers | None, int, str]]) -> bool:
@@ -248,6 +276,17 @@ def match(found: Iterable[Finding], expected: Counter[Found]) -> tuple[Counter[F
         entry = shared.get(each[1:3])
         actual[entry if entry and each[0] is entry[0] and each[3] in entry[3] else each] += 1
     return actual - expected, expected - actual
+
+
+def name_lines(rows: Sequence[RowFacts], finding: Finding) -> set[int]:
+    """Return the lines that a finding about an overlap names: two, or a range's and all that it covers."""
+    _, line, _, other, count, _ = identify(finding)
+    if count is None:
+        return {line, int(other)}
+    numbers = {row.line: read(row.bates_begin, row.bates_end)[0] for row in rows}
+    wide = numbers[line]
+    assert wide is not None
+    return {each for each, found in numbers.items() if found and found.within(wide)}
 
 
 def pairs(rows: Sequence[RowFacts]) -> set[int]:

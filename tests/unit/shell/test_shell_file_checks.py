@@ -20,7 +20,7 @@ from core.errors import UnavailableError
 from shell.imports.file_checks.file_findings import find_file_findings
 from shell.imports.file_checks.id_groups import CaseRow
 from shell.imports.file_checks.similar_names import CUSTODIANS, TAGS, find_similar_names
-from tests.unit.shell.checks_reference import find_expected, identify, match, pairs
+from tests.unit.shell.checks_reference import find_expected, identify, match, name_lines, pairs
 
 TINY = Limits(lines=3, entries=2, families=1, parents=1)
 HASHES = ["", "", "a" * 32, "b" * 40, "c" * 64]
@@ -114,9 +114,8 @@ def test_everything_is_found_that_a_comparison_of_all_rows_finds(
 @given(rows_of_a_file(), st.integers(0, 99))
 def test_every_row_that_shares_a_number_is_named_by_an_overlap(rows: list[RowFacts], seed: int) -> None:
     rows = [row for row in rows if not row.bates_begin.endswith("x") and not row.bates_end.endswith("x")]
-    overlaps = [identify(each) for each in find(rows, seed=seed) if each.code is CheckCode.BATES_OVERLAP]
-    named = {line for _, line, _, other in overlaps for line in (line, int(other))}
-    assert named == pairs(rows)
+    overlaps = [each for each in find(rows, seed=seed) if each.code is CheckCode.BATES_OVERLAP]
+    assert {line for each in overlaps for line in name_lines(rows, each)} == pairs(rows)
 
 
 TEXT = st.text(st.characters() | st.sampled_from("\x01\n\x1e\x1fa"), max_size=6)
@@ -149,6 +148,17 @@ def build(position: int) -> RowFacts:
     return RowFacts(
         2 + position, number(begin), number(begin), number(begin + 2), parent, f"{position:032x}", 3, *family
     )
+
+
+def test_one_wrong_end_is_one_finding_and_hides_no_other_overlap() -> None:
+    rows = [build(position)._replace(family_begin="", family_end="") for position in range(400)]
+    rows[10] = rows[10]._replace(bates_end=number(10 * 3 + 3 + 148 * 3), page_count=None)
+    rows[50] = rows[50]._replace(bates_end=number(50 * 3 + 4), page_count=None)
+    found = [each for each in find(rows, size=50) if each.code is CheckCode.BATES_OVERLAP]
+    assert sorted(map(identify, found), key=str) == [
+        (CheckCode.BATES_OVERLAP, 12, number(31), None, "148", "13"),
+        (CheckCode.BATES_OVERLAP, 53, number(154), "52", None, None),
+    ]
 
 
 def test_a_file_without_faults_has_no_findings() -> None:

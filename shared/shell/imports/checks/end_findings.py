@@ -17,6 +17,7 @@ from core.codes import Rejection, WarningCode
 from core.imports.check_updates import Updates, merge_updates
 from core.imports.chunk_facts import unpack_facts
 from core.load_file.layout import Layout
+from core.volumes.documents import describe_rejected_row
 from shell.db.session import session
 from shell.imports.check_results import read_facts
 from shell.imports.checks.names import add_names, list_names, resolve_merged
@@ -83,10 +84,13 @@ class EndFindings:
         """Compare the image load file with the data file, whose documents the case may not hold yet."""
         self.without_images = 0
         with compared_documents(self._import, image_key) as compared:
-            for line_no, _, key, _, counts in compared.list_not_found():
+            for line_no, _, key, _, counts, *_ in compared.list_not_found():
                 self.refused.update(counts or {})
-                yield EndFinding(Rejection.OPT_DOC_NOT_FOUND.value, line_no, "image key", _NOT_FOUND, key)
-            for (line_no, _, key, _, counts), message in compared.list_ambiguous():
+                rejected = compared.find_rejected(key)
+                code = Rejection.PAGES_OF_REJECTED_ROW if rejected else Rejection.OPT_DOC_NOT_FOUND
+                message = describe_rejected_row(*rejected) if rejected else _NOT_FOUND
+                yield EndFinding(code.value, line_no, "image key", message, key)
+            for (line_no, _, key, _, counts, *_), message in compared.list_ambiguous():
                 self.refused.update(counts or {})
                 yield EndFinding(Rejection.AMBIGUOUS_KEY.value, line_no, "image key", message, key)
             for line_no, _, key, *_ in compared.list_without_images():

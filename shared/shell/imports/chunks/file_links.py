@@ -16,6 +16,7 @@ from sqlalchemy import bindparam, select, text
 from sqlalchemy.orm import Session
 
 from core.load_file.layout import Layout
+from core.load_file.original_lines import find_original_line
 from core.volumes.documents import NamedDocument, pack_documents
 from core.volumes.hashes import FileHashes
 from core.volumes.linking import PATH_FIELDS, FileKind, RowFiles, RowLinker, VolumeFile, VolumePlace
@@ -24,6 +25,7 @@ from core.volumes.referenced import ReferencedFiles
 from shell.db.bulk_insert import insert_new
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.imports.chunks.results import RowResults
+from shell.imports.volumes.error_files import find_load_file
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
 from shell.tables.volumes import ExhibitFiles, VolumeFiles, Volumes
@@ -53,10 +55,14 @@ class LinkedRows(NamedTuple):
 
 
 def link_rows(reading: Session, import_record: Imports, layout: Layout, rows: Sequence[StorableRow]) -> LinkedRows:
-    """Return the rows of a volume's load file linked to its files; rows with errors are left as they are."""
+    """Return the rows of a volume's load file linked to its files; rows with errors are left as they are.
+
+    The files of these are found too, so that they are not taken for files that no row names.
+    """
     volume = reading.get_one(Volumes, import_record.volume_id)
-    linker = RowLinker(layout, find_place(volume, import_record))
-    paths = {row.source.line_no: _list_paths(row, linker.kinds) for row in rows if not row.errors}
+    linker = RowLinker(layout, find_place(volume, import_record, layout))
+    columns = {kind: layout.find_columns(PATH_FIELDS[kind])[0] for kind in linker.kinds}
+    paths = {row.source.line_no: _list_paths(row, columns) for row in rows}
     candidates = {each: linker.list_candidates(each) for each in {p for of in paths.values() for p in of.values()}}
     hashes = {each.hash for found in candidates.values() if not isinstance(found, PathError) for each in found}
     files = find_files(reading, volume.id, sorted(hashes))
@@ -68,19 +74,24 @@ def link_rows(reading: Session, import_record: Imports, layout: Layout, rows: Se
     return LinkedRows([_add_findings(row, linked.get(row.source.line_no)) for row in rows], linked)
 
 
-def find_place(volume: Volumes, import_record: Imports) -> VolumePlace:
+def find_place(volume: Volumes, import_record: Imports, layout: Layout) -> VolumePlace:
     """Return from where the paths of an import's load file start; the volume was listed before the import began."""
-    path = import_record.object_key.removeprefix(volume.prefix)
+    path = find_load_file(volume, import_record, layout.files)
     return VolumePlace.of_load_file(volume.name, path, json.loads(volume.load_files or "{}").get("top_folder"))
 
 
-def _list_paths(row: StorableRow, kinds: Iterable[FileKind]) -> dict[FileKind, str]:
-    paths = {kind: row.values[_PLACES[kind]] for kind in kinds}
+def _list_paths(row: StorableRow, columns: Mapping[FileKind, int]) -> dict[FileKind, str]:
+    """Return the paths of a row by kind; those of a rejected row, which has no values, are its cells."""
+    if row.errors:
+        cells = row.source.cells or ()
+        paths = {kind: cells[index] if index < len(cells) else None for kind, index in columns.items()}
+    else:
+        paths = {kind: row.values[_PLACES[kind]] for kind in columns}
     return {kind: path for kind, path in paths.items() if path and path.strip()}
 
 
 def _add_findings(row: StorableRow, files: RowFiles | None) -> StorableRow:
-    if files is None or not (files.errors or files.warnings):
+    if files is None or row.errors or not (files.errors or files.warnings):
         return row
     return row._replace(errors=[*row.errors, *files.errors], changes=[*row.changes, *files.warnings])
 
@@ -106,6 +117,7 @@ def write_links(
     transaction: Session,
     import_record: Imports,
     chunk: ImportChunks,
+    layout: Layout,
     files: Mapping[int, RowFiles],
     results: RowResults,
     *,
@@ -120,7 +132,7 @@ def write_links(
     unchanged = _build_links(results.unchanged, import_record, files)
     links = [*changed, *(unchanged if with_unchanged else _list_lacking(transaction, unchanged))]
     insert_new(transaction, "exhibit_files", _LINK_COLUMNS, sorted(links))
-    write_counts(transaction, chunk, files, results)
+    write_counts(transaction, chunk, layout, files, results)
 
 
 def _build_links(
@@ -145,22 +157,44 @@ def _list_lacking(reading: Session, links: Sequence[tuple[Any, ...]]) -> list[tu
     return [link for link in links if (link[0], link[1], link[4]) not in there]
 
 
-def write_counts(transaction: Session, chunk: ImportChunks, files: Mapping[int, RowFiles], results: RowResults) -> None:
-    """Write what the rows that are accepted have of files, and which files any row names; a run repeats its check."""
-    counts: Counter[str] = Counter()
-    for row in results.list_accepted():
-        if row.source.line_no in files:
-            counts += files[row.source.line_no].counts
-    numbers = (each.file.file_no for found in files.values() for each in found.links)
+def write_counts(
+    transaction: Session, chunk: ImportChunks, layout: Layout, files: Mapping[int, RowFiles], results: RowResults
+) -> None:
+    """Write what the rows that are accepted have and name of files, and the rejected rows; a run repeats its check."""
+    accepted = [files[row.source.line_no] for row in results.list_accepted() if row.source.line_no in files]
+    counts = sum((each.counts for each in accepted), Counter[str]())
+    numbers = (link.file.file_no for each in accepted for link in each.links)
     # The image load file that waits for this import is compared with its rows.
     is_compared = transaction.execute(_IS_COMPARED, {"import_id": chunk.import_id}).first() is not None
-    store_counts(transaction, chunk, counts, numbers, _list_documents(results) if is_compared else None)
+    documents = [*(_list_documents(results) if is_compared else ()), *_list_rejected(layout, results, files)]
+    store_counts(transaction, chunk, counts, numbers, documents if documents or is_compared else None)
+
+
+def write_named_counts(transaction: Session, chunk: ImportChunks, layout: Layout, results: RowResults) -> None:
+    """Count the rows that name files of no volume: their paths are stored, and no file is linked."""
+    kinds = [kind for kind, name in PATH_FIELDS.items() if name in layout.fields]
+    if kinds:
+        rows = [row for row, _ in (*results.inserted, *results.updated)]
+        counts = {f"{kind.value}s_named": sum(bool(row.values[_PLACES[kind]]) for row in rows) for kind in kinds}
+        store_counts(transaction, chunk, counts, ())
 
 
 def _list_documents(results: RowResults) -> Iterator[NamedDocument]:
     accepted = (*results.inserted, *results.updated, *results.unchanged)
     for row, exhibit_id in sorted(accepted, key=lambda one: one[0].source.line_no):
         yield NamedDocument(row.source.line_no, exhibit_id, row.control_number, row.values[_BATES_BEGIN])
+
+
+def _list_rejected(layout: Layout, results: RowResults, files: Mapping[int, RowFiles]) -> Iterator[NamedDocument]:
+    """Yield the rejected rows, with the line that they have in the first load file."""
+    begins = layout.find_columns("bates_begin")
+    for row, errors in sorted(results.rejected, key=lambda one: one[0].source.line_no):
+        source, found = row.source, files.get(row.source.line_no)
+        cells = source.cells or ()
+        begin = cells[begins[0]] if begins and begins[0] < len(cells) else None
+        numbers = [link.file.file_no for link in found.links] if found else []
+        line_no = find_original_line(source, layout) or source.line_no
+        yield NamedDocument(line_no, 0, row.control_number, begin, None, errors[0].code.value, numbers)
 
 
 def store_counts(

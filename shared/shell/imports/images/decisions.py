@@ -68,7 +68,7 @@ def decide(transaction: Session, images: ImageChunk, *, locked: bool) -> ImageRe
         new = StoredPages(target.read.content_hash, images.import_record.volume_id)
         if held is None:
             results.imported.append(target)
-        elif stored.get(held) == new:
+        elif stored.get(held) == new or held == target.read.same_as:
             results.unchanged.append(target)
         elif images.layout.load_mode.is_overlay:
             results.updated.append(target)

@@ -28,7 +28,7 @@ Images = Mapping[str, VolumeFile | PathError | None]
 def find_images(reading: Session, import_record: Imports, layout: Layout, documents: Iterable[ImageDocument]) -> Images:
     """Return the file that each path of the documents names, None for one that the volume lacks."""
     volume = reading.get_one(Volumes, import_record.volume_id)
-    place = find_place(volume, import_record)
+    place = find_place(volume, import_record, layout)
     paths = list(dict.fromkeys(page.path for document in documents for page in document.pages))
     found: dict[str, VolumeFile | PathError | None] = {}
     for start in range(0, len(paths), PATHS_PER_LOOKUP):

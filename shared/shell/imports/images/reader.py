@@ -47,7 +47,8 @@ class ReadDocument:
     """A document with the file of each page, all None without a volume; `error` is why it is rejected as a whole.
 
     `missing` is the number of pages whose image the volume lacks, `unreadable` of those whose image cannot be opened;
-    `frames` are the pages in the images, as far as they were counted.
+    `frames` are the pages in the images, as far as they were counted. `same_as` is the page set of another volume that
+    the case has for the document, if it is known to have the same pages.
     """
 
     document: ImageDocument
@@ -57,6 +58,7 @@ class ReadDocument:
     missing: int = 0
     unreadable: int = 0
     frames: int = 0
+    same_as: int | None = None
 
     @property
     def content_hash(self) -> bytes:

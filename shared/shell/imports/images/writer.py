@@ -24,6 +24,7 @@ from shell.imports.chunks.results import write_unchanged
 from shell.imports.chunks.writer import WriteResult, emit_row_counts, find_result, lock_chunk
 from shell.imports.completion import ChunkOutcome, RejectionRow, WarningRow, complete_chunk
 from shell.imports.images.decisions import ImageResults, Target, decide
+from shell.imports.images.identical import mark_identical
 from shell.imports.images.page_store import insert_pages, set_page_sets
 from shell.imports.images.reader import ImageChunk
 from shell.imports.images.results import (
@@ -43,8 +44,9 @@ _KEY = Key(Kind.FIELD, PAGE_SET)
 def finish_images(images: ImageChunk) -> str:
     """Write or check the chunk; return its status, or that of an import that is not running any more.
 
-    Raises ChunkBusyError while another worker holds the chunk.
+    Raises ChunkBusyError while another worker holds the chunk, StorageUnavailableError if S3 fails.
     """
+    mark_identical(images.import_record, images.layout, images.documents)
     result = write_images(images)
     if result.has_events:
         wake_relay()

@@ -10,12 +10,12 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import islice
+from itertools import islice, starmap
 from typing import Any
 
 from core.bates_numbers import MAX_LISTED
 from core.volumes.documents import NamedDocument, describe_ambiguous
-from shell.imports.volumes.documents import find_control_numbers, find_without_pages, read_documents
+from shell.imports.volumes.documents import find_control_numbers, find_without_pages, read_documents, read_rejected
 from shell.tables.imports import Imports
 
 DOCUMENTS_PER_LOOKUP = 5_000
@@ -25,6 +25,9 @@ _SCHEMA = """
     PRAGMA cache_size = -32000;
     CREATE TABLE rows (line INTEGER PRIMARY KEY, exhibit INTEGER, control_number TEXT, bates_begin TEXT);
     CREATE TABLE documents (line INTEGER PRIMARY KEY, exhibit INTEGER, key TEXT, counts TEXT);
+    CREATE TABLE rejected (line INTEGER, code TEXT, control_number TEXT, bates_begin TEXT);
+    CREATE INDEX rejected_by_control_number ON rejected (control_number);
+    CREATE INDEX rejected_by_bates_begin ON rejected (bates_begin);
     CREATE TABLE ambiguous (key TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 _INDEXES = """
@@ -34,6 +37,8 @@ _INDEXES = """
     CREATE INDEX by_exhibit ON documents (exhibit);
 """
 _ADD_ROWS = "INSERT INTO rows VALUES (?, ?, ?, ?)"
+_ADD_REJECTED = "INSERT INTO rejected VALUES (?, ?, ?, ?)"
+_FIND_REJECTED = "SELECT line, code FROM rejected WHERE control_number = ?1 OR bates_begin = ?1 ORDER BY line LIMIT 1"
 _ADD_DOCUMENTS = "INSERT INTO documents VALUES (?, ?, ?, ?)"
 _MATCHES = "SELECT COUNT(*) FROM documents WHERE EXISTS (SELECT 1 FROM rows WHERE {column} = key)"
 # The image load file of a check is compared with what the case holds; the rest of it here.
@@ -69,11 +74,9 @@ class ComparedDocuments:
 
     def __init__(self, database: sqlite3.Connection, import_record: Imports, image_key: str | None) -> None:
         self._database, self._import = database, import_record
-        database.executescript(_SCHEMA)
-        # One transaction: ending one for each row would write to the file each time.
-        database.execute("BEGIN")
         for rows in read_documents(import_record.after_import_id or 0):
             database.executemany(_ADD_ROWS, (each[:4] for each in rows))
+        add_rejected(database, import_record.after_import_id or 0)
         for documents in read_documents(import_record.id):
             database.executemany(_ADD_DOCUMENTS, (_build_row(each) for each in documents))
         for statement in filter(str.strip, _INDEXES.split(";")):
@@ -94,6 +97,10 @@ class ComparedDocuments:
         """Yield the documents of the image load file that neither the case nor the data file has."""
         yield from map(_read_row, self._select(_NOT_FOUND))
 
+    def find_rejected(self, key: str | None) -> tuple[int, str] | None:
+        """Return the line and the code of the rejected row of the data file that has this key, if one does."""
+        return find_rejected(self._database, key)
+
     def list_ambiguous(self) -> Iterator[tuple[NamedDocument, str]]:
         """Yield the documents whose key is the begin Bates number of several documents, with a message."""
         documents = map(_read_row, self._select(_AMBIGUOUS))
@@ -110,7 +117,7 @@ class ComparedDocuments:
 
     def list_without_images(self) -> Iterator[NamedDocument]:
         """Yield the documents of the data file that the image load file does not name, and that have no pages."""
-        rows = map(NamedDocument._make, self._select(_WITHOUT))
+        rows = starmap(NamedDocument, self._select(_WITHOUT))
         while batch := list(islice(rows, DOCUMENTS_PER_LOOKUP)):
             yield from find_without_pages(self._import.case_id, batch)
 
@@ -118,12 +125,33 @@ class ComparedDocuments:
         yield from self._database.execute(statement.format(column=self._column))
 
 
+def create_database() -> sqlite3.Connection:
+    """Return a temporary file with the tables, which is deleted when it is closed."""
+    database = sqlite3.connect("", isolation_level=None)
+    database.executescript(_SCHEMA)
+    # One transaction: ending one for each row would write to the file each time.
+    database.execute("BEGIN")
+    return database
+
+
+def add_rejected(database: sqlite3.Connection, import_id: int) -> None:
+    """Add the rejected rows of an import to the table `rejected`."""
+    for rows in read_rejected(import_id):
+        database.executemany(_ADD_REJECTED, ((each.line_no, each.code, each.key, each.bates_begin) for each in rows))
+
+
+def find_rejected(database: sqlite3.Connection, key: str | None) -> tuple[int, str] | None:
+    """Return the line and the code of the first rejected row with this control number or begin Bates number."""
+    row = database.execute(_FIND_REJECTED, (key,)).fetchone()
+    return row and (int(row[0]), str(row[1]))
+
+
 def _build_row(document: NamedDocument) -> tuple[int, int, str | None, str]:
     return document.line_no, document.exhibit_id, document.key, json.dumps(document.counts)
 
 
 def _read_row(row: Sequence[Any]) -> NamedDocument:
-    return NamedDocument._make(row)._replace(counts=json.loads(row[-1]))
+    return NamedDocument(*row)._replace(counts=json.loads(row[-1]))
 
 
 @contextmanager
@@ -132,5 +160,5 @@ def compared_documents(import_record: Imports, image_key: str | None) -> Iterato
 
     `image_key` is the column by which the chunks of the image load file found documents of the case.
     """
-    with closing(sqlite3.connect("", isolation_level=None)) as database:
+    with closing(create_database()) as database:
         yield ComparedDocuments(database, import_record, image_key)

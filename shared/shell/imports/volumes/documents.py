@@ -18,6 +18,8 @@ from shell.tables.exhibits import Exhibits
 from shell.utils.db_helpers import is_in, rerun_if_unknown, retry_on_db_conflict
 
 NO_IMAGES = WarningCode.NO_IMAGES.value
+# Counts of a whole volume, as of the end of an import.
+UNREFERENCED, OF_REJECTED_ROWS = "unreferenced", "of_rejected_rows"
 # The row of chunk 0 has what is known of the whole import.
 _STORE = text(
     "INSERT INTO import_chunk_files (import_id, chunk_no, counts) VALUES (:import_id, 0, :counts) "
@@ -35,9 +37,15 @@ def store_whole_counts(transaction: Session, import_id: int, **counts: int) -> N
 
 
 def read_documents(import_id: int) -> Iterator[list[NamedDocument]]:
-    """Yield the documents of each chunk of an import; none if the volume has no other load file."""
+    """Yield the accepted documents of each chunk of an import; none if the volume has no other load file."""
     for chunk_no in _list_chunks(import_id):
-        yield _read_chunk(import_id, chunk_no)
+        yield [each for each in _read_chunk(import_id, chunk_no) if each.code is None]
+
+
+def read_rejected(import_id: int) -> Iterator[list[NamedDocument]]:
+    """Yield the rejected rows of each chunk of an import of a volume's load file."""
+    for chunk_no in _list_chunks(import_id):
+        yield [each for each in _read_chunk(import_id, chunk_no) if each.code is not None]
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import RowMapping, TextClause, text
 from sqlalchemy.orm import Session
 
-from core.contracts.imports import FileFigures, PageCounts, UncomparedHashes
+from core.contracts.imports import FileFigures, PageCounts, StoredPaths, UncomparedHashes
 from core.volumes.hashes import list_uncompared
 from shell.db.session import session
+from shell.imports.volumes.documents import OF_REJECTED_ROWS, UNREFERENCED
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
-UNREFERENCED = "unreferenced"
+# NULL until all imports of the volume have ended.
+_WHOLE = (UNREFERENCED, OF_REJECTED_ROWS)
 _FILES = ("natives_linked", "natives_missing", "texts_linked", "texts_missing")
 _HASHES = ("hash_mismatches", "hashes_compared")
+# Of load files that are not of a volume.
+_NAMED = ("natives_named", "texts_named")
 # The names of the API by those of the stored counts.
 _PAGES = {
     "lines": "lines_seen",
@@ -46,18 +50,25 @@ def read_page_figures(import_id: int) -> PageCounts:
 
 def read_file_figures(
     reading: Session, import_id: int, names: Sequence[str], fields: Sequence[str | None]
-) -> FileFigures | None:
-    """Return what an import found of its volume's files; None for one that is not of a volume, or has no chunk yet.
+) -> FileFigures | StoredPaths | None:
+    """Return what an import found of its volume's files, or how many paths without a volume it stored.
 
-    `names` are the columns of the load file, and `fields` those that they feed.
+    None before its first chunk is done, and without a path. `names` are the columns of the load file, and `fields`
+    those that they feed.
     """
     columns = list_uncompared(names, fields)
-    found = reading.execute(_build_sums((*_FILES, *_HASHES, UNREFERENCED, *columns)), {"import_id": import_id}).one()
-    if not found.chunks:
+    sums = _build_sums((*_FILES, *_HASHES, *_WHOLE, *_NAMED, *columns))
+    found = reading.execute(sums, {"import_id": import_id}).one()._mapping
+    counts = {name: int(value or 0) for name, value in found.items()}
+    if any(found[name] is not None for name in _NAMED):
+        named = StoredPaths(natives=counts["natives_named"], texts=counts["texts_named"])
+        return named if named.natives or named.texts else None
+    if not counts["chunks"]:
         return None
-    counts = {name: int(value or 0) for name, value in found._mapping.items()}
     return FileFigures(
         **{name: counts[name] for name in _FILES},
+        unreferenced=_read_whole(found, UNREFERENCED),
+        of_rejected_rows=_read_whole(found, OF_REJECTED_ROWS),
         # An earlier version counted mismatches alone.
         hash_mismatches=counts["hash_mismatches"] if any(counts[name] for name in _HASHES) else None,
         hashes_not_compared=[
@@ -65,9 +76,11 @@ def read_file_figures(
             for name, column in columns.items()
             if counts[name]
         ],
-        # NULL until all imports of the volume have ended.
-        unreferenced=None if found.unreferenced is None else counts[UNREFERENCED],
     )
+
+
+def _read_whole(sums: RowMapping, name: str) -> int | None:
+    return None if sums[name] is None else int(sums[name])
 
 
 def _build_sums(names: Iterable[str]) -> TextClause:

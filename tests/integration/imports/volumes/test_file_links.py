@@ -10,8 +10,10 @@ import pytest
 
 import write_import_report
 from core.contracts.exhibits import ExhibitChange
+from core.contracts.queries import ExhibitQuery
 from core.volumes.referenced import ReferencedFiles
 from shell.exhibits.commands import patch_exhibit
+from shell.exhibits.queries import list_exhibits
 from shell.imports.checks.queries import list_findings
 from shell.imports.queries import get_import
 from tests.integration.imports.conftest import Chunks
@@ -69,6 +71,21 @@ def test_paths_are_linked_by_the_first_rule_that_matches(world: World) -> None:
         DAT,
         "NATIVES/empty.msg",
     ]
+
+
+def test_a_document_whose_native_is_missing_has_none(world: World) -> None:
+    rows = (r"A-1,NATIVES\0001\A-1.docx,TEXT\A-1.txt", r"A-2,NATIVES\gone.docx,TEXT\A-2.txt", "A-3,,")
+    volume = put_volume(world, {**FILES, DAT: load(*rows)})
+    import_volume(world, volume, DAT)
+    world.run(load("B-1,anywhere.docx,"))
+
+    def listed(**query: bool) -> list[str]:
+        items = list_exhibits(CALLER, ExhibitQuery.model_validate({"case": "Case", **query})).items
+        return [each.control_number for each in items]
+
+    # A path that came without a volume says where the file is, and nothing can be missing.
+    assert (listed(hasNative=True), listed(hasNative=False)) == (["A-1", "B-1"], ["A-2", "A-3"])
+    assert (listed(hasText=True), listed(hasText=False)) == (["A-1", "A-2"], ["A-3", "B-1"])
 
 
 def test_files_that_are_missing_refused_or_empty_are_warnings(world: World) -> None:
