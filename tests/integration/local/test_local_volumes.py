@@ -217,21 +217,27 @@ def test_an_upload_that_was_interrupted_goes_on_where_it_ended(
     assert served.query(count_volumes) == [("ready", len(names))]
 
 
+@pytest.mark.parametrize("where", ["folder", "bucket"])
 def test_files_that_were_sent_are_compared_by_their_bytes_not_by_size_and_time(
-    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     folder = VOLUME.write(tmp_path)
     with monkeypatch.context() as patch:
         sent = record_sent(patch, interrupt_after(5))
-        assert served.run("import", folder, "--case", "bytes")[0] == 128 + signal.SIGTERM
-    changed = next(folder.rglob(sent[0]))
-    before = changed.stat()
-    data = changed.read_bytes()[:-1] + b"?"
-    changed.write_bytes(data)
-    os.utime(changed, ns=(before.st_atime_ns, before.st_mtime_ns))
-    _, result = served.run("import", folder, "--case", "bytes")
+        assert served.run("import", folder, "--case", where)[0] == 128 + signal.SIGTERM
+    file = next(folder.rglob(sent[0]))
+    before, data, path = file.stat(), file.read_bytes(), file.relative_to(folder).as_posix()
+    changed = data[:-1] + b"?"
+    if where == "folder":
+        data = changed
+        file.write_bytes(data)
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    else:
+        [(prefix,)] = served.query("SELECT prefix FROM volumes ORDER BY id DESC LIMIT 1")
+        served.stack.s3.put_object(Bucket=served.stack.bucket, Key=prefix + path, Body=changed)
+    _, result = served.run("import", folder, "--case", where)
     [(prefix,)] = served.query("SELECT prefix FROM volumes WHERE id = :id", id=result["volume"]["id"])
-    key = prefix + changed.relative_to(folder).as_posix()
+    key = prefix + path
     stored = served.stack.s3.get_object(Bucket=served.stack.bucket, Key=key)["Body"].read()
     assert (result["error"], stored) == (None, data)
 
