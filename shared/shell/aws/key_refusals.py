@@ -1,7 +1,7 @@
 """Recognise that AWS failed because of the stack's key (AWS KMS), in every call of our clients.
 
 Guaranteed: a response with an error of the key raises KeyRefusedError, which says which service the key refuses and
-what to do, and counts the metric KeyRefusals. Such an error lasts until an operator changes the key or its policy; it
+what to do, and counts the metric SettingsErrors. Such an error lasts until an operator changes the key or its policy; it
 is not an outage. A throttled or failing KMS is one, and is not recognised here.
 Source: the error codes of the API references of Lambda (Invoke), S3, SQS (SendMessage), SNS (Publish) and Secrets
 Manager (GetSecretValue), which spell them in different ways.
@@ -45,7 +45,7 @@ def _check_response(parsed: Mapping[str, Any], model: Any, **_event: Any) -> Non
     for code in _list_codes(parsed):
         kind = find_refusal(code)
         if kind:
-            emit_counts(KeyRefusals=1)
+            emit_counts(SettingsErrors=1)
             service = model.service_model.service_id
             principal = _PRINCIPALS.get(service.lower(), "the function's role")
             raise KeyRefusedError(f"{_KEY} refuses {service} ({code}): {_ADVICE[kind].format(principal=principal)}")
