@@ -37,6 +37,7 @@ from local.cli.upload_and_wait import wait_for_import
 from local.cli.workspace import Workspace
 from local.errors import LocalError, StackBusyError, UsageError
 from local.exit_codes import DONE, FAILED, REJECTED
+from local.program import format_command
 from local.services.disk_space import check_disk_space, temporary_folder
 from local.stack import LocalStack
 from local.volumes.output import build_figures, print_figures
@@ -45,12 +46,6 @@ from local.volumes.volume_session import ImportPlace, VolumeRequest, VolumeSende
 
 _ROWS = "rows"
 _AGAIN = "Run the command again; if imports had begun, with --mode append_overlay"
-_FILES_GONE = (
-    "The natives, texts and images of {} are not kept: S3 on this machine ended with this command. The documents, and"
-    " which files they have, stay in the database, but a production of them cannot copy the files. To produce them,"
-    " run `exhibit-ingest serve` in another terminal, and import the volume again while it runs, with --mode"
-    " append_overlay."
-)
 
 
 @dataclass
@@ -199,7 +194,16 @@ def _describe_sent(sent: str, *, kept: bool) -> str:
         return f"{sent} are sent, and nothing is imported. Run the same command again: it goes on with the files left"
     return (
         f"{sent} were sent, and nothing is imported. S3 on this machine ends with this command, so that the same"
-        " command begins again; beside `exhibit-ingest serve` it would go on"
+        f" command begins again; beside `{format_command('serve')}` it would go on"
+    )
+
+
+def _describe_lost_files(volume: str) -> str:
+    return (
+        f"The natives, texts and images of {volume} are not kept: S3 on this machine ended with this command. The"
+        " documents, and which files they have, stay in the database, but a production of them cannot copy the files."
+        f" To produce them, run `{format_command('serve')}` in another terminal, and import the volume again while it"
+        " runs, with --mode append_overlay."
     )
 
 
@@ -209,7 +213,7 @@ def _report(outcome: VolumeOutcome, request: ImportRequest, settings: Mapping[st
     else:
         print_volume(outcome, request, settings)
         if outcome.results and not (request.is_check or outcome.keeps_files):
-            print(_FILES_GONE.format(request.files[0].name))
+            print(_describe_lost_files(request.files[0].name))
     if outcome.error or not outcome.results:
         return FAILED
     if request.is_check:

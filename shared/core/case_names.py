@@ -5,14 +5,12 @@ Guaranteed: a name is never similar to itself; names that differ only in case, w
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 # Of two names of ten characters, one may differ.
 _LEAST_RATIO = 0.85
-_LAST_NUMBER = re.compile(r"\d+\Z")
 
 
 def find_similar_names(name: str, names: Iterable[str], limit: int = 5) -> list[str]:
@@ -50,5 +48,5 @@ def _rate(name: str, other: str) -> float:
 
 
 def _end_in_different_numbers(name: str, other: str) -> bool:
-    numbers = [_LAST_NUMBER.search(each) for each in (name, other)]
-    return len({int(each[0]) for each in numbers if each}) == 2
+    numbers = [each[len(each.rstrip("0123456789")) :].lstrip("0") for each in (name, other)]
+    return all(numbers) and numbers[0] != numbers[1]

@@ -39,9 +39,8 @@
         └── StorageUnavailableError an object could not be read or written
             └── StorageRefusedError   S3 forbids it, or the bytes are others than before
 
-Three errors belong to none of these families: SettingsError (fix the deployment), ImportNotRunningError (an import was
-cancelled or has ended: stop, without reporting an error) and SagaStepError (a saga step failed for good: compensate the
-steps before it).
+Outside of the families are SettingsError (fix the deployment), ImportNotRunningError and SplitPausedError (stop,
+without reporting an error) and SagaStepError (a saga step failed for good: compensate the steps before it).
 
 The first line of a class's docstring is its default message. It says what happened and what to do next.
 """
@@ -67,10 +66,7 @@ class SettingsError(ExhibitIngestError):
 
 
 class ImportNotRunningError(ExhibitIngestError):
-    """The import was cancelled or has ended; retry the import if its remaining rows are needed.
-
-    `status` is the import's status.
-    """
+    """The import was cancelled or has ended; retry the import if its remaining rows are needed."""
 
     def __init__(self, status: str) -> None:
         super().__init__(f"the import is {status}")

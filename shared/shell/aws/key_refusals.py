@@ -1,8 +1,8 @@
 """Recognise that AWS failed because of the stack's key (AWS KMS), in every call of our clients.
 
 Guaranteed: a response with an error of the key raises KeyRefusedError, which says which service the key refuses and
-what to do, and counts the metric SettingsErrors. Such an error lasts until an operator changes the key or its policy; it
-is not an outage. A throttled or failing KMS is one, and is not recognised here.
+what to do, and counts the metric SettingsErrors. Such an error lasts until an operator changes the key or its policy;
+it is not an outage. A throttled or failing KMS is one, and is not recognised here.
 Source: the error codes of the API references of Lambda (Invoke), S3, SQS (SendMessage), SNS (Publish) and Secrets
 Manager (GetSecretValue), which spell them in different ways.
 """

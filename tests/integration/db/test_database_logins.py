@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import socket
 import ssl
 import subprocess
@@ -12,7 +11,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,6 @@ from typing import Any
 import boto3
 import pymysql
 import pytest
-from sqlalchemy import URL, Engine, create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from core.errors import DatabaseUnavailableError, SettingsError
@@ -30,8 +27,7 @@ from shell.db import session
 from shell.db.connection import tls_context
 from shell.db.errors import is_server_unavailable
 from shell.deadline import invocation_deadline
-from shell.settings import settings
-from tests.support.caches import forget_secrets
+from tests.support.database_logins import Login, cipher, create_login, engine_to, forget_settings
 from tests.support.failing import Left
 from tests.support.servers import SERVER, is_mysql
 from tests.support.tcp_proxy import proxied
@@ -52,36 +48,6 @@ with engine(make_url(sys.argv[1])).connect() as connection:
 """
 
 
-@dataclass
-class Login:
-    """A user of a server, whose secret the application has."""
-
-    url: URL
-    admin: Engine
-    user: str
-    arn: str
-    password: str
-
-    def rotate(self, *, told: bool = True) -> None:
-        """Another password; `told` unless the secret still has the old one."""
-        self.password = secrets.token_hex(8)
-        self._execute(f"ALTER USER '{self.user}'@'%' IDENTIFIED BY '{self.password}'")
-        if told:
-            boto3.client("secretsmanager").put_secret_value(SecretId=self.arn, SecretString=self.secret())
-
-    def secret(self) -> str:
-        return json.dumps({"username": self.user, "password": self.password})
-
-    def refused(self) -> int:
-        """How many logins the server has refused since it started."""
-        with self.admin.connect() as connection:
-            return int(connection.execute(text("SHOW GLOBAL STATUS LIKE 'Aborted_connects'")).one()[1])
-
-    def _execute(self, statement: str) -> None:
-        with self.admin.connect() as connection:
-            connection.execute(text(statement))
-
-
 @pytest.fixture(scope="module")
 def private() -> Iterator[tuple[str, Authority]]:
     """A server with a certificate of our own authority."""
@@ -95,48 +61,13 @@ def login(request: pytest.FixtureRequest, environment: dict[str, str]) -> Iterat
     if request.param == "given" and not is_mysql(os.environ[SERVER]):
         pytest.skip("the tests' server is no MySQL")
     address = os.environ[SERVER] if request.param == "given" else request.getfixturevalue("private")[0]
-    yield from a_login(address, request.getfixturevalue("private")[1])
+    yield from create_login(address, request.getfixturevalue("private")[1])
 
 
 @pytest.fixture
 def private_login(private: tuple[str, Authority], environment: dict[str, str]) -> Iterator[Login]:
     """On the private server."""
-    yield from a_login(*private)
-
-
-def a_login(address: str, authority: Authority) -> Iterator[Login]:
-    url, user, password = make_url(address).set(database=""), f"app_{secrets.token_hex(4)}", secrets.token_hex(8)
-    admin = create_engine(url, isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.execute(text(f"CREATE USER '{user}'@'%' IDENTIFIED BY '{password}' REQUIRE SSL"))
-    told = json.dumps({"username": user, "password": password})
-    arn = boto3.client("secretsmanager").create_secret(Name=user, SecretString=told)["ARN"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("DATABASE_URL", raising=False)
-        patch.setenv("DB_SECRET_ARN", arn)
-        patch.setattr(db_connecting, "RDS_AUTHORITIES", authority.file)
-        forget()
-        yield Login(URL.create("mysql+pymysql", host=url.host, port=url.port), admin, user, arn, password)
-    forget()
-    with admin.connect() as connection:
-        connection.execute(text(f"DROP USER '{user}'@'%'"))
-    admin.dispose()
-
-
-def forget() -> None:
-    settings.cache_clear()
-    tls_context.cache_clear()
-    forget_secrets()
-
-
-def engine_to(url: URL) -> Engine:
-    made: Engine = session.engine.__wrapped__(url)
-    return made
-
-
-def cipher(engine: Engine) -> str:
-    with engine.connect() as connection:
-        return str(connection.execute(text("SHOW SESSION STATUS LIKE 'Ssl_cipher'")).one()[1])
+    yield from create_login(*private)
 
 
 def test_a_password_that_is_rotated_in_mid_run_is_fetched_by_the_next_connection(private_login: Login) -> None:
@@ -164,7 +95,7 @@ def test_the_refused_login_is_the_only_one(private_login: Login) -> None:
 
 
 def test_a_secret_that_is_wrong_is_tried_twice_and_no_more(private_login: Login) -> None:
-    private_login.rotate(told=False)
+    private_login.rotate(is_stored=False)
     before = private_login.refused()
     with pytest.raises(OperationalError, match="1045"):
         engine_to(private_login.url).connect()
@@ -261,7 +192,7 @@ def test_while_the_secret_is_not_to_be_had_the_last_one_is_used_and_without_that
     monkeypatch.setattr(db_connecting, "CREDENTIALS_AGE_S", 0)
     assert cipher(engine)
     engine.dispose()
-    forget()
+    forget_settings()
     with pytest.raises(DatabaseUnavailableError, match=private_login.arn):
         engine.connect()
 

@@ -76,7 +76,7 @@ def test_each_client_raises_a_wrong_setting_that_is_not_waited_for(
         KeyRefusedError, match=r"Key DataKey of the stack refuses [\w ]+ \(KMSDisabledException\): enable"
     ):
         getattr(stub(service, "KMSDisabledException"), method)(**arguments)
-    assert '"KeyRefusals":[1.0]' in capsys.readouterr().out
+    assert '"SettingsErrors":[1.0]' in capsys.readouterr().out
     error = KeyRefusedError()
     assert (is_outage(error), choose_wait(error, 1)) == (False, 5)
     with pytest.raises(ClientError):
