@@ -58,8 +58,7 @@ _PAGES = (
     " FROM import_chunk_files WHERE import_id = %s"
 )
 _STORED_PATHS = (
-    "SELECT SUM(JSON_EXTRACT(counts, '$.natives_named')) AS natives,"
-    " SUM(JSON_EXTRACT(counts, '$.texts_named')) AS texts FROM import_chunk_files WHERE import_id = %s"
+    "SELECT SUM(named_natives) AS natives, SUM(named_texts) AS texts FROM import_chunks WHERE import_id = %s"
 )
 _LAYOUT = "SELECT layout FROM imports WHERE id = %s"
 _UNFINISHED = (

@@ -27,7 +27,8 @@ from shell.utils.db_helpers import count_changed_rows
 _COMPLETE_CHUNK = {
     phase: text(
         "UPDATE import_chunks SET status = :status, imported = :imported, unchanged = :unchanged, updated = :updated, "  # noqa: S608
-        f"rejected = :rejected, warnings = :warnings, finished_at = NOW(6), {phase.value}_digest = :digest "
+        "rejected = :rejected, warnings = :warnings, named_natives = :named_natives, named_texts = :named_texts, "
+        f"finished_at = NOW(6), {phase.value}_digest = :digest "
         "WHERE import_id = :import_id AND chunk_no = :chunk_no"
     )
     for phase in ImportPhase
@@ -88,13 +89,18 @@ class WarningRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Counts:
-    """The number of a chunk's rows by result, and of its warnings."""
+    """The number of a chunk's rows by result, and of its warnings.
+
+    `named_natives` and `named_texts` are its new and changed documents with a path, if the file is not of a volume.
+    """
 
     imported: int
     unchanged: int
     updated: int
     rejected: int
     warnings: int
+    named_natives: int = 0
+    named_texts: int = 0
 
 
 @dataclass(frozen=True)

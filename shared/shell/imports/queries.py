@@ -10,7 +10,7 @@ import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC
-from typing import Any, TypeAlias
+from typing import Any
 
 from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
@@ -41,7 +41,7 @@ from shell.db.session import session
 from shell.exhibits.cases import WALL, WALL_CASES, get_case_id, wall_values
 from shell.imports.check_queries import describe_check
 from shell.imports.profiles import suggest_profiles
-from shell.imports.volumes.figures import read_file_figures, read_page_figures
+from shell.imports.volumes.figures import read_file_figures, read_page_figures, read_stored_paths
 from shell.settings import settings
 from shell.tables.import_checks import ImportChecks
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -122,7 +122,7 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
 
     Raises NotFoundError if the tenant has no import with this id, StorageUnavailableError if no URL can be signed.
     """
-    state, layout, suggested, check, undone, files = _load_import(caller, import_id)
+    state, layout, suggested, check, undone, files, stored_paths = _load_import(caller, import_id)
     columns = _build_columns(layout)
     urls = _report_urls(state, has_columns=columns is not None)
     checked = describe_check(check)
@@ -132,21 +132,26 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
         columns=columns,
         suggested_profiles=suggested,
         reports=urls,
-        files=files if isinstance(files, FileFigures) else None,
-        stored_paths=files if isinstance(files, StoredPaths) else None,
+        files=files,
+        stored_paths=stored_paths,
         pages=read_page_figures(import_id) if layout and layout.image_format else None,
         check=checked,
         waits_for_undo_of=undone,
     )
 
 
-_Figures: TypeAlias = FileFigures | StoredPaths | None
-
-
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def _load_import(
     caller: Caller, import_id: int
-) -> tuple[ImportState, Layout | None, list[ProfileUse], ImportChecks | None, int | None, _Figures]:
+) -> tuple[
+    ImportState,
+    Layout | None,
+    list[ProfileUse],
+    ImportChecks | None,
+    int | None,
+    FileFigures | None,
+    StoredPaths | None,
+]:
     with session() as reading:
         state, stored = _read_import(reading, caller, import_id)
         layout = Layout.from_json(stored) if stored else None
@@ -154,7 +159,8 @@ def _load_import(
         is_split = state.status is not ImportStatus.SPLITTING
         undone = None if is_split else reading.execute(_FIND_UNDO, {"import_id": import_id}).scalar()
         files = read_file_figures(reading, import_id, layout.names, layout.fields) if layout else None
-        return state, layout, suggested, reading.get(ImportChecks, import_id), undone, files
+        checked = reading.get(ImportChecks, import_id)
+        return state, layout, suggested, checked, undone, files, read_stored_paths(reading, import_id)
 
 
 def _build_columns(layout: Layout | None) -> list[ImportColumn] | None:

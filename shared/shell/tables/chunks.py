@@ -61,6 +61,12 @@ class ImportChunks(Base):
     import_digest: Mapped[bytes | None] = mapped_column(
         BINARY(32), comment="The same of the import after the check, with which it is compared; NULL before"
     )
+    named_natives: Mapped[int] = mapped_column(
+        Integer, server_default="0", comment="New and changed exhibits with a native_path, if the file is of no volume"
+    )
+    named_texts: Mapped[int] = mapped_column(
+        Integer, server_default="0", comment="New and changed exhibits with a text_path, if the file is of no volume"
+    )
 
 
 class ImportUnchanged(Base):

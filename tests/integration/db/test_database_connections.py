@@ -98,7 +98,9 @@ def test_an_address_that_asks_for_three_byte_characters_gets_four(database: Data
 
 def test_a_connection_in_another_character_set_is_refused(database: Database) -> None:
     url = database.url
-    raw = pymysql.connect(host=url.host, port=url.port or 3306, user=url.username, charset="latin1")
+    raw = pymysql.connect(
+        host=url.host, port=url.port or 3306, user=url.username, password=url.password or "", charset="latin1"
+    )
     with raw, pytest.raises(DatabaseUnavailableError, match="character set is latin1, not utf8mb4"):
         db_session.refuse_unsafe_server(raw, None)
 

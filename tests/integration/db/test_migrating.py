@@ -27,7 +27,7 @@ from tests.support.world import Context
 
 pytestmark = pytest.mark.slow
 
-HEAD = "0023"
+HEAD = "0024"
 ADD_COLUMN = "op.execute('ALTER TABLE cases ADD COLUMN note VARCHAR(10)')"
 Folder = Callable[[str], Path]
 

@@ -28,7 +28,7 @@ from shell.imports.check_results import FindingRow, build_finding, write_facts, 
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.imports.chunks.comparison import CaseComparison
-from shell.imports.chunks.file_links import write_counts, write_named_counts
+from shell.imports.chunks.file_links import count_named_files, write_counts
 from shell.imports.chunks.overlay_rows import compare_overlay
 from shell.imports.chunks.results import RowResults, list_occurrences
 from shell.imports.chunks.writer import WriteResult, find_result, lock_chunk
@@ -59,9 +59,8 @@ def check_chunk(chunk_input: ChunkInput) -> WriteResult:
             write_facts(transaction, chunk.import_id, chunk.chunk_no, pack_facts(facts))
             if chunk_input.files is not None:
                 write_counts(transaction, chunk, chunk_input.layout, chunk_input.files, results)
-            else:
-                write_named_counts(transaction, chunk, chunk_input.layout, results)
-            outcome = ChunkOutcome(ChunkStatus.DONE, _count(results), digest=results.compute_digest())
+            counts = _count(chunk_input, results)
+            outcome = ChunkOutcome(ChunkStatus.DONE, counts, digest=results.compute_digest())
             complete_chunk(transaction, chunk_input.import_record, chunk.chunk_no, outcome)
     except ImportNotRunningError as stopped:
         return WriteResult(stopped.status)
@@ -130,6 +129,11 @@ def _build_finding(import_id: int, row: StorableRow, seq: int, found: RowError |
     )
 
 
-def _count(results: RowResults) -> Counts:
+def _count(chunk_input: ChunkInput, results: RowResults) -> Counts:
     warnings = sum(len(row.changes) for row in results.list_accepted())
-    return Counts(len(results.inserted), len(results.unchanged), len(results.updated), len(results.rejected), warnings)
+    named = count_named_files(chunk_input.layout, results) if chunk_input.files is None else {}
+    return Counts(
+        *(len(results.inserted), len(results.unchanged), len(results.updated)),
+        *(len(results.rejected), warnings),
+        **named,
+    )

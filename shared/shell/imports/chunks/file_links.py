@@ -170,13 +170,11 @@ def write_counts(
     store_counts(transaction, chunk, counts, numbers, documents if documents or is_compared else None)
 
 
-def write_named_counts(transaction: Session, chunk: ImportChunks, layout: Layout, results: RowResults) -> None:
+def count_named_files(layout: Layout, results: RowResults) -> dict[str, int]:
     """Count the rows that name files of no volume: their paths are stored, and no file is linked."""
-    kinds = [kind for kind, name in PATH_FIELDS.items() if name in layout.fields]
-    if kinds:
-        rows = [row for row, _ in (*results.inserted, *results.updated)]
-        counts = {f"{kind.value}s_named": sum(bool(row.values[_PLACES[kind]]) for row in rows) for kind in kinds}
-        store_counts(transaction, chunk, counts, ())
+    rows = [row for row, _ in (*results.inserted, *results.updated)]
+    places = {kind: _PLACES[kind] for kind, name in PATH_FIELDS.items() if name in layout.fields}
+    return {f"named_{kind.value}s": sum(bool(row.values[place]) for row in rows) for kind, place in places.items()}
 
 
 def _list_documents(results: RowResults) -> Iterator[NamedDocument]:

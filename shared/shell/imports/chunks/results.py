@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy.orm import Session
@@ -70,9 +70,17 @@ class RowResults:
 
 
 def write_results(
-    transaction: Session, tenant_id: str, chunk: ImportChunks, layout: Layout, results: RowResults
+    transaction: Session,
+    tenant_id: str,
+    chunk: ImportChunks,
+    layout: Layout,
+    results: RowResults,
+    named_files: Mapping[str, int],
 ) -> ChunkOutcome:
-    """Write the rejections, warnings and name occurrences; return the chunk's outcome with its counts and events."""
+    """Write the rejections, warnings and name occurrences; return the chunk's outcome with its counts and events.
+
+    `named_files` are the counts of `count_named_files`.
+    """
     rows = results.list_accepted()
     warnings = [_build_warning(chunk, row, seq, change) for row in rows for seq, change in enumerate(row.changes)]
     rejections = list(_build_rejections(chunk, layout, results.rejected))
@@ -84,6 +92,7 @@ def write_results(
     counts = Counts(
         *(len(results.inserted), len(results.unchanged), len(results.updated)),
         *(len(results.rejected), len(warnings)),
+        **named_files,
     )
     digest = None if chunk.check_digest is None else results.compute_digest()
     return ChunkOutcome(ChunkStatus.DONE, counts, list(_build_events(tenant_id, chunk, rows)), digest)

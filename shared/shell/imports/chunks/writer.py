@@ -28,7 +28,7 @@ from shell.imports.chunks.exhibit_store import (
     insert_links,
     prepare_exhibits,
 )
-from shell.imports.chunks.file_links import write_links, write_named_counts
+from shell.imports.chunks.file_links import count_named_files, write_links
 from shell.imports.chunks.overlay_writer import OverlayWriter
 from shell.imports.chunks.results import RowResults, write_results
 from shell.imports.completion import ChunkOutcome, Counts, complete_chunk
@@ -152,12 +152,13 @@ class ChunkWriter:
         for kind in NAME_KINDS:
             links = build_links(self._input, kind, results.inserted)
             insert_links(transaction, kind, links, self.import_record.user_id)
-        if self._input.files is not None:
+        named: Mapping[str, int] = {}
+        if self._input.files is None:
+            named = count_named_files(self.layout, results)
+        else:
             place, relinks = (self.import_record, self.chunk, self.layout), self.layout.load_mode.is_overlay
             write_links(transaction, *place, self._input.files, results, with_unchanged=relinks)
-        else:
-            write_named_counts(transaction, self.chunk, self.layout, results)
-        return write_results(transaction, self.import_record.tenant_id, self.chunk, self.layout, results)
+        return write_results(transaction, self.import_record.tenant_id, self.chunk, self.layout, results, named)
 
     def _insert_exhibits(
         self, transaction: Session, results: RowResults, new: NewExhibits, rows: Sequence[StorableRow]

@@ -21,7 +21,10 @@ _WHOLE = (UNREFERENCED, OF_REJECTED_ROWS)
 _FILES = ("natives_linked", "natives_missing", "texts_linked", "texts_missing")
 _HASHES = ("hash_mismatches", "hashes_compared")
 # Of load files that are not of a volume.
-_NAMED = ("natives_named", "texts_named")
+_NAMED = text(
+    "SELECT COALESCE(SUM(named_natives), 0) AS natives, COALESCE(SUM(named_texts), 0) AS texts FROM import_chunks "
+    "WHERE import_id = :import_id"
+)
 # The names of the API by those of the stored counts.
 _PAGES = {
     "lines": "lines_seen",
@@ -50,19 +53,16 @@ def read_page_figures(import_id: int) -> PageCounts:
 
 def read_file_figures(
     reading: Session, import_id: int, names: Sequence[str], fields: Sequence[str | None]
-) -> FileFigures | StoredPaths | None:
-    """Return what an import found of its volume's files, or how many paths without a volume it stored.
+) -> FileFigures | None:
+    """Return what an import found of its volume's files; None for one that is not of a volume, or has no chunk yet.
 
-    None before its first chunk is done, and without a path. `names` are the columns of the load file, and `fields`
+    `names` are the columns of the load file, and `fields`
     those that they feed.
     """
     columns = list_uncompared(names, fields)
-    sums = _build_sums((*_FILES, *_HASHES, *_WHOLE, *_NAMED, *columns))
+    sums = _build_sums((*_FILES, *_HASHES, *_WHOLE, *columns))
     found = reading.execute(sums, {"import_id": import_id}).one()._mapping
     counts = {name: int(value or 0) for name, value in found.items()}
-    if any(found[name] is not None for name in _NAMED):
-        named = StoredPaths(natives=counts["natives_named"], texts=counts["texts_named"])
-        return named if named.natives or named.texts else None
     if not counts["chunks"]:
         return None
     return FileFigures(
@@ -77,6 +77,12 @@ def read_file_figures(
             if counts[name]
         ],
     )
+
+
+def read_stored_paths(reading: Session, import_id: int) -> StoredPaths | None:
+    """Return how many documents an import without a volume gave the path of a file; None if it gave none a path."""
+    found = reading.execute(_NAMED, {"import_id": import_id}).one()
+    return StoredPaths(natives=int(found.natives), texts=int(found.texts)) if any(found) else None
 
 
 def _read_whole(sums: RowMapping, name: str) -> int | None:
