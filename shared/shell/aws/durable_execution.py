@@ -17,6 +17,7 @@ from aws_durable_execution_sdk_python.retries import RetryDecision
 
 from core.errors import ConflictError, ExhibitIngestError, InvalidInputError, SagaStepError, UnavailableError
 from core.saga import SagaContext, SagaEvent
+from shell.aws.key_refusals import KeyRefusedError
 from shell.deadline import invocation_deadline
 from shell.observability import log_failure
 
@@ -84,7 +85,9 @@ def redact_error(error: Exception) -> Exception:
     """
     if not isinstance(error, ExhibitIngestError):
         return _CheckpointError(f"unexpected {type(error).__name__}; see the function's log")
-    if isinstance(error, UnavailableError) or (isinstance(error, ConflictError) and error.retryable):
+    # A key that is off for a while must not cost Bates numbers; its alarm goes off at once.
+    is_waited_for = isinstance(error, (UnavailableError, KeyRefusedError))
+    if is_waited_for or (isinstance(error, ConflictError) and error.retryable):
         return _TransientError(str(error))
     if isinstance(error, (InvalidInputError, ConflictError)):
         return _PermanentError(str(error))

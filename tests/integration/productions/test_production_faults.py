@@ -12,6 +12,7 @@ import pytest
 from core.errors import StorageUnavailableError
 from shell.aws import clients
 from shell.aws.durable_execution import ATTEMPTS, decide_retry, redact_error
+from shell.aws.key_refusals import KeyRefusedError
 from shell.settings import settings
 from tests.support.production_faults import (
     BACKWARD,
@@ -138,9 +139,13 @@ def test_what_stays_unavailable_is_given_up_after_so_many_attempts(world: World)
     assert faulty.tried[Point("copy:2")] == faulty.tried[Point("undo copy")] == MOST
 
 
-def test_the_waits_for_what_is_unavailable_make_a_day_and_some_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [StorageUnavailableError(), KeyRefusedError()], ids=["unavailable", "no key"])
+def test_the_waits_for_what_can_come_back_make_a_day_and_some_minutes(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """Given up earlier, a key that is off for a minute would cost a production its numbers."""
     monkeypatch.undo()
-    waits = [decide_retry(redact_error(StorageUnavailableError()), attempt) for attempt in range(1, ATTEMPTS + 1)]
+    waits = [decide_retry(redact_error(error), attempt) for attempt in range(1, ATTEMPTS + 1)]
     assert [wait.should_retry for wait in waits] == [True] * (ATTEMPTS - 1) + [False]
     assert 0 < sum(wait.delay_seconds for wait in waits[:-1]) - 86_400 < 3_600
 
