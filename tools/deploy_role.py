@@ -19,6 +19,7 @@ from typing import Any
 import yaml
 
 from tools.check_template import REGION, transform
+from tools.stack_names import LONGEST_STACK_NAME
 
 _ROOT = Path(__file__).parents[1]
 TARGET = _ROOT / "deploy-role.yaml"
@@ -202,7 +203,7 @@ _PROVIDER = {
 _PARAMETERS = {
     "StackName": {
         "Type": "String",
-        "AllowedPattern": "[a-z][a-z0-9-]{0,25}",
+        "AllowedPattern": f"[a-z][a-z0-9-]{{0,{LONGEST_STACK_NAME - 1}}}",
         "Description": "Name of the stack that the role deploys, such as exhibit-ingest-staging.",
     },
     "Repository": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from cfnlint.api import lint_file
 
 from tests.unit.template.conftest import ROOT, Deployed, deployed_with, listed
 from tools.deploy_role import LEFT_OUT, POLICY_CHARACTERS, TARGET, list_actions, list_kinds, render
+from tools.stack_names import LONGEST_STACK_NAME
 
 TEMPLATE: dict[str, Any] = yaml.safe_load(TARGET.read_text(encoding="utf-8"))
 ISSUER = "token.actions.githubusercontent.com"
@@ -105,6 +107,21 @@ def test_one_environment_of_one_repository_gets_the_role(provider: str) -> None:
     # A wildcard would let every branch in.
     subject = {"Fn::Sub": "repo:${Repository}:environment:${Environment}"}
     assert trust["Condition"] == {"StringEquals": {f"{ISSUER}:aud": "sts.amazonaws.com", f"{ISSUER}:sub": subject}}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "fits"),
+    [
+        ("StackName", "a" * LONGEST_STACK_NAME, True),
+        ("StackName", "a" * (LONGEST_STACK_NAME + 1), False),
+        ("Repository", "firm/exhibit-ingest", True),
+        # The subject of GitHub's tokens for a repository that was made, renamed or transferred since the summer of 2026.
+        ("Repository", "firm@123456/exhibit-ingest@456789", True),
+        ("Repository", "firm/*", False),
+    ],
+)
+def test_a_parameter_takes_what_can_be_deployed(parameter: str, value: str, fits: bool) -> None:
+    assert bool(re.fullmatch(TEMPLATE["Parameters"][parameter]["AllowedPattern"], value)) == fits
 
 
 def test_the_linter_finds_nothing_in_it() -> None:
