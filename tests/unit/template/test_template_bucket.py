@@ -43,8 +43,7 @@ def test_the_longest_stack_name_fits_into_a_buckets_in_the_longest_region() -> N
 
 def test_a_role_whose_name_cloudformation_cuts_begins_with_the_longest_stack_name() -> None:
     """Of 64 characters, 13 are random with their hyphen; the stack's name and the logical id share the others."""
-    kept = (64 - 13 - 1) // 2
-    assert LONGEST_STACK_NAME == kept
+    assert LONGEST_STACK_NAME <= (64 - 13 - 1) // 2
 
 
 @pytest.mark.parametrize("name", ["exhibit-ingest", "exhibit-ingest-staging", "a" * LONGEST_STACK_NAME, "x1-2"])

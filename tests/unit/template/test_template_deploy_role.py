@@ -115,7 +115,7 @@ def test_one_environment_of_one_repository_gets_the_role(provider: str) -> None:
         ("StackName", "a" * LONGEST_STACK_NAME, True),
         ("StackName", "a" * (LONGEST_STACK_NAME + 1), False),
         ("Repository", "firm/exhibit-ingest", True),
-        # The subject of GitHub's tokens for a repository that was made, renamed or transferred since the summer of 2026.
+        # The subject of GitHub's tokens for a repository made, renamed or transferred since mid-2026.
         ("Repository", "firm@123456/exhibit-ingest@456789", True),
         ("Repository", "firm/*", False),
     ],
