@@ -19,6 +19,7 @@ from typing import Any
 import yaml
 
 from tools.check_template import REGION, transform
+from tools.stack_names import LONGEST_STACK_NAME
 
 _ROOT = Path(__file__).parents[1]
 TARGET = _ROOT / "deploy-role.yaml"
@@ -47,12 +48,18 @@ _ARTIFACT_CALLS = _name("s3", "GetBucketLocation GetObject GetObjectVersion PutO
 _TEST_CALLS = _name(
     "cognito-idp", "AdminAddUserToGroup AdminCreateUser AdminDeleteUser AdminInitiateAuth AdminSetUserPassword"
 )
-# CloudFormation invokes the function of a custom resource, and asks EC2 for Fn::GetAZs; no schema says so.
+# CloudFormation invokes the function of a custom resource, and asks EC2 for Fn::GetAZs; no schema says so. Nor that
+# endpoints with private names need Route 53 (Service Authorization Reference, Amazon EC2, dependent actions of
+# CreateVpcEndpoint).
 _OTHER_CALLS = [
     *_name("cloudformation", "GetTemplateSummary ValidateTemplate"),
     *_name("ec2", "DescribeAccountAttributes DescribeAvailabilityZones"),
     "lambda:InvokeFunction",
+    *_name("route53", "AssociateVPCWithHostedZone DisassociateVPCFromHostedZone"),
 ]
+# Actions of the registry that cfn-lint's list of IAM's lacks, and that services check, or may: a stage with tags needs
+# apigateway:TagResource (aws-amplify/amplify-cli, issue 12316). IAM accepts actions that it does not know.
+UNLISTED = {*_name("apigateway", "TagResource UntagResource"), "lambda:AssociateRuntimeAlias"}
 
 _NOTHING = {"Ref": "AWS::NoValue"}
 
@@ -66,20 +73,24 @@ def list_kinds() -> frozenset[str]:
 
 
 def list_actions(kind: str) -> set[str]:
-    """Return the actions that CloudFormation's registry names for a type: its handlers', and those for tags."""
+    """Return the actions of IAM that a type needs; `list_named` has what is left out too."""
+    return {each for each in list_named(kind) if each not in LEFT_OUT and _is_action(each)}
+
+
+def list_named(kind: str) -> set[str]:
+    """Return what CloudFormation's registry names for a type: the actions of its handlers, and those for tags."""
     from cfnlint.schema.manager import ProviderSchemaManager
 
     schema = ProviderSchemaManager().get_resource_schema(REGION, kind).schema
     handlers = [schema.get("handlers", {}).get(name, {}) for name in ("create", "read", "update", "delete")]
-    found = {action for each in [*handlers, schema.get("tagging", {})] for action in each.get("permissions", [])}
-    return {each for each in found if each not in LEFT_OUT and _is_action(each)}
+    return {action for each in [*handlers, schema.get("tagging", {})] for action in each.get("permissions", [])}
 
 
 def _is_action(text: str) -> bool:
     """Return whether IAM has this action, of a service that is used; the registry also names calls of APIs."""
     service, _, action = text.partition(":")
     known = _load_services().get(service.lower(), {}).get("Actions", [])
-    return service not in UNUSED and action.lower() in known
+    return service not in UNUSED and (text in UNLISTED or action.lower() in known)
 
 
 @cache
@@ -202,13 +213,16 @@ _PROVIDER = {
 _PARAMETERS = {
     "StackName": {
         "Type": "String",
-        "AllowedPattern": "[a-z][a-z0-9-]{0,25}",
+        "AllowedPattern": f"[a-z][a-z0-9-]{{0,{LONGEST_STACK_NAME - 1}}}",
         "Description": "Name of the stack that the role deploys, such as exhibit-ingest-staging.",
     },
     "Repository": {
         "Type": "String",
         "AllowedPattern": "[^/*]+/[^/*]+",
-        "Description": "GitHub's <owner>/<repository>.",
+        "Description": (
+            "GitHub's <owner>/<repository>; <owner>@<id>/<repository>@<id> for one that was created, renamed or "
+            "transferred since mid-2026 (docs/operations.md, Deploy from GitHub, says how to read it)."
+        ),
     },
     "Environment": {
         "Type": "String",

@@ -4,7 +4,7 @@ A deployed function verifies the certificate of the database with them and refus
 over verified TLS; every certificate must be one of Amazon RDS's own authorities, and all of them must be readable.
 
 usage: python -m tools.rds_authorities [download | none | FILE]
-  download   from Amazon, unless the layer has them already; those are checked again
+  download   from Amazon, unless the layer has them already; those are checked again, and refused after 90 days
   FILE       a copy of Amazon's global-bundle.pem
   none       build without: the functions cannot connect to Aurora, for builds that are not deployed
 
@@ -13,8 +13,10 @@ exit status: 0 done; 1 they could not be read
 
 from __future__ import annotations
 
+import hashlib
 import ssl
 import sys
+import time
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +24,7 @@ from pathlib import Path
 LAYER_FILE = Path(__file__).resolve().parents[1] / "layers" / "dependencies" / "rds-authorities.pem"
 # "Using SSL/TLS to encrypt a connection to a DB cluster" in the Aurora user guide.
 ADDRESS = "https://truststore.pki.rds.amazonaws.com/global/global-bundle.pem"
-_TIMEOUT_S, _MAX_BYTES = 20, 5_000_000
+_TIMEOUT_S, _MAX_BYTES, _MAX_DAYS = 20, 5_000_000, 90
 
 
 class AuthoritiesError(Exception):
@@ -37,10 +39,13 @@ def main(arguments: Sequence[str], layer_file: Path = LAYER_FILE) -> int:
             layer_file.unlink(missing_ok=True)
             print("Building without the authorities of Amazon RDS: do not deploy this, its functions cannot connect.")
             return 0
-        pem = _read_bundle(source, layer_file)
+        is_kept = source == "download" and layer_file.exists()
+        pem = _read_kept(layer_file) if is_kept else _read_bundle(source)
         count = check_bundle(pem)
-        layer_file.write_text(pem, encoding="ascii")
-        print(f"The layer has {count} certificate authorities of Amazon RDS.")
+        if not is_kept:
+            layer_file.write_text(pem, encoding="ascii")
+        digest = hashlib.sha256(pem.encode("ascii")).hexdigest()
+        print(f"The layer has {count} certificate authorities of Amazon RDS (SHA-256 {digest}).")
     except (AuthoritiesError, OSError, UnicodeError) as error:
         print(f"The certificate authorities of Amazon RDS could not be read: {error}", file=sys.stderr)
         print("Download global-bundle.pem elsewhere and use make build RDS_AUTHORITIES=<file>;", file=sys.stderr)
@@ -49,10 +54,15 @@ def main(arguments: Sequence[str], layer_file: Path = LAYER_FILE) -> int:
     return 0
 
 
-def _read_bundle(source: str, layer_file: Path) -> str:
-    if source == "download" and not layer_file.exists():
-        return _download()
-    return (layer_file if source == "download" else Path(source)).read_text(encoding="ascii")
+def _read_bundle(source: str) -> str:
+    return _download() if source == "download" else Path(source).read_text(encoding="ascii")
+
+
+def _read_kept(layer_file: Path) -> str:
+    """Return the bundle of an earlier build; Amazon adds authorities before it uses them."""
+    if (days := (time.time() - layer_file.stat().st_mtime) // 86_400) > _MAX_DAYS:
+        raise AuthoritiesError(f"{layer_file} is {days:.0f} days old. Delete it: the next build downloads a newer one")
+    return layer_file.read_text(encoding="ascii")
 
 
 def check_bundle(pem: str) -> int:

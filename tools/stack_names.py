@@ -1,13 +1,14 @@
-"""Names that a stack can have: its name is part of those of the bucket, the proxy and the log groups."""
+"""Names that a stack can have: its name is part of those of the bucket, the proxy, the roles and the log groups."""
 
 from __future__ import annotations
 
 import re
 
-# A bucket's name has at most 63 characters (Amazon S3 User Guide, "General purpose bucket naming rules"); that of the
-# stack's ends with -<account>-<region>-evidence, which are 37 in the regions with the longest names, such as
-# ap-southeast-1.
-LONGEST_STACK_NAME = 26
+# CloudFormation cuts the names that it makes of roles to 64 characters, and keeps 25 of the stack's name: of a longer
+# one, a role's name would not begin with <stack>-, by which deploy-role.yaml knows it. The bucket would have room for
+# 26: a bucket's name has at most 63 characters (Amazon S3 User Guide, "General purpose bucket naming rules"), and
+# -<account>-<region>-evidence are 37 in the regions with the longest names, such as ap-southeast-1.
+LONGEST_STACK_NAME = 25
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 

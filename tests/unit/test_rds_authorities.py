@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,21 @@ def test_a_copy_is_put_into_the_layer_and_kept(
     bundle.unlink()
     assert main(["download"], layer) == 0, "what is there is not downloaded again"
     assert check_bundle(layer.read_text()) == 2
+
+
+def test_what_the_layer_has_is_refused_once_it_is_old(
+    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    layer = tmp_path / "rds-authorities.pem"
+    main([str(bundle)], layer)
+    written = layer.stat().st_mtime
+    for days, status in ((89, 0), (89, 0), (92, 1)):
+        os.utime(layer, (written, written - days * 86_400))
+        assert main(["download"], layer) == status
+        assert layer.stat().st_mtime < written, "a build does not make it younger"
+    said = capsys.readouterr()
+    assert hashlib.sha256(bundle.read_bytes()).hexdigest() in said.out
+    assert "92 days old. Delete it" in said.err
 
 
 def test_what_the_layer_has_is_checked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from tools.deploy.protection import Loss, build_policy, find_losses
-from tools.deploy.stack import Stack
+from tools.deploy.stack import Stack, State
 from tools.stack_names import explain_stack_name
 
 _ROOT = Path(__file__).parents[2]
+_CONFIG = _ROOT / "samconfig.toml"
 _DESCRIPTION = """\
 Runs `sam deploy` for an environment, and keeps what holds data: it refuses a deployment that would replace or remove
 the database, the bucket, the key, the user pool or the backup vault, unless --replace names them, and sets the stack
@@ -29,6 +31,9 @@ _ADVICE = (
     "Nothing was changed. Undo the change of the parameter or the template, or, if you mean it (docs/operations.md, "
     "Restore), repeat the command with "
 )
+_FAILED_AT_FIRST = "the first deployment failed: delete the stack (sam delete), then deploy again."
+# SAM waits for 60 minutes, and CloudFormation goes on after that; what replaces a database can take longer. In minutes.
+_LONG_WAIT = ("--max-wait-duration", "240")
 
 Sam: TypeAlias = Callable[[Sequence[str]], int]
 
@@ -45,7 +50,11 @@ def deploy(stack: Stack, options: Sequence[str], replace: Sequence[str], sam: Sa
     The stack policy is set before and after: before, so that it holds for this deployment; after, because a new stack
     can have none before, and because `replace` lifts it for the time of the deployment.
     """
-    if not stack.exists():
+    state = stack.read_state()
+    if state is State.NEVER_CREATED:
+        print(f"Not deployed: {_FAILED_AT_FIRST}", file=sys.stderr)
+        return 1
+    if state is State.MISSING:
         return _protect_after(stack, lambda: sam(options))
     stack.set_policy(build_policy())
     status, losses = _plan(stack, options, sam)
@@ -54,18 +63,36 @@ def deploy(stack: Stack, options: Sequence[str], replace: Sequence[str], sam: Sa
     if refusal := _refuse(losses, replace):
         print(refusal, file=sys.stderr)
         return 1
-    if losses:
-        stack.set_policy(build_policy({loss.kind for loss in losses}))
-    return _protect_after(stack, lambda: sam(options))
+    if not losses:
+        return _protect_after(stack, lambda: sam(options))
+    lifted = {loss.kind for loss in losses}
+    return _protect_after(stack, lambda: sam([*_LONG_WAIT, *options]), lifted)
 
 
-def _protect_after(stack: Stack, run: Callable[[], int]) -> int:
+def _protect_after(stack: Stack, run: Callable[[], int], lifted: Collection[str] = ()) -> int:
+    """Run a deployment, with the policy lifted for these types, and set the policy also if it is interrupted."""
+    previous = {each: signal.signal(each, _exit) for each in (signal.SIGTERM, signal.SIGHUP)}
     try:
+        if lifted:
+            stack.set_policy(build_policy(lifted))
         return run()
     finally:
-        # A deployment that never began leaves no stack.
-        if stack.exists():
+        _protect(stack)
+        for each, handler in previous.items():
+            signal.signal(each, handler)
+
+
+def _protect(stack: Stack) -> None:
+    # A deployment that never began leaves no stack.
+    match stack.read_state():
+        case State.CREATED:
             stack.set_policy(build_policy())
+        case State.NEVER_CREATED:
+            print(_FAILED_AT_FIRST[0].upper() + _FAILED_AT_FIRST[1:], file=sys.stderr)
+
+
+def _exit(number: int, _frame: object) -> NoReturn:
+    sys.exit(128 + number)
 
 
 def _plan(stack: Stack, options: Sequence[str], sam: Sam) -> tuple[int, list[Loss]]:
@@ -104,20 +131,26 @@ def main(arguments: Sequence[str], sam: Sam = run_sam) -> int:
         )
     if refusal := explain_stack_name(name):
         parser.error(refusal)
-    passed = [*_pass_on(given), *options]
+    if elsewhere := [each for each in options if each.startswith(("--config-file", "--config-env"))]:
+        parser.error(f"{elsewhere[0]} is not supported: this reads samconfig.toml, and the environment that is named.")
     try:
         session = boto3.Session(
             region_name=given.region or section.get("region"), profile_name=given.profile or section.get("profile")
         )
-        return deploy(Stack(session.client("cloudformation"), name), passed, given.replace.split(), sam)
+        client = session.client("cloudformation")
+        # SAM deploys the stack that is looked at here, however it reads its settings.
+        given.stack_name, given.region = name, client.meta.region_name
+        return deploy(Stack(client, name), [*_pass_on(given), *options], given.replace.split(), sam)
     except (BotoCoreError, ClientError) as error:
         print(f"Not deployed, or not protected: {error}", file=sys.stderr)
         return 1
 
 
 def _read_section(environment: str) -> dict[str, str]:
-    config = tomllib.loads((_ROOT / "samconfig.toml").read_text(encoding="utf-8"))
-    section: dict[str, str] = config.get(environment, {}).get("deploy", {}).get("parameters", {})
+    """Return the parameters of `sam deploy`, which SAM reads in [<environment>.global.parameters] too."""
+    config = tomllib.loads(_CONFIG.read_text(encoding="utf-8")).get(environment, {})
+    common, own = (config.get(name, {}).get("parameters", {}) for name in ("global", "deploy"))
+    section: dict[str, str] = common | own
     return section
 
 

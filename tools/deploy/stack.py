@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
+
+# Nothing can be done with such a stack but to delete it.
+_NEVER_CREATED = {"CREATE_FAILED", "ROLLBACK_IN_PROGRESS", "ROLLBACK_FAILED", "ROLLBACK_COMPLETE"}
+
+
+class State(Enum):
+    """What a deployment has to know of a stack."""
+
+    MISSING = auto()
+    CREATED = auto()
+    # Its first deployment failed.
+    NEVER_CREATED = auto()
 
 
 class Stack:
@@ -16,15 +29,18 @@ class Stack:
     def __init__(self, client: CloudFormationClient, name: str) -> None:
         self._client, self.name = client, name
 
-    def exists(self) -> bool:
-        """Return whether the stack has resources; one whose creation was only planned has none."""
+    def read_state(self) -> State:
+        """Return in what state the stack is; one whose creation was only planned is missing."""
         try:
             (described,) = self._client.describe_stacks(StackName=self.name)["Stacks"]
         except ClientError as error:
             if "does not exist" in error.response["Error"]["Message"]:
-                return False
+                return State.MISSING
             raise
-        return described["StackStatus"] != "REVIEW_IN_PROGRESS"
+        status = described["StackStatus"]
+        if status == "REVIEW_IN_PROGRESS":
+            return State.MISSING
+        return State.NEVER_CREATED if status in _NEVER_CREATED else State.CREATED
 
     def list_change_sets(self) -> set[str]:
         """Return the ids of the change sets that can be executed."""

@@ -209,11 +209,20 @@ def test_what_reports_a_lost_key_does_not_need_it(deployed: Deployed) -> None:
         assert target(deployed.resources[name]["Properties"]["AlarmActions"][0]) == "PageTopic", name
 
 
-def test_failed_backups_are_told_where_there_is_a_vault(transformed: dict[str, Any], plain: Deployed) -> None:
+def test_backups_that_are_not_made_are_told_where_there_is_a_vault(
+    transformed: dict[str, Any], plain: Deployed
+) -> None:
     assert "BackupsFailedAlarm" not in plain.resources
     alarm = deployed_with(transformed, {"BackupVaultDays": "30"}).resources["BackupsFailedAlarm"]["Properties"]
-    assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/Backup", "NumberOfBackupJobsFailed")
-    assert [target(each["Value"]) for each in alarm["Dimensions"]] == ["BackupVault"]
+    counted = metrics_of(alarm)
+    # A job that does not begin or end in time expires or is aborted; it does not fail.
+    ends = ("Failed", "Aborted", "Expired")
+    assert {each["MetricName"] for each in counted} == {f"NumberOfBackupJobs{end}" for end in ends}
+    assert {(each["Namespace"], target(each["Dimensions"][0]["Value"])) for each in counted} == {
+        ("AWS/Backup", "BackupVault")
+    }
+    summed = re.findall(r"FILL\((\w+), 0\)", alarm["Metrics"][0]["Expression"])
+    assert sorted(summed) == sorted(each["Id"] for each in alarm["Metrics"][1:])
 
 
 def test_the_storage_that_is_reported_is_the_parameters(deployed: Deployed) -> None:

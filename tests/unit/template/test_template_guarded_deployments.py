@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 from botocore.stub import Stubber
+from moto import mock_aws
 
 from tests.unit.template.conftest import ROOT, Deployed, deployed_with
 from tools.deploy.__main__ import deploy, main
 from tools.deploy.protection import build_policy, find_losses, list_protected
-from tools.deploy.stack import Stack
+from tools.deploy.stack import Stack, State
 
 NAME = "exhibit-ingest-prod"
 OPTIONS = ["--config-env", "prod"]
@@ -43,16 +46,16 @@ HARMLESS = [
 class FakeStack:
     """A stack of CloudFormation whose next change set has these changes; `sam` deploys it."""
 
-    def __init__(self, *changes: dict[str, Any], exists: bool = True, status: int = 0) -> None:
-        self.changes, self.status, self.is_there = changes, status, exists
+    def __init__(self, *changes: dict[str, Any], state: State = State.CREATED, status: int = 0) -> None:
+        self.changes, self.status, self.state = changes, status, state
         self.policy: set[str] = set()
         self.change_sets = {"an old one"}
         self.calls: list[list[str]] = []
         # The types that were protected at each deployment.
         self.protected: list[set[str]] = []
 
-    def exists(self) -> bool:
-        return self.is_there
+    def read_state(self) -> State:
+        return self.state
 
     def list_change_sets(self) -> set[str]:
         return set(self.change_sets)
@@ -65,7 +68,7 @@ class FakeStack:
         self.change_sets.remove(change_set)
 
     def set_policy(self, policy: str) -> None:
-        assert self.is_there, "a stack that does not exist has no policy"
+        assert self.state is State.CREATED, "another stack has no policy"
         self.policy = denied(policy)
 
     def sam(self, options: Sequence[str]) -> int:
@@ -74,7 +77,7 @@ class FakeStack:
             self.change_sets |= {"new"} if self.changes else set()
         else:
             self.protected.append(self.policy)
-            self.is_there = True
+            self.state = State.NEVER_CREATED if self.status and self.state is State.MISSING else State.CREATED
         return self.status
 
     def deploy(self, *replace: str) -> int:
@@ -123,7 +126,8 @@ def test_a_deployment_that_replaces_the_database_unasked_is_refused(capsys: pyte
 def test_what_is_asked_for_by_name_is_replaced_and_only_that_is_not_protected_meanwhile() -> None:
     stack = FakeStack(NEW_DATABASE)
     assert stack.deploy("DatabaseCluster") == 0
-    assert stack.calls == [PLAN, OPTIONS]
+    # CloudFormation goes on when SAM no longer waits; what the user says comes last, and counts.
+    assert stack.calls == [PLAN, ["--max-wait-duration", "240", *OPTIONS]]
     assert stack.protected == [ALL - {DATABASE}]
     assert stack.policy == ALL
 
@@ -152,22 +156,53 @@ def test_everything_else_is_deployed_under_the_whole_policy(changes: list[dict[s
 
 
 def test_a_first_deployment_has_no_policy_before_and_the_whole_one_after() -> None:
-    stack = FakeStack(exists=False)
+    stack = FakeStack(state=State.MISSING)
     assert stack.deploy() == 0
     assert (stack.calls, stack.protected, stack.policy) == ([OPTIONS], [set()], ALL)
 
 
-def test_a_plan_that_fails_ends_it_and_a_deployment_that_fails_is_protected_again() -> None:
+def test_a_stack_whose_first_deployment_failed_has_to_be_deleted(capsys: pytest.CaptureFixture[str]) -> None:
+    stack = FakeStack(state=State.MISSING, status=3)
+    assert stack.deploy() == 3, "the exit status of SAM"
+    assert "delete the stack (sam delete), then deploy again" in capsys.readouterr().err
+    assert stack.deploy() == 1
+    assert (stack.calls, stack.policy) == ([OPTIONS], set())
+    assert "delete the stack (sam delete), then deploy again" in capsys.readouterr().err
+
+
+def test_a_plan_that_fails_ends_it() -> None:
     stack = FakeStack(NEW_DATABASE, status=3)
     assert (stack.deploy("DatabaseCluster"), stack.calls, stack.policy) == (3, [PLAN], ALL)
+
+
+@pytest.fixture
+def unhandled() -> Iterator[None]:
+    """Signals that would end the tests are ignored."""
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    previous = {each: signal.signal(each, signal.SIG_IGN) for each in numbers}
+    yield
+    assert [signal.getsignal(each) for each in numbers] == [signal.SIG_IGN] * 2, "handlers are put back"
+    for each, handler in previous.items():
+        signal.signal(each, handler)
+
+
+@pytest.mark.usefixtures("unhandled")
+@pytest.mark.parametrize(
+    ("number", "ends_with"),
+    [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit), (signal.SIGHUP, SystemExit)],
+)
+def test_a_deployment_that_is_interrupted_is_protected_again(
+    number: signal.Signals, ends_with: type[BaseException]
+) -> None:
     stack = FakeStack(NEW_DATABASE)
 
     def interrupted(options: Sequence[str]) -> int:
         if "--no-execute-changeset" not in options:
-            raise KeyboardInterrupt
+            assert stack.policy == ALL - {DATABASE}
+            signal.raise_signal(number)
         return stack.sam(options)
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(ends_with):
         deploy(stack, OPTIONS, ["DatabaseCluster"], interrupted)  # type: ignore[arg-type]
     assert stack.policy == ALL
 
@@ -182,14 +217,18 @@ Use = Callable[..., Any]
 
 
 @pytest.mark.parametrize(
-    ("answer", "exists"),
+    ("answer", "state"),
     [
-        ({"StackStatus": "UPDATE_COMPLETE"}, True),
-        ({"StackStatus": "REVIEW_IN_PROGRESS"}, False),
-        (("ValidationError", f"Stack with id {NAME} does not exist"), False),
+        ({"StackStatus": "UPDATE_COMPLETE"}, State.CREATED),
+        ({"StackStatus": "UPDATE_ROLLBACK_COMPLETE"}, State.CREATED),
+        ({"StackStatus": "ROLLBACK_COMPLETE"}, State.NEVER_CREATED),
+        ({"StackStatus": "ROLLBACK_FAILED"}, State.NEVER_CREATED),
+        ({"StackStatus": "CREATE_FAILED"}, State.NEVER_CREATED),
+        ({"StackStatus": "REVIEW_IN_PROGRESS"}, State.MISSING),
+        (("ValidationError", f"Stack with id {NAME} does not exist"), State.MISSING),
     ],
 )
-def test_a_stack_is_there_if_it_has_resources(answer: Any, exists: bool) -> None:
+def test_a_stack_is_there_if_its_first_deployment_succeeded(answer: Any, state: State) -> None:
     client = boto3.client("cloudformation", **KEYS)  # type: ignore[call-overload]
     with Stubber(client) as stub:
         if isinstance(answer, tuple):
@@ -197,7 +236,7 @@ def test_a_stack_is_there_if_it_has_resources(answer: Any, exists: bool) -> None
         else:
             found = {"StackName": NAME, "CreationTime": "2026-11-26T00:00:00Z", **answer}
             stub.add_response("describe_stacks", {"Stacks": [found]}, {"StackName": NAME})
-        assert Stack(client, NAME).exists() == exists
+        assert Stack(client, NAME).read_state() is state
 
 
 def test_all_pages_of_change_sets_and_changes_are_read() -> None:
@@ -224,7 +263,9 @@ def test_all_pages_of_change_sets_and_changes_are_read() -> None:
     ("arguments", "said"),
     [
         (["production"], "samconfig.toml has no stack_name for production"),
-        (["prod", "--stack-name", "exhibit-ingest-of-the-whole-firm"], "it can have 26"),
+        (["prod", "--config-file", "other.toml"], "--config-file is not supported"),
+        (["prod", "--config-env=dev"], "--config-env=dev is not supported"),
+        (["prod", "--stack-name", "exhibit-ingest-of-the-whole-firm"], "it can have 25"),
     ],
 )
 def test_wrong_usage_ends_before_aws_is_asked(
@@ -233,6 +274,35 @@ def test_wrong_usage_ends_before_aws_is_asked(
     with pytest.raises(SystemExit) as ended:
         main(arguments, sam=lambda _options: pytest.fail("deployed"))
     assert (ended.value.code, said in capsys.readouterr().err) == (2, True)
+
+
+@mock_aws
+@pytest.mark.parametrize("environment", ["x", "y"])
+def test_sam_deploys_the_stack_that_is_looked_at(
+    environment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SAM reads the section `global` too, into which --guided moves what all commands have in common."""
+    config = tmp_path / "samconfig.toml"
+    config.write_text(
+        f'[x.global.parameters]\nregion = "eu-west-1"\nstack_name = "{NAME}"\n'
+        '[y.global.parameters]\nregion = "eu-west-1"\nstack_name = "common"\n'
+        f'[y.deploy.parameters]\nstack_name = "{NAME}"\n'
+    )
+    monkeypatch.setattr("tools.deploy.__main__._CONFIG", config)
+    client = boto3.client("cloudformation", **KEYS | {"region_name": "eu-west-1"})  # type: ignore[call-overload]
+    topic = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}
+    client.create_stack(StackName=NAME, TemplateBody=json.dumps(topic))
+    calls: list[list[str]] = []
+
+    def sam(options: Sequence[str]) -> int:
+        calls.append([*options])
+        return 0
+
+    assert main([environment, "--capabilities", "CAPABILITY_IAM"], sam) == 0
+    named = ["--config-env", environment, "--stack-name", NAME, "--region", "eu-west-1"]
+    given = [*named, "--capabilities", "CAPABILITY_IAM"]
+    assert calls == [[*given, "--no-execute-changeset", "--no-fail-on-empty-changeset"], given]
+    assert denied(client.get_stack_policy(StackName=NAME)["StackPolicyBody"]) == ALL
 
 
 def test_make_and_the_workflow_deploy_with_it() -> None:

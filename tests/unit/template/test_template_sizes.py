@@ -112,7 +112,7 @@ def test_what_an_evidence_room_may_need_is_made_only_where_it_is_chosen(
 
 
 def test_a_vault_that_stays_does_not_take_the_name_of_the_next_stacks(transformed: dict[str, Any]) -> None:
-    """A name has at most 50 characters, a stack's at most 26 (tools/stack_names.py), and the first part of an id 8."""
+    """A name has at most 50 characters, a stack's at most 25 (tools/stack_names.py), and the first part of an id 8."""
     (vault,) = deployed_with(transformed, {"BackupVaultDays": "30"}).of_type("AWS::Backup::BackupVault").values()
     stack_id = {"Fn::Select": [2, {"Fn::Split": ["/", {"Ref": "AWS::StackId"}]}]}
     part = {"Fn::Select": [0, {"Fn::Split": ["-", stack_id]}]}
