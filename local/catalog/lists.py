@@ -63,7 +63,7 @@ def list_imports(database_url: str, tenant: str, case: str, *, as_json: bool) ->
         shown = [_mark_check(row) for row in rows]
         _print("imports", iter(shown), IMPORT_COLUMNS, as_json)
         if any(row["phase"] == ImportPhase.CHECK for row in shown):
-            print("(in parentheses: what an import would do, by a check; nothing of it is in the case)")
+            print("(Numbers in parentheses are from a check: nothing was imported.)")
 
 
 def _mark_check(row: dict[str, Any]) -> dict[str, Any]:

@@ -215,7 +215,7 @@ def list_stored_paths(result: ImportResult) -> Iterator[str]:
 
 
 def list_unreferenced(result: ImportResult) -> Iterator[str]:
-    """Yield the path of the list of files of the volume that only rejected rows, or nothing, names; if there are any."""
+    """Yield the path of the list of the volume's files that nothing or only rejected rows name, if there are any."""
     if result.reports.unreferenced:
         yield f"files that no imported row or page names: {result.reports.unreferenced}"
 
