@@ -102,14 +102,9 @@ def test_imports_that_relied_on_the_documents_are_named() -> None:
         {"importId": 9, "documents": 1_200, "atMost": True},
     )
     [advice] = lines(foundUnchangedBy=[exact, most])[1:]
-    assert (
-        "documents which the undo removed or changed: import 8 (1 document), import 9 (at most 1,200 doc"
-        in advice
-    )
+    assert "documents which the undo removed or changed: import 8 (1 document), import 9 (at most 1,200 doc" in advice
     [advice] = lines(foundUnchangedBy=[exact], dryRun=True)[1:-1]
-    assert (
-        "documents which the undo would remove or change: import 8 (1 document). Import their files" in advice
-    )
+    assert "documents which the undo would remove or change: import 8 (1 document). Import their files" in advice
 
 
 def test_imports_that_state_what_stays_and_imports_of_earlier_versions_are_named() -> None:
