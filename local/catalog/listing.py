@@ -5,7 +5,7 @@ Guaranteed: memory does not grow with the length of a list; pages follow keys, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -19,6 +19,7 @@ from local.catalog.application import build_caller
 from local.errors import UsageError
 from local.program import format_command
 from shell.exhibits import case_list
+from shell.exhibits import pages as exhibit_pages
 from shell.exhibits import queries as exhibit_queries
 from shell.imports import queries as import_queries
 
@@ -76,6 +77,11 @@ def iterate_history(tenant: str, case: str, control_number: str) -> Iterator[Exh
         return page.items, page.next
 
     return _iterate(list_page)
+
+
+def count_pages(tenant: str, page_sets: Collection[int]) -> dict[int, int]:
+    """Return the number of pages of those page sets of the tenant that there are."""
+    return exhibit_pages.count_pages(build_caller(tenant), sorted(page_sets)) if page_sets else {}
 
 
 def _build_query(values: Mapping[str, Any]) -> ExhibitQuery:

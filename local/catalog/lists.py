@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import NotFoundError
-from core.statuses import ImportPhase
 from local.catalog.application import application_on
-from local.catalog.change_rows import CHANGE_COLUMNS, describe_entry
-from local.catalog.listing import iterate_cases, iterate_documents, iterate_history, iterate_imports
+from local.catalog.change_rows import CHANGE_COLUMNS, describe_entry, list_page_sets
+from local.catalog.import_table import print_imports
+from local.catalog.listing import count_pages, iterate_cases, iterate_documents, iterate_history, iterate_imports
 from local.catalog.output import print_json, print_table, to_row, write_csv
 from local.errors import UsageError
 from local.program import format_command
@@ -28,9 +28,6 @@ IMPORT_FIELDS = {
         *("warnings", "started_at", "finished_at"),
     )
 }
-# A table on 140 columns has no room for more; --json has all.
-IMPORT_COLUMNS = {name.removesuffix("_seen"): name for name in IMPORT_FIELDS if name not in ("phase", "finished_at")}
-_COUNTS_OF_CHECKS = ("imported", "unchanged", "updated", "rejected", "warnings")
 DOCUMENT_FIELDS = {
     name: name
     for name in ("control_number", "bates_begin", "bates_end", "title", "file_name", "document_date", "version", "id")
@@ -51,25 +48,13 @@ def list_cases(database_url: str, tenant: str, *, as_json: bool) -> None:
 
 
 def list_imports(database_url: str, tenant: str, case: str, *, as_json: bool) -> None:
-    """Print the imports of a case, newest first. Raises UsageError for an unknown case, and LocalError.
-
-    In a table the counts of a check stand in parentheses, because no row of it is in the case.
-    """
+    """Print the imports of a case, newest first. Raises UsageError for an unknown case, and LocalError."""
     with application_on(database_url), _naming(case, tenant):
         rows = (to_row(each, IMPORT_FIELDS) for each in iterate_imports(tenant, case))
         if as_json:
             _print("imports", rows, IMPORT_FIELDS, as_json)
             return
-        shown = [_mark_check(row) for row in rows]
-        _print("imports", iter(shown), IMPORT_COLUMNS, as_json)
-        if any(row["phase"] == ImportPhase.CHECK for row in shown):
-            print("(in parentheses: what an import would do, by a check; nothing of it is in the case)")
-
-
-def _mark_check(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of a table, with the counts of a check in parentheses."""
-    marked = {name: f"({row[name]})" for name in _COUNTS_OF_CHECKS} if row["phase"] == ImportPhase.CHECK else {}
-    return {**row, "rows": row["rows_seen"], **marked}
+        print_imports(list(rows), sys.stdout)
 
 
 @contextmanager
@@ -141,6 +126,7 @@ def list_history(
             )
             return
         shown = list(islice(entries, limit or TABLE_ROWS))
-        print_table((row for each in shown for row in describe_entry(each)), CHANGE_COLUMNS, sys.stdout)
+        page_counts = count_pages(tenant, list_page_sets(shown))
+        print_table((row for each in shown for row in describe_entry(each, page_counts)), CHANGE_COLUMNS, sys.stdout)
         if next(entries, None) is not None:
             print(f"These are the last {len(shown):,} changes; there are more: add --limit or --json.")

@@ -20,8 +20,8 @@ from local.errors import LocalError
 
 _WIDTH_WITHOUT_TERMINAL = 140
 _NARROW = 130
-# Times, days, statuses and counts do not wrap; names, titles and values do.
-_WHOLE = re.compile(r"(_at|_date|rows|ed|warnings)$|^(id|version|status|action)$")
+# Times, days and versions do not wrap; names, titles and values do.
+_WHOLE = re.compile(r"(_at|_date)$|^(version|action)$")
 _FRACTION = re.compile(r"(?<=T\d\d:\d\d:\d\d)\.\d{6}Z$")
 
 
@@ -36,11 +36,17 @@ def _to_cell(value: Any) -> str:
     return "" if value is None else _FRACTION.sub("Z", str(value))
 
 
+def build_console(output: TextIO) -> Console:
+    """Return a console for tables, of 140 columns if the output is not a terminal."""
+    console = Console(file=output, highlight=False, emoji=False)
+    if console.is_terminal:
+        return console
+    return Console(file=output, highlight=False, emoji=False, width=_WIDTH_WITHOUT_TERMINAL)
+
+
 def print_table(rows: Iterable[Mapping[str, Any]], names: Sequence[str], output: TextIO) -> None:
     """Print rows as a table, on 140 columns if the output is not a terminal."""
-    console = Console(file=output, highlight=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(file=output, highlight=False, emoji=False, width=_WIDTH_WITHOUT_TERMINAL)
+    console = build_console(output)
     table = Table(box=box.SIMPLE)
     for name in names:
         # In a narrow terminal a column that cannot wrap would be cut.

@@ -17,7 +17,7 @@ from core.imports.check_updates import Updates, describe_rows
 from core.imports.column_report import ColumnReading
 from core.load_file.field_mapping import ORIGINAL_LINE
 from core.load_mode import Mode
-from local.cli.summary import ImportResult, build_console, list_advice, list_stored_paths
+from local.cli.summary import ImportResult, build_console, list_advice, list_stored_paths, list_unreferenced
 from local.exit_codes import DONE, FAILED, REJECTED
 from local.program import format_command
 
@@ -108,7 +108,8 @@ def _list_details(result: ImportResult, case: str, tenant: str, *, has_options: 
     found = list_findings(result)
     for each in found:
         where = f"from line {each.first_line}" if each.first_line else "whole file"
-        yield f"{each.severity.value} {each.code} {each.count:,}, {where}: {each.message}"
+        message = each.message.removeprefix(f"Line {each.first_line}: ")
+        yield f"{each.severity.value} {each.code} {each.count:,}, {where}: {message}"
     yield from list_advice(result)
     if any(each.code == Rejection.EXISTS_WITH_OTHER_VALUES for each in found) and result.mode in (None, Mode.APPEND):
         yield "If the values of the file are right, check and import it with --mode overlay, which changes documents"
@@ -123,8 +124,7 @@ def _list_details(result: ImportResult, case: str, tenant: str, *, has_options: 
         yield f"saved as profile {result.saved_profile.name!r}, version {result.saved_profile.version}"
     if result.reports.findings:
         yield f"all findings: {result.reports.findings}"
-    if result.reports.unreferenced:
-        yield f"files that nothing names: {result.reports.unreferenced}"
+    yield from list_unreferenced(result)
     if result.error is None:
         names = ["--case", case, *([] if tenant == "local" else ["--tenant", tenant])]
         advice = "Nothing was imported. To import" + ("" if judge_check(found) is CheckStatus.OK else " it as it is")

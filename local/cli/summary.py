@@ -151,7 +151,7 @@ def _list_details(result: ImportResult, case: str, tenant: str, all_results: Seq
     yield from list_stored_paths(result)
     if result.saved_profile:
         yield f"saved as profile {result.saved_profile.name!r}, version {result.saved_profile.version}"
-    if result.state and result.state.rejected and reports.rejected_rows:
+    if _has_rejected_rows(result):
         if result.codes.rejected:
             yield f"rejected: {_list_counts(result.codes.rejected)}"
         yield f"rejected rows: {reports.rejected_rows}"
@@ -161,19 +161,26 @@ def _list_details(result: ImportResult, case: str, tenant: str, all_results: Seq
         yield f"warnings: {_list_counts(result.codes.warnings) or result.state.warnings}"
         if reports.warnings:
             yield f"details: {reports.warnings}"
-    if reports.unreferenced:
-        yield f"files that nothing names: {reports.unreferenced}"
+    yield from list_unreferenced(result)
+
+
+def _has_rejected_rows(result: ImportResult) -> bool:
+    """Return whether the import has an error file with rows; a file without rejections has one with its header only."""
+    return bool(result.state and result.state.rejected and result.reports.rejected_rows)
 
 
 def _advise_rejected(
     result: ImportResult, case: str, tenant: str, all_results: Sequence[ImportResult]
 ) -> Iterator[str]:
     """Yield what to do with rejected rows; those of a volume come with the pages that were rejected without them."""
-    others = [each for each in all_results if each.source and each is not result and each.reports.rejected_rows]
+    others = [each for each in all_results if each.source and each is not result and _has_rejected_rows(each)]
     pages = [each.reports.rejected_rows for each in others if result.source and not result.pages and each.pages]
     reload = build_reload_command(result.reports, case, tenant, [path for path in pages if path])
     if result.pages and others:
-        yield "Fix these lines too before you run the command above, which imports both files"
+        if result.codes.rejected.keys() == {Rejection.PAGES_OF_REJECTED_ROW}:
+            yield "These lines need no correction: the command above imports them after the rows."
+        else:
+            yield "Correct these lines too, then run the command above: it imports both files."
         return
     yield f"Fix the rejected rows, then: {reload}"
     if Rejection.EXISTS_WITH_OTHER_VALUES in result.codes.rejected and result.mode in (None, Mode.APPEND):
@@ -200,18 +207,29 @@ def list_stored_paths(result: ImportResult) -> Iterator[str]:
     """Yield that rows name files of no volume, if some do."""
     if result.stored_paths:
         counted = result.stored_paths.items()
-        named = " and ".join(f"{count:,} {kind if count > 1 else kind[:-1]}" for kind, count in counted)
+        named = " and ".join(_count(count, kind.removesuffix("s")) for kind, count in counted)
         yield (
-            f"rows name {named}: the paths are stored, and no file is linked, because the load file was not imported"
-            " with its folder or zip. To link the files, import that folder or zip with --mode append_overlay"
+            f"rows name {named}: only the paths are stored. To link the files, import the folder or zip of this"
+            " production with --mode append_overlay"
         )
 
 
+def list_unreferenced(result: ImportResult) -> Iterator[str]:
+    """Yield the path of the list of the volume's files that nothing or only rejected rows name, if there are any."""
+    if result.reports.unreferenced:
+        yield f"files that no imported row or page names: {result.reports.unreferenced}"
+
+
 def _describe_pages(pages: Mapping[str, int]) -> str:
-    missing = f"; {pages['missing_images']:,} of them without their image" if pages["missing_images"] else ""
-    rejected = f"; {pages['rejected']:,} lines rejected" if pages["rejected"] else ""
-    had = f"{pages['documents']:,} documents of {pages['lines_seen']:,} lines"
-    return f"images: {had}, {pages['imported']:,} new pages{missing}{rejected}"
+    without = "its" if pages["missing_images"] == 1 else "their"
+    missing = f"; {_count(pages['missing_images'], 'page')} without {without} image" if pages["missing_images"] else ""
+    rejected = f"; {_count(pages['rejected'], 'line')} rejected" if pages["rejected"] else ""
+    had = f"{_count(pages['documents'], 'document')} of {_count(pages['lines_seen'], 'line')}"
+    return f"images: {had}, {_count(pages['imported'], 'new page')}{missing}{rejected}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _list_counts(counts: Mapping[str, int]) -> str:
@@ -232,11 +250,11 @@ def _build_table(results: Sequence[ImportResult]) -> Table:
     table.add_column("status")
     # Only an overlay updates.
     is_overlay = any(result.state and result.state.updated for result in results)
-    shown = [name for name in _TABLE_COUNTS if is_overlay or name != "updated"]
-    for name in shown:
+    names = [name for name in _TABLE_COUNTS if is_overlay or name != "updated"]
+    for name in names:
         table.add_column(name.removesuffix("_seen"), justify="right", no_wrap=True)
     for result in results:
-        counts = [getattr(result.state, name) if result.state else 0 for name in shown]
+        counts = [getattr(result.state, name) if result.state else 0 for name in names]
         status = result.status.replace("_", " ")
         cells = [result.file.name, status, *(f"{count:,}" for count in counts)]
         table.add_row(*map(Text, cells))

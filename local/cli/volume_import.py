@@ -191,19 +191,18 @@ class _VolumeImport:
 
 def _describe_sent(sent: str, *, kept: bool) -> str:
     if kept:
-        return f"{sent} are sent, and nothing is imported. Run the same command again: it goes on with the files left"
+        return f"{sent} were sent. Nothing was imported. Run the same command again to send the rest."
     return (
-        f"{sent} were sent, and nothing is imported. S3 on this machine ends with this command, so that the same"
-        f" command begins again; beside `{format_command('serve')}` it would go on"
+        f"{sent} were sent. Nothing was imported. Files are kept only while a stack runs: the next run sends them all"
+        f" again. To continue instead, run `{format_command('serve')}` in another terminal first."
     )
 
 
 def _describe_lost_files(volume: str) -> str:
     return (
-        f"The natives, texts and images of {volume} are not kept: S3 on this machine ended with this command. The"
-        " documents, and which files they have, stay in the database, but a production of them cannot copy the files."
-        f" To produce them, run `{format_command('serve')}` in another terminal, and import the volume again while it"
-        " runs, with --mode append_overlay."
+        f"The files of {volume} are not kept: they were in memory and are gone now that this command has ended. The"
+        " documents and their file names are in the database. To produce these documents, run"
+        f" `{format_command('serve')}` in another terminal, then run this import again with --mode append_overlay."
     )
 
 
@@ -235,6 +234,6 @@ def print_volume(outcome: VolumeOutcome, request: ImportRequest, settings: Mappi
         print_checks(outcome.results, request.case, request.tenant, sys.stdout, has_options=has_options)
     elif outcome.results:
         print_table(outcome.results, request.case, request.tenant, sys.stdout)
-    print_figures(outcome.figures, build_console(sys.stdout))
+    print_figures(outcome.figures, build_console(sys.stdout), is_check=request.is_check)
     if outcome.error:
         print(f"exhibit-ingest: error: {outcome.error}", file=sys.stderr)

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from core.errors import FileRefusedError
+from core.image_load_file.detection import SAMPLE_BYTES, detect_image_file
 from core.imports.preview import Preview, build_preview
 from core.load_file.dialect import HEAD_BYTES, read_head
 from core.load_file.options import parse_options
 from local.option_advice import advise_option
 from local.preview.declared_limits import declared_limits
 from local.printable import shorten_printable
+from local.program import format_command
 from shell.imports.chunks.preview_rows import make_converter
 
 _MESSAGE_CHARACTERS = 4_000
@@ -55,11 +57,22 @@ def _print_refusal(file: Path, refused: FileRefusedError, *, as_json: bool) -> N
         error = {"code": str(refused.code), "message": str(refused)}
         _print_json({"file": str(file), "preview": None, "error": error})
     else:
+        is_image = _is_image_load_file(file)
+        verb = "previewed" if is_image else "imported"
         # The message can name columns of the file.
-        message = shorten_printable(f"{file.name} cannot be imported: {refused.code}: {refused}", _MESSAGE_CHARACTERS)
+        message = shorten_printable(f"{file.name} cannot be {verb}: {refused.code}: {refused}", _MESSAGE_CHARACTERS)
         print(f"exhibit-ingest: {message}", file=sys.stderr)
-        if advice := advise_option(str(refused)):
+        if is_image:
+            print(f"To import it: {format_command('import', str(file), '--case', 'NAME')}", file=sys.stderr)
+        elif advice := advise_option(str(refused)):
             print(advice, file=sys.stderr)
+
+
+def _is_image_load_file(file: Path) -> bool:
+    """Return whether the file is an OPT or LFP, which has no columns to preview."""
+    with file.open("rb") as opened:
+        head = opened.read(SAMPLE_BYTES)
+    return detect_image_file(head, whole=len(head) == file.stat().st_size).kind is not None
 
 
 def _print_json(document: dict[str, Any]) -> None:

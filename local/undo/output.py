@@ -89,19 +89,20 @@ def describe(import_id: int, outcome: UndoOutcome, tenant: str) -> Iterator[str]
 def _describe_others(undo: Undo) -> Iterator[str]:
     """Yield what other imports have to do with the documents."""
     if undo["statedBy"]:
-        yield f"Values that other imports state, too, stay; this is no conflict: {_list_others(undo['statedBy'])}."
+        yield f"Values that other imports also contain stay: {_list_others(undo['statedBy'])}. This is not a conflict."
     if undo["foundUnchangedBy"]:
         did = "would remove or change" if undo["dryRun"] else "removed or changed"
         listed = _list_others(undo["foundUnchangedBy"])
         yield (
-            f"Imports whose rows found documents unchanged that the undo {did}: {listed}. "
-            "Import their files again if the case needs these rows."
+            f"These imports had rows that equalled documents which the undo {did}: {listed}. "
+            "Import their files again if the case needs those rows."
         )
     if undo["unrecordedBy"]:
         listed = _list_others(undo["unrecordedBy"])
         yield (
-            f"Imports by an earlier version that changed restored documents later: {listed}. "
-            "Values that their rows repeated are not recorded. Import their files again if the case needs these."
+            "These imports changed the restored documents later, with an earlier version of exhibit-ingest, which did"
+            f" not record values that their rows repeated: {listed}."
+            " If such a value is missing now, import their files again."
         )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from local.errors import LocalError, UsageError
@@ -17,13 +18,12 @@ from local.program import format_command
 from local.stack_parts import HasActivity, HasApi, HasBucket, HasLogs, HasStateFolder
 from local.undo.resuming import OpenUndo, build_undo_command
 
-if TYPE_CHECKING:
-    pass
-
 STALLED_SECONDS = 30.0
 _USER = "exhibit-ingest"
 _POLL_SECONDS = 0.1
 _OPEN = ("requested", "running")
+# The images of documents go before the documents: `shell.imports.undo.commands` refuses another order.
+_OTHER_FIRST = re.compile(r"\bimport (\d+) .*\bundo it first", re.IGNORECASE)
 _NOTHING_TO_CONFIRM = ("undoing", "undone", "checked")
 Undo = dict[str, Any]
 
@@ -130,5 +130,11 @@ def _request(
         )
     if status >= HTTPStatus.BAD_REQUEST:
         reason = document.get("detail") or f"the API returned {status}"
-        raise LocalError(f"import {import_id} cannot be undone: {reason}")
+        raise LocalError(f"import {import_id} cannot be undone: {reason}{_name_command(reason, tenant)}")
     return document
+
+
+def _name_command(reason: str, tenant: str) -> str:
+    """Return the command that undoes the other import which the reason says to undo first, if it does."""
+    other = _OTHER_FIRST.search(reason)
+    return f": {build_undo_command(int(other[1]), tenant)}" if other else ""

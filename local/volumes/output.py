@@ -55,8 +55,8 @@ def _to_camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in others)
 
 
-def print_figures(figures: Document, console: Console) -> None:
-    """Print a table of natives, texts and images, and sentences about the rest."""
+def print_figures(figures: Document, console: Console, *, is_check: bool = False) -> None:
+    """Print a table of natives, texts and images, and sentences about the rest; `is_check`: nothing was imported."""
     volume, files, pages = figures["volume"], figures["files"], figures["pages"]
     if volume:
         table = Table(box=box.SIMPLE)
@@ -66,7 +66,7 @@ def print_figures(figures: Document, console: Console) -> None:
         for row in _list_rows(files, pages):
             table.add_row(*row)
         console.print(table)
-    for line in _list_lines(figures):
+    for line in _list_lines(figures, is_check=is_check):
         console.print(line, soft_wrap=True, markup=False)
 
 
@@ -79,17 +79,20 @@ def _list_rows(files: Document | None, pages: Document | None) -> Iterator[tuple
         yield "images", f"{found:,}", f"{pages['missing_images']:,}"
 
 
-def _list_lines(figures: Document) -> Iterator[str]:
+def _list_lines(figures: Document, *, is_check: bool) -> Iterator[str]:
     volume, files = figures["volume"], figures["files"]
     if volume and volume["late_files"]:
         yield f"LATE_FILE {volume['late_files']:,}: files that arrived too late and are not in the volume"
     if files and _lacks_all(files):
         yield (
             "No file of a row was found. If the paths of the load file begin with folders that the volume does not"
-            r" have, name these: --strip-prefix VOL001, --strip-prefix D:\export"
+            r" have, name these: --strip-prefix VOL001, --strip-prefix D:\export."
+            + ("" if is_check else " Then import it again with --mode append_overlay.")
         )
     for column, hashes in (files["hashes_not_compared"] if files else {}).items():
-        yield f"{column}: {hashes:,} not compared; --verify-hashes reads the files and compares them"
+        are = "hash was" if hashes == 1 else "hashes were"
+        compare = f"To compare {'it' if hashes == 1 else 'them'}, use --verify-hashes."
+        yield f"Column {column}: {hashes:,} {are} not compared. {compare}"
     if files and files["hash_mismatches"]:
         yield f"HASH_MISMATCH {files['hash_mismatches']:,}: hashes of the load file that are not those of the natives"
     if files and files["unreferenced"]:

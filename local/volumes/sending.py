@@ -142,12 +142,12 @@ def _put(pool: urllib3.PoolManager, method: str, url: str, body: Any, headers: d
     try:
         reply = pool.request(method, url, body=body, headers=headers)
     except urllib3.exceptions.HTTPError as exc:
-        raise LocalError(f"S3 did not answer: {exc}; run the command again, which goes on with the files left") from exc
+        raise LocalError(f"S3 did not answer: {exc}. Run the command again to send the rest.") from exc
     if reply.status not in _THERE:
         found = _ERROR_CODE.search(reply.data)
         code = f" ({found[1].decode()})" if found else ""
         raise LocalError(
-            f"S3 refused a file with status {reply.status}{code}; if files are changed meanwhile, wait until that has"
-            " ended, and run the command again"
+            f"S3 refused a file with status {reply.status}{code}. If another program is changing the files, wait until"
+            " it has finished, then run the command again."
         )
     return reply

@@ -254,7 +254,7 @@ class DatabaseUnavailableError(UnavailableError):
 
 
 class DatabaseWakingError(DatabaseUnavailableError):
-    """The database is waking up after a pause, or restarting; try again in half a minute."""
+    """The database is resuming after a pause, or restarting. Try again after the time in Retry-After."""
 
 
 class CommitOutcomeUnknownError(UnavailableError):

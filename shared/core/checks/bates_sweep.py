@@ -217,7 +217,8 @@ class BatesSweep:
         numbers = entry.describe(first) if first == last else f"{entry.describe(first)} to {entry.describe(last)}"
         message = (
             f"Line {entry.line}: {last - first + 1} missing: {numbers}, between line {before.line} and line"
-            f" {entry.line}. Ask the sender whether documents were withheld."
+            f" {entry.line}. Look first whether a rejected row has these numbers. Ask the sender whether documents were"
+            " withheld."
         )
         return self._warn(CheckCode.BATES_GAP, entry, message)
 

@@ -82,6 +82,7 @@ class FamilyTiles:
         )
         message = (
             f"Line {at.line}: {last - first + 1} missing in the family range {family}: {numbers}, {beside}."
-            " No row of the family has these numbers; look for a document that is missing or states another family."
+            " No row of the family has these numbers. Look first whether a rejected row has them, then for a document"
+            " that is missing or states another family."
         )
         return warn(CheckCode.FAMILY_GAP, at.line, self._names.family_begin, message, at.document)

@@ -229,15 +229,19 @@ class FileFigures(ResponseModel):
         "the volume have ended."
     )
     of_rejected_rows: int | None = Field(
-        description="FILE_OF_REJECTED_ROW: files of the volume that only rejected rows name; null until then."
+        description="FILE_OF_REJECTED_ROW: files of the volume that only rejected rows name; null until the imports of "
+        "the volume have ended."
     )
 
 
 class StoredPaths(ResponseModel):
-    """The rows of a load file, imported without a volume, that name files: the paths are stored, no file is linked."""
+    """The rows of a load file, imported without a volume, that name files: the paths are stored, no file is linked.
 
-    natives: int = Field(description="The new and changed documents with the path of a native.")
-    texts: int = Field(description="The new and changed documents with the path of a text.")
+    Only new and changed documents count.
+    """
+
+    natives: int = Field(description="Rows with the path of a native.")
+    texts: int = Field(description="Rows with the path of a text.")
 
 
 class PageCounts(ResponseModel):

@@ -26,7 +26,7 @@ class KeptReason(ResponseModel):
 
 
 class OtherImport(ResponseModel):
-    """Another import of the case, and how many of the documents it has to do with."""
+    """Another import of the case, and the number of documents it concerns."""
 
     import_id: int
     documents: int
@@ -36,8 +36,8 @@ class UnchangedBy(OtherImport):
     """Another import of the case, whose rows found documents unchanged which the undo removed or changed."""
 
     at_most: bool = Field(
-        description="True if chunks of the import do not say which documents they found unchanged, because an earlier "
-        "version imported them: their rows count, and may be of other documents."
+        description="True if the import was made by an earlier version, which did not record the unchanged documents. "
+        "`documents` is then an upper bound."
     )
 
 
@@ -64,9 +64,9 @@ class Undo(ResponseModel):
         "with the number of documents. It stays, as it would be without this import; this is not a conflict."
     )
     unrecorded_by: list[OtherImport] = Field(
-        description="Imports of the case, 20 at most, that changed restored documents later, and were done by an "
-        "earlier version, which did not record which values a row states that the document already had. Import their "
-        "files again if their values are to be sure."
+        description="At most 20 imports of the case that changed restored documents later and were made by an earlier "
+        "version, which did not record the values that a row repeats. If such a value is missing, import their files "
+        "again."
     )
     report: str | None = Field(description="The URL of a CSV file of all that was kept; null until it is written.")
     created_at: datetime | None

@@ -6,6 +6,7 @@ guaranteed: that two pages of the list show one state; `importId` changes if the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -15,10 +16,12 @@ from core.caller import Caller
 from core.contracts.exhibits import ImagePage, ImagePageList
 from core.pagination import decode_cursor, paginate
 from shell.db.session import session
+from shell.exhibits.cases import build_wall
 from shell.exhibits.queries import load_exhibit
+from shell.tables.cases import Cases
 from shell.tables.pages import Pages, PageSets
 from shell.tables.volumes import VolumeFiles
-from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.utils.db_helpers import is_in, rerun_if_unknown, retry_on_db_conflict
 
 _COLUMNS = (
     *(Pages.page_no, Pages.image_key, Pages.path, Pages.page_in_file, Pages.rotation),
@@ -38,6 +41,15 @@ def list_pages(caller: Caller, exhibit_id: int, limit: int, after: str | None) -
         rows = _read(reading, exhibit.page_set_id, start, limit + 1) if exhibit.page_set_id else []
     page, following = paginate(rows, limit, lambda row: (row.page_no,))
     return ImagePageList(items=list(map(_describe, page)), next=following)
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def count_pages(caller: Caller, page_set_ids: Sequence[int]) -> dict[int, int]:
+    """Return the number of pages of those of these page sets that the tenant has, by id."""
+    own = (is_in(PageSets.id, page_set_ids), Cases.tenant_id == caller.tenant_id, *build_wall(caller))
+    statement = select(PageSets.id, PageSets.page_count).join(Cases, Cases.id == PageSets.case_id).where(*own)
+    with session() as reading:
+        return {row.id: row.page_count for row in reading.execute(statement)}
 
 
 def _read(reading: Session, page_set_id: int, after: int, most: int) -> list[Any]:

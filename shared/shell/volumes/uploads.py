@@ -171,8 +171,8 @@ def _match(file: NewVolumeFile, row: VolumeUploads) -> PendingFile:
     sha256 = row.sha256.hex() if row.sha256 else None
     if (file.size, file.sha256) != (row.size, sha256):
         raise AlreadyExistsError(
-            f"{shorten_name(file.path)} was declared with another size or hash ({row.size} bytes,"
-            f" {sha256 or 'no hash'}); declare it so again, or create another volume"
+            f"{shorten_name(file.path)} was declared before with another size or hash ({row.size} bytes,"
+            f" {sha256 or 'no hash'}). Declare it with these, or create another volume."
         )
     return PendingFile(path=file.path, size=file.size, sha256=sha256, multipart_id=row.multipart_id)
 

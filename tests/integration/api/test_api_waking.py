@@ -38,7 +38,7 @@ def test_a_database_that_wakes_up_is_a_problem_of_its_own(
     reply = acme.client.call(method, path, body, **key)
     assert (reply.status, reply.problem, reply.headers["retry-after"]) == (503, "waking-up", "5")
     assert reply.json["title"] == "The database is waking up or restarting."
-    assert "try again in half a minute" in reply.json["detail"]
+    assert "Try again after the time in Retry-After" in reply.json["detail"]
     assert asleep.logins > 5, "it waited for the database"
     asleep.break_logins(0)
     assert acme.client.call(method, path, body, **key).status in (200, 201), "the same request, once it is awake"

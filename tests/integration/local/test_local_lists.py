@@ -52,7 +52,7 @@ def test_only_the_cases_and_imports_of_the_tenant_are_listed(cases: Cases, run: 
     assert dict(os.environ) == environment
 
 
-def test_on_140_columns_times_statuses_and_counts_are_whole(cases: Cases, run: Run) -> None:
+def test_times_and_counts_of_imports_are_whole(cases: Cases, run: Run) -> None:
     cases.database.query(
         "INSERT INTO imports (upload_key, tenant_id, case_id, bucket, object_key, size, file_name, user_id, status, "
         "imported) VALUES (UNHEX(SHA2(UUID(), 256)), 'tenant', :case, 'b', 'k', 1, :name, 'u', "
@@ -60,9 +60,9 @@ def test_on_140_columns_times_statuses_and_counts_are_whole(cases: Cases, run: R
         case=cases.case("Case"),
         name="a production with quite a long name, of the second volume.dat",
     )
-    row = run("imports", "--case", "Case")[1].split()
+    printed = run("imports", "--case", "Case")[1]
     started = json.loads(run("imports", "--case", "Case", "--json")[1])["imports"][0]["started_at"]
-    assert {"completed_with_rejections", "1000000", f"{started[:19]}Z"} <= set(row)
+    assert {"1,000,000", "rejections", *started[:16].split("T")} <= set(printed.split())
 
 
 def test_documents_are_found_by_the_filters_of_the_api(cases: Cases, run: Run) -> None:

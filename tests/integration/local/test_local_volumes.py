@@ -209,7 +209,7 @@ def test_an_upload_that_was_interrupted_goes_on_where_it_ended(
         assert served.run("import", folder, "--case", "again") == (128 + signal.SIGTERM, {})
     assert 5 <= len(before) < len(names)
     assert f"of {len(names)} files, " in served.errors
-    assert "Run the same command again: it goes on with the files left" in served.errors
+    assert "Run the same command again to send the rest." in served.errors
     assert served.query(count_volumes) == [("open", 0)]
     after = record_sent(monkeypatch)
     assert served.run("import", folder, "--case", "again")[0] == 3

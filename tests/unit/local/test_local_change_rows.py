@@ -7,7 +7,7 @@ from typing import Any
 
 from core.contracts.exhibits import ExhibitHistoryEntry
 from core.exhibit_history import Action
-from local.catalog.change_rows import CHANGE_COLUMNS, describe_entry
+from local.catalog.change_rows import CHANGE_COLUMNS, describe_entry, list_page_sets
 
 
 def entry(**values: Any) -> ExhibitHistoryEntry:
@@ -20,7 +20,7 @@ KINDS = ("fields", "properties", "custodians", "tags")
 
 
 def cells(given: ExhibitHistoryEntry) -> list[tuple[Any, ...]]:
-    return [tuple(row[name] for name in CHANGE_COLUMNS) for row in describe_entry(given)]
+    return [tuple(row[name] for name in CHANGE_COLUMNS) for row in describe_entry(given, {7: 1_632})]
 
 
 def test_a_change_has_a_row_for_each_value_and_its_writer_once() -> None:
@@ -45,6 +45,17 @@ def test_a_change_without_values_has_a_row_and_names_its_source() -> None:
     (edited,), (undone,) = cells(entry()), cells(entry(import_id=7, undo_no=1, user_id=None, changed_at=None))
     assert edited[2:] == ("overlaid", "ada", "request", "", "", "")
     assert undone[1:5] == (None, "overlaid", "", "undo of import 7")
+
+
+def test_pages_are_counted_and_their_sets_not_named() -> None:
+    changes = ({"old": None, "new": "7"}, {"old": "7", "new": "8"}, {"old": "8", "new": None})
+    entries = [entry(fields={"page_set_id": change}) for change in changes]
+    assert [row[-3:] for each in entries for row in cells(each)] == [
+        ("pages", "(none)", "1,632"),
+        ("pages", "1,632", "(deleted by an undo)"),
+        ("pages", "(deleted by an undo)", "(none)"),
+    ]
+    assert list_page_sets(entries) == {7, 8}
 
 
 def test_a_value_does_not_control_the_terminal_and_is_shortened() -> None:

@@ -101,6 +101,13 @@ def test_people_see_each_code_and_how_to_import_the_file() -> None:
     assert "d.dat: Nothing was imported" not in printed
 
 
+def test_a_finding_names_its_line_once() -> None:
+    gap = CodeSummary("BATES_GAP", Severity.WARNING, 1, 5, "Line 5: 1 missing.")
+    output = io.StringIO()
+    print_checks([replace(CLEAN, state=state(findings=write_summaries([gap])))], "c", "local", output)
+    assert "c.dat: warning BATES_GAP 1, from line 5: 1 missing.\n" in output.getvalue()
+
+
 def test_a_check_with_options_is_followed_by_an_import_with_the_same_ones() -> None:
     output = io.StringIO()
     print_checks([CLEAN], "acme", "local", output, has_options=True)

@@ -14,6 +14,7 @@ import pytest
 from core.load_file.dialect import HEAD_BYTES
 from local.cli.main import main
 from local.preview.preview_file import read_preview
+from local.program import format_command
 
 HEADER = b"Control Number,Title,Date Sent,Custodian\r\n"
 ROW = b'A-%07d,"Plan",13/02/2019,Smith;Jones\r\n'
@@ -73,6 +74,16 @@ def test_a_file_that_cannot_be_imported_is_a_failure_with_its_columns_and_what_t
         )
     )
     assert "\x7f" not in told
+
+
+def test_an_image_load_file_is_followed_by_the_command_that_imports_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path, b"A1,VOL001,IMAGES\\A1.tif,Y,,,1\r\n")
+    assert main(["preview", file]) == 1
+    printed = capsys.readouterr().err
+    assert f"{Path(file).name} cannot be previewed: UNSUPPORTED_FORMAT: " in printed
+    assert printed.endswith(f"To import it: {format_command('import', file, '--case', 'NAME')}\n")
 
 
 @pytest.mark.parametrize("arguments", [["nosuch.dat"], [__file__, "--delimiter", "nonsense"], [], [__file__, "--case"]])

@@ -113,29 +113,57 @@ def printed_result(**changes: Any) -> str:
     return output.getvalue()
 
 
-def test_the_error_files_of_a_volume_are_imported_by_one_command() -> None:
-    codes = CodeCounts({"PAGES_OF_REJECTED_ROW": 1})
+def print_volume_table(rows: int, pages: int, code: str = "PAGES_OF_REJECTED_ROW") -> str:
+    """Return what is printed for a volume with so many rejected rows and lines; each file has an error file."""
+    output, data = io.StringIO(), replace(OUTCOMES[0], source=Path("VOL001"))
     images = replace(
-        OUTCOMES[0],
+        data,
         file=Path("a.opt"),
-        codes=codes,
-        pages={"documents": 1, "lines_seen": 2, "imported": 1, "rejected": 1, "missing_images": 0},
+        state=state(status="completed", rejected=pages),
+        codes=CodeCounts({code: pages} if pages else {}),
+        pages={"documents": 1, "lines_seen": 2, "imported": 1, "rejected": pages, "missing_images": 1},
         reports=Reports(Path("/r/2/rejected_rows.opt"), Path("/r/2/report.csv"), options=Path("/r/2/options.json")),
-        source=Path("VOL001"),
     )
-    output = io.StringIO()
-    print_table([replace(OUTCOMES[0], source=Path("VOL001")), images], "c", "local", output)
-    lines = [line.partition(", then: ")[2] for line in output.getvalue().splitlines() if ", then: " in line]
+    codes = CodeCounts({"MISSING_ID": rows} if rows else {})
+    print_table([replace(data, state=state(rejected=rows), codes=codes), images], "c", "local", output)
+    return output.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("rows", "pages", "files", "options"),
+    [
+        (1, 1, ["/r/rejected_rows.dat", "/r/2/rejected_rows.opt"], "/r/options.json"),
+        (1, 0, ["/r/rejected_rows.dat"], "/r/options.json"),
+        (0, 1, ["/r/2/rejected_rows.opt"], "/r/2/options.json"),
+    ],
+)
+def test_the_error_files_of_a_volume_that_have_rows_are_imported_by_one_command(
+    rows: int, pages: int, files: list[str], options: str
+) -> None:
+    printed = print_volume_table(rows, pages)
+    lines = [line.partition(", then: ")[2] for line in printed.splitlines() if ", then: " in line]
     (parsed,) = [build_parser().parse_args(shlex.split(line)[1:]) for line in lines]
-    assert parsed.files == [Path("/r/rejected_rows.dat"), Path("/r/2/rejected_rows.opt")]
-    assert parsed.mapping == Path("/r/options.json")
+    assert (parsed.files, parsed.mapping) == ([Path(file) for file in files], Path(options))
+    assert ("the command above" in printed) == (len(files) == 2)
+
+
+def test_pages_of_rejected_rows_need_no_correction_but_other_pages_do() -> None:
+    assert "These lines need no correction: the command above imports them after the rows." in print_volume_table(1, 1)
+    printed = print_volume_table(1, 1, "OPT_DOC_NOT_FOUND")
+    assert "Correct these lines too, then run the command above: it imports both files." in printed
+
+
+def test_the_numbers_of_pages_agree_with_their_nouns() -> None:
+    line = "a.opt: images: 1 document of 2 lines, 1 new page; 1 page without its image"
+    assert f"{line}; 1 line rejected\n" in print_volume_table(1, 1)
+    assert f"{line}; 2 lines rejected\n" in print_volume_table(1, 2)
 
 
 def test_a_load_file_whose_rows_name_files_says_that_none_is_linked() -> None:
-    assert "a.dat: rows name 2 natives and 1 text: the paths are stored, and no file is linked" in printed_result(
+    assert "a.dat: rows name 2 natives and 1 text: only the paths are stored." in printed_result(
         stored_paths={"natives": 2, "texts": 1}
     )
-    assert "no file is linked" not in printed_result()
+    assert "only the paths" not in printed_result()
 
 
 def test_the_next_step_for_documents_with_other_values_is_an_overlay() -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from core.codes import KeptCode
+from local.errors import LocalError
 from local.program import format_command
 from local.undo.output import _REASONS, describe, describe_import, describe_progress, format_json
-from local.undo.undo_session import UndoOutcome
+from local.undo.undo_session import UndoOutcome, undo_import
 
 UNDO = {
     "undoNo": 1,
@@ -67,7 +68,7 @@ def test_what_is_kept_has_its_reason_and_the_next_step() -> None:
         ("superseded", True, "The dry run of import 7 has no result: the undo of the import was requested meanwhile."),
     ],
 )
-def test_an_undo_that_was_cancelled_or_superseded_is_not_said_to_be_done(
+def test_an_undo_that_was_cancelled_or_superseded_is_not_reported_as_done(
     status: str, is_dry: bool, sentence: str
 ) -> None:
     printed = lines(status=status, dryRun=is_dry, restored=0)
@@ -101,17 +102,44 @@ def test_imports_that_relied_on_the_documents_are_named() -> None:
         {"importId": 9, "documents": 1_200, "atMost": True},
     )
     [advice] = lines(foundUnchangedBy=[exact, most])[1:]
-    assert "unchanged that the undo removed or changed: import 8 (1 document), import 9 (at most 1,200 doc" in advice
+    assert "documents which the undo removed or changed: import 8 (1 document), import 9 (at most 1,200 doc" in advice
     [advice] = lines(foundUnchangedBy=[exact], dryRun=True)[1:-1]
-    assert "unchanged that the undo would remove or change: import 8 (1 document). Import their files" in advice
+    assert "documents which the undo would remove or change: import 8 (1 document). Import their files" in advice
 
 
 def test_imports_that_state_what_stays_and_imports_of_earlier_versions_are_named() -> None:
     stated, unrecorded = lines(
         statedBy=[{"importId": 8, "documents": 3}], unrecordedBy=[{"importId": 5, "documents": 1}]
     )[1:]
-    assert stated == "Values that other imports state, too, stay; this is no conflict: import 8 (3 documents)."
-    assert "changed restored documents later: import 5 (1 document). Values that" in unrecorded
+    assert stated == "Values that other imports also contain stay: import 8 (3 documents). This is not a conflict."
+    assert "changed the restored documents later, with an earlier version" in unrecorded
+    assert "repeated: import 5 (1 document). If such a value is missing now" in unrecorded
+
+
+class RefusingStack:
+    """A stack whose API refuses to undo an import, with a reason."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def request_api(self, tenant: str, user: str, method: str, *_: object) -> tuple[int, bytes]:
+        if method == "GET":
+            return 200, json.dumps({"status": "completed", "caseId": 1}).encode()
+        return 409, json.dumps({"detail": self._reason}).encode()
+
+
+@pytest.mark.parametrize(
+    ("reason", "command"),
+    [
+        ("import 8 added the images of these documents; undo it first", f": {format_command('undo', '8')} --tenant t"),
+        ("import 8 of the same case is running or being undone; undo this one when it has ended", ""),
+    ],
+)
+def test_the_undo_that_has_to_come_first_is_named_as_a_command(reason: str, command: str) -> None:
+    stack: Any = RefusingStack(reason)
+    with pytest.raises(LocalError) as refused:
+        undo_import(stack, "t", 7, dry_run=True, confirm=lambda _: True, on_state=lambda _: None)
+    assert str(refused.value) == f"import 7 cannot be undone: {reason}{command}"
 
 
 def test_an_import_of_nothing_has_nothing_to_undo() -> None:

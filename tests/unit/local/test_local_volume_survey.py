@@ -178,7 +178,7 @@ def test_figures_are_those_of_both_imports_and_unreferenced_files_are_counted_on
     assert build_figures(None, [{**rows, "files": of_rows | whole}, images]) == expected
 
 
-def test_hashes_that_were_not_compared_are_printed_and_are_not_said_to_match() -> None:
+def test_hashes_that_were_not_compared_are_printed_and_are_not_counted_as_matching() -> None:
     names = ("nativesLinked", "nativesMissing", "textsLinked", "textsMissing")
     whole = {"unreferenced": 0, "ofRejectedRows": 0}
     left = {"hashMismatches": None, "hashesNotCompared": [{"column": "MD5 Hash", "hashes": 3}], **whole}
@@ -186,4 +186,4 @@ def test_hashes_that_were_not_compared_are_printed_and_are_not_said_to_match() -
     assert figures["files"]["hash_mismatches"] is None
     output = io.StringIO()
     print_figures(figures, build_console(output))
-    assert output.getvalue() == "MD5 Hash: 3 not compared; --verify-hashes reads the files and compares them\n"
+    assert output.getvalue() == "Column MD5 Hash: 3 hashes were not compared. To compare them, use --verify-hashes.\n"

@@ -147,7 +147,7 @@ def test_while_there_is_no_server_attempts_are_not_counted() -> None:
 
 @pytest.mark.parametrize("number", [1290, 1792, 1836, 2003])
 def test_a_server_to_write_to_is_waited_for_a_minute(clock: Clock, number: int) -> None:
-    with pytest.raises(DatabaseWakingError, match=f"waking up .* the last error was {number}"):
+    with pytest.raises(DatabaseWakingError, match=f"resuming after a pause.* the last error was {number}"):
         retry_on_db_conflict(Failing(error_of(number)))()
     assert 58 < clock.now <= 60, "300 times the first pause, less a last one"
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.errors import InvalidInputError, NotFoundError
-from shell.exhibits.pages import list_pages
+from shell.exhibits.pages import count_pages, list_pages
 from shell.exhibits.queries import get_exhibit
 from shell.imports.queries import get_import
 from tests.integration.imports.support import CALLER, STRANGER
@@ -60,6 +62,15 @@ def test_the_pages_of_an_exhibit_are_listed_in_order(world: World) -> None:
         list_pages(STRANGER, exhibit, 2, None)
     with pytest.raises(InvalidInputError):
         list_pages(CALLER, exhibit, 2, "no cursor")
+
+
+def test_the_pages_of_page_sets_are_counted_for_their_tenant_only(world: World) -> None:
+    world.run(DAT)
+    world.run(OPT, name="images.opt")
+    [(page_set,)] = world.query("SELECT page_set_id FROM exhibits WHERE control_number = 'A-3'")
+    assert count_pages(CALLER, [page_set, page_set + 1_000]) == {page_set: 3}
+    assert count_pages(replace(CALLER, cases=frozenset({"another"})), [page_set]) == {}
+    assert count_pages(STRANGER, [page_set]) == {}
 
 
 def test_an_exhibit_without_images_has_no_pages(world: World) -> None:
