@@ -170,12 +170,15 @@ def find_link_maker(entries: Sequence[Entry], key: Key, live: IsLive) -> str | N
     return maker
 
 
-def drop_properties(restored: Restored) -> Restored:
-    """Return it without its changes of properties, because the restored ones do not fit the column together."""
-    dropped = [key for key in restored.changes if key.kind is Kind.PROPERTY]
-    changes = {
-        key: change for key, change in restored.changes.items() if key.kind is not Kind.PROPERTY and key != ROW_HASH
-    }
+def drop_properties(restored: Restored, entries: Iterable[Entry], current: Mapping[Key, Value]) -> Restored:
+    """Return it without its changes of properties, because the restored ones do not fit the column together.
+
+    `entries` and `current` are those of `restore`: the row hash is that of the values that are left.
+    """
+    changes = {key: change for key, change in restored.changes.items() if key != ROW_HASH}
+    dropped = [key for key in changes if key.kind is Kind.PROPERTY]
+    changes = {key: change for key, change in changes.items() if key.kind is not Kind.PROPERTY}
+    changes |= _restore_hash(entries, current, changes)
     kept = [*restored.kept, *(Kept(KeptCode.DOES_NOT_FIT, key) for key in dropped)]
     return restored._replace(changes=changes, kept=kept)
 

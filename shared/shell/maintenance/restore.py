@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from shell.db.retry import rerun_if_unknown, retry_on_db_conflict
 from shell.db.session import session
@@ -20,9 +21,15 @@ from shell.observability import logger
 STEP = 1_000_000_000
 
 _AUTO_INCREMENT_COLUMNS = text(
-    "SELECT TABLE_NAME, COLUMN_NAME FROM information_schema.COLUMNS "
-    "WHERE TABLE_SCHEMA = DATABASE() AND EXTRA LIKE '%auto_increment%' ORDER BY TABLE_NAME"
+    "SELECT c.TABLE_NAME, c.COLUMN_NAME, COALESCE(t.AUTO_INCREMENT, 0) FROM information_schema.COLUMNS AS c "
+    "JOIN information_schema.TABLES AS t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME "
+    "WHERE c.TABLE_SCHEMA = DATABASE() AND c.EXTRA LIKE '%auto_increment%' ORDER BY c.TABLE_NAME"
 )
+# Without it, MySQL shows AUTO_INCREMENT values of up to a day ago. MariaDB shows the present ones, has no such variable
+# and skips comments with that version ("Comment Syntax").
+_SHOW_PRESENT_VALUES = text("SET /*!80000 SESSION information_schema_stats_expiry = 0, */ @present = 1")
+# Ids of exhibits that exist no more.
+_KEPT_IDS = (("exhibit_tombstones", "exhibit_id"), ("exhibit_changes", "exhibit_id"))
 # Sequences start at the clock's milliseconds and grow more slowly than the clock, so its value now is greater than all
 # that were issued.
 _ADVANCE_SEQUENCE = text(
@@ -40,13 +47,22 @@ def is_restored_from_snapshot(event: Mapping[str, Any]) -> bool:
 def skip_issued_ids() -> None:
     """Advance AUTO_INCREMENT values and the event sequence past all that may have been issued since the snapshot.
 
-    Repeating it only leaves a larger gap.
+    Repeating it only leaves a larger gap. All tables go on from one number, greater than every AUTO_INCREMENT value,
+    because InnoDB accepts one that is lower than the present one, and than every id, because a dump that was loaded may
+    have lost the values. The compressed history is not searched for ids of page sets: the import that made one began
+    after the last advance, so that its own id is at most one step less.
     """
     with session() as transaction:
+        transaction.execute(_SHOW_PRESENT_VALUES)
         tables = transaction.execute(_AUTO_INCREMENT_COLUMNS).all()
         transaction.execute(_ADVANCE_SEQUENCE)
-        for table, column in tables:
-            largest = text(f"SELECT COALESCE(MAX(`{column}`), 0) FROM `{table}`")  # noqa: S608 - names from the schema
-            last = int(transaction.execute(largest).scalar_one())
-            transaction.execute(text(f"ALTER TABLE `{table}` AUTO_INCREMENT = {last + STEP}"))
+        numbered = [*_KEPT_IDS, *((table, column) for table, column, _ in tables)]
+        start = STEP + max(*(value for *_, value in tables), *(_find_largest(transaction, *each) for each in numbered))
+        for table, *_ in tables:
+            transaction.execute(text(f"ALTER TABLE `{table}` AUTO_INCREMENT = {start}"))
     logger.warning("advanced ids past those of the lost database", extra={"step": STEP, "tables": len(tables)})
+
+
+def _find_largest(reading: Session, table: str, column: str) -> int:
+    largest = text(f"SELECT COALESCE(MAX(`{column}`), 0) FROM `{table}`")  # noqa: S608 - names from the schema
+    return int(reading.execute(largest).scalar_one())

@@ -52,6 +52,39 @@ def test_ids_and_sequences_go_on_behind_what_may_be_lost(database: Database, bef
     assert int(database.scalar("SELECT last_sequence FROM outbox_state")) >= (time.time() - 60) * 1000
 
 
+def test_restored_again_it_issues_no_id_of_a_row_that_was_deleted(database: Database) -> None:
+    """InnoDB accepts an AUTO_INCREMENT value that is lower than the present one; MySQL shows what it showed before."""
+    for number in (3, 6, 9):
+        database.query("SELECT AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()")
+        database.query("INSERT INTO cases (id, tenant_id, name) VALUES (:id, 'acme', 'last')", id=number * STEP)
+        database.query("DELETE FROM cases")
+        migrate(deployed(f"restored {number}", "arn:snapshot"))
+        assert next_case(database, "next") >= (number + 1) * STEP
+        database.query("DELETE FROM cases")
+
+
+TOMBSTONE = (
+    "INSERT INTO exhibit_tombstones (exhibit_id, case_id, control_number, version, import_id, line_no, undo_no) "
+    "VALUES (:id, 1, 'A-1', 2, 1, 2, 1)"
+)
+HISTORY = (
+    "INSERT INTO exhibit_changes (exhibit_id, version, action, user_id, changes) VALUES (:id, 2, 'edited', 'a', '{}')"
+)
+PAGE_SET = (
+    "INSERT INTO page_sets (case_id, import_id, line_no, page_count, content_hash) VALUES (1, 1, 2, 1, REPEAT('a', 32))"
+)
+
+
+@pytest.mark.parametrize("kept", [TOMBSTONE, HISTORY], ids=["tombstone", "history"])
+def test_the_ids_of_documents_that_an_undo_removed_are_not_issued(database: Database, kept: str) -> None:
+    """Of a dump without AUTO_INCREMENT values. The pages of the document, too, are only in its history."""
+    database.query(kept, id=7 * STEP)
+    migrate(deployed("new", "arn:snapshot"))
+    database.query(PAGE_SET)
+    assert next_case(database, "after") >= 8 * STEP
+    assert int(database.scalar("SELECT MAX(id) FROM page_sets")) >= 8 * STEP
+
+
 @pytest.mark.parametrize(
     "event",
     [deployed("old", "arn:snapshot"), deployed("new", ""), {"RequestType": "Local"}],

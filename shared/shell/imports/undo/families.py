@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 from sqlalchemy.orm import Session
 
 from core.exhibit_history import Entry, Key, Kind
-from core.imports.history_fold import fold_all
+from core.imports.history_fold import find_first_values, fold_all
 from core.imports.undo import Kept
 from shell.imports.chunks.overlay_store import KeyedExhibit
 from shell.imports.undo.context import CreatedDocument, UndoContext
@@ -105,6 +105,10 @@ def _is_attached(context: UndoContext, child: Attachment, entries: Sequence[Entr
     value, last_live = fold_all(entries, context.is_live)[_PARENT]
     if value != child.parent:
         return False
+    # An entry that only states the parent attaches nothing, unless what had set it does not count.
+    setting = [entry for entry in entries if context.is_live(entry) and _PARENT in entry.changes]
+    if value == (setting[-1].changes[_PARENT].new if setting else find_first_values(entries)[_PARENT]):
+        last_live = setting[-1] if setting else None
     if last_live is None or last_live.created_at is None:
         return is_own or child.id > parents[child.parent]
     return is_own or last_live.created_at >= context.began

@@ -147,7 +147,7 @@ def _decide(
     room = column_limits("exhibits")["document_properties"].bytes or TEXT_COLUMN_BYTES
     properties = _restore_properties(stored, restored)
     if properties and len(properties.encode()) > room:
-        return drop_properties(restored)
+        return drop_properties(restored, entries, current)
     return restored
 
 

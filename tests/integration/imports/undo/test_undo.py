@@ -203,6 +203,17 @@ def test_a_child_that_was_there_before_does_not_keep_its_parent(world: World) ->
     assert dump_documents(world) == before
 
 
+def test_a_child_whose_parent_is_stated_again_does_not_keep_it(world: World) -> None:
+    """A user had attached the first one, the creating row the second one."""
+    world.run(b"Control Number,Parent\r\nC-1,\r\nC-2,P-1\r\n")
+    edit(world, "C-1", parentControlNumber="P-1")
+    undo(world, world.run(b"Control Number,Parent\r\nC-2,P-2\r\n", mode="overlay"))
+    parents = world.run(b"Control Number\r\nP-1\r\n")
+    world.run(b"Control Number,Parent,Title\r\nC-1,P-1,two\r\nC-2,P-1,two\r\n", mode="overlay")
+    assert counts(undo(world, parents)) == ("undone", 0, 1, 0, 0)
+    assert numbers(world) == ["C-1", "C-2"]
+
+
 def test_a_parent_that_the_import_set_goes_with_it(world: World, chunk_rows: Chunks) -> None:
     chunk_rows(1)
     world.run(b"Control Number,Parent\r\nC-1,\r\n")

@@ -12,15 +12,18 @@ import pytest
 
 import import_chunk
 from core.codes import KeptCode
+from core.contracts.exhibits import TaggingRequest
 from core.exhibit_history import Change, Entry, Key, Value
 from core.imports import undo as rules
 from core.imports.history_fold import IsLive
+from shell.exhibits.commands import remove_taggings
 from shell.imports.undo import restoring
 from shell.imports.undo.queries import get_undo
 from shell.imports.undo.store import GENERATIONS
 from shell.productions.queries import list_documents
 from shell.productions.steps import PRODUCTION, reserve
 from tests.integration.imports.conftest import Chunks
+from tests.integration.imports.support import committed
 from tests.support.history import find_gaps
 from tests.support.productions import ask
 from tests.support.undoing import CALLER, begin_undo, counts, dump_documents, end_undo, kept, undo
@@ -130,6 +133,27 @@ def test_properties_that_do_not_fit_together_stay(world: World) -> None:
     assert kept(clearing) == [(2, "A-1", "DOES_NOT_FIT", "First")]
     [(stored,)] = world.query("SELECT document_properties FROM exhibits")
     assert list(json.loads(stored)) == ["Second"]
+    assert find_gaps(world) == []
+
+
+def test_the_row_hash_goes_if_values_change_beside_properties_that_do_not_fit(world: World) -> None:
+    """With it, the file that created the document would find it unchanged."""
+    x, y = "x" * 40_000, "y" * 40_000
+    created = f"Control Number,Title,First,Second,Tags\r\nA-1,one,,{y},hot\r\n".encode()
+    world.run(created)
+    rows = (f"two,{x},", f"three,{'s' * 40},", f"one,,{y}")
+    data = [f"Control Number,Title,First,Second\r\nA-1,{row}\r\n".encode() for row in rows]
+    _, second, third = [world.run(each, mode="overlay", blanks="clear") for each in data]
+    [(exhibit,)] = world.query("SELECT id FROM exhibits")
+    tagging = TaggingRequest.model_validate({"exhibitIds": [exhibit], "tags": ["hot"]})
+    committed(remove_taggings, CALLER, tagging)
+    world.run(f"Control Number,Second,Tags\r\nA-1,{y},hot\r\n".encode(), mode="overlay")
+    undo(world, second)
+    stored = "SELECT title, row_hash IS NOT NULL FROM exhibits"
+    assert world.query(stored) == [("one", True)]
+    undo(world, third)
+    assert kept(third) == [(2, "A-1", "DOES_NOT_FIT", "First")]
+    assert world.query(stored) == [("two", False)]
     assert find_gaps(world) == []
 
 
