@@ -3,7 +3,8 @@
 Guaranteed: every version of every object under the volume's prefixes is deleted before its rows are, and its own row
 stays, as deleted; a part that ends at its deadline, or is killed, is continued by the next message. What is put later,
 with a signed URL or by a worker that was expanding a zip, is deleted too: the purge requests the deletion again after
-UPLOAD_URL_SECONDS and the longest invocation, for a day, and so does a repeated request.
+UPLOAD_URL_SECONDS and the longest invocation, for a day, and so does a repeated request. No URL is signed meanwhile
+(`shell.volumes.uploads`).
 Not guaranteed: that nothing is put by other means later.
 """
 

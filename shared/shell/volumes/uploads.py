@@ -2,8 +2,8 @@
 
 Guaranteed: a file has the declared size and, if it was stated and the file is not sent in parts, the declared SHA-256,
 and cannot be replaced by means of its URL; declaring a file again returns a URL for the same upload; the stored
-response contains no URL. Files are declared only before the volume is sealed. Not guaranteed: that no other client puts
-objects under the volume's prefix.
+response contains no URL. Files are declared only before the volume is sealed, and no URL is signed once its deletion
+has begun. Not guaranteed: that no other client puts objects under the volume's prefix.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.caller import Caller
@@ -38,13 +38,16 @@ from core.volumes.errors import shorten_name
 from core.volumes.keys import build_archive_prefix, build_files_prefix, check_key
 from shell.aws.presigned_urls import create_multipart_upload
 from shell.db.bulk_insert import insert_missing
+from shell.db.session import session
 from shell.exhibits.cases import get_or_create_case, require_case
 from shell.imports.uploads import sign_parts, sign_put
 from shell.settings import settings
 from shell.tables.volumes import Volumes, VolumeUploads
-from shell.utils.db_helpers import is_in
+from shell.utils.db_helpers import is_in, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import is_storable
 from shell.volumes.queries import build_not_found, has_imports, require_volume
+
+_STATUS = text("SELECT status FROM volumes WHERE id = :volume_id")
 
 
 def create_volume(transaction: Session, caller: Caller, body: NewVolume) -> PendingVolume:
@@ -86,11 +89,15 @@ def _begin_archive(caller: Caller, body: NewVolume, row: Volumes) -> PendingArch
 
 
 def sign_stored_volume(document: str) -> CreatedVolume:
-    """Return the volume of a `PendingVolume` in JSON, with URLs that are valid for UPLOAD_URL_SECONDS."""
+    """Return the volume of a `PendingVolume` in JSON, with URLs that are valid for UPLOAD_URL_SECONDS.
+
+    Raises WrongStateError for a zip whose deletion has begun since: a request is repeated with its key.
+    """
     pending = PendingVolume.model_validate_json(document)
     archive, fields = pending.archive, pending.model_dump(exclude={"archive"})
     if archive is None:
         return CreatedVolume(**fields, upload=None)
+    _refuse_deleted(pending.id)
     upload = _sign(archive.bucket, archive.object_key, archive.size, archive.multipart_id)
     return CreatedVolume(**fields, upload=upload)
 
@@ -144,7 +151,20 @@ def _require_open(transaction: Session, volume: Volumes) -> None:
         raise WrongStateError("the volume is a zip and takes no single files; create one without archive for them")
     is_failed = volume.status == VolumeStatus.FAILED and not has_imports(transaction, volume.id)
     if volume.status != VolumeStatus.OPEN and not is_failed:
-        raise WrongStateError(f"the volume is {volume.status} and takes no more files; create another one")
+        raise _build_closed(volume.status)
+
+
+def _build_closed(status: str) -> WrongStateError:
+    return WrongStateError(f"the volume is {status} and takes no more files; create another one")
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def _refuse_deleted(volume_id: int) -> None:
+    """Raise WrongStateError for a volume whose deletion has begun; it deletes what is put with earlier URLs only."""
+    with session() as reading:
+        status = reading.execute(_STATUS, {"volume_id": volume_id}).scalar_one()
+    if status in (VolumeStatus.DELETING, VolumeStatus.DELETED):
+        raise _build_closed(status)
 
 
 def _hash(path: str) -> bytes:
@@ -177,8 +197,12 @@ def _match(file: NewVolumeFile, row: VolumeUploads) -> PendingFile:
     return PendingFile(path=file.path, size=file.size, sha256=sha256, multipart_id=row.multipart_id)
 
 
-def sign_stored_files(document: str) -> FileUploads:
-    """Return the URLs of a `PendingFiles` in JSON, valid for UPLOAD_URL_SECONDS."""
+def sign_stored_files(volume_id: int, document: str) -> FileUploads:
+    """Return the URLs of a `PendingFiles` of the volume in JSON, valid for UPLOAD_URL_SECONDS.
+
+    Raises WrongStateError if its deletion has begun since: a request is repeated with its key.
+    """
+    _refuse_deleted(volume_id)
     pending = PendingFiles.model_validate_json(document)
     items = [FileUpload(path=file.path, size=file.size, upload=_sign_file(pending, file)) for file in pending.items]
     return FileUploads(items=items, remaining=pending.remaining)

@@ -42,6 +42,7 @@ from tests.integration.volumes.support import (
     versions,
     work_messages,
 )
+from tests.support.api import Client
 from tests.support.productions import ask
 from tests.support.world import World
 from tests.support.written import exhibit
@@ -52,7 +53,7 @@ LARGE = 7_000_000_000
 def declare_one(volume_id: int, **file: Any) -> Any:
     """Declare a file; returns its URLs."""
     pending = committed(declare_files, CALLER, volume_id, [NewVolumeFile.model_validate(file)])
-    return sign_stored_files(pending.model_dump_json(by_alias=True)).items[0].upload
+    return sign_stored_files(volume_id, pending.model_dump_json(by_alias=True)).items[0].upload
 
 
 def signed(url: str | None) -> set[str]:
@@ -180,6 +181,23 @@ def test_a_volume_that_no_import_needs_is_deleted_with_every_version(world: Worl
     assert (versions(world, volume_id), stored(world, volume_id)) == ({}, [])
     assert archives(world) == before - (send is upload_zip)
     assert len(versions(world, other)) == len(FILES)
+
+
+@pytest.mark.parametrize("is_ended", [False, True])
+def test_a_repeated_request_signs_no_urls_for_a_deleted_volume(world: World, is_ended: bool) -> None:
+    """What is put with a URL of a later date may come after the last purge that looks for it."""
+    client, volume_id = Client(CALLER.tenant_id, CALLER.user_id), create()
+    zipped = {"case": "Case", "name": "Z", "archive": {"fileName": "z.zip", "size": 5}}
+    requests = ("/volumes", zipped, "zip"), (f"/volumes/{volume_id}/files", [{"path": "a.txt", "size": 1}], "files")
+    made, declared = [client.post(*each) for each in requests]
+    assert (made.json["upload"]["url"] is not None, len(declared.json["items"])) == (True, 1)
+    for each in (volume_id, made.json["id"]):
+        committed(delete_volume, CALLER, each)
+        if is_ended:
+            assert drain(each).status == VolumeStatus.DELETED
+    for reply in (client.post(*each) for each in requests):
+        assert (reply.status, reply.problem) == (409, "wrong-state")
+        assert "takes no more files" in reply.json["detail"]
 
 
 @pytest.mark.parametrize(
