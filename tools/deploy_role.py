@@ -214,7 +214,10 @@ _PARAMETERS = {
     "StackName": {
         "Type": "String",
         "AllowedPattern": f"[a-z][a-z0-9-]{{0,{LONGEST_STACK_NAME - 1}}}",
-        "Description": "Name of the stack that the role deploys, such as exhibit-ingest-staging.",
+        "Description": (
+            "Name of the stack that the role deploys, such as exhibit-ingest-staging. The name of the role's own "
+            "stack must not begin with it."
+        ),
     },
     "Repository": {
         "Type": "String",

@@ -77,7 +77,7 @@ def refusals(transformed: Mapping[str, Any], parameters: Mapping[str, str]) -> l
         ({"Size": "large"}, ""),
         ({"Size": "large", "DatabaseMaxCapacity": "2"}, ""),
         ({"Size": "small", "DatabaseMaxCapacity": "1"}, ""),
-        ({"Size": "large", "DatabaseMaxCapacity": "1"}, "DatabaseMaxCapacity to 2 or more"),
+        ({"Size": "large", "DatabaseMaxCapacity": "1"}, "DatabaseMaxCapacity to 2 or more, or to size."),
         ({"MonthlyBudget": "300", "AlarmEmail": "operator@example.com"}, ""),
         ({"MonthlyBudget": "300", "AlarmEmail": "none"}, "set AlarmEmail"),
     ],
