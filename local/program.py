@@ -38,13 +38,13 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         error = UsageError(message)
-        error.add_note(_start_as_user(self.format_usage().rstrip()))
+        error.add_note(_replace_program_name(self.format_usage().rstrip()))
         raise error
 
     def format_help(self) -> str:
         """Return the help with commands that can be pasted."""
-        return _start_as_user(super().format_help())
+        return _replace_program_name(super().format_help())
 
 
-def _start_as_user(text: str) -> str:
+def _replace_program_name(text: str) -> str:
     return text.replace(f"{PROGRAM} ", f"{format_command()} ")

@@ -102,12 +102,12 @@ def list_documents(
 
 
 def _print_documents(rows: Iterator[dict[str, Any]], limit: int) -> None:
-    shown = list(islice(rows, limit))
-    print_table(shown, list(DOCUMENT_FIELDS)[:6], sys.stdout)
-    if not shown:
+    listed = list(islice(rows, limit))
+    print_table(listed, list(DOCUMENT_FIELDS)[:6], sys.stdout)
+    if not listed:
         print("No document of the case matches all filters.")
     if next(rows, None) is not None:
-        print(f"These are the first {len(shown):,}; there are more: add filters or --limit, or write them with --csv.")
+        print(f"These are the first {len(listed):,}; there are more: add filters or --limit, or write them with --csv.")
 
 
 def list_history(
@@ -125,8 +125,8 @@ def list_history(
                 "history", (to_row(each, HISTORY_FIELDS) for each in islice(entries, limit)), HISTORY_FIELDS, as_json
             )
             return
-        shown = list(islice(entries, limit or TABLE_ROWS))
-        page_counts = count_pages(tenant, list_page_sets(shown))
-        print_table((row for each in shown for row in describe_entry(each, page_counts)), CHANGE_COLUMNS, sys.stdout)
+        listed = list(islice(entries, limit or TABLE_ROWS))
+        page_counts = count_pages(tenant, list_page_sets(listed))
+        print_table((row for each in listed for row in describe_entry(each, page_counts)), CHANGE_COLUMNS, sys.stdout)
         if next(entries, None) is not None:
-            print(f"These are the last {len(shown):,} changes; there are more: add --limit or --json.")
+            print(f"These are the last {len(listed):,} changes; there are more: add --limit or --json.")

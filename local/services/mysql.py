@@ -2,7 +2,7 @@
 
 Guarantees that no other server is touched: a process is this server only if its id is in the pid file *and* its command
 line names the data directory; a connection is accepted only if the server reports the same data directory. The data is
-kept until the directory is deleted. Its owner has a password: see `local.services.mysql_access`.
+kept until the directory is deleted. Its owner has a password: see `local.services.mysql_login`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ import psutil
 import pymysql
 
 from local.errors import DatabaseServerError
-from local.services.mysql_access import DatabaseAccess
 from local.services.mysql_binaries import Binaries, find_or_install
 from local.services.mysql_data import create_data_directory
+from local.services.mysql_login import DatabaseAccess
 from local.services.processes import Processes, tail
 
 # The same values as the cluster parameters of the template; a test compares them.

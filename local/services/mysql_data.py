@@ -1,6 +1,6 @@
 """Create the data directory of a private MariaDB or MySQL server.
 
-Its user root has no password until the server is started: see `local.services.mysql_access`.
+Its user root has no password until the server is started: see `local.services.mysql_login`.
 """
 
 from __future__ import annotations

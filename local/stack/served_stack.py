@@ -20,8 +20,8 @@ from local.gateway.server import build_own_request
 from local.gateway.tokens import Tokens
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.services.aws import AwsClients
-from local.services.mysql_access import DatabaseAccess
 from local.services.mysql_connection import parse_url
+from local.services.mysql_login import DatabaseAccess
 from local.services.state_lock import publish_address, read_address
 from local.stack.local_stack import LocalStack
 from local.template.reader import Template

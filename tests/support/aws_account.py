@@ -101,7 +101,7 @@ def client(name: str) -> Any:
 
 
 def unreachable(name: str) -> Any:
-    """A client of a service that the region does not have: at a port where nobody answers."""
+    """A client of a service that the region does not have: at a port where no server listens."""
     once = Config(retries={"total_max_attempts": 1}, proxies={})
     return boto3.client(name, endpoint_url="http://127.0.0.1:1", config=once, **KEYS)  # type: ignore[call-overload]
 

@@ -41,16 +41,16 @@ def lookalikes(name: str) -> Iterator[str]:
 def answer(matrix: Matrix, asked: Asked, tenant: str, claim: list[str] | None = None) -> tuple[Said, set[str]]:
     """Return the answer, and the tables that the request changed; all is put back."""
     token = TOKENS.issue(tenant, matrix.ours.user, cases=claim)
-    said = comparable(through(gateway(), matrix.fresh(asked), [f"Bearer {token}"]))
-    return said, set(matrix.kept.put_back(matrix.world.engine))
+    response = comparable(through(gateway(), matrix.fresh(asked), [f"Bearer {token}"]))
+    return response, set(matrix.kept.put_back(matrix.world.engine))
 
 
 @pytest.mark.parametrize("name", sorted(set(lookalikes(SHARED_CASE)) - {SHARED_CASE}))
 def test_a_claim_of_a_lookalike_opens_no_case(matrix: Matrix, name: str) -> None:
     for asked in requests_of(matrix.ours):
-        said, changed = answer(matrix, asked, matrix.ours.name, [name])
-        assert (said, changed) == answer(matrix, asked, STRANGER, [name]), asked
-        assert said.status in (403, 404) or said.json["items"] == [], asked
+        response, changed = answer(matrix, asked, matrix.ours.name, [name])
+        assert (response, changed) == answer(matrix, asked, STRANGER, [name]), asked
+        assert response.status in (403, 404) or response.json["items"] == [], asked
 
 
 @pytest.mark.parametrize(("chosen", "is_limited"), [(CASES, False), (CASES, True), (NAMES, False)])
@@ -79,8 +79,8 @@ def _list_places(matrix: Matrix, chosen: set[str]) -> Iterator[tuple[Asked, str]
 def _answer_named(matrix: Matrix, asked: Asked, place: str, name: str, is_limited: bool) -> tuple[Said, set[str]]:
     """Return the answer with this name there, which is left out of it; the claim, if any, is the same name."""
     named, claim = asked.with_values({place: name}), [name] if is_limited else None
-    said, changed = answer(matrix, named, matrix.ours.name, claim)
-    return replace(said, text=said.text.replace(name, "name").replace(quote(name), "name")), changed
+    response, changed = answer(matrix, named, matrix.ours.name, claim)
+    return replace(response, text=response.text.replace(name, "name").replace(quote(name), "name")), changed
 
 
 def test_a_wall_that_compares_as_the_database_does_is_found(matrix: Matrix, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,7 +141,7 @@ def test_the_machines_certificates_are_those_of_pip_and_uv(tmp_path: Path) -> No
 
 
 def test_the_pinned_uv_has_the_variable() -> None:
-    shown = subprocess.run(
+    ended = subprocess.run(
         [ROOT / ".venv/bin/uv", "pip", "install", "--help"], capture_output=True, text=True, check=True
     )
-    assert "UV_SYSTEM_CERTS" in shown.stdout
+    assert "UV_SYSTEM_CERTS" in ended.stdout

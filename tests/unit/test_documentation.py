@@ -204,9 +204,9 @@ def test_the_costs_add_up(costs: dict[str, list[tuple[float, float]]]) -> None:
 
 def test_the_costs_of_the_readme_are_those_of_the_calculation(costs: dict[str, list[tuple[float, float]]]) -> None:
     [small, idle, large], [few, many] = (cells for name, cells in costs.items() if "together" in name)
-    shown = re.findall(r"^\| (?:idle|a month).* \| ([\d to]+) \|$", README, re.MULTILINE)
+    listed_forms = re.findall(r"^\| (?:idle|a month).* \| ([\d to]+) \|$", README, re.MULTILINE)
     added = [tuple(round(idle[0] + each) for each in some) for some in ((0.0, 0.0), few, many)]
-    assert [figures(cell) for cell in shown] == [added[0], small, *added[1:]]
+    assert [figures(cell) for cell in listed_forms] == [added[0], small, *added[1:]]
     sizes = re.search(r"^\| US dollars of an idle month .*? \| (.*) \|$", OPERATIONS, re.MULTILINE)
     assert sizes
     assert [figures(cell) for cell in sizes[1].split("|")] == [small, idle, large]
@@ -232,10 +232,12 @@ def test_dates_are_read_as_the_document_says_and_every_form_is_in_it() -> None:
     others = re.findall("`(.+?)`", refused.partition("zones:")[2].partition(". ")[0])
     assert [text for text in others if any(read_date(text, order) for order in ("DMY", "MDY"))] == []
     assert len(others) > 5
-    shown = [[match for text, *_ in listed if (match := form.fullmatch(text))] for form in dates._FORMS]
-    assert all(shown), "each form has an example"
+    listed_forms = [[match for text, *_ in listed if (match := form.fullmatch(text))] for form in dates._FORMS]
+    assert all(listed_forms), "each form has an example"
     groups = {name for form in dates._FORMS for name in form.groupindex}
-    assert {name for form in shown for match in form for name, value in match.groupdict().items() if value} == groups
+    assert {
+        name for form in listed_forms for match in form for name, value in match.groupdict().items() if value
+    } == groups
 
 
 def describe_date(text: str, order: str) -> str | None:

@@ -108,7 +108,7 @@ def test_the_default_is_taken_from_zones_with_a_default_subnet(preflight: Prefli
 
 
 @pytest.mark.parametrize(
-    ("world", "arguments", "subject", "said"),
+    ("world", "arguments", "subject", "expected"),
     [
         (World(missing=frozenset({"sns"})), (), "endpoints", "no endpoint for com.amazonaws.us-east-1.sns"),
         (World(endpoints={"sqs": ["us-east-1a"]}), (), "zones", "only us-east-1a serves all"),
@@ -143,15 +143,15 @@ def test_the_default_is_taken_from_zones_with_a_default_subnet(preflight: Prefli
     ],
 )
 def test_what_would_make_the_deployment_or_an_import_fail_is_a_problem(
-    preflight: Preflight, world: World, arguments: tuple[str, ...], subject: str, said: str
+    preflight: Preflight, world: World, arguments: tuple[str, ...], subject: str, expected: str
 ) -> None:
     status, lines = preflight(world, *arguments)
     assert status == 1
-    assert any(said in line for line in lines_of(lines, "problem", subject)), lines
+    assert any(expected in line for line in lines_of(lines, "problem", subject)), lines
 
 
 @pytest.mark.parametrize(
-    ("world", "arguments", "severity", "subject", "said"),
+    ("world", "arguments", "severity", "subject", "expected"),
     [
         (World(versions=(VERSION, f"{VERSION}0")), (), "note", "database", f"DatabaseVersion={VERSION}0"),
         (World(snapshot=VERSION), (f"DatabaseSnapshot={SNAPSHOT}",), "ok", "snapshot", f"it is of {VERSION}"),
@@ -164,11 +164,11 @@ def test_what_would_make_the_deployment_or_an_import_fail_is_a_problem(
     ],
 )
 def test_what_prevents_nothing_passes(
-    preflight: Preflight, world: World, arguments: tuple[str, ...], severity: str, subject: str, said: str
+    preflight: Preflight, world: World, arguments: tuple[str, ...], severity: str, subject: str, expected: str
 ) -> None:
     status, lines = preflight(world, *arguments)
     assert status == 0
-    assert any(said in line for line in lines_of(lines, severity, subject)), lines
+    assert any(expected in line for line in lines_of(lines, severity, subject)), lines
 
 
 @pytest.mark.parametrize(("quota", "fits"), [(10, None), (ASKED - 7, None), (ASKED - 6, 2), (ASKED - 1, 7)])
@@ -231,8 +231,8 @@ def test_what_is_not_used_is_not_asked(preflight: Preflight) -> None:
 def test_it_says_what_it_does_not_look_at_and_promises_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with account(World()) as connect:
         assert main([], connect) == 0
-    said = capsys.readouterr().out
-    assert said.endswith(f"{NOT_CHECKED}\n")
+    expected = capsys.readouterr().out
+    assert expected.endswith(f"{NOT_CHECKED}\n")
     assert "quotas other than" in NOT_CHECKED
     with pytest.raises(SystemExit):
         main(["--help"])
@@ -244,17 +244,19 @@ def no_region(_region: str | None) -> Account:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (["DatabaseProxy"], "not of the form Name=Value"),
         (["NoSuch=1"], "the template has no parameter NoSuch"),
         (["--template", "missing.yaml"], "cannot read the template missing.yaml"),
     ],
 )
-def test_wrong_usage_says_what_is_wrong(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
+def test_wrong_usage_says_what_is_wrong(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], expected: str
+) -> None:
     with account(World()) as connect, pytest.raises(SystemExit) as ended:
         main(arguments, connect)
-    assert (ended.value.code, said in capsys.readouterr().err) == (2, True)
+    assert (ended.value.code, expected in capsys.readouterr().err) == (2, True)
 
 
 def test_without_a_region_it_says_how_to_set_one(capsys: pytest.CaptureFixture[str]) -> None:

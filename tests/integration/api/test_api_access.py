@@ -67,7 +67,7 @@ def required(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> It
 
 
 @pytest.mark.usefixtures("required")
-def test_where_cases_are_required_a_token_without_them_is_refused_and_told_why() -> None:
+def test_where_cases_are_required_a_token_without_them_is_refused_with_the_reason() -> None:
     roles = ["exhibit-ingest:admin"]
     for path, operations in PATHS.items():
         for method in operations:

@@ -35,7 +35,7 @@ def one_write(engine: Engine) -> tuple[int, int | None]:
 
 @pytest.fixture(scope="module")
 def demoted_server(environment: dict[str, str]) -> Iterator[tuple[URL, Engine]]:
-    """A server of its own that can be made read-only, seen by somebody without special rights and by its root."""
+    """A server of its own that can be made read-only, seen by a user without special rights and by its root."""
     with temporary_server() as address:
         url = servers.fresh_schema(address, "failover")
         root = create_engine(url, isolation_level="AUTOCOMMIT")
@@ -78,13 +78,13 @@ def test_1290_on_a_live_connection_has_the_next_unit_run_on_a_new_one(
     assert before[1][0] == refused[1][0] == after[1][0], "the plain pool keeps the demoted connection"
 
 
-@pytest.mark.parametrize("somebody", ["plain", "root"])
+@pytest.mark.parametrize("account", ["plain", "root"])
 def test_a_server_that_can_only_be_read_is_refused_whoever_asks(
-    demoted_server: tuple[URL, Engine], read_only: Switch, somebody: str
+    demoted_server: tuple[URL, Engine], read_only: Switch, account: str
 ) -> None:
     """An administrator of the server could write to it, and what he wrote would be on the old writer alone."""
     user, root = demoted_server
-    url = user if somebody == "plain" else root.url
+    url = user if account == "plain" else root.url
     ours, plain = session.engine.__wrapped__(url), create_engine(url)
     read_only(True)
     with pytest.raises(OperationalError) as refused:
@@ -92,7 +92,7 @@ def test_a_server_that_can_only_be_read_is_refused_whoever_asks(
     naive = one_write(plain)
     plain.dispose()
     assert classify(refused.value) is DbErrorClass.FAILOVER
-    assert naive[1] == {"plain": 1290, "root": None}[somebody], "a plain engine finds out late, or never"
+    assert naive[1] == {"plain": 1290, "root": None}[account], "a plain engine finds out late, or never"
 
 
 def test_a_lock_is_not_taken_on_a_server_that_can_only_be_read(

@@ -33,15 +33,15 @@ Folder = Callable[[str], Path]
 
 
 @pytest.fixture
-def told() -> Iterator[Answers]:
-    """What CloudFormation is told."""
+def reports() -> Iterator[Answers]:
+    """The answers that CloudFormation gets."""
     with answers() as made:
         yield made
 
 
 @pytest.fixture
 def ours(empty: Engine) -> Engine:
-    """The application's database, migrated; nobody else's."""
+    """The application's database, migrated; no other test's."""
     migrate_database.lambda_handler({"RequestType": "Local"}, Context())
     return empty
 
@@ -61,9 +61,9 @@ def next_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
     return make
 
 
-def asked(told: Answers, kind: str = "Update", **more: str) -> dict[str, Any]:
+def asked(reports: Answers, kind: str = "Update", **more: str) -> dict[str, Any]:
     ids = {"StackId": "arn:aws:cloudformation:s", "RequestId": "r", "LogicalResourceId": "DatabaseMigration"}
-    return {"RequestType": kind, "ResponseURL": told.url, **ids, "PhysicalResourceId": "database-schema", **more}
+    return {"RequestType": kind, "ResponseURL": reports.url, **ids, "PhysicalResourceId": "database-schema", **more}
 
 
 def revision(engine: Engine) -> str:
@@ -83,63 +83,63 @@ class Left(Context):
 
 
 def test_code_that_is_rolled_back_leaves_what_newer_code_migrated_alone(
-    ours: Engine, told: Answers, next_migration: Folder, monkeypatch: pytest.MonkeyPatch
+    ours: Engine, reports: Answers, next_migration: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     next_migration(ADD_COLUMN)
-    migrate_database.lambda_handler(asked(told), Context())
+    migrate_database.lambda_handler(asked(reports), Context())
     assert revision(ours) == "9000"
     monkeypatch.setattr(migrate, "SCRIPTS", SCRIPTS)
-    told.bodies.clear()
-    migrate_database.lambda_handler(asked(told), Context())
-    assert (told.only()["Status"], revision(ours)) == ("SUCCESS", "9000")
+    reports.bodies.clear()
+    migrate_database.lambda_handler(asked(reports), Context())
+    assert (reports.only()["Status"], revision(ours)) == ("SUCCESS", "9000")
 
 
 def test_a_migration_counts_once_for_the_alarm_on_a_purge_that_does_not_run(
-    ours: Engine, told: Answers, capsys: pytest.CaptureFixture[str]
+    ours: Engine, reports: Answers, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A new stack, or one whose purge runs more often now, would otherwise begin with a page."""
-    migrate_database.lambda_handler(asked(told), Context())
+    migrate_database.lambda_handler(asked(reports), Context())
     assert '"RowsPurged":[0.0]' in capsys.readouterr().out.replace(" ", "")
 
 
 @pytest.mark.parametrize("strange", ["0000", "8fd1c2a9b0e3"])
-def test_a_database_of_somebody_elses_is_refused(ours: Engine, told: Answers, strange: str) -> None:
+def test_a_database_of_another_program_is_refused(ours: Engine, reports: Answers, strange: str) -> None:
     with ours.connect() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = :strange"), {"strange": strange})
     with pytest.raises(SettingsError):
-        migrate_database.lambda_handler(asked(told), Context())
-    answer = told.only()
+        migrate_database.lambda_handler(asked(reports), Context())
+    answer = reports.only()
     assert (answer["Status"], revision(ours)) == ("FAILED", strange)
     assert f"the database is at revision '{strange}', which this code does not know" in answer["Reason"]
 
 
 def test_a_migration_that_is_under_way_does_not_keep_the_code_before_it_from_being_rolled_back_to(
-    ours: Engine, told: Answers, database: Database
+    ours: Engine, reports: Answers, database: Database
 ) -> None:
     with exclusive_connection("migrations", 0):
-        migrate_database.lambda_handler(asked(told), Left(1))
-    assert told.only()["Status"] == "SUCCESS"
+        migrate_database.lambda_handler(asked(reports), Left(1))
+    assert reports.only()["Status"] == "SUCCESS"
 
 
 def test_removing_the_stack_asks_nothing_of_a_database_that_may_be_gone(
-    told: Answers, monkeypatch: pytest.MonkeyPatch, database: Database
+    reports: Answers, monkeypatch: pytest.MonkeyPatch, database: Database
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", "mysql+pymysql://nobody@127.0.0.1:1/gone")
     forget_database()
-    migrate_database.lambda_handler(asked(told, "Delete"), Context())
-    assert told.only()["Status"] == "SUCCESS"
+    migrate_database.lambda_handler(asked(reports, "Delete"), Context())
+    assert reports.only()["Status"] == "SUCCESS"
 
 
 @pytest.mark.parametrize(
     ("body", "seconds"), [("op.execute('DO SLEEP(20)')", 1.2), (ADD_COLUMN, 0.5)], ids=["too slow", "not begun"]
 )
 def test_what_does_not_end_in_time_is_told_before_the_function_is_killed(
-    ours: Engine, told: Answers, next_migration: Folder, body: str, seconds: float
+    ours: Engine, reports: Answers, next_migration: Folder, body: str, seconds: float
 ) -> None:
     next_migration(body)
     with pytest.raises(DatabaseUnavailableError):
-        migrate_database.lambda_handler(asked(told), Left(seconds))
-    reason = told.only()["Reason"]
+        migrate_database.lambda_handler(asked(reports), Left(seconds))
+    reason = reports.only()["Reason"]
     assert "migration 9000 failed: no time is left for it" in reason
     assert "wait until that is gone from SHOW PROCESSLIST" in reason
     assert "deploy again" in reason
@@ -147,18 +147,18 @@ def test_what_does_not_end_in_time_is_told_before_the_function_is_killed(
 
 
 def test_a_migration_that_waits_for_a_table_gives_way_and_comes_again(
-    ours: Engine, told: Answers, next_migration: Folder, monkeypatch: pytest.MonkeyPatch
+    ours: Engine, reports: Answers, next_migration: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrate, "_LIMIT_TABLE_WAIT", text("SET SESSION lock_wait_timeout = 1"))
     next_migration(ADD_COLUMN)
-    work = Thread(target=migrate_database.lambda_handler, args=(asked(told), Context()))
+    work = Thread(target=migrate_database.lambda_handler, args=(asked(reports), Context()))
     with create_engine(ours.url).connect() as reader:
         reader.execute(text("SELECT * FROM cases"))
         work.start()
         until(lambda: "metadata lock" in str(processes(ours)))
         until(lambda: "metadata lock" not in str(processes(ours)))
     work.join()
-    assert (told.only()["Status"], revision(ours)) == ("SUCCESS", "9000")
+    assert (reports.only()["Status"], revision(ours)) == ("SUCCESS", "9000")
 
 
 def processes(engine: Engine) -> list[Any]:
@@ -167,14 +167,14 @@ def processes(engine: Engine) -> list[Any]:
 
 
 def test_a_migration_that_fails_says_its_error_and_no_values(
-    ours: Engine, told: Answers, next_migration: Folder
+    ours: Engine, reports: Answers, next_migration: Folder
 ) -> None:
     with ours.connect() as connection:
         connection.execute(text("INSERT INTO cases (tenant_id, name) VALUES ('t', 'Smith v. Jones')"))
     next_migration("op.execute(\"INSERT INTO cases (tenant_id, name) VALUES ('t', 'Smith v. Jones')\")")
     with pytest.raises(DatabaseUnavailableError):
-        migrate_database.lambda_handler(asked(told), Context())
-    answer = told.only()
+        migrate_database.lambda_handler(asked(reports), Context())
+    answer = reports.only()
     assert re.match(
         "migration 9000 failed: .* the last conflict was error 1062. Earlier ones are kept", answer["Reason"]
     )
@@ -183,36 +183,38 @@ def test_a_migration_that_fails_says_its_error_and_no_values(
 
 
 @pytest.mark.parametrize("statuses", [[], [503], [500, 502]])
-def test_an_answer_that_does_not_get_through_is_sent_again(told: Answers, statuses: list[int]) -> None:
-    told.statuses[:] = statuses
-    with custom_resource.respond(asked(told)):
+def test_an_answer_that_does_not_get_through_is_sent_again(reports: Answers, statuses: list[int]) -> None:
+    reports.statuses[:] = statuses
+    with custom_resource.respond(asked(reports)):
         pass
-    assert told.only()["Status"] == "SUCCESS"
+    assert reports.only()["Status"] == "SUCCESS"
 
 
 @pytest.mark.parametrize("statuses", [[503] * 9, [403]])
-def test_an_answer_that_nobody_takes_is_an_error_so_that_lambda_calls_again(told: Answers, statuses: list[int]) -> None:
-    told.statuses[:] = statuses
-    with pytest.raises(UnavailableError, match="the response SUCCESS"), custom_resource.respond(asked(told)):
+def test_an_answer_that_does_not_arrive_is_an_error_so_that_lambda_calls_again(
+    reports: Answers, statuses: list[int]
+) -> None:
+    reports.statuses[:] = statuses
+    with pytest.raises(UnavailableError, match="the response SUCCESS"), custom_resource.respond(asked(reports)):
         pass
-    assert told.bodies == []
+    assert reports.bodies == []
 
 
-def test_the_answer_is_no_longer_than_aws_takes_whatever_the_reason(told: Answers) -> None:
-    with pytest.raises(ExhibitIngestError), custom_resource.respond(asked(told)):
+def test_the_answer_is_no_longer_than_aws_takes_whatever_the_reason(reports: Answers) -> None:
+    with pytest.raises(ExhibitIngestError), custom_resource.respond(asked(reports)):
         raise ExhibitIngestError("\N{PILE OF POO}" * 5000)
-    (body,) = told.bodies
+    (body,) = reports.bodies
     assert MAX_BYTES / 2 < len(body) <= MAX_BYTES
     assert json.loads(body)["Reason"].endswith("details are in the log of this resource's function")
 
 
 @pytest.mark.parametrize(("given", "expected"), [({}, "mine"), ({"PhysicalResourceId": ""}, "database-schema")])
 def test_the_resource_keeps_its_id_so_that_an_update_is_no_replacement(
-    told: Answers, given: dict[str, str], expected: str
+    reports: Answers, given: dict[str, str], expected: str
 ) -> None:
-    with custom_resource.respond(asked(told, **{"PhysicalResourceId": "mine", **given})):
+    with custom_resource.respond(asked(reports, **{"PhysicalResourceId": "mine", **given})):
         pass
-    assert told.only() == {
+    assert reports.only() == {
         "Status": "SUCCESS",
         "PhysicalResourceId": expected,
         "StackId": "arn:aws:cloudformation:s",

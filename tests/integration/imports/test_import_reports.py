@@ -139,20 +139,20 @@ SAVED = {
 
 
 @pytest.mark.parametrize("saved", SAVED)
-def test_rejected_rows_that_a_spreadsheet_saved_are_read_in_their_encoding_or_said_to_be_unclear(
+def test_rejected_rows_that_a_spreadsheet_saved_are_read_in_their_encoding_or_get_a_warning(
     world: World, saved: str
 ) -> None:
     """Where two encodings fit, the value may be another one, but never without a warning."""
-    encoding, name, said = SAVED[saved]
+    encoding, name, warning = SAVED[saved]
     report = world.report(world.run(f"DOCID,Title\nA-1,{name}\n,{name}\n".encode()))
     corrected = report["rejected_rows.dat"].decode("utf-8-sig").replace("\n,", "\nB-2,")
     again = world.run(corrected.encode(encoding, "replace"), **json.loads(report["options.json"]))
     [row] = world.query("SELECT title FROM exhibits WHERE control_number = 'B-2'")
     warned = world.query("SELECT line_no, code, message FROM import_warnings WHERE import_id = :i", i=again)
-    assert [(each.line_no, each.code) for each in warned] == ([(0, "ERROR_FILE_ENCODING")] if said else [])
-    assert said is None or said in warned[0].message
+    assert [(each.line_no, each.code) for each in warned] == ([(0, "ERROR_FILE_ENCODING")] if warning else [])
+    assert warning is None or warning in warned[0].message
     as_read = name.encode(encoding, "replace").decode("utf-8", "replace")
-    assert row.title == (name if said in (None, "cp1252", "UTF-16") else as_read)
+    assert row.title == (name if warning in (None, "cp1252", "UTF-16") else as_read)
 
 
 def test_an_encoding_that_is_given_for_rejected_rows_is_not_replaced(world: World) -> None:
@@ -203,7 +203,7 @@ def test_every_kind_of_change_is_announced_once_a_chunk_with_counts_and_no_conte
     assert (completed["importId"], completed["status"]) == (import_id, "completed_with_rejections")
     assert completed["counts"] == {"imported": 29, "unchanged": 0, "updated": 0, "rejected": 1, "warnings": 6}
     assert {each["tenantId"] for each in [*warned, completed]} == {"tenant"}
-    told = json.dumps([*warned, completed, *events(world, "import.started")])
+    printed = json.dumps([*warned, completed, *events(world, "import.started")])
     cells = {cell for record in made.truth.records for cell in record.cells if len(cell) > 6}
-    assert not [cell for cell in cells if json.dumps(cell)[1:-1] in told]
+    assert not [cell for cell in cells if json.dumps(cell)[1:-1] in printed]
     assert_accounted(world, import_id, made.truth)

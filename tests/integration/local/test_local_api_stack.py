@@ -107,25 +107,25 @@ def test_serve_says_where_it_is_answers_a_token_of_the_command_and_ends_with_0_a
     [running] = imports_that_are(world, "running")
     sam = workspace.state_dir / "sam"
     with serving(workspace) as process:
-        said = lines(process.stdout, 8)
+        printed = lines(process.stdout, 8)
         written = json.loads((sam / "env-vars.json").read_text())
         assert main.main(["token", "--tenant", "acme", "--user", "ada"], workspace) == 0
-        url, token = f"{said[0].removeprefix('API:').strip()}/visitors/ü", capsys.readouterr().out.strip()
+        url, token = f"{printed[0].removeprefix('API:').strip()}/visitors/ü", capsys.readouterr().out.strip()
         assert get(url, "none").status_code == 401
         assert [get(url, token).json() for _ in range(2)] == [["acme", "ada", 1], ["acme", "ada", 2]]
         children = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGINT)
-        told = process.communicate(timeout=30)[1].splitlines()
+        errors = process.communicate(timeout=30)[1].splitlines()
     assert process.returncode == 0
-    assert "token --tenant" in said[1]
-    assert describe_place(str(workspace.database_url)) in said[2]
+    assert "token --tenant" in printed[1]
+    assert describe_place(str(workspace.database_url)) in printed[2]
     password = make_url(str(workspace.database_url)).password
-    assert password is None or not [line for line in [*said, *told] if str(password) in line]
-    assert str(sam / "template.yaml") in said[4]
-    assert said[-1] == "Press Ctrl-C to stop."
+    assert password is None or not [line for line in [*printed, *errors] if str(password) in line]
+    assert str(sam / "template.yaml") in printed[4]
+    assert printed[-1] == "Press Ctrl-C to stop."
     assert set(written) == set(Template.load(workspace.template).functions)
     assert not sam.exists(), "its addresses are no longer valid"
-    assert told[1:3] == [
+    assert errors[1:3] == [
         "1 import has not finished, and its upload is lost now:",
         f"  {running} (running, tenant acme)",
     ]

@@ -127,8 +127,8 @@ def compare_case(counted: Counted) -> None:
     assert len(rows) == len(items) == imports
     for row in rows:
         details = counted.get(f"/imports/{row['id']}")
-        for shown in (row, _with_words(items[row["id"]]), _with_words(details)):
-            compare_import(counted, row["id"], shown)
+        for described in (row, _with_words(items[row["id"]]), _with_words(details)):
+            compare_import(counted, row["id"], described)
         compare_files(counted, details)
 
 
@@ -136,27 +136,27 @@ def _with_words(item: Document) -> Document:
     return {**item, "rows_seen": item["rowsSeen"]}
 
 
-def compare_import(counted: Counted, import_id: int, shown: Document) -> None:
+def compare_import(counted: Counted, import_id: int, described: Document) -> None:
     """Compare the counts of an import, or of a check with what the check printed."""
     printed = counted.printed[import_id]
-    added_up = sum(shown[name] for name in ("imported", "unchanged", "updated", "rejected"))
-    assert shown["rows_seen"] == printed["rows_seen"] == added_up
-    if shown["phase"] == "check":
+    added_up = sum(described[name] for name in ("imported", "unchanged", "updated", "rejected"))
+    assert described["rows_seen"] == printed["rows_seen"] == added_up
+    if described["phase"] == "check":
         counts = {"imported": "would_import", "updated": "would_update", "rejected": "would_reject"}
-        assert {name: shown[name] for name in counts} == {name: printed[each] for name, each in counts.items()}
-        assert shown["unchanged"] == printed["unchanged"]
+        assert {name: described[name] for name in counts} == {name: printed[each] for name, each in counts.items()}
+        assert described["unchanged"] == printed["unchanged"]
         assert counted.count(CREATED, id=import_id) == counted.count(WITH_PAGES, id=import_id) == 0
         return
     names = ("imported", "unchanged", "updated", "rejected", "warnings")
-    assert {name: shown[name] for name in names} == {name: printed[name] for name in names}
-    assert shown["rejected"] == counted.count(REJECTED, id=import_id)
-    assert shown["warnings"] == counted.count(WARNINGS, id=import_id) == sum(printed["warnings_by_code"].values())
-    assert sum(printed["rejected_by_code"].values()) == shown["rejected"]
+    assert {name: described[name] for name in names} == {name: printed[name] for name in names}
+    assert described["rejected"] == counted.count(REJECTED, id=import_id)
+    assert described["warnings"] == counted.count(WARNINGS, id=import_id) == sum(printed["warnings_by_code"].values())
+    assert sum(printed["rejected_by_code"].values()) == described["rejected"]
     # The history of a document and its pages go with it: what an undo took away was compared before.
-    if shown["status"].startswith("completed"):
+    if described["status"].startswith("completed"):
         is_images = printed["pages"] is not None
-        assert shown["imported"] == counted.count(WITH_PAGES if is_images else CREATED, id=import_id)
-        assert is_images or shown["updated"] == counted.count(CHANGED, id=import_id)
+        assert described["imported"] == counted.count(WITH_PAGES if is_images else CREATED, id=import_id)
+        assert is_images or described["updated"] == counted.count(CHANGED, id=import_id)
 
 
 def compare_files(counted: Counted, details: Document) -> None:
@@ -187,12 +187,12 @@ def compare_undo(counted: Counted, import_id: int) -> None:
     """Undo an import, and compare what is printed of it with the documents that are gone."""
     before = counted.count("SELECT COUNT(*) FROM exhibits")
     undone = counted.run("undo", str(import_id), "--yes")
-    shown = counted.get(f"/imports/{import_id}/undo")
-    place = {"id": import_id, "no": shown["undoNo"]}
+    described = counted.get(f"/imports/{import_id}/undo")
+    place = {"id": import_id, "no": described["undoNo"]}
     removed = counted.count("SELECT COUNT(*) FROM exhibit_tombstones WHERE import_id = :id AND undo_no = :no", **place)
-    assert shown["removed"] == undone["removed"] == removed
+    assert described["removed"] == undone["removed"] == removed
     assert removed == before - counted.count("SELECT COUNT(*) FROM exhibits")
-    assert shown["kept"] == undone["kept"] == counted.count(KEPT, **place)
+    assert described["kept"] == undone["kept"] == counted.count(KEPT, **place)
     compare_case(counted)
 
 

@@ -17,9 +17,9 @@ import pytest
 
 from local.services import mysql
 from local.services.mysql import PrivateServer, temporary_server
-from local.services.mysql_access import DatabaseAccess
 from local.services.mysql_binaries import Binaries
 from local.services.mysql_connection import parse_url
+from local.services.mysql_login import DatabaseAccess
 from tests.torture.tortured_database import MYSQLD
 
 pytestmark = pytest.mark.slow
@@ -52,7 +52,7 @@ def folder_of(server: PrivateServer) -> Path:
 @pytest.mark.parametrize("place", ["tcp", "socket"])
 @pytest.mark.parametrize("user", ["root", "", "mysql", "mariadb.sys"])
 @pytest.mark.parametrize("password", ["", "root", "0" * 64])
-def test_nobody_logs_in_without_the_password(server: PrivateServer, place: str, user: str, password: str) -> None:
+def test_a_login_without_the_password_is_refused(server: PrivateServer, place: str, user: str, password: str) -> None:
     state = json.loads((folder_of(server) / "server.json").read_text())
     path = {"unix_socket": state["socket"], "host": None, "port": None} if place == "socket" else {}
     with pytest.raises(pymysql.OperationalError, match=r"1045|1698|4151|3118|Access denied|locked"):

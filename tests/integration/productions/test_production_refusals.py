@@ -97,13 +97,13 @@ def test_a_file_that_vanishes_after_the_reservation_is_named_by_control_number(
         put_file(world, f"{number}.doc", "native")
     production = int(requested().json["id"])
     passing_run(production, lambda point: remove_versions(world, "files/") if str(point) == "after reserve" else None)
-    shown = ME.get(f"/productions/{production}").json
-    assert (shown["status"], shown["failedStep"]) == ("cancelled", "copy")
-    assert shown["reason"] == (
+    described = ME.get(f"/productions/{production}").json
+    assert (described["status"], described["failedStep"]) == ("cancelled", "copy")
+    assert described["reason"] == (
         "files of documents SMITH-A, SMITH-B cannot be copied: 2 not in the bucket. The numbers are void. Restore the "
         "files, check (POST /productions/check), and request a new production"
     )
-    assert {step["reason"] for step in shown["steps"]} == {None}, "all steps are compensated"
+    assert {step["reason"] for step in described["steps"]} == {None}, "all steps are compensated"
     assert "SMITH" not in log.stream.getvalue(), "ids only"
     assert documents_of(world, production) == [(1, 1, "void"), (2, 2, "void")]
 

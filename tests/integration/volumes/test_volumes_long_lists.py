@@ -104,7 +104,7 @@ def test_a_list_of_usual_paths_is_not_cut(sizes: list[int]) -> None:
     assert declare(create_volume(), files).json["remaining"] == 0
 
 
-def test_a_path_that_is_no_path_is_refused_also_behind_the_cut(world: World) -> None:
+def test_a_path_that_is_no_path_is_refused_also_after_the_cut(world: World) -> None:
     files = [*build_files("é"), {"path": "../a", "size": SINGLE_PUT_BYTES}][1:]
     reply = CALLER.post(f"/volumes/{create_volume()}/files", files)
     assert reply.status == 400

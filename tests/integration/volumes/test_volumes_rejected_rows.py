@@ -41,7 +41,7 @@ def listed(world: World, import_id: int) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_pages_and_files_of_rejected_rows_are_told_from_those_of_no_row(world: World, check: bool) -> None:
+def test_pages_and_files_of_rejected_rows_are_distinguished_from_those_of_no_row(world: World, check: bool) -> None:
     volume_id = upload(world, FILES)
     run(volume_id, dryRun=check, options={"missingFiles": "reject"})
     finish_imports(world)

@@ -108,9 +108,9 @@ def test_an_error_of_a_service_is_told_as_the_end_of_serve_only_after_it(tmp_pat
         assert served is not None
         with pytest.raises(ConnectionError), served:
             raise ConnectionError
-    with pytest.raises(LocalError, match="ended during the import") as told, served:
+    with pytest.raises(LocalError, match="ended during the import") as raised, served:
         raise ConnectionError
-    assert isinstance(told.value.__cause__, ConnectionError)
+    assert isinstance(raised.value.__cause__, ConnectionError)
 
 
 def test_the_end_of_serve_during_an_undo_does_not_advise_an_import(tmp_path: Path) -> None:
@@ -119,11 +119,11 @@ def test_the_end_of_serve_during_an_undo_does_not_advise_an_import(tmp_path: Pat
     with (
         pytest.raises(
             LocalError, match=r"`serve` \(process 4711\) ended during the undo.*Do not import the file"
-        ) as told,
+        ) as raised,
         served,
     ):
         raise ConnectionError
-    assert "Import the file again" not in str(told.value)
+    assert "Import the file again" not in str(raised.value)
 
 
 def test_the_password_of_the_private_database_is_in_the_url_and_not_in_the_address(tmp_path: Path) -> None:
@@ -173,10 +173,10 @@ def test_only_failures_from_now_on_are_told(tmp_path: Path) -> None:
     assert served is not None
     assert served.failures() == []
     fail("Runtime.ExitError")
-    [told] = served.failures()
-    assert str(told) == str(activity.failures()[-1])
-    assert (told.function, told.error_type, told.message) == ("Work", "Runtime.ExitError", "boom (log: it)")
-    assert os.fspath(told.log) == os.fspath(tmp_path / "w.log")
+    [raised] = served.failures()
+    assert str(raised) == str(activity.failures()[-1])
+    assert (raised.function, raised.error_type, raised.message) == ("Work", "Runtime.ExitError", "boom (log: it)")
+    assert os.fspath(raised.log) == os.fspath(tmp_path / "w.log")
 
 
 def test_a_lock_on_a_file_that_reset_deletes_meanwhile_is_taken_again(

@@ -84,12 +84,12 @@ def test_what_is_printed_runs_from_another_folder(tmp_path: Path, monkeypatch: p
 
 def test_help_and_wrong_usage_show_commands_that_can_be_pasted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", [".venv/bin/exhibit-ingest"])
-    shown = build_parser().format_help()
-    assert "  .venv/bin/exhibit-ingest undo 12 --dry-run\n" in shown
-    assert len(re.findall(PROGRAM, shown)) == len(re.findall(rf"\.venv/bin/{PROGRAM}", shown))
+    help_text = build_parser().format_help()
+    assert "  .venv/bin/exhibit-ingest undo 12 --dry-run\n" in help_text
+    assert len(re.findall(PROGRAM, help_text)) == len(re.findall(rf"\.venv/bin/{PROGRAM}", help_text))
 
 
 def test_an_undo_whose_stack_ended_is_run_again_and_the_file_not_imported() -> None:
-    said = describe_stopped(12, "firm a")
-    assert "Do not import the file again" in said
-    assert said.endswith(format_command("undo", "12", "--tenant", "firm a"))
+    message = describe_stopped(12, "firm a")
+    assert "Do not import the file again" in message
+    assert message.endswith(format_command("undo", "12", "--tenant", "firm a"))

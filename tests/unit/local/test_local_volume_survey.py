@@ -187,3 +187,13 @@ def test_hashes_that_were_not_compared_are_printed_and_are_not_counted_as_matchi
     output = io.StringIO()
     print_figures(figures, build_console(output))
     assert output.getvalue() == "Column MD5 Hash: 3 hashes were not compared. To compare them, use --verify-hashes.\n"
+
+
+@pytest.mark.parametrize("is_check", [False, True])
+def test_a_volume_whose_paths_match_no_file_is_imported_again_with_an_overlay(is_check: bool) -> None:
+    names = ("nativesLinked", "textsLinked", "textsMissing", "hashMismatches", "unreferenced", "ofRejectedRows")
+    files = {**dict.fromkeys(names, 0), "nativesMissing": 2, "hashesNotCompared": []}
+    output = io.StringIO()
+    print_figures(build_figures(None, [{"files": files, "pages": None}]), build_console(output), is_check=is_check)
+    assert "No file of a row was found." in output.getvalue()
+    assert ("Then import it again with --mode append_overlay." in output.getvalue()) == (not is_check)

@@ -62,7 +62,7 @@ def stub(service: str, code: str) -> Any:
     return client
 
 
-def test_the_codes_of_each_service_are_told_from_others() -> None:
+def test_the_codes_of_each_service_are_distinguished_from_others() -> None:
     assert {code: find_refusal(code) for code in REFUSALS} == REFUSALS
     assert [find_refusal(code) for code in OTHERS] == [None] * len(OTHERS)
 
