@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from core.exhibit_history import Entry, Key, Kind, Stated, Value
@@ -79,5 +80,18 @@ def rename(entries: Iterable[Entry], stored_name: Callable[[Key], str]) -> Itera
         return Key(key.kind, stored_name(key)) if key.kind in LINKS else key
 
     for entry in entries:
-        stated = entry.stated and Stated(frozenset(map(find, entry.stated.keys)), entry.stated.whole)
+        stated = entry.stated and _rename_stated(entry.stated, find)
         yield replace(entry, changes={find(key): change for key, change in entry.changes.items()}, stated=stated)
+
+
+def _rename_stated(stated: Stated, find: Callable[[Key], Key]) -> Stated:
+    """Return the same object if no name differs: a copy for each entry would take more memory than its changes."""
+    links = list_stated_links(stated.keys)
+    renamed = frozenset(map(find, links))
+    return stated if renamed == links else Stated(stated.keys - links | renamed, stated.whole)
+
+
+@lru_cache(maxsize=256)
+def list_stated_links(keys: frozenset[Key]) -> frozenset[Key]:
+    """Return those of the keys that are of links."""
+    return frozenset(key for key in keys if key.kind in LINKS)

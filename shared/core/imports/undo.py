@@ -14,7 +14,15 @@ from typing import NamedTuple
 
 from core.codes import KeptCode
 from core.exhibit_history import PAGE_SET, Action, Change, Entry, Key, Kind, Value
-from core.imports.history_fold import LINKS, IsLive, find_first_values, fold_all, iterate_live, list_stated
+from core.imports.history_fold import (
+    LINKS,
+    IsLive,
+    find_first_values,
+    fold_all,
+    iterate_live,
+    list_stated,
+    list_stated_links,
+)
 
 # Changes with every field, and means nothing to a user.
 ROW_HASH = Key(Kind.FIELD, "row_hash")
@@ -187,4 +195,4 @@ def list_link_names(entries: Iterable[Entry]) -> Iterator[Key]:
     """Yield the key of every link that an entry names."""
     for entry in entries:
         yield from (key for key in entry.changes if key.kind in LINKS)
-        yield from (key for key in (entry.stated.keys if entry.stated else ()) if key.kind in LINKS)
+        yield from list_stated_links(entry.stated.keys) if entry.stated else ()

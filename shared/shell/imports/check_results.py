@@ -26,7 +26,7 @@ _CASE = text(
     "SELECT COUNT(*) AS exhibits, COALESCE(MAX(id), 0) AS last_id "
     "FROM exhibits FORCE INDEX (uq_exhibits_control_number) WHERE case_id = :case_id"
 )
-# One row for each change of an exhibit; it goes only with the exhibit.
+# One row for each change of an exhibit. It is never deleted; the join leaves out those of documents that were removed.
 _CHANGES = text(
     "SELECT COUNT(*) FROM exhibits AS e JOIN exhibit_changes AS c ON c.exhibit_id = e.id WHERE e.case_id = :case_id"
 )

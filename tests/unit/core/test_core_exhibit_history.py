@@ -78,8 +78,9 @@ def test_what_is_stated_is_decoded(keys: set[Key], whole: set[Kind]) -> None:
 def test_what_a_row_states_is_stored_as_names_and_unknown_members_are_left_out() -> None:
     stated = Stated(frozenset([TITLE, HOT]), frozenset([Kind.CUSTODIAN]))
     assert encode_stated(stated) == b'{"fields":["title"],"tags":["Hot"],"whole":["custodians"]}'
-    assert decode_stated(b'{"fields":["title"],"families":["x"]}') == Stated(frozenset([TITLE]))
-    for damaged in (b"{", b"[]", b'{"whole":["dates"]}', b'{"tags":5}'):
+    later = b'{"fields":["title"],"families":["x"],"whole":["families","tags"]}'
+    assert decode_stated(later) == Stated(frozenset([TITLE]), frozenset([Kind.TAG]))
+    for damaged in (b"{", b"[]", b'{"whole":5}', b'{"tags":5}'):
         with pytest.raises(ValueError, match="damaged"):
             decode_stated(damaged)
 
@@ -240,6 +241,15 @@ def test_the_last_live_entry_is_named() -> None:
     exhibit.write(None, {HOT: True})
     folded = fold_all(exhibit.entries, lambda entry: is_live(entry, {2}))
     assert folded == {HOT: (True, exhibit.entries[1]), TITLE: ("A", None)}
+
+
+def test_a_statement_is_held_once() -> None:
+    stored = encode_stated(Stated(frozenset([TITLE, HOT])))
+    entries = [Entry(2, Action.OVERLAID, "ada", {}, stated=decode_stated(bytes(bytearray(stored)))) for _ in range(2)]
+    renamed = list(rename(entries, lambda key: key.name))
+    assert len({id(entry.stated) for entry in (*entries, *renamed)}) == 1
+    [other, _] = rename(entries, lambda key: key.name.upper())
+    assert other.stated == Stated(frozenset([TITLE, Key(Kind.TAG, "HOT")]))
 
 
 def test_two_spellings_of_a_name_become_one_key() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from sys import getsizeof
 
 from sqlalchemy.orm import Session
 
@@ -18,18 +19,19 @@ from shell.exhibits.history import iterate_histories
 from shell.imports.undo.store import find_history_bytes
 
 # As they are stored, and as they are decompressed.
-STORED_BYTES, HELD_CHARACTERS = 2_000_000, 4_000_000
+STORED_BYTES, HELD_BYTES = 2_000_000, 4_000_000
 
 
 def read_histories(reading: Session, exhibit_ids: Sequence[int]) -> Iterator[dict[int, list[Entry]]]:
     """Yield the histories of all exhibits, each time of as many as are held at once."""
     held: dict[int, list[Entry]] = {}
-    size = 0
+    size, measured = 0, set[int]()
     for exhibit_id, entries in _read_each(reading, exhibit_ids):
-        more = sum(map(_measure, entries))
-        if held and size + more > HELD_CHARACTERS:
+        more = _measure(entries, measured)
+        if held and size + more > HELD_BYTES:
             yield held
-            held, size = {}, 0
+            held, size, measured = {}, 0, set()
+            more = _measure(entries, measured)
         held[exhibit_id] = entries
         size += more
     if held:
@@ -46,7 +48,15 @@ def _slice_by_stored_bytes(reading: Session, exhibit_ids: Sequence[int]) -> Iter
     return slice_by_size(exhibit_ids, lambda exhibit_id: sizes.get(exhibit_id, 0), STORED_BYTES)
 
 
-def _measure(entry: Entry) -> int:
-    """Return the characters of the values of an entry, and of the names that it states."""
-    stated = 0 if entry.stated is None else sum(len(key.name) for key in entry.stated.keys)
-    return stated + sum(len(value) for value in chain.from_iterable(entry.changes.values()) if isinstance(value, str))
+def _measure(entries: Sequence[Entry], measured: set[int]) -> int:
+    """Return about how many bytes the values of entries take, and what they state; add the `id` of the latter.
+
+    Entries that state the same have one object, which is `measured` once.
+    """
+    size = 0
+    for entry in entries:
+        size += sum(len(value) for value in chain.from_iterable(entry.changes.values()) if isinstance(value, str))
+        if entry.stated is not None and id(entry.stated) not in measured:
+            measured.add(id(entry.stated))
+            size += getsizeof(entry.stated.keys) + sum(len(key.name) for key in entry.stated.keys)
+    return size

@@ -6,6 +6,7 @@ import json
 import tracemalloc
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import combinations, cycle, islice
 from typing import Any
 
 import pytest
@@ -13,11 +14,14 @@ import pytest
 import import_chunk
 from core.codes import KeptCode
 from core.contracts.exhibits import TaggingRequest
-from core.exhibit_history import Change, Entry, Key, Value
+from core.exhibit_history import Action, Change, Entry, Key, Kind, Stated, Value, encode_stated
 from core.imports import undo as rules
 from core.imports.history_fold import IsLive
+from shell.db.session import session
 from shell.exhibits.commands import remove_taggings
+from shell.exhibits.history import Author, NewEntry, write_entries
 from shell.imports.undo import restoring
+from shell.imports.undo.histories import read_histories
 from shell.imports.undo.queries import get_undo
 from shell.imports.undo.store import GENERATIONS
 from shell.productions.queries import list_documents
@@ -123,6 +127,30 @@ def test_histories_of_many_versions_are_undone_in_bounded_memory(world: World, r
     print(f"bytes at the peak: {peak}")
     assert world.query("SELECT COUNT(*) FROM exhibits") == [(0 if removes else 60,)]
     assert peak < MOST_BYTES
+
+
+@pytest.mark.parametrize("are_equal", [True, False], ids=["equal", "different"])
+def test_wide_statements_of_many_documents_are_held_in_bounded_memory(world: World, are_equal: bool) -> None:
+    """Those of equal rows once, those of rows with other empty cells a few documents at a time."""
+    columns = [Key(Kind.PROPERTY, f"Column {number}") for number in range(40)]
+    statements = [Stated(frozenset(each)) for each in islice(combinations(columns, 30), 1 if are_equal else 9_000)]
+    title = {Key(Kind.FIELD, "title"): Change("one", "two")}
+    new = [NewEntry(1 + n // 6, 2 + n % 6, title, 2, each) for n, each in enumerate(islice(cycle(statements), 9_000))]
+    with session() as transaction:
+        write_entries(transaction, Author(Action.OVERLAID, "ann@example.com", 1), new)
+    del new, statements
+    encode_stated.cache_clear()
+    tracemalloc.start()
+    try:
+        with session() as reading:
+            held = [len(part) for part in read_histories(reading, range(1, 1_501))]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    print(f"documents at once: {held}, bytes at the peak: {peak}")
+    assert sum(held) == 1_500
+    assert (len(held) == 1) is are_equal
+    assert peak < 24_000_000
 
 
 def test_properties_that_do_not_fit_together_stay(world: World) -> None:
