@@ -36,7 +36,7 @@ _IMPORTS = "SELECT id FROM imports WHERE volume_id = :id ORDER BY kind = 'images
 _PENDING = text("SELECT chunk_no FROM import_chunks WHERE import_id = :id AND status = 'pending' ORDER BY chunk_no")
 _STORED = """
     SELECT (SELECT COUNT(*) FROM exhibits WHERE import_id = :rows),
-      (SELECT COUNT(*) FROM exhibit_files WHERE import_id = :rows),
+      (SELECT COUNT(*) FROM exhibit_files WHERE import_id = :rows AND file_id > 0),
       (SELECT COUNT(*) FROM pages JOIN page_sets ON page_sets.id = page_set_id AND import_id = :images)
 """
 

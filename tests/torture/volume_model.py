@@ -26,7 +26,7 @@ class Link(NamedTuple):
     """A file of a row, and the rule by which it was found."""
 
     kind: str
-    path: str
+    path: str | None
     rule: int
 
 
@@ -51,6 +51,7 @@ class RowsOutcome:
     rejected: list[Report] = field(default_factory=list)
     warned: list[Report] = field(default_factory=list)
     links: dict[int, list[Link]] = field(default_factory=dict)
+    missing: dict[int, list[Link]] = field(default_factory=dict)
     figures: Counter[str] = field(default_factory=Counter)
     named: set[str] = field(default_factory=set)
 
@@ -80,7 +81,7 @@ def judge_rows(plan: VolumePlan, known: Collection[str]) -> RowsOutcome:
         errors, warnings = list(_check_number(row, seen)), list(_check_files(plan, row))
         seen |= {row.number} - {""}
         links = list(_list_links(plan, row))
-        outcome.named |= {each.path for each in links}
+        outcome.named |= {each.path for each in links if each.path}
         if plan.rejects_missing:
             errors += [each for each in warnings if each.endswith("_MISSING")]
         if errors:
@@ -89,6 +90,8 @@ def judge_rows(plan: VolumePlan, known: Collection[str]) -> RowsOutcome:
         outcome.warned += [Report(line, code) for code in warnings]
         (outcome.unchanged if row.number in known else outcome.created)[line] = row.number
         outcome.links[line] = links
+        codes = [code for code in warnings if code.endswith("_MISSING")]
+        outcome.missing[line] = [Link(code.split("_")[0].lower(), None, 0) for code in codes]
         outcome.figures.update(f"{each.kind}s_linked" for each in links)
         outcome.figures.update(f"{code.split('_')[0].lower()}s_missing" for code in warnings if "MISSING" in code)
     return outcome

@@ -184,7 +184,7 @@ _ENDS = ("Linked", "Missing")
 
 
 def _judge_links(outcome: RunOutcome, replay: CaseReplay, at: Queried) -> Iterator[Finding]:
-    """The documents that the rows created are linked to their files; of an undone import, those that stayed."""
+    """The documents that the rows created are linked to their files, or none; of an undone import, those left."""
     import_id = outcome.run.imports.get(ROWS)
     if import_id is None:
         return
@@ -192,7 +192,7 @@ def _judge_links(outcome: RunOutcome, replay: CaseReplay, at: Queried) -> Iterat
         (living.stored.id, living.stored.line, *link)
         for living in replay.living.values()
         if living.stored.import_id == import_id
-        for link in outcome.rows.links[living.stored.line]
+        for link in (*outcome.rows.links[living.stored.line], *outcome.rows.missing[living.stored.line])
     )
     got = Counter(tuple(row) for row in at.query(_LINKS, id=import_id))
     yield from compare(f"links of import {import_id}", expected, got)

@@ -175,7 +175,7 @@ class ExhibitQuery(CaseQuery):
     )
     has_native: _Boolean | None = Field(
         default=None,
-        description="Whether the exhibit has a native: the path of one and, if it came with a volume, the file there.",
+        description="Whether the exhibit has a native: the path of one and, if a volume was to have it, the file.",
     )
     has_text: _Boolean | None = Field(default=None, description="Whether the exhibit has a text, likewise.")
     title: _Words | None = Field(

@@ -65,9 +65,13 @@ class FileLink(NamedTuple):
 
 @dataclass
 class RowFiles:
-    """The files of a row, what is wrong with them, and what is counted of them."""
+    """The files of a row, what is wrong with them, and what is counted of them.
+
+    `missing` are the kinds, and the hashes of the paths as of a link, of what the volume lacks.
+    """
 
     links: list[FileLink] = field(default_factory=list)
+    missing: list[tuple[FileKind, bytes]] = field(default_factory=list)
     errors: list[RowError] = field(default_factory=list)
     warnings: list[ValueChange] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -134,6 +138,7 @@ class RowLinker:
             given = candidates[text]
             resolved = given if isinstance(given, PathError) else resolve(given, files)
             if resolved is None or isinstance(resolved, PathError):
+                found.missing.append((kind, hash_text(text)))
                 self._add_missing(found, kind, resolved)
             else:
                 found.links.append(FileLink(kind, hash_text(text), resolved.file, resolved.rule))

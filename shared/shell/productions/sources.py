@@ -16,7 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.productions.volume import FileKind
-from shell.tables.volumes import ExhibitFiles, VolumeFiles, Volumes
+from shell.tables.volumes import NO_FILE, ExhibitFiles, VolumeFiles, Volumes
 from shell.utils.db_helpers import is_in
 
 FILE, PATH, VERSION = "file", "path", "version"
@@ -87,7 +87,7 @@ def list_linked_files(reading: Session, exhibits: Sequence[Any]) -> dict[tuple[i
     paths = {row.id: {"native": _hash_path(row.native_path), "text": _hash_path(row.text_path)} for row in exhibits}
     link = ExhibitFiles
     statement = select(link.exhibit_id, link.kind, link.text_hash, link.file_id).order_by(link.import_id)
-    rows = reading.execute(statement.where(is_in(link.exhibit_id, list(paths))))
+    rows = reading.execute(statement.where(is_in(link.exhibit_id, list(paths)), link.file_id > NO_FILE))
     return {
         (row.exhibit_id, _LINKS[row.kind]): row.file_id
         for row in rows

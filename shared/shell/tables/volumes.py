@@ -8,6 +8,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from shell.tables.base import NOW, Base, Timestamp
 
+# In exhibit_files.file_id: the volume of the import has no file for the path.
+NO_FILE = 0
+
 
 class Volumes(Base):
     """A folder or zip with load files and the files that they name, as it was sent.
@@ -162,7 +165,7 @@ class ExhibitFiles(Base):
     """The file of a volume that the path of a document's native or text file names, as an import found it.
 
     The one that counts is that of the latest import whose path is still the document's: `text_hash` is of the path as
-    the load file has it.
+    the load file has it. NO_FILE records that the volume lacks the file; any row with a file counts before it.
     """
 
     __tablename__ = "exhibit_files"
@@ -179,9 +182,9 @@ class ExhibitFiles(Base):
     text_hash: Mapped[bytes] = mapped_column(
         BINARY(16), comment="The first half of the SHA-256 of the path as the load file has it"
     )
-    file_id: Mapped[int] = mapped_column(BigInteger, comment="The file, volume_files.id")
+    file_id: Mapped[int] = mapped_column(BigInteger, comment="The file, volume_files.id; 0: the volume has none")
     rule: Mapped[int] = mapped_column(
-        SmallInteger, comment="The rule by which the path was found, from 2 to 6; docs/volumes.md lists all"
+        SmallInteger, comment="The rule by which it was found, from 2 to 6, or 0; docs/volumes.md lists all"
     )
 
 

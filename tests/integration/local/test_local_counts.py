@@ -53,7 +53,7 @@ CHANGED = "SELECT COUNT(DISTINCT exhibit_id) FROM exhibit_changes WHERE import_i
 WITH_PAGES = "SELECT COUNT(*) FROM page_sets WHERE import_id = :id"
 PAGES = "SELECT COUNT(*) FROM pages JOIN page_sets ON page_sets.id = page_set_id WHERE import_id = :id"
 KEPT = "SELECT COUNT(DISTINCT exhibit_id) FROM import_undo_kept WHERE import_id = :id AND undo_no = :no"
-LINKED = "SELECT COUNT(*) FROM exhibit_files WHERE import_id = :id AND kind = :kind"
+LINKED = "SELECT COUNT(*) FROM exhibit_files WHERE import_id = :id AND kind = :kind AND file_id > 0"
 CODES = "SELECT COUNT(*) FROM import_warnings WHERE import_id = :id AND code = :code"
 
 

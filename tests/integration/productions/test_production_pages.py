@@ -14,6 +14,7 @@ from shell.aws import clients
 from shell.productions import reservation, steps
 from shell.productions.queries import get_production
 from shell.productions.selection import lock_selected_exhibits
+from shell.tables.volumes import NO_FILE
 from tests.support.paged import link_file, page_set, pdf, tiff, volume, volume_file
 from tests.support.production_ends import passing_run
 from tests.support.productions import CALLER, ask, cancelled, documents_of, execute, objects_of, put_file
@@ -105,6 +106,8 @@ def test_files_of_volumes_are_copied_in_their_version_and_their_hashes_are_in_th
     link_file(world, made, "native", r"N\a.doc", old, import_id=1)
     link_file(world, made, "native", r"N\a.doc", new, import_id=2)
     link_file(world, made, "native", r"N\other.doc", old, import_id=3)
+    # A later volume that lacks the file takes nothing away.
+    link_file(world, made, "native", r"N\a.doc", NO_FILE, import_id=4)
     put_file(world, "N/b.doc", "loose")
     prefix = world.query("SELECT prefix FROM volumes WHERE id = :v", v=held)[0][0]
     clients.s3().put_object(Bucket=world.bucket, Key=f"{prefix}2/a.doc", Body=b"written later")

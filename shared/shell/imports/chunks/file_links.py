@@ -2,7 +2,8 @@
 
 Guaranteed: one lookup for all paths of a chunk; links, counts and the set of named files commit with the chunk's rows,
 once. A link is never changed: the one that counts for a document is that of the latest import whose path the document
-still has, so that overlays, edits and undos need not write links of others.
+still has, so that overlays, edits and undos need not write links of others. A path for which the volume has no file is
+recorded beside them, with NO_FILE in place of the file; a link for that path counts instead, whichever came first.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from shell.imports.chunks.results import RowResults
 from shell.imports.volumes.error_files import find_load_file
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
-from shell.tables.volumes import ExhibitFiles, VolumeFiles, Volumes
+from shell.tables.volumes import NO_FILE, ExhibitFiles, VolumeFiles, Volumes
 from shell.utils.db_helpers import is_in
 
 _FILE_COLUMNS = (
@@ -140,21 +141,30 @@ def _build_links(
 ) -> list[tuple[Any, ...]]:
     source = import_record.id
     return [
-        (exhibit_id, link.kind.value, source, row.source.line_no, link.text_hash, link.file.id, int(link.rule))
+        (exhibit_id, kind.value, source, row.source.line_no, text_hash, file_id, rule)
         for row, exhibit_id in accepted
         if row.source.line_no in files
-        for link in files[row.source.line_no].links
+        for kind, text_hash, file_id, rule in _list_named(files[row.source.line_no])
     ]
 
 
+def _list_named(files: RowFiles) -> Iterator[tuple[FileKind, bytes, int, int]]:
+    """Yield kind, hash of the path, file and rule of what a row names; NO_FILE and no rule for what is missing."""
+    yield from ((link.kind, link.text_hash, link.file.id, int(link.rule)) for link in files.links)
+    yield from ((kind, text_hash, NO_FILE, 0) for kind, text_hash in files.missing)
+
+
 def _list_lacking(reading: Session, links: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return the links of documents that have no link for that kind and path."""
+    """Return the links of documents that have no file for that kind and path, unless both are known to be missing."""
     if not links:
         return []
     table, ids = ExhibitFiles, [link[0] for link in links]
-    query = select(table.exhibit_id, table.kind, table.text_hash).where(is_in(table.exhibit_id, ids))
-    there = set(map(tuple, reading.execute(query)))
-    return [link for link in links if (link[0], link[1], link[4]) not in there]
+    query = select(table.exhibit_id, table.kind, table.text_hash, table.file_id).where(is_in(table.exhibit_id, ids))
+    there: dict[tuple[Any, ...], int] = {}
+    for *key, file_id in reading.execute(query):
+        there[tuple(key)] = max(file_id, there.get(tuple(key), NO_FILE))
+    known = [there.get((link[0], link[1], link[4])) for link in links]
+    return [link for link, one in zip(links, known, strict=True) if one is None or one == NO_FILE < link[5]]
 
 
 def write_counts(

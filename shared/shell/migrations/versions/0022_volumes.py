@@ -101,8 +101,8 @@ TABLES = (
       import_id BIGINT NOT NULL COMMENT 'The import that linked the file, imports.id',
       line_no BIGINT NOT NULL COMMENT 'The line of the import''s file',
       text_hash BINARY(16) NOT NULL COMMENT 'The first half of the SHA-256 of the path as the load file has it',
-      file_id BIGINT NOT NULL COMMENT 'The file, volume_files.id',
-      rule SMALLINT NOT NULL COMMENT 'The rule by which the path was found, from 2 to 6; docs/volumes.md lists all',
+      file_id BIGINT NOT NULL COMMENT 'The file, volume_files.id; 0: the volume has none',
+      rule SMALLINT NOT NULL COMMENT 'The rule by which it was found, from 2 to 6, or 0; docs/volumes.md lists all',
       PRIMARY KEY (exhibit_id, kind, import_id),
       KEY ix_exhibit_files_import (import_id, line_no)
     ) COMMENT 'The file of a volume that the path of a document''s native or text file names, as an import found it.'

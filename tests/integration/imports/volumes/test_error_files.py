@@ -146,6 +146,17 @@ def test_the_undo_of_an_error_file_takes_its_documents_and_their_files(world: Wo
         committed(delete_volume, CALLER, volume_id)
 
 
+def test_files_that_only_undone_imports_name_are_unreferenced(world: World) -> None:
+    volume_id, (rows, images) = import_whole(world)
+    corrected = world.run(correct(rows), name="r.csv", **options_of(rows))
+    undo(world, corrected)
+    # The last import of the load file is not the one that counts if it was undone, too.
+    undo(world, import_volume(world, volume_id, DAT))
+    again = world.run(images["rejected_rows.opt"], name="rejected_rows.opt", **options_of(rows))
+    found = {path for _, path, _, _ in unreferenced(world.report(again))}
+    assert {path for path in found if path.startswith("LOAD/")} == {"LOAD/2.doc", "LOAD/2.txt"}
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [

@@ -78,14 +78,42 @@ def test_a_document_whose_native_is_missing_has_none(world: World) -> None:
     volume = put_volume(world, {**FILES, DAT: load(*rows)})
     import_volume(world, volume, DAT)
     world.run(load("B-1,anywhere.docx,"))
-
-    def listed(**query: bool) -> list[str]:
-        items = list_exhibits(CALLER, ExhibitQuery.model_validate({"case": "Case", **query})).items
-        return [each.control_number for each in items]
-
     # A path that came without a volume says where the file is, and nothing can be missing.
     assert (listed(hasNative=True), listed(hasNative=False)) == (["A-1", "B-1"], ["A-2", "A-3"])
     assert (listed(hasText=True), listed(hasText=False)) == (["A-1", "A-2"], ["A-3", "B-1"])
+
+
+def listed(**query: bool) -> list[str]:
+    """The control numbers of the documents that a query finds."""
+    items = list_exhibits(CALLER, ExhibitQuery.model_validate({"case": "Case", **query})).items
+    return [each.control_number for each in items]
+
+
+def test_a_path_that_came_later_decides_whether_a_document_has_a_native(world: World) -> None:
+    import_volume(world, put_volume(world, {**FILES, DAT: load(rf"A-1,{PATH},")}), DAT)
+    world.run(load("A-1,loose.doc,"), mode="overlay")
+    assert listed(hasNative=True) == ["A-1"], "no volume was to have loose.doc"
+    world.run(load("A-2,,", rf"A-3,{PATH},"))
+    rows = load(r"A-2,NATIVES\gone.docx,", rf"A-3,{PATH},")
+    overlay = import_volume(world, put_volume(world, {DAT: rows}), DAT, mode="append_overlay")
+    assert (listed(hasNative=True), listed(hasNative=False)) == (["A-1"], ["A-2", "A-3"])
+    undo(world, overlay)
+    assert (listed(hasNative=True), listed(hasNative=False)) == (["A-1", "A-3"], ["A-2"])
+
+
+@pytest.mark.parametrize("mode", ["append", "overlay"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_document_has_a_native_if_one_of_its_volumes_has_it(world: World, mode: str, is_first: bool) -> None:
+    data = load(rf"A-1,{PATH},")
+    volumes = [put_volume(world, {**(FILES if has else {}), DAT: data}) for has in (is_first, not is_first)]
+    first, second = (
+        import_volume(world, volume, DAT, mode=mode if n else "append") for n, volume in enumerate(volumes)
+    )
+    assert world.query("SELECT unchanged FROM imports WHERE id = :i", i=second) == [(1,)]
+    assert (listed(hasNative=True), [each[:2] for each in links(world)]) == (["A-1"], [("A-1", "native")])
+    undo(world, second)
+    assert listed(hasNative=is_first) == ["A-1"]
+    assert world.query("SELECT import_id, file_id > 0 FROM exhibit_files") == [(first, is_first)]
 
 
 def test_files_that_are_missing_refused_or_empty_are_warnings(world: World) -> None:
