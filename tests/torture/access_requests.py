@@ -109,6 +109,10 @@ def _imports(tenant: Tenant) -> Iterator[Asked]:
         },
     )
     yield _asked("POST /imports", case=SHARED_CASE, fileName="production.dat")
+    # An error file of a volume.
+    named = {"id": tenant.ids["volume"], "loadFile": f"{tenant.mark}.csv", "imageLoadFile": f"{tenant.mark}.opt"}
+    volume = {f"body:options.volume.{name}": value for name, value in named.items()}
+    yield _asked("POST /imports", case=tenant.case, fileName="rejected_rows.csv").with_values(volume)
     for profile in (SHARED_PROFILE, f"Profile of {tenant.mark}"):
         yield _asked("POST /imports", case=tenant.case, fileName="production.dat", profile=profile)
     yield from _page(tenant, "GET /imports")

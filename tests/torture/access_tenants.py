@@ -94,6 +94,7 @@ def settle(world: World, tenant: Tenant) -> Tenant:
     tenant.ids["cancelled"] = _cancelled(world, tenant)
     tenant.ids["checked"] = _checked(world, tenant)
     _send_volumes(world, tenant)
+    _put_files(world, tenant)
     _try_undo(world, tenant)
     _set_pages(world, tenant)
     _hold(tenant)
@@ -193,6 +194,14 @@ def _send_volumes(world: World, tenant: Tenant) -> None:
     tenant.ids["open zip"] = made["id"]
     key = f"archives/{tenant.name}/{tenant.case}/{made['id']}/{tenant.mark}.zip"
     clients.s3().put_object(Bucket=world.bucket, Key=key, Body=b"zip!")
+
+
+def _put_files(world: World, tenant: Tenant) -> None:
+    """The files of pages, and those that a PATCH of `access_requests` names: a production without them is refused."""
+    pages = (f"{tenant.mark}-{page}.tif" for page in range(1, tenant.more + 3))
+    for name in (f"{tenant.mark} nativePath", f"{tenant.mark} textPath", *pages):
+        key = f"files/{tenant.name}/{tenant.case}/{name}"
+        clients.s3().put_object(Bucket=world.bucket, Key=key, Body=b"file")
 
 
 def _try_undo(world: World, tenant: Tenant) -> None:

@@ -30,11 +30,18 @@ HELD_UP = {
     ("imports.commands", "_lock_import"): "the import is read once more, with the tenant, before anything is committed",
     ("productions.selection", "_iterate_pages"): "exhibits are counted with the case first, and names are of the case",
     ("productions.selection", "_check_custodian_names"): "only custodians of the selected exhibits count",
+    (
+        "productions.control_numbers",
+        "find_control_numbers",
+    ): "the ids are of documents of the production's own case",
+    ("imports.volumes.error_files", "require_volume"): "the volume is of a case of the tenant, and of the tenant",
     ("exhibits.search", "_is_long"): "it counts up to a number that no case here has, and the page has the case again",
 }
-# What would tell of another case does not exist here; test_undo.py and test_production_checks.py have it.
+# What would tell of another case does not exist here; test_undo.py, test_undo_unchanged.py and
+# test_production_checks.py have it.
 NOTHING_TO_TELL = {
     ("exhibits.case_locks", "_find"): "no import of another case runs that would refuse the undo",
+    ("imports.undo.queries", "describe_undo"): "every chunk lists the documents that it found unchanged",
     ("productions.family_members", "_read"): "no document is in a family",
     ("productions.bates_sequences", "list_overlapping"): "no document has a Bates number of its own",
 }

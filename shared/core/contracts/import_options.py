@@ -35,10 +35,7 @@ class ErrorFileVolume(RequestModel):
 
 
 class Options(RequestModel):
-    """How to read the file. Every missing option is detected.
-
-    To import the corrected rejected rows of an import, send the content of its `options.json` unchanged.
-    """
+    """How to read the file. Every missing option is detected."""
 
     # `options.json` has the names in snake_case.
     model_config = ConfigDict(populate_by_name=True)
@@ -107,11 +104,6 @@ class Options(RequestModel):
         description="For a volume: a drive, share or URL that precedes the volume's own folders in its load files.",
         examples=["D:\\export"],
     )
-    volume: ErrorFileVolume | None = Field(
-        default=None,
-        description="For an error file of a volume, as in its `options.json`: the volume whose files its rows and "
-        "pages name. Not for the import of a whole volume, nor for a profile.",
-    )
     verify_hashes: bool | None = Field(
         default=None,
         description="For a volume: whether its files are read for their MD5, SHA-1 and SHA-256 before the import, so "
@@ -130,3 +122,16 @@ class Options(RequestModel):
     def as_given(self) -> dict[str, Any]:
         """Return the options that the request names, as an options file contains them."""
         return self.model_dump(by_alias=False, exclude_none=True, exclude_unset=True)
+
+
+class SingleFileOptions(Options):
+    """How to read one file, which can be an error file. Every missing option is detected.
+
+    To import the corrected rejected rows of an import, send the content of its `options.json` unchanged.
+    """
+
+    volume: ErrorFileVolume | None = Field(
+        default=None,
+        description="For an error file of a volume, as in its `options.json`: the volume whose files its rows and "
+        "pages name.",
+    )

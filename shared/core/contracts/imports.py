@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from core.contracts.checks import CheckResult
 from core.contracts.common import FileName, Name, NextCursor, RequestModel, ResponseModel
-from core.contracts.import_options import Options
+from core.contracts.import_options import SingleFileOptions
 from core.imports.column_report import ColumnKind
 from core.load_file.field_mapping import MappingReason
 from core.load_mode import Blanks, Mode, MultiValues, OverlayKey
@@ -47,7 +47,7 @@ class NewImport(RequestModel):
         "`columns` column by column.",
     )
     # Without validation, which would build the validator when this module is imported.
-    options: Options = Options.model_construct()
+    options: SingleFileOptions = SingleFileOptions.model_construct()
 
 
 class UploadPart(ResponseModel):

@@ -98,9 +98,7 @@ def _build_request(transaction: Session, caller: Caller, volume: Volumes, body: 
     """Return what the volume's imports are created with."""
     if body.zip_names is not None and (volume.archive_key is None or body.zip_names not in NAME_ENCODINGS):
         raise InvalidInputError(f"zipNames is for a zip alone, and one of {', '.join(NAME_ENCODINGS)}")
-    options, profile, _, other = check_options(transaction, caller, body.options, body.profile)
-    if other is not None:
-        raise InvalidInputError("options/volume is for an error file, which POST /imports announces; remove it")
+    options, profile, *_ = check_options(transaction, caller, body.options, body.profile)
     return {
         "load_file": body.load_file,
         "image_load_file": body.image_load_file,
