@@ -235,7 +235,7 @@ class FileFigures(ResponseModel):
 
 
 class StoredPaths(ResponseModel):
-    """The new and changed rows of a load file that name files, without a volume: paths are stored, no file is linked."""
+    """The new and changed rows, of a load file without a volume, that name files: only the paths are stored."""
 
     natives: int = Field(description="Rows with the path of a native.")
     texts: int = Field(description="Rows with the path of a text.")
