@@ -111,7 +111,7 @@ ALLOWED: dict[str, set[str]] = {
     # A preview reads the local file as the functions read an upload.
     "local.preview": {
         *("core.errors", "core.imports.preview", "core.imports.findings", "core.load_file.dialect", "local.printable"),
-        "local.option_advice",
+        *("core.image_load_file", "local.option_advice", "local.program"),
         *("core.load_file.options", "shell.db.column_limits", "shell.imports.chunks.preview_rows"),
     },
     "local.cli": {

@@ -235,10 +235,7 @@ class FileFigures(ResponseModel):
 
 
 class StoredPaths(ResponseModel):
-    """The rows of a load file, imported without a volume, that name files: the paths are stored, no file is linked.
-
-    Only new and changed documents count.
-    """
+    """The new and changed rows, of a load file without a volume, that name files: only the paths are stored."""
 
     natives: int = Field(description="Rows with the path of a native.")
     texts: int = Field(description="Rows with the path of a text.")

@@ -186,6 +186,8 @@ def test_planted_faults_across_the_borders_of_chunks_are_found_and_nothing_else(
         CheckCode.FAMILY_GAP: 2,
     }
     (gap,) = [each.message for each in found if each.code is CheckCode.BATES_GAP]
+    (hole, _) = [each.message for each in found if each.code is CheckCode.FAMILY_GAP]
+    assert all("Look first whether a rejected row has" in message for message in (gap, hole))
     assert "12 missing: ABC0006001 to ABC0006012, between line 2001 and line 2006" in gap
 
 
