@@ -34,9 +34,9 @@ _MESSAGES = {
         "A load file gives documents of the case Bates numbers that the production assigns too. Use another prefix."
     ),
     FindingCode.FILE_MISSING: (
-        "Files are missing in the bucket or in their volume. Upload the files again; those of a volume, by an import of "
-        "the volume in mode append_overlay. On one machine, the bucket is kept only while the server runs: import and "
-        "produce before it ends."
+        "Files are missing in the bucket or in their volume. Upload the files again; those of a volume, by an import "
+        "of the volume in mode append_overlay. On one machine, the bucket is kept only while the server runs: import "
+        "and produce before it ends."
     ),
     FindingCode.IMAGE_NOT_WHOLE: (
         "A part of an image file is used, or its pages in another order. Split the file, and load the pages again."
