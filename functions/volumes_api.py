@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from core.contracts import volumes as schemas
 from shell.api import app as api
 from shell.api.mutations import ResponseOptions, run_idempotent
@@ -37,7 +35,7 @@ def declare_files(
     volume_id: api.Id, body: api.Batch[schemas.NewVolumeFile], request: api.Request, key: api.Key
 ) -> api.Response:
     """Declare files of a volume and get the URLs to upload them. Declare them again to renew the URLs."""
-    options = ResponseOptions(complete=partial(uploads.sign_stored_files, volume_id))
+    options = ResponseOptions(complete=lambda stored: uploads.sign_stored_files(volume_id, stored))
     return run_idempotent(request, key, uploads.declare_files, volume_id, body, options=options)
 
 
