@@ -213,12 +213,11 @@ def _try_undo(world: World, tenant: Tenant) -> None:
 
 def _set_pages(world: World, tenant: Tenant) -> None:
     """Two pages of the tenant's first document, and as many more as the tenant has of everything."""
-    exhibit, volume, pages = tenant.ids["exhibits"][0], tenant.ids["volume"], [*range(1, tenant.more + 3)]
+    exhibit, pages = tenant.ids["exhibits"][0], [*range(1, tenant.more + 3)]
     world.query(
-        "INSERT INTO page_sets (case_id, import_id, line_no, volume_id, page_count, content_hash) "
-        "SELECT case_id, :i, 1, :v, :n, REPEAT('h', 32) FROM exhibits WHERE id = :e",
+        "INSERT INTO page_sets (case_id, import_id, line_no, page_count, content_hash) "
+        "SELECT case_id, :i, 1, :n, REPEAT('h', 32) FROM exhibits WHERE id = :e",
         i=tenant.ids["loaded"],
-        v=volume,
         n=len(pages),
         e=exhibit,
     )

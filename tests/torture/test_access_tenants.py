@@ -45,9 +45,9 @@ NOTHING_TO_TELL = {
     ("productions.family_members", "_read"): "no document is in a family",
     ("productions.bates_sequences", "list_overlapping"): "no document has a Bates number of its own",
 }
-# Not asked by requests: test_access_storage.py puts objects, test_import_again.py asks about others' exhibits, and
-# test_volumes_uploads.py deletes a volume that had imports.
-ELSEWHERE = {"imports.upload_matching", "imports.chunks.conflicts", "volumes.commands"}
+# Not asked by requests: test_access_storage.py puts objects, test_import_again.py asks about others' exhibits,
+# test_volumes_uploads.py deletes a volume that had imports, and the command alone counts pages (test_images_api.py).
+ELSEWHERE = {"imports.upload_matching", "imports.chunks.conflicts", "volumes.commands", "exhibits.pages"}
 
 
 @pytest.fixture(scope="module")
