@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 from botocore.stub import Stubber
-from moto import mock_aws
 
 from tests.unit.template.conftest import ROOT, Deployed, deployed_with
 from tools.deploy.__main__ import deploy, main
@@ -274,35 +272,6 @@ def test_wrong_usage_ends_before_aws_is_asked(
     with pytest.raises(SystemExit) as ended:
         main(arguments, sam=lambda _options: pytest.fail("deployed"))
     assert (ended.value.code, said in capsys.readouterr().err) == (2, True)
-
-
-@mock_aws
-@pytest.mark.parametrize("environment", ["x", "y"])
-def test_sam_deploys_the_stack_that_is_looked_at(
-    environment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """SAM reads the section `global` too, into which --guided moves what all commands have in common."""
-    config = tmp_path / "samconfig.toml"
-    config.write_text(
-        f'[x.global.parameters]\nregion = "eu-west-1"\nstack_name = "{NAME}"\n'
-        '[y.global.parameters]\nregion = "eu-west-1"\nstack_name = "common"\n'
-        f'[y.deploy.parameters]\nstack_name = "{NAME}"\n'
-    )
-    monkeypatch.setattr("tools.deploy.__main__._CONFIG", config)
-    client = boto3.client("cloudformation", **KEYS | {"region_name": "eu-west-1"})  # type: ignore[call-overload]
-    topic = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}
-    client.create_stack(StackName=NAME, TemplateBody=json.dumps(topic))
-    calls: list[list[str]] = []
-
-    def sam(options: Sequence[str]) -> int:
-        calls.append([*options])
-        return 0
-
-    assert main([environment, "--capabilities", "CAPABILITY_IAM"], sam) == 0
-    named = ["--config-env", environment, "--stack-name", NAME, "--region", "eu-west-1"]
-    given = [*named, "--capabilities", "CAPABILITY_IAM"]
-    assert calls == [[*given, "--no-execute-changeset", "--no-fail-on-empty-changeset"], given]
-    assert denied(client.get_stack_policy(StackName=NAME)["StackPolicyBody"]) == ALL
 
 
 def test_make_and_the_workflow_deploy_with_it() -> None:
