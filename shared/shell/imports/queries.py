@@ -160,7 +160,8 @@ def _load_import(
         undone = None if is_split else reading.execute(_FIND_UNDO, {"import_id": import_id}).scalar()
         files = read_file_figures(reading, import_id, layout.names, layout.fields) if layout else None
         checked = reading.get(ImportChecks, import_id)
-        return state, layout, suggested, checked, undone, files, read_stored_paths(reading, import_id)
+        stored_paths = read_stored_paths(reading, import_id) if layout and files is None else None
+        return state, layout, suggested, checked, undone, files, stored_paths
 
 
 def _build_columns(layout: Layout | None) -> list[ImportColumn] | None:
