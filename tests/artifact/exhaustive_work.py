@@ -153,10 +153,11 @@ def an_import_is_undone_and_the_report_of_it_read(sender: Sender) -> None:
     assert _put("GET", undone["report"]).content.startswith(b"\xef\xbb\xbfline,")
 
 
-def a_production_with_a_missing_file_is_undone(sender: Sender) -> None:
-    """What was copied before is deleted."""
+def a_production_with_an_archived_file_is_undone(sender: Sender) -> None:
+    """The file is there when it is looked for, and cannot be copied; what was copied before is deleted."""
     put_documents(sender.world, ["A", "B"])
-    clients.s3().delete_object(Bucket=sender.world.bucket, Key="files/tenant/Case/TEXT/B.txt")
+    key = "files/tenant/Case/TEXT/B.txt"
+    clients.s3().put_object(Bucket=sender.world.bucket, Key=key, Body=b"text", StorageClass="GLACIER")
     production = ask()
     assert sender.send("start_production", productionId=production) == DONE
     document_effects.wait_for_executions(sender)
@@ -192,7 +193,7 @@ BY_BUILT_FUNCTIONS: tuple[Effect, ...] = (
     what_failed_goes_back_once,
     a_report_is_written_of_a_file_that_is_gone,
     an_import_is_undone_and_the_report_of_it_read,
-    a_production_with_a_missing_file_is_undone,
+    a_production_with_an_archived_file_is_undone,
     a_production_is_looked_up_that_nothing_was_heard_of,
     a_production_is_cancelled,
     volume_work.a_volume_is_imported_undone_and_deleted,

@@ -100,6 +100,11 @@ def a_volume_is_imported_undone_and_deleted(sender: Sender) -> None:
     assert sender.world.query("SELECT status FROM volumes") == [("deleted",)]
     left = clients.s3().list_object_versions(Bucket=sender.world.bucket, Prefix=f"volumes/tenant/Case/{volume_id}/")
     assert "Versions" not in left
+    # URLs that were given out before live no longer: the purge has the worker look once more.
+    sender.world.query("UPDATE volumes SET finished_at = NOW(6) - INTERVAL 2 HOUR")
+    sender.send("purge_expired")
+    work_off(sender)
+    assert sender.world.query("SELECT status FROM volumes") == [("deleted",)]
 
 
 def a_volume_is_checked_and_then_imported(sender: Sender) -> None:

@@ -21,7 +21,10 @@ from shell.prefetch import reading_ahead
 
 BLOCK_BYTES = 8_000_000
 # Permanent errors: an archived object, or a key or policy that forbids the request.
-REFUSALS = frozenset({"InvalidObjectState", "AccessDenied", "403", "InvalidRequest", "400"})
+# An archived object is InvalidObjectState to a read, and ObjectNotInActiveTierError to a copy (S3 API: CopyObject).
+REFUSALS = frozenset(
+    {"InvalidObjectState", "ObjectNotInActiveTierError", "AccessDenied", "403", "InvalidRequest", "400"}
+)
 GONE = frozenset({"404", "NoSuchKey", "NoSuchVersion", "PreconditionFailed", "412"})
 
 
