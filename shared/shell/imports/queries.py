@@ -19,7 +19,6 @@ from core.caller import Caller
 from core.contracts.import_rows import ChangedValue, RejectedRow, RejectionPage, WarningPage
 from core.contracts.imports import (
     MAX_LISTED_COLUMNS,
-    FileFigures,
     ImportColumn,
     ImportDetails,
     ImportPage,
@@ -27,7 +26,6 @@ from core.contracts.imports import (
     LoadModeState,
     ProfileUse,
     ReportUrls,
-    StoredPaths,
 )
 from core.errors import NotFoundError
 from core.imports.column_report import describe_columns
@@ -41,7 +39,7 @@ from shell.db.session import session
 from shell.exhibits.cases import WALL, WALL_CASES, get_case_id, wall_values
 from shell.imports.check_queries import describe_check
 from shell.imports.profiles import suggest_profiles
-from shell.imports.volumes.figures import read_file_figures, read_page_figures, read_stored_paths
+from shell.imports.volumes.figures import FoundFiles, read_found_files, read_page_figures
 from shell.settings import settings
 from shell.tables.import_checks import ImportChecks
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
@@ -122,7 +120,7 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
 
     Raises NotFoundError if the tenant has no import with this id, StorageUnavailableError if no URL can be signed.
     """
-    state, layout, suggested, check, undone, files, stored_paths = _load_import(caller, import_id)
+    state, layout, suggested, check, undone, found = _load_import(caller, import_id)
     columns = _build_columns(layout)
     urls = _report_urls(state, has_columns=columns is not None)
     checked = describe_check(check)
@@ -132,8 +130,8 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
         columns=columns,
         suggested_profiles=suggested,
         reports=urls,
-        files=files,
-        stored_paths=stored_paths,
+        files=found.files,
+        stored_paths=found.stored_paths,
         pages=read_page_figures(import_id) if layout and layout.image_format else None,
         check=checked,
         waits_for_undo_of=undone,
@@ -143,25 +141,15 @@ def get_import(caller: Caller, import_id: int) -> ImportDetails:
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def _load_import(
     caller: Caller, import_id: int
-) -> tuple[
-    ImportState,
-    Layout | None,
-    list[ProfileUse],
-    ImportChecks | None,
-    int | None,
-    FileFigures | None,
-    StoredPaths | None,
-]:
+) -> tuple[ImportState, Layout | None, list[ProfileUse], ImportChecks | None, int | None, FoundFiles]:
     with session() as reading:
         state, stored = _read_import(reading, caller, import_id)
         layout = Layout.from_json(stored) if stored else None
         suggested = suggest_profiles(reading, caller, layout.fingerprint_header() if layout else None)
         is_split = state.status is not ImportStatus.SPLITTING
         undone = None if is_split else reading.execute(_FIND_UNDO, {"import_id": import_id}).scalar()
-        files = read_file_figures(reading, import_id, layout.names, layout.fields) if layout else None
         checked = reading.get(ImportChecks, import_id)
-        stored_paths = read_stored_paths(reading, import_id) if layout and files is None else None
-        return state, layout, suggested, checked, undone, files, stored_paths
+        return state, layout, suggested, checked, undone, read_found_files(reading, import_id, layout)
 
 
 def _build_columns(layout: Layout | None) -> list[ImportColumn] | None:

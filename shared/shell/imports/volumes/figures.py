@@ -6,11 +6,13 @@ Guaranteed: the counts are those of the chunks that are done, each once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from sqlalchemy import RowMapping, TextClause, text
 from sqlalchemy.orm import Session
 
 from core.contracts.imports import FileFigures, PageCounts, StoredPaths, UncomparedHashes
+from core.load_file.layout import Layout
 from core.volumes.hashes import list_uncompared
 from shell.db.session import session
 from shell.imports.volumes.documents import OF_REJECTED_ROWS, UNREFERENCED
@@ -49,6 +51,21 @@ def read_page_figures(import_id: int) -> PageCounts:
         sums = reading.execute(_PAGE_SUMS, {"import_id": import_id}).one()._mapping
     counts = {name: None if value is None and name in _OPTIONAL else int(value or 0) for name, value in sums.items()}
     return PageCounts.model_validate(counts)
+
+
+class FoundFiles(NamedTuple):
+    """What an import found of the files of its volume; without a volume, how many paths it stored."""
+
+    files: FileFigures | None = None
+    stored_paths: StoredPaths | None = None
+
+
+def read_found_files(reading: Session, import_id: int, layout: Layout | None) -> FoundFiles:
+    """Return what the import found of files; nothing before it is split."""
+    if layout is None:
+        return FoundFiles()
+    files = read_file_figures(reading, import_id, layout.names, layout.fields)
+    return FoundFiles(files, None if files else read_stored_paths(reading, import_id))
 
 
 def read_file_figures(
