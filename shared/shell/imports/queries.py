@@ -149,7 +149,8 @@ def _load_import(
         is_split = state.status is not ImportStatus.SPLITTING
         undone = None if is_split else reading.execute(_FIND_UNDO, {"import_id": import_id}).scalar()
         checked = reading.get(ImportChecks, import_id)
-        return state, layout, suggested, checked, undone, read_found_files(reading, import_id, layout)
+        found = read_found_files(reading, import_id, layout.names, layout.fields) if layout else FoundFiles()
+        return state, layout, suggested, checked, undone, found
 
 
 def _build_columns(layout: Layout | None) -> list[ImportColumn] | None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
-from shell.productions import documents
+from shell.productions import documents, executions
+from shell.settings import settings
+from tests.support.cases import get_or_create_case, put_exhibits
+from tests.support.lambda_executions import FakeLambda
 from tests.support.production_faults import NUMBERS, PART_SIZE
-from tests.support.productions import put_documents
+from tests.support.productions import ask, put_documents
 from tests.support.world import World
 
 
@@ -21,3 +26,21 @@ def small_parts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents in the bucket, of which each is a part of a volume."""
     monkeypatch.setattr(documents, "PART_SIZE", PART_SIZE)
     put_documents(world, NUMBERS)
+
+
+@pytest.fixture
+def lambdas(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLambda]:
+    """Lambda, for the length of the test."""
+    fake = FakeLambda()
+    monkeypatch.setenv("PRODUCE_FUNCTION_ARN", "arn:produce:live")
+    settings.cache_clear()
+    monkeypatch.setattr(executions, "lambda_client", lambda: fake)
+    yield fake
+    settings.cache_clear()
+
+
+@pytest.fixture
+def production(world: World) -> int:
+    """One that was requested."""
+    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), ["A"])
+    return ask()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,24 +27,6 @@ from tests.support.world import Context, World, call
 
 EVENTS = Path(__file__).parents[3] / "events"
 ASKED = "SELECT payload FROM outbox_events WHERE event_type = 'production.requested' AND aggregate_id = :p ORDER BY id"
-
-
-@pytest.fixture
-def lambdas(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLambda]:
-    """Lambda, for the length of the test."""
-    fake = FakeLambda()
-    monkeypatch.setenv("PRODUCE_FUNCTION_ARN", "arn:produce:live")
-    settings.cache_clear()
-    monkeypatch.setattr(executions, "lambda_client", lambda: fake)
-    yield fake
-    settings.cache_clear()
-
-
-@pytest.fixture
-def production(world: World) -> int:
-    """One that was asked for."""
-    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), ["A"])
-    return ask()
 
 
 def name_of(world: World, production: int, generation: int = 1) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import boto3
 import pytest
 from botocore.stub import Stubber
@@ -12,31 +10,11 @@ import resume_productions
 import start_production
 from shell.aws.key_refusals import KeyRefusedError, watch_key
 from shell.productions import executions
-from shell.settings import settings
-from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.lambda_executions import FakeLambda
 from tests.support.productions import ask, retry
 from tests.support.world import Context, World, call, sqs_event
 
 EVENTS = "SELECT event_type FROM outbox_events WHERE aggregate_id = :p ORDER BY id"
-
-
-@pytest.fixture
-def lambdas(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLambda]:
-    """Lambda, for the length of the test."""
-    fake = FakeLambda()
-    monkeypatch.setenv("PRODUCE_FUNCTION_ARN", "arn:produce:live")
-    settings.cache_clear()
-    monkeypatch.setattr(executions, "lambda_client", lambda: fake)
-    yield fake
-    settings.cache_clear()
-
-
-@pytest.fixture
-def production(world: World) -> int:
-    """One that was requested."""
-    put_exhibits(world, get_or_create_case(world, "Case", "tenant"), ["A"])
-    return ask()
 
 
 def start(production: int, generation: int = 1) -> bool:

@@ -12,7 +12,6 @@ from sqlalchemy import RowMapping, TextClause, text
 from sqlalchemy.orm import Session
 
 from core.contracts.imports import FileFigures, PageCounts, StoredPaths, UncomparedHashes
-from core.load_file.layout import Layout
 from core.volumes.hashes import list_uncompared
 from shell.db.session import session
 from shell.imports.volumes.documents import OF_REJECTED_ROWS, UNREFERENCED
@@ -60,11 +59,11 @@ class FoundFiles(NamedTuple):
     stored_paths: StoredPaths | None = None
 
 
-def read_found_files(reading: Session, import_id: int, layout: Layout | None) -> FoundFiles:
-    """Return what the import found of files; nothing before it is split."""
-    if layout is None:
-        return FoundFiles()
-    files = read_file_figures(reading, import_id, layout.names, layout.fields)
+def read_found_files(
+    reading: Session, import_id: int, names: Sequence[str], fields: Sequence[str | None]
+) -> FoundFiles:
+    """Return what the import found of files; `names` are the columns of its file, and `fields` those that they feed."""
+    files = read_file_figures(reading, import_id, names, fields)
     return FoundFiles(files, None if files else read_stored_paths(reading, import_id))
 
 
