@@ -155,7 +155,7 @@ def test_a_folder_that_is_imported_without_serve_says_that_its_files_are_not_kep
     assert "are not kept" not in capsys.readouterr().out
     assert main(["import", str(folder), "--case", "kept"], workspace) == 3
     printed = capsys.readouterr().out
-    assert "images of VOL001 are not kept" in printed
+    assert "The files of VOL001 are not kept" in printed
     assert "--mode append_overlay" in printed
     # The printed command imports the corrected rows with their natives: nothing is missing.
     command = shlex.split(printed.partition("Fix the rejected rows, then: ")[2].splitlines()[0])
