@@ -102,7 +102,7 @@ database:
 	  "$$python" -m local.services.mysql_binaries
 
 demo: database $(DEV)
-	@.venv/bin/python -m local.cli.demo
+	@.venv/bin/python -m exhibit_ingest.cli.demo
 
 local: database $(DEV)
 	@.venv/bin/exhibit-ingest serve $(SERVE_ARGS)

@@ -108,8 +108,8 @@ def _run_pass(chunks: Path, case_rows: int) -> dict[str, float]:
 
 def measure_pass(chunks: Path, case_rows: int) -> dict[str, float]:
     """Reduce the chunks once in this process, and return the figures."""
-    from shell.imports.file_checks.file_findings import find_file_findings
-    from shell.imports.file_checks.id_groups import CaseRow
+    from shell.imports.checks.file_findings import find_file_findings
+    from shell.imports.checks.id_groups import CaseRow
 
     before = _peak()
     # Beside the numbers of the file, but for the first one, which is in its last document.

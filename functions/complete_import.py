@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from shell.imports.checks.completion import complete_check
-from shell.imports.finish import complete_import
+from shell.imports.completing.completion import complete_import
 from shell.lambda_handlers import sqs_handler
 
 

@@ -7,7 +7,7 @@ from core.contracts import profiles as schemas
 from shell.api import app as api
 from shell.api.mutations import VERSIONED, ResponseOptions, parse_if_match, respond_with_etag, run_idempotent
 from shell.imports import profiles as ops
-from shell.imports.chunks.previews import preview_import as preview
+from shell.imports.previews import preview_import as preview
 
 app = api.http_app()
 lambda_handler = api.http_handler(app)

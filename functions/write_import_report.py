@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shell.imports.checks.report import write_check_report
-from shell.imports.reports import write_report
+from shell.imports.completing.reports import write_report
 from shell.lambda_handlers import sqs_handler
 from shell.volumes.unreferenced import write_unreferenced
 

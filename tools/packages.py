@@ -14,131 +14,93 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("functions", "shared", "local", "samples", "tools", "tests", "benchmarks")
+FOLDERS = ("functions", "shared", "exhibit_ingest", "local", "samples", "tools", "tests", "benchmarks")
 
-_BASE = {"shell.settings", "shell.observability", "shell.deadline", "core"}
-_UTILS = {"shell.utils", "shell.db", "shell.aws"} | _BASE
-_DOMAIN = {"shell.exhibits", "shell.outbox", "shell.tables", "core.contracts"} | _UTILS
-_RESOURCES = {"local.template", "local.errors", "local.private_files", "local.time_scale"}
+# What may import what, from the lowest package to the highest: `package: packages and modules that it may import`.
+# A word in capitals is a line of its own above.
+_RULES = """
+BASE: shell.settings shell.observability shell.deadline core
+UTILS: shell.utils shell.db shell.aws BASE
+DOMAIN: shell.exhibits shell.outbox shell.tables core.contracts UTILS
+core:
+core.load_file: core
+core.image_load_file: core core.load_file
+core.imports: core core.load_file
+core.productions: core core.load_file
+core.checks: core core.load_file core.productions
+core.volumes: core core.load_file core.checks
+core.contracts: core core.load_file core.imports core.productions
+shell.settings: core
+shell.deadline:
+shell.observability: core
+shell.prefetch:
+shell.lambda_handlers: shell.aws shell.prefetch BASE
+shell.tables: core
+shell.migrations: shell.tables shell.db core
+shell.aws: shell.prefetch BASE
+shell.db: shell.aws BASE
+shell.utils: shell.db shell.aws BASE
+shell.sns: shell.aws BASE
+shell.outbox: shell.sns UTILS
+shell.custodian_ops: shell.tables UTILS
+shell.taggings_ops: shell.tables UTILS
+shell.exhibits: shell.custodian_ops shell.taggings_ops shell.tables core.contracts core.imports.overlay UTILS
+shell.volume_files: core.contracts core.load_file core.volumes shell.tables UTILS
+shell.imports.state: core.imports core.load_file DOMAIN
+shell.imports.splitting: shell.imports.state
+  core.imports core.load_file core.image_load_file shell.prefetch DOMAIN
+shell.imports.chunks: shell.imports.state shell.volume_files shell.custodian_ops shell.taggings_ops
+  core.checks core.imports core.load_file core.volumes DOMAIN
+shell.imports.images: shell.imports.state shell.imports.splitting shell.imports.chunks shell.volume_files
+  core.image_load_file core.imports core.load_file core.volumes DOMAIN
+shell.imports.undo: shell.imports.state shell.imports.chunks shell.volume_files core.imports core.load_file DOMAIN
+shell.imports.completing: shell.imports.state shell.volume_files core.imports core.load_file DOMAIN
+shell.imports.checks: shell.imports.state shell.imports.completing shell.volume_files
+  core.checks core.imports core.load_file core.volumes DOMAIN
+shell.imports: shell.imports.state shell.imports.splitting shell.imports.chunks shell.imports.images
+  shell.imports.undo shell.imports.completing shell.imports.checks shell.volume_files
+  core.image_load_file core.imports core.load_file shell.prefetch DOMAIN
+shell.volumes: shell.imports shell.imports.state shell.volume_files core.imports core.volumes core.load_file DOMAIN
+shell.custody: DOMAIN
+shell.productions: shell.sns core.productions DOMAIN
+shell.api: shell.outbox core.contracts UTILS
+shell.maintenance: shell.imports.upload_expiry shell.outbox.relay shell.volumes.deletion UTILS
+functions: shell.api shell.lambda_handlers shell.aws.durable_execution shell.outbox shell.maintenance
+  shell.imports shell.imports.completing shell.imports.checks shell.imports.chunks shell.imports.undo
+  shell.imports.images shell.exhibits shell.custody shell.productions shell.volumes core.contracts
+local.errors:
+local.time_scale:
+local.private_files:
+RESOURCES: local.template local.errors local.private_files local.time_scale
+local.template: local.errors
+local.services: RESOURCES
+local.lambda_runtime: local.services RESOURCES
+local.event_sources: local.lambda_runtime local.services RESOURCES
+local.gateway: local.services RESOURCES
+local.stack: local.gateway local.event_sources local.lambda_runtime local.services RESOURCES
+exhibit_ingest: local.errors core.imports.profile_options
+exhibit_ingest.catalog: exhibit_ingest local.errors core core.contracts core.imports.report_files
+  shell.exhibits shell.imports shell.db shell.settings
+exhibit_ingest.undo: exhibit_ingest local.errors local.private_files
+exhibit_ingest.volumes: exhibit_ingest core.errors core.volumes local.errors local.private_files
+exhibit_ingest.preview: exhibit_ingest core core.imports.preview core.imports.findings core.load_file
+  core.image_load_file shell.db.column_limits shell.imports.chunks.preview_rows
+exhibit_ingest.cli: exhibit_ingest exhibit_ingest.catalog exhibit_ingest.preview exhibit_ingest.undo
+  exhibit_ingest.volumes local.stack local.gateway local.lambda_runtime local.services RESOURCES
+  core core.imports core.load_file samples
+"""
+
+
+def _read_rules(rules: str) -> dict[str, set[str]]:
+    read: dict[str, set[str]] = {}
+    for line in rules.replace("\n  ", " ").strip().splitlines():
+        package, names = line.split(":")
+        read[package] = set().union(*(read[name] if name.isupper() else {name} for name in names.split()))
+    return {package: names for package, names in read.items() if not package.isupper()}
+
 
 # By package: the other packages of this repository that its modules may import.
-ALLOWED: dict[str, set[str]] = {
-    "core": set(),
-    "core.load_file": {"core"},
-    "core.image_load_file": {"core", "core.load_file"},
-    "core.imports": {"core", "core.load_file"},
-    "core.productions": {"core", "core.load_file"},
-    "core.checks": {"core", "core.load_file", "core.productions"},
-    "core.volumes": {"core", "core.load_file", "core.checks"},
-    "core.contracts": {"core", "core.load_file", "core.imports", "core.productions"},
-    "shell.settings": {"core"},
-    "shell.deadline": set(),
-    "shell.observability": {"core"},
-    "shell.prefetch": set(),
-    "shell.lambda_handlers": {"shell.aws", "shell.prefetch"} | _BASE,
-    "shell.tables": {"core"},
-    "shell.migrations": {"shell.tables", "shell.db", "core"},
-    "shell.aws": {"shell.prefetch"} | _BASE,
-    "shell.db": {"shell.aws"} | _BASE,
-    "shell.utils": {"shell.db", "shell.aws"} | _BASE,
-    "shell.sns": {"shell.aws"} | _BASE,
-    "shell.outbox": {"shell.sns"} | _UTILS,
-    "shell.custodian_ops": {"shell.tables"} | _UTILS,
-    "shell.taggings_ops": {"shell.tables"} | _UTILS,
-    "shell.exhibits": {"shell.custodian_ops", "shell.taggings_ops", "shell.tables", "core.contracts"} | _UTILS,
-    "shell.imports": {
-        *("core.image_load_file", "core.imports", "core.load_file", "shell.prefetch", "shell.imports.key_files"),
-        *("shell.imports.volumes",),
-        *_DOMAIN,
-    },
-    "shell.imports.volumes": {"core.contracts", "core.volumes", "shell.tables"} | _UTILS,
-    "shell.imports.key_files": {"shell.prefetch"} | _UTILS,
-    "shell.imports.images": {
-        *("shell.imports", "shell.imports.chunks", "core.image_load_file", "core.imports", "core.load_file"),
-        "core.volumes",
-        *_DOMAIN,
-    },
-    "shell.imports.checks": {
-        *("shell.imports", "shell.imports.file_checks", "core.checks", "core.imports", "core.load_file"),
-        *("shell.imports.volumes", "core.volumes"),
-        *_DOMAIN,
-    },
-    "shell.imports.file_checks": {"core", "core.checks"},
-    "shell.imports.undo": {"shell.imports", "shell.imports.chunks", "core.imports", "core.load_file"} | _DOMAIN,
-    "shell.imports.chunks": {
-        *("shell.imports", "shell.imports.volumes", "shell.custodian_ops", "shell.taggings_ops"),
-        *("core.checks", "core.imports", "core.load_file", "core.volumes"),
-        *_DOMAIN,
-    },
-    "shell.volumes": {"shell.imports", "shell.imports.volumes", "core.imports", "core.volumes", "core.load_file"}
-    | _DOMAIN,
-    "shell.custody": _DOMAIN,
-    "shell.productions": {"shell.sns", "core.productions"} | _DOMAIN,
-    "shell.api": {"shell.outbox", "core.contracts"} | _UTILS,
-    "shell.maintenance": {"shell.imports.upload_expiry", "shell.outbox.relay", "shell.volumes.deletion"} | _UTILS,
-    "functions": {
-        *("shell.api", "shell.lambda_handlers", "shell.aws.durable_execution", "shell.outbox", "shell.maintenance"),
-        *("shell.imports", "shell.imports.checks", "shell.imports.chunks", "shell.imports.undo"),
-        "shell.imports.images",
-        *("shell.exhibits", "shell.custody", "shell.productions", "shell.volumes"),
-        "core.contracts",
-    },
-    "local.errors": set(),
-    "local.time_scale": set(),
-    "local.template": {"local.errors"},
-    "local.services": _RESOURCES,
-    "local.lambda_runtime": {"local.services"} | _RESOURCES,
-    "local.event_sources": {"local.lambda_runtime", "local.services"} | _RESOURCES,
-    "local.gateway": {"local.services"} | _RESOURCES,
-    "local.stack": {"local.gateway", "local.event_sources", "local.lambda_runtime", "local.services"} | _RESOURCES,
-    "local.catalog": {
-        *("local.errors", "local.printable", "local.program", "core.errors", "core.caller", "core.contracts"),
-        "core.statuses",
-        "core.imports.report_files",
-        *("shell.exhibits", "shell.imports", "shell.db", "shell.settings"),
-    },
-    "local.exit_codes": set(),
-    "local.private_files": set(),
-    "local.program": {"local.errors"},
-    "local.printable": set(),
-    "local.stack_parts": set(),
-    "local.confirmation": {"local.errors"},
-    "local.option_advice": {"local.program"},
-    "local.undo": {"local.confirmation", "local.errors", "local.private_files", "local.program", "local.stack_parts"},
-    # A folder or zip is looked at by the rules of the functions before it is sent.
-    "local.volumes": {"core.errors", "core.volumes", "local.errors", "local.private_files", "local.stack_parts"},
-    "local.profiles": {"core.imports.profile_options", "local.errors"},
-    # A preview reads the local file as the functions read an upload.
-    "local.preview": {
-        *("core.errors", "core.imports.preview", "core.imports.findings", "core.load_file.dialect", "local.printable"),
-        *("core.image_load_file", "local.option_advice", "local.program"),
-        *("core.load_file.options", "shell.db.column_limits", "shell.imports.chunks.preview_rows"),
-    },
-    "local.cli": {
-        *("local.confirmation", "local.option_advice", "local.preview", "local.printable", "local.profiles"),
-        *("local.exit_codes", "local.program", "local.stack_parts", "local.undo", "local.volumes"),
-        *("local.catalog", "local.stack", "local.gateway", "local.lambda_runtime", "local.services"),
-        *(
-            "core.errors",
-            "core.caller",
-            "core.codes",
-            "core.case_names",
-            "core.roles",
-            "core.imports.uploads",
-            "core.imports.column_report",
-            "core.imports.check_summary",
-            "core.imports.check_updates",
-            "samples",
-        ),
-        *(
-            "core.load_file.options",
-            "core.load_file.field_mapping",
-            "core.load_file.layout",
-            "core.load_mode",
-        ),
-    }
-    | _RESOURCES,
-}
+ALLOWED = _read_rules(_RULES)
 DEPLOYED = ("functions", "core", "shell")
 
 

@@ -18,7 +18,7 @@ from time import perf_counter
 from benchmarks.imports.peak import peak_bytes
 from core.load_file.options import ImportOptions
 from shell.aws.s3 import ObjectVersion
-from shell.imports.split import split_file
+from shell.imports.splitting.split import split_file
 
 DELIMITER, QUALIFIER = "\x14", "\xfe"
 # Small enough for the processor's cache, where csv.reader is fastest.

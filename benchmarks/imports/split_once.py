@@ -13,10 +13,10 @@ from time import perf_counter
 
 from core.load_file.options import ImportOptions
 from shell.aws.s3 import ObjectVersion
-from shell.imports.chunk_registration import register_chunks
-from shell.imports.split import Checkpoints, split_file
-from shell.imports.split_checkpoints import SplitCheckpoints
-from shell.imports.upload_matching import load_current_import
+from shell.imports.splitting.checkpoints import SplitCheckpoints
+from shell.imports.splitting.registration import register_chunks
+from shell.imports.splitting.split import Checkpoints, split_file
+from shell.imports.state.records import load_current_import
 from shell.observability import logger
 
 

@@ -19,7 +19,8 @@ from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
 from shell.aws import clients, s3, s3_copies
 from shell.imports.start import start_imports
-from shell.imports.upload_matching import load_current_import, split_lock
+from shell.imports.state.records import load_current_import
+from shell.imports.upload_matching import split_lock
 from tests.artifact import document_effects, import_effects, volume_effects, volume_work
 from tests.artifact.import_effects import DONE, THREE
 from tests.artifact.queue_work import leave_messages_behind, redeliver_what_fails
@@ -239,8 +240,8 @@ def split_what_is_large(watched: Watched) -> None:
     messages = [world.upload(b"Control Number,Title\r\n" + b"A-1,one\r\n" * 40)]
     while messages:
         with watched.acting_as("StartImportFunction"), pytest.MonkeyPatch.context() as patch:
-            patch.setattr("shell.imports.split.SLICE_BYTES", 100)
-            patch.setattr("shell.imports.split_checkpoints.build_deadline_check", lambda _: lambda: True)
+            patch.setattr("shell.imports.splitting.split.SLICE_BYTES", 100)
+            patch.setattr("shell.imports.splitting.checkpoints.build_deadline_check", lambda _: lambda: True)
             start_imports(messages.pop())
         # Not the notifications of S3.
         messages += [message for message in request_messages() if "import_id" in message]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, create_engine
 
-from local.cli import report_download, upload_and_wait
-from local.cli.import_status import ImportProgressReader
+from exhibit_ingest.cli import report_download, upload_and_wait
+from exhibit_ingest.cli.import_status import ImportProgressReader
 from local.lambda_runtime.build_artifact import Artifact
 from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from local.cli.main import main
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli.main import main
+from exhibit_ingest.cli.workspace import Workspace
 from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec
 from tests.support.error_files import Form, error_file_of
@@ -102,7 +102,7 @@ def test_a_file_that_is_not_there_is_wrong_usage(workspace: Workspace, tmp_path:
 def test_an_upload_that_the_functions_refuse_ends_with_their_reason(
     workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("local.cli.main.check_name", lambda option, value: None)
+    monkeypatch.setattr("exhibit_ingest.cli.main.check_name", lambda option, value: None)
     file = generate(Spec(rows=5, seed=3)).write(tmp_path / "good.dat")
     code, printed = run(workspace, capsys, str(file), "--tenant", "t" * 65)
     assert code == 1

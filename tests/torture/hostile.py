@@ -21,7 +21,7 @@ from core.load_file.dialect import read_opening
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.options import ImportOptions
 from core.load_file.splitter import Splitter
-from shell.imports.split import SLICE_BYTES
+from shell.imports.splitting.split import SLICE_BYTES
 
 MEGABYTE = 1_000_000
 # What is held of a record before it is given up: as bytes, as text, as lines. A line takes some hundred bytes more than

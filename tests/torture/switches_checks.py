@@ -35,7 +35,7 @@ def _imports() -> Any:
 
 def _check_phase() -> None:
     """A chunk that was read to be checked counts down on the import that runs by then."""
-    reword("shell.imports.completion:_COUNT_DOWN", "status = :status", "status IN ('checking', 'running')")
+    reword("shell.imports.state.progress:_COUNT_DOWN", "status = :status", "status IN ('checking', 'running')")
 
 
 def _check_attempts() -> None:

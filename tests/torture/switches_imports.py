@@ -49,14 +49,14 @@ def _chunk_countdown() -> None:
 
     swap("shell.imports.chunks.writer:lock_chunk", reading_first)
     swap("shell.imports.chunks.failed_chunks:_lock_chunk", reading_first)
-    reword("shell.imports.completion:_COUNT_DOWN", "= chunks_left - 1", "= @left - 1")
+    reword("shell.imports.state.progress:_COUNT_DOWN", "= chunks_left - 1", "= @left - 1")
 
 
 def _completion_request() -> None:
     """The message goes once the chunk has committed, as an event's wake does."""
     late: list[Any] = []
-    send = there("shell.imports.completion:send_messages")
-    instead("shell.imports.completion:send_messages", lambda *given: late.append(given))
+    send = there("shell.imports.state.progress:send_messages")
+    instead("shell.imports.state.progress:send_messages", lambda *given: late.append(given))
 
     def sending(write: Any) -> Any:
         def written(*given: Any) -> Any:
@@ -79,7 +79,7 @@ def _completion_check() -> None:
 
 def _cancel_check() -> None:
     swap("shell.imports.chunks.importer:_load", lambda load: lambda *place: _with_import(load(*place)))
-    reword("shell.imports.completion:_COUNT_DOWN", _IF_ACTIVE, "")
+    reword("shell.imports.state.progress:_COUNT_DOWN", _IF_ACTIVE, "")
 
 
 def _with_import(found: Any) -> Any:
@@ -97,7 +97,7 @@ def _register_once() -> None:
     fence = " AND status = 'splitting' AND generation = :generation AND split_checkpoint <=> :checkpoint"
     for place in ("chunk_registration:_REGISTER", "split_store:_ADVANCE"):
         reword(f"shell.imports.{place}", fence, "")
-    instead("shell.imports.chunk_registration:insert_new", lambda *given: insert_missing(*given, key=2))
+    instead("shell.imports.splitting.registration:insert_new", lambda *given: insert_missing(*given, key=2))
     instead("shell.imports.start:split_lock", lambda *_: nullcontext())
 
 

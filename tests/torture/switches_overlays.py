@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from tests.torture.switching import Switch, instead, swap, there
 
-_ROWS, _STORE = "shell.imports.chunks.overlay_rows", "shell.imports.chunks.overlay_store"
+_ROWS, _STORE = "shell.imports.chunks.overlay_rows", "shell.exhibits.updates"
 
 
 def _overlay_lock() -> None:

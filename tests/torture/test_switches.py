@@ -21,7 +21,8 @@ EACH = """
 import json, os
 from tests.torture import switches, switching
 import shell.custody.commands, shell.exhibits.commands, shell.imports.start, shell.imports.chunks.importer
-import shell.imports.checks.commands, shell.imports.checks.queries, shell.imports.finish, shell.imports.profiles
+import shell.imports.checks.commands, shell.imports.checks.queries, shell.imports.completing.completion
+import shell.imports.profiles
 import shell.imports.images.writer, shell.outbox.relay, shell.productions.steps, shell.volumes.listing
 import shell.volumes.units
 

@@ -65,7 +65,7 @@ def _quicken() -> None:
     """
     for place, seconds in SCALED.items():
         instead(place, seconds)
-    instead("shell.imports.split:SLICE_BYTES", BLOCK_BYTES)
+    instead("shell.imports.splitting.split:SLICE_BYTES", BLOCK_BYTES)
     for place, size in SMALL.items():
         instead(place, size)
     limits = there("core.image_load_file.limits:LIMITS")

@@ -22,8 +22,8 @@ from core.load_file.field_mapping import FIELDS
 from core.load_file.options import ImportOptions
 from core.load_mode import OVERLAY_OPTIONS
 from core.volumes.paths import PathRule
-from local.cli.arguments import build_parser
-from local.cli.main import main
+from exhibit_ingest.cli.arguments import build_parser
+from exhibit_ingest.cli.main import main
 from shell.tables import metadata
 from tools import schema_document
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 from core.checks.bates import format_number
-from core.checks.family_tiles import FamilyTiles
+from core.checks.family_ranges import FamilyRanges
 from core.checks.findings import FactNames, Finding, warn
 from core.codes import CheckCode
 
@@ -74,7 +74,7 @@ class BatesSweep:
     """One pass over the entries of all series, which come in order."""
 
     def __init__(
-        self, numbering: FileNumbering, names: FactNames, tiles: FamilyTiles, waiting: Waiting, max_held: int
+        self, numbering: FileNumbering, names: FactNames, tiles: FamilyRanges, waiting: Waiting, max_held: int
     ) -> None:
         self._numbering, self._names, self._tiles, self._waiting = numbering, names, tiles, waiting
         self._max_held = max_held

@@ -18,8 +18,6 @@ from core.load_file.original_lines import has_line_column
 MAX_WINDOW_BYTES = 4_000_000
 MAX_GAP_BYTES = 65_536
 MAX_WINDOW_RANGES = 10_000
-# Characters that make a spreadsheet evaluate a cell (OWASP, "CSV injection" and ASVS 1.2.10), also in full width.
-_FORMULA_STARTS = (*"=+-@", "\t", "\r", "\n", "\0", *"＝＋－＠")
 
 
 class ReportKeys(NamedTuple):
@@ -133,8 +131,3 @@ def map_explicitly(layout: Layout) -> dict[str, str]:
         if not more:
             return mapping
         mapping |= more
-
-
-def neutralize_formula(cell: str) -> str:
-    """Return the cell in a form that a spreadsheet displays and does not evaluate."""
-    return "'" + cell if cell.startswith(_FORMULA_STARTS) else cell

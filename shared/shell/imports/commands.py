@@ -32,14 +32,14 @@ from core.events import import_cancelled, import_retried
 from core.imports.uploads import build_placeholder_key
 from core.statuses import ACTIVE_STATUSES, ImportPhase, ImportStatus
 from shell.aws.sqs import send_messages
-from shell.exhibits.case_locks import find_undo
-from shell.imports.completion import sum_imported
-from shell.imports.dependents import block_dependents, hold_back, refuse_beside_dependents
-from shell.imports.queries import build_not_found, read_state, require_import
-from shell.imports.volumes.deleted import refuse_without_volume
+from shell.imports.state.access import build_not_found, refuse_during_undo, require_import
+from shell.imports.state.dependents import block_dependents, hold_back, refuse_beside_dependents
+from shell.imports.state.import_states import read_state
+from shell.imports.state.progress import sum_imported
 from shell.outbox.writer import append_events
 from shell.settings import settings
 from shell.utils.db_helpers import count_changed_rows
+from shell.volume_files.deleted import refuse_without_volume
 
 CHUNKS_PER_STATEMENT = 1_000
 _HELD_BACK = (ImportStatus.WAITING, ImportStatus.BLOCKED)
@@ -50,7 +50,6 @@ _LOCK = text(
     "SELECT id, tenant_id, case_id, status, phase, failure_code, failure_message, upload_id, upload_key, generation, "
     "layout IS NOT NULL AS registered FROM imports WHERE id = :import_id AND tenant_id = :tenant_id FOR UPDATE"
 )
-_CASE_ID = text("SELECT case_id FROM imports WHERE id = :import_id")
 _CANCEL = text(
     "UPDATE imports SET status = 'cancelled', imported = :imported, unchanged = :unchanged, updated = :updated, "
     "rejected = :rejected, warnings = :warnings, custodians_created = :custodians, tags_created = :tags, "
@@ -156,14 +155,6 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
     request = {"import_id": import_id, "generation": found.generation + 1}
     send_messages(settings().import_requests_queue_url, [request], tenant_id=found.tenant_id)
     return read_state(transaction, caller, import_id)
-
-
-def refuse_during_undo(transaction: Session, import_id: int) -> None:
-    """Lock the import's case; raise WrongStateError if another import of it is being undone."""
-    case_id = transaction.execute(_CASE_ID, {"import_id": import_id}).scalar_one()
-    undone = find_undo(transaction, case_id, import_id)
-    if undone is not None:
-        raise WrongStateError(f"import {undone} of the same case is being undone; repeat this when it has ended")
 
 
 def _lock_import(transaction: Session, caller: Caller, import_id: int) -> Any:

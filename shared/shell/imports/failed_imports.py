@@ -18,10 +18,11 @@ from core.imports.uploads import parse_upload
 from core.statuses import ImportStatus
 from shell.aws.sqs import send_messages
 from shell.db.session import session
-from shell.imports.chunk_registration import build_request, give_up_split, send_pending_work
-from shell.imports.finish import fail_completion
-from shell.imports.split_store import read_progress
-from shell.imports.upload_matching import get_import_id, get_or_create_import, load_current_import, split_lock
+from shell.imports.completing.completion import fail_completion
+from shell.imports.splitting.checkpoint_store import read_progress
+from shell.imports.splitting.registration import build_request, give_up_split, send_pending_work
+from shell.imports.state.records import load_current_import
+from shell.imports.upload_matching import get_import_id, get_or_create_import, split_lock
 from shell.observability import emit_counts, logger
 from shell.outbox.writer import wake_relay
 from shell.settings import settings

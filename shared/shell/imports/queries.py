@@ -7,13 +7,11 @@ or chunks; pages follow each other by key, so that an item that exists throughou
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
-from datetime import UTC
 from typing import Any
 
-from sqlalchemy import bindparam, text
-from sqlalchemy.orm import Session
+from sqlalchemy import text
 
 from core.caller import Caller
 from core.contracts.import_rows import ChangedValue, RejectedRow, RejectionPage, WarningPage
@@ -27,59 +25,31 @@ from core.contracts.imports import (
     ProfileUse,
     ReportUrls,
 )
-from core.errors import NotFoundError
 from core.imports.column_report import describe_columns
-from core.imports.progress import UNKNOWN_PACE, compute_pace
-from core.imports.report_files import build_report_keys, build_report_prefix
+from core.imports.report_files import build_report_keys
 from core.load_file.layout import Layout
 from core.pagination import MAX_NUMBER, decode_cursor, paginate
-from core.statuses import ACTIVE_STATUSES, ImportStatus
+from core.statuses import ImportStatus
 from shell.aws.presigned_urls import presign_get
 from shell.db.session import session
-from shell.exhibits.cases import WALL, WALL_CASES, get_case_id, wall_values
-from shell.imports.check_queries import describe_check
+from shell.exhibits.cases import WALL_CASES, get_case_id, wall_values
 from shell.imports.profiles import suggest_profiles
-from shell.imports.volumes.figures import FoundFiles, read_found_files, read_page_figures
+from shell.imports.state.access import require_import
+from shell.imports.state.check_summary import describe_check
+from shell.imports.state.import_states import COLUMNS, SOURCE, build_states, read_import
 from shell.settings import settings
 from shell.tables.import_checks import ImportChecks
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.volume_files.figures import FoundFiles, read_found_files, read_page_figures
 
-_COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")
-_COLUMNS = (
-    "i.id, i.status, c.name AS case_name, i.case_id, i.file_name, i.user_id, i.profile_name, "
-    "i.profile_version, i.size, i.sha256, i.failure_code, "
-    "i.failure_message, i.rows_seen, i.chunk_count, i.phase, "
-    # The end of a check rejects rows that its chunks accept.
-    "COALESCE(k.would_import, i.imported) AS imported, COALESCE(k.unchanged, i.unchanged) AS unchanged, "
-    "COALESCE(k.would_update, i.updated) AS updated, COALESCE(k.would_reject, i.rejected) AS rejected, "
-    "COALESCE(k.warnings, i.warnings) AS warnings, i.generation, i.reports_generation, i.started_at, i.finished_at, "
-    "TIMESTAMPDIFF(MICROSECOND, i.started_at, NOW(6)) / 1000000 AS seconds"
-)
-_IMPORTS = (
-    "FROM imports AS i JOIN cases AS c ON c.id = i.case_id "
-    "LEFT JOIN import_checks AS k ON k.import_id = i.id AND i.status = 'checked' "
-    f"WHERE i.tenant_id = :tenant_id AND {WALL}"
-)
-_ONE = text(f"SELECT {_COLUMNS}, i.layout {_IMPORTS} AND i.id = :import_id").bindparams(WALL_CASES)
 _PAGE = (
-    f"SELECT {_COLUMNS} {_IMPORTS} AND i.id < :before {{filters}} ORDER BY i.id DESC LIMIT :most",
+    f"SELECT {COLUMNS} {SOURCE} AND i.id < :before {{filters}} ORDER BY i.id DESC LIMIT :most",
     {"case_id": "AND i.case_id = :case_id", "status": "AND i.status = :status"},
 )
-_CHUNKS = text(
-    "SELECT k.import_id, SUM(k.status = 'failed') AS failed, "
-    "SUM(IF(k.finished_at >= i.started_at, k.row_count, 0)) AS processed_since, "
-    "SUM(k.imported) AS imported, SUM(k.unchanged) AS unchanged, SUM(k.updated) AS updated, "
-    "SUM(k.rejected) AS rejected, SUM(k.warnings) AS warnings "
-    "FROM import_chunks AS k JOIN imports AS i ON i.id = k.import_id WHERE k.import_id IN :ids GROUP BY k.import_id"
-).bindparams(bindparam("ids", expanding=True))
 _FIND_UNDO = text(
     "SELECT MIN(other.id) FROM imports AS i JOIN imports AS other ON other.case_id = i.case_id "
     "WHERE i.id = :import_id AND i.status = 'splitting' AND i.phase = 'import' AND other.status = 'undoing'"
 )
-_EXISTS = text(
-    "SELECT i.id FROM imports AS i JOIN cases AS c ON c.id = i.case_id "  # noqa: S608
-    f"WHERE i.id = :import_id AND i.tenant_id = :tenant_id AND {WALL}"
-).bindparams(WALL_CASES)
 # The row comparison (line_no, seq) > (:line_no, :seq) would make the servers read all preceding rows as well.
 _AFTER = (
     "WHERE import_id = :import_id AND line_no >= :line_no AND (line_no > :line_no OR seq > :seq) "
@@ -112,7 +82,7 @@ def list_imports(
         page = text(statement.format(filters=" ".join(filters[name] for name in given))).bindparams(WALL_CASES)
         values = {"tenant_id": caller.tenant_id, "before": before, "most": limit + 1, **given, **wall_values(caller)}
         rows, cursor = paginate(reading.execute(page, values).all(), limit, lambda row: (row.id,))
-        return ImportPage(items=_build_states(reading, rows), next=cursor)
+        return ImportPage(items=build_states(reading, rows), next=cursor)
 
 
 def get_import(caller: Caller, import_id: int) -> ImportDetails:
@@ -143,7 +113,7 @@ def _load_import(
     caller: Caller, import_id: int
 ) -> tuple[ImportState, Layout | None, list[ProfileUse], ImportChecks | None, int | None, FoundFiles]:
     with session() as reading:
-        state, stored = _read_import(reading, caller, import_id)
+        state, stored = read_import(reading, caller, import_id)
         layout = Layout.from_json(stored) if stored else None
         suggested = suggest_profiles(reading, caller, layout.fingerprint_header() if layout else None)
         is_split = state.status is not ImportStatus.SPLITTING
@@ -177,32 +147,6 @@ def _report_urls(state: ImportState, *, has_columns: bool) -> ReportUrls | None:
     return ReportUrls(**urls, columns=columns if has_columns else None, expires_in_seconds=config.upload_url_seconds)
 
 
-def read_state(reading: Session, caller: Caller, import_id: int) -> ImportState:
-    """Return the import's progress as the transaction sees it; raise NotFoundError if the tenant has no such import."""
-    return _read_import(reading, caller, import_id)[0]
-
-
-def _read_import(reading: Session, caller: Caller, import_id: int) -> tuple[ImportState, str | None]:
-    """Return the import's progress and its layout."""
-    place = {"tenant_id": caller.tenant_id, "import_id": import_id}
-    rows = reading.execute(_ONE, {**place, **wall_values(caller)}).all()
-    if not rows:
-        raise build_not_found()
-    return _build_states(reading, rows)[0], rows[0].layout
-
-
-def require_import(reading: Session, caller: Caller, import_id: int) -> None:
-    """Raise NotFoundError if the import does not exist for the caller."""
-    values = {"import_id": import_id, "tenant_id": caller.tenant_id, **wall_values(caller)}
-    if reading.execute(_EXISTS, values).first() is None:
-        raise build_not_found()
-
-
-def build_not_found() -> NotFoundError:
-    """Return the error for an import that does not exist or belongs to another tenant."""
-    return NotFoundError("you have no such import; GET /imports lists yours")
-
-
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def list_rejections(caller: Caller, import_id: int, limit: int, after: str | None) -> RejectionPage:
     """Return a page of the rejected rows, each with all of its errors, in file order.
@@ -228,47 +172,6 @@ def _read_page(
         require_import(reading, caller, import_id)
         place = {"import_id": import_id, "line_no": line_no, "seq": seq, "most": limit + 1}
         return paginate(reading.execute(statement, place).all(), limit, lambda row: (row.line_no, row.seq))
-
-
-def _build_states(reading: Session, rows: Sequence[Any]) -> list[ImportState]:
-    """Return the imports with the sums of their chunks, which take one statement for all imports."""
-    ids = [row.id for row in rows]
-    sums = {row.import_id: dict(row._mapping) for row in reading.execute(_CHUNKS, {"ids": ids})} if ids else {}
-    return [_build_state(row, sums.get(row.id, {})) for row in rows]
-
-
-def _build_state(row: Any, chunks: Mapping[str, Any]) -> ImportState:
-    running = row.status in ACTIVE_STATUSES
-    counted = chunks if running else dict(row._mapping)
-    counts = {name: int(counted.get(name) or 0) for name in _COUNTS}
-    processed = sum(counts[name] for name in _COUNTS if name != "warnings")
-    left = row.rows_seen - processed
-    paced = compute_pace(int(chunks.get("processed_since") or 0), float(row.seconds), left) if running else UNKNOWN_PACE
-    return ImportState(
-        id=row.id,
-        status=row.status,
-        phase=row.phase,
-        case=row.case_name,
-        case_id=row.case_id,
-        file_name=row.file_name,
-        user_id=row.user_id,
-        profile=row.profile_name and ProfileUse(name=row.profile_name, version=row.profile_version),
-        size=row.size,
-        sha256=None if row.sha256 is None else bytes(row.sha256).hex(),
-        failure_code=row.failure_code,
-        failure_message=row.failure_message,
-        rows_seen=row.rows_seen,
-        rows_processed=processed,
-        **counts,
-        chunks=row.chunk_count,
-        chunks_failed=int(chunks.get("failed") or 0),
-        generation=row.generation,
-        reports_generation=row.reports_generation,
-        reports_prefix=build_report_prefix(row.id, row.reports_generation) if row.reports_generation else None,
-        **paced._asdict(),
-        started_at=row.started_at.replace(tzinfo=UTC),
-        finished_at=None if row.finished_at is None else row.finished_at.replace(tzinfo=UTC),
-    )
 
 
 def _build_rejection(row: Any) -> RejectedRow:

@@ -25,25 +25,26 @@ from shell.aws.s3 import ObjectVersion
 from shell.aws.sqs import send_messages
 from shell.db.column_limits import column_limits
 from shell.db.session import session
-from shell.imports.chunk_registration import (
+from shell.imports.splitting.checkpoints import SplitCheckpoints
+from shell.imports.splitting.image_split import split_images
+from shell.imports.splitting.registration import (
     build_request,
     fail_import,
     refuse_during_undo,
     register_chunks,
     send_pending_work,
 )
-from shell.imports.given_options import read_given_options, record_profile
-from shell.imports.image_split import split_images
-from shell.imports.split import split_file
-from shell.imports.split_checkpoints import SplitCheckpoints
-from shell.imports.upload_matching import get_import_id, get_or_create_import, load_current_import, split_lock
-from shell.imports.volumes.error_files import bind_to_volume
+from shell.imports.splitting.split import split_file
+from shell.imports.state.given_options import read_given_options, record_profile
+from shell.imports.state.records import load_current_import
+from shell.imports.upload_matching import get_import_id, get_or_create_import, split_lock
 from shell.observability import logger
 from shell.outbox.writer import append_events, wake_relay
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.key_validation import key_error
+from shell.volume_files.error_files import bind_to_volume
 
 # The timeout of the function.
 SPLITTING_S = 900

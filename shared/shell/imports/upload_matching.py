@@ -99,13 +99,6 @@ def _create_import(transaction: Session, upload: Upload, values: dict[str, Any])
     return insert_or_get(transaction, Imports, key, columns, unique_key="uq_imports_upload_key")[0].id
 
 
-@retry_on_db_conflict(resolve=rerun_if_unknown)
-def load_current_import(import_id: int) -> Imports | None:
-    """Return the import, or None; a locking read, which waits for a transaction that is about to change the row."""
-    with session() as locking:
-        return locking.scalars(select(Imports).where(Imports.id == import_id).with_for_update()).one_or_none()
-
-
 def get_import_id(message: dict[str, Any]) -> int | None:
     """Return the import id of a message that has one; None for a notification of S3."""
     import_id = message.get("import_id")

@@ -43,9 +43,9 @@ from shell.aws.presigned_urls import (
 )
 from shell.exhibits.cases import get_case_id, get_or_create_case, require_case
 from shell.imports.profiles import find_profile
-from shell.imports.volumes.error_files import require_volume
 from shell.settings import settings
 from shell.tables.imports import Imports
+from shell.volume_files.error_files import require_volume
 
 
 class CheckedOptions(NamedTuple):

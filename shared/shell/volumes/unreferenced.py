@@ -18,11 +18,11 @@ from core.statuses import ImportPhase
 from core.volumes.referenced import ReferencedFiles, RejectedFiles
 from shell.aws.s3 import write_stream
 from shell.db.session import session
-from shell.imports.reports import format_csv
-from shell.imports.volumes.documents import OF_REJECTED_ROWS, UNREFERENCED, read_rejected, store_whole_counts
 from shell.tables.imports import Imports
 from shell.tables.volumes import Volumes
+from shell.utils.csv_format import format_csv
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.volume_files.documents import OF_REJECTED_ROWS, UNREFERENCED, read_rejected, store_whole_counts
 
 PAGE = 2_000
 HEADER = ("code", "path", "size", "line", "row_code")

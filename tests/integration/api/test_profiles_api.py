@@ -11,7 +11,7 @@ import pytest
 
 import start_import
 from core.imports.uploads import build_options_key
-from local.profiles import save_profile
+from exhibit_ingest.profiles import save_profile
 from shell.aws import clients
 from tests.support.api import TOKENS, Client, Reply
 from tests.support.world import World, call

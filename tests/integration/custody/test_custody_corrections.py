@@ -15,7 +15,7 @@ from core.caller import Caller
 from shell.custody.commands import add_periods
 from shell.db.session import session
 from shell.imports.commands import cancel_import
-from shell.imports.unused_names import delete_unused_names
+from shell.imports.state.unused_names import delete_unused_names
 from shell.tables.imports import Imports
 from tests.integration.custody.support import (
     CHANGES,

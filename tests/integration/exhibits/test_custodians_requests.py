@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from core.contracts.exhibits import NewCustodian
 from shell.exhibits.custodians import add_custodian
-from shell.imports.unused_names import delete_unused_names
+from shell.imports.state.unused_names import delete_unused_names
 from shell.tables.imports import Imports
 from tests.integration.exhibits.support import CALLER
 from tests.support.api import Client, Reply

@@ -66,8 +66,8 @@ def other(world: World) -> Iterator[Connection]:
 @pytest.fixture
 def small_checkpoints(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of a few rows, chunks of two, and a checkpoint after every fifth chunk at the latest."""
-    monkeypatch.setattr("shell.imports.split.SLICE_BYTES", 100)
-    monkeypatch.setattr("shell.imports.key_files.stored_ids.GROUP_BYTES", 400)
+    monkeypatch.setattr("shell.imports.splitting.split.SLICE_BYTES", 100)
+    monkeypatch.setattr("shell.imports.splitting.stored_ids.GROUP_BYTES", 400)
     setting("CHUNK_ROWS", "2")
     setting("SPLIT_CHECKPOINT_CHUNKS", "5")
 

@@ -15,9 +15,9 @@ import settle_failed_import
 from core.errors import UnavailableError
 from core.statuses import ChunkStatus
 from shell.db.session import session
-from shell.imports import finish as finish_module
-from shell.imports import spellings
-from shell.imports.completion import ChunkOutcome, Counts, complete_chunk
+from shell.imports.completing import completion as finish_module
+from shell.imports.completing import spellings
+from shell.imports.state.progress import ChunkOutcome, Counts, complete_chunk
 from shell.settings import settings
 from shell.tables.imports import Imports
 from tests.integration.imports.conftest import Chunks, Setting
@@ -133,7 +133,7 @@ def test_naive_sending_after_the_commit_is_lost_with_its_worker(world: World, mo
     """The chunk is done; its message, delivered again, finds nothing to do."""
     import_id = world.start(SIX)
     (message,) = world.chunk_messages()
-    monkeypatch.setattr("shell.imports.completion.send_messages", lambda *_, **__: 0)
+    monkeypatch.setattr("shell.imports.state.progress.send_messages", lambda *_, **__: 0)
     assert call(import_chunk.lambda_handler, message)
     monkeypatch.undo()
     assert world.import_chunk(message)

@@ -104,8 +104,8 @@ def test_rows_of_twenty_bytes_change_exhibits_of_64_kilobytes_in_bounded_memory(
 @pytest.mark.usefixtures("large")
 def test_without_slices_memory_grows_with_the_exhibits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control."""
-    monkeypatch.setattr("shell.imports.chunks.overlay_store.SLICE_BYTES", 10**9)
-    monkeypatch.setattr("shell.imports.chunks.overlay_store.SLICE_ROWS", 10**9)
+    monkeypatch.setattr("shell.exhibits.updates.SLICE_BYTES", 10**9)
+    monkeypatch.setattr("shell.exhibits.updates.SLICE_ROWS", 10**9)
     assert overlay_large(world, "Body", "", blanks="clear") > MOST_BYTES
 
 

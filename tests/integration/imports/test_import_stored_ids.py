@@ -9,9 +9,9 @@ import pytest
 
 from core.errors import FileRefusedError
 from shell.aws.s3 import write_stream
-from shell.imports.key_files import stored_ids
-from shell.imports.key_files.duplicate_ids import PARTITIONS, SpilledIds
-from shell.imports.key_files.stored_ids import StoredIds
+from shell.imports.splitting import stored_ids
+from shell.imports.splitting.duplicate_ids import PARTITIONS, SpilledIds
+from shell.imports.splitting.stored_ids import StoredIds
 from tests.support.world import World
 
 ALPHABET = ["A", "a", "A ", "Å", "A\u030a", "\udcff", "\0", "é"]
@@ -54,21 +54,21 @@ def test_repeats_are_those_that_a_dictionary_finds(world: World, monkeypatch: py
     expected = sorted((line, first[key]) for key, line in lines if first.setdefault(key, line) != line)
     stored = store(world, parts)
     assert find_all(StoredIds(world.bucket, stored)) == (expected, 1)
-    monkeypatch.setattr("shell.imports.key_files.stored_ids.GROUP_BYTES", 500)
+    monkeypatch.setattr("shell.imports.splitting.stored_ids.GROUP_BYTES", 500)
     found, groups = find_all(StoredIds(world.bucket, stored))
     assert (found, groups > 10) == (expected, True)
 
 
 def test_what_is_read_and_not_yet_compared_is_limited_in_bytes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = StoredIds(world.bucket, store(world, [[("A" * 100, number)] for number in range(20)]))
-    monkeypatch.setattr("shell.imports.key_files.stored_ids.READ_BYTES", 400)
+    monkeypatch.setattr("shell.imports.splitting.stored_ids.READ_BYTES", 400)
     read: list[int] = []
 
     def read_range(place: stored_ids.Range) -> bytes:
         read.append(place[2] - place[1])
         return b"x" * read[-1]
 
-    monkeypatch.setattr("shell.imports.key_files.stored_ids._read_range", read_range)
+    monkeypatch.setattr("shell.imports.splitting.stored_ids._read_range", read_range)
     waiting, compared = [], 0
     for piece in ids._read(0, PARTITIONS):
         waiting.append(sum(read) - compared)

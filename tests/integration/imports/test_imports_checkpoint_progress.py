@@ -11,7 +11,7 @@ import pytest
 
 import settle_failed_import
 import start_import
-from shell.imports import split_checkpoints, split_store
+from shell.imports.splitting import checkpoint_store, checkpoints
 from tests.integration.imports.checkpoints import found, kill_after_a_checkpoint, kill_at_checkpoint, stop
 from tests.integration.imports.conftest import Setting
 from tests.integration.imports.support import announce, put, retry, start, state
@@ -51,14 +51,14 @@ def fail_twice(request: Message) -> Message:
 def test_a_search_without_time_stores_a_batch_and_goes_on_after_it(
     world: World, no_time: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(split_checkpoints, "ROWS_PER_STATEMENT", 4)
+    monkeypatch.setattr(checkpoints, "ROWS_PER_STATEMENT", 4)
     written: list[int] = []
 
     def write(place: Any, name: str, duplicates: Any, *more: Any) -> bool:
         written.append(len(duplicates))
-        return split_store.write_duplicates(place, name, duplicates, *more)
+        return checkpoint_store.write_duplicates(place, name, duplicates, *more)
 
-    monkeypatch.setattr(split_checkpoints, "write_duplicates", write)
+    monkeypatch.setattr(checkpoints, "write_duplicates", write)
     pending = announce()
     messages, stored = [put(pending, REPEATED)], [0]
     no_time()
@@ -76,7 +76,7 @@ def test_a_split_that_starts_over_without_time_is_discarded_by_several_invocatio
 ) -> None:
     _, request = kill_after_a_checkpoint(world)
     ((chunks,),) = world.query("SELECT COUNT(*) FROM import_chunks")
-    monkeypatch.setattr(split_store, "ROWS_PER_DELETE", 2)
+    monkeypatch.setattr(checkpoint_store, "ROWS_PER_DELETE", 2)
     setting("CHUNK_ROWS", "3")
     no_time()
     assert start(request)

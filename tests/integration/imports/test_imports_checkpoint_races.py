@@ -9,8 +9,8 @@ from sqlalchemy import text
 
 from core.errors import ImportBusyError
 from shell.aws import clients
-from shell.imports import split_store
 from shell.imports import start as start_module
+from shell.imports.splitting import checkpoint_store
 from tests.integration.imports.checkpoints import (
     FILE,
     count_steps,
@@ -64,8 +64,8 @@ def test_without_the_check_of_the_checkpoint_the_chunks_of_two_workers_mix(
     world: World, setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The negative control."""
-    without = text(str(split_store._ADVANCE).partition(" AND status")[0])
-    monkeypatch.setattr(split_store, "_ADVANCE", without)
+    without = text(str(checkpoint_store._ADVANCE).partition(" AND status")[0])
+    monkeypatch.setattr(checkpoint_store, "_ADVANCE", without)
     overtake(world, setting)
     ((counted, chunks),) = world.query(COUNTED)
     assert chunks > counted
@@ -113,9 +113,9 @@ def test_a_worker_of_a_generation_before_a_retry_writes_nothing(world: World) ->
     ((checkpoint,),) = world.query("SELECT split_checkpoint FROM imports")
     cancel(import_id)
     retry(import_id)
-    place = split_store.Place(import_id, 1, checkpoint)
+    place = checkpoint_store.Place(import_id, 1, checkpoint)
     with pytest.raises(ImportBusyError):
-        split_store.write_checkpoint(place, "later", [], split_store.StoredSplit(b"", 1, None, {}))
+        checkpoint_store.write_checkpoint(place, "later", [], checkpoint_store.StoredSplit(b"", 1, None, {}))
 
 
 def test_other_options_start_the_split_over(world: World) -> None:

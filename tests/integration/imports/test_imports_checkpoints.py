@@ -11,7 +11,7 @@ import pytest
 from core.errors import CommitOutcomeUnknownError
 from core.load_file.splitter import Splitter
 from shell.aws import clients
-from shell.imports import chunk_registration, split_checkpoints
+from shell.imports.splitting import checkpoints, registration
 from shell.settings import settings
 from tests.integration.imports.checkpoints import (
     FILE,
@@ -127,8 +127,8 @@ def test_chunks_without_time_are_sent_by_several_invocations(
     world: World, monkeypatch: pytest.MonkeyPatch, no_time: Callable[[], None]
 ) -> None:
     no_time()
-    monkeypatch.setattr(split_checkpoints, "build_deadline_check", lambda _: lambda: False)
-    monkeypatch.setattr(chunk_registration, "CHUNKS_PER_PAGE", 7)
+    monkeypatch.setattr(checkpoints, "build_deadline_check", lambda _: lambda: False)
+    monkeypatch.setattr(registration, "CHUNKS_PER_PAGE", 7)
     pending = announce()
     messages, sent = [put(pending, FILE)], []
     while messages:

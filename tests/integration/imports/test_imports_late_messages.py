@@ -10,7 +10,7 @@ import pytest
 import settle_failed_chunk
 import settle_failed_import
 from shell.imports.chunks import importer
-from shell.imports.split import split_file
+from shell.imports.splitting.split import split_file
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import (
     SIX,

@@ -12,7 +12,7 @@ from core.errors import WrongStateError
 from shell.aws import clients
 from shell.db.session import session
 from shell.imports.commands import retry_import
-from shell.imports.spellings import MERGED_NAMES_FROM
+from shell.imports.completing.spellings import MERGED_NAMES_FROM
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import (
     CALLER,

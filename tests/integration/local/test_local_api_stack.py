@@ -20,9 +20,9 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
 from core.statuses import ImportStatus
-from local.cli import main
-from local.cli.import_status import list_unfinished
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli import main
+from exhibit_ingest.cli.import_status import list_unfinished
+from exhibit_ingest.cli.workspace import Workspace
 from local.services.mysql_connection import describe_place
 from local.template.reader import Template
 from shell.tables.imports import Imports
@@ -55,8 +55,8 @@ def handler(event, context):
 _SERVE = """
 import signal, sys
 from pathlib import Path
-from local.cli import main as cli
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli import main as cli
+from exhibit_ingest.cli.workspace import Workspace
 # Whoever runs the tests in the background may have had it ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 workspace = Workspace(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])

@@ -13,10 +13,10 @@ import pytest
 import requests
 from sqlalchemy import URL
 
-from local.cli.import_journal import ImportJournal, RunningImport
-from local.cli.import_status import list_unfinished
-from local.cli.main import main
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli.import_journal import ImportJournal, RunningImport
+from exhibit_ingest.cli.import_status import list_unfinished
+from exhibit_ingest.cli.main import main
+from exhibit_ingest.cli.workspace import Workspace
 from local.services.mysql_connection import describe_place
 from local.stack import LocalStack, StackOptions
 from local.stack.options import DEFAULT_TEMPLATE

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from local.exit_codes import DONE, REJECTED
+from exhibit_ingest.exit_codes import DONE, REJECTED
 from local.stack import LocalStack, StackOptions
 from local.stack.options import REPOSITORY
 from local.stack.served_stack import publish_stack

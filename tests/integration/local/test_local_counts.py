@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from sqlalchemy import URL, Engine, create_engine, text
 
-from local.cli.main import main
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli.main import main
+from exhibit_ingest.cli.workspace import Workspace
 from local.stack import LocalStack, StackOptions
 from local.stack.options import DEFAULT_TEMPLATE
 from local.stack.served_stack import publish_stack

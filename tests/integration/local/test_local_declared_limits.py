@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from local.preview.declared_limits import declared_limits
+from exhibit_ingest.preview.declared_limits import declared_limits
 from shell.db.column_limits import column_limits
 from shell.settings import settings
 from tests.support.world import World

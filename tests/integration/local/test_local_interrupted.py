@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, create_engine, text
 
-from local.cli.main import main
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli.main import main
+from exhibit_ingest.cli.workspace import Workspace
 from tests.support import servers
 
 pytestmark = pytest.mark.slow
@@ -24,8 +24,8 @@ _IMPORT = """
 import os, signal, sys
 from pathlib import Path
 import psutil
-from local.cli import main as cli, progress
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli import main as cli, progress
+from exhibit_ingest.cli.workspace import Workspace
 show, how = progress.FileProgress.show, sys.argv[4]
 def strike(line, state):
     show(line, state)

@@ -13,8 +13,8 @@ import pytest
 from sqlalchemy import URL
 
 from core.contracts.exhibits import ExhibitChange
-from local.cli.main import main
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli.main import main
+from exhibit_ingest.cli.workspace import Workspace
 from shell.exhibits import search
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit
 from tests.integration.exhibits.support import CALLER, tagging

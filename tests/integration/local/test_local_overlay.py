@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from local.cli.main import main
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli.main import main
+from exhibit_ingest.cli.workspace import Workspace
 from tests.support.cases import Cases
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from local.cli import demo
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli import demo
+from exhibit_ingest.cli.workspace import Workspace
 from local.gateway.server import ApiGateway, Invoke
 from local.gateway.tokens import Tokens
 from local.stack import LocalStack, StackOptions
@@ -35,8 +35,8 @@ _WRITTEN_API = "API=http://127.0.0.1:8700\n"
 _COMMAND = """
 import sys
 from pathlib import Path
-from local.cli import main as cli
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli import main as cli
+from exhibit_ingest.cli.workspace import Workspace
 sys.argv[0] = ".venv/bin/exhibit-ingest"
 sys.exit(cli.main(None, Workspace(Path({state!r}), Path({template!r}), {database!r})))
 """

@@ -11,8 +11,8 @@ from typing import Any
 import psutil
 import pytest
 
-from local.cli import main
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli import main
+from exhibit_ingest.cli.workspace import Workspace
 from local.services.state_lock import lock_state_directory
 from tests.support.ended import wait_until_ended
 

@@ -17,15 +17,15 @@ import pytest
 from botocore.exceptions import ClientError
 from sqlalchemy import URL, Engine, create_engine, text
 
-from local.cli import upload_and_wait, volume_import
-from local.cli.import_status import list_unfinished
-from local.cli.main import main
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli import upload_and_wait, volume_import
+from exhibit_ingest.cli.import_status import list_unfinished
+from exhibit_ingest.cli.main import main
+from exhibit_ingest.cli.workspace import Workspace
+from exhibit_ingest.volumes import sending
 from local.stack import LocalStack, StackOptions
 from local.stack.options import DEFAULT_TEMPLATE
 from local.stack.served_stack import publish_stack
 from local.time_scale import TimeScale
-from local.volumes import sending
 from samples.volume import VolumeSpec, generate_volume
 from tests.support import servers
 

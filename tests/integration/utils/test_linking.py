@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from core.errors import InvalidInputError
 from shell.custodian_ops import create_custodian_exhibits, insert_or_get_custodian
 from shell.db.session import engine, session
-from shell.imports.chunks.exhibit_store import insert_links
+from shell.exhibits.links import insert_links
 from shell.tables.name_kinds import CUSTODIANS, TAGS
 from shell.taggings_ops import create_np_taggings, create_taggings
 from tests.support.database import Accounts, Database, outcome, together, transaction

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from core.contracts.imports import SINGLE_PUT_BYTES
-from local.stack_parts import HasBucket
-from local.volumes import sending
-from local.volumes.inventory import LocalFile
-from local.volumes.volume_api import VolumeApi
+from exhibit_ingest.stack_parts import HasBucket
+from exhibit_ingest.volumes import sending
+from exhibit_ingest.volumes.inventory import LocalFile
+from exhibit_ingest.volumes.volume_api import VolumeApi
 from shell.aws import clients
 from tests.support import api
 from tests.support.api import Client, Reply

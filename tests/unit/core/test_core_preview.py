@@ -17,7 +17,7 @@ from core.load_file.dialect import HEAD_BYTES, read_head
 from core.load_file.layout import Layout
 from core.load_file.options import parse_options
 from core.load_file.rows import Row, parse_row
-from local.preview.declared_limits import declared_limits
+from exhibit_ingest.preview.declared_limits import declared_limits
 from samples.generator import Generated
 from shell.aws.s3 import BLOCK_BYTES
 from shell.imports.chunks.coercion import RowCoercer

@@ -11,14 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from core.csv_cells import neutralize_formula
 from core.imports.error_file import format_header, format_record
-from core.imports.report_files import (
-    MAX_GAP_BYTES,
-    MAX_WINDOW_BYTES,
-    build_reload_options,
-    group_ranges,
-    neutralize_formula,
-)
+from core.imports.report_files import MAX_GAP_BYTES, MAX_WINDOW_BYTES, build_reload_options, group_ranges
 from core.load_file.encoding import BOMS
 from core.load_file.layout import Layout
 from tests.support.error_files import LINE_COLUMN, Form

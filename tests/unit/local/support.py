@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from local.cli.import_status import ImportProgress
+from exhibit_ingest.cli.import_status import ImportProgress
 
 
 def state(**changes: Any) -> ImportProgress:

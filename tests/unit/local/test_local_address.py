@@ -14,7 +14,8 @@ from typing import Any, TextIO
 
 import pytest
 
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli.workspace import Workspace
+from exhibit_ingest.undo.resuming import describe_stopped
 from local.errors import LocalError, StackBusyError
 from local.lambda_runtime.activity import Activity
 from local.lambda_runtime.fork_server import ForkServer
@@ -25,7 +26,6 @@ from local.stack import served_stack
 from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
 from local.stack.schema import prepare_schema
 from local.stack.served_stack import ServeAddress, ServedStack
-from local.undo.resuming import describe_stopped
 
 _PUBLISH = """
 import sys, time

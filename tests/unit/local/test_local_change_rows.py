@@ -7,7 +7,7 @@ from typing import Any
 
 from core.contracts.exhibits import ExhibitHistoryEntry
 from core.exhibit_history import Action
-from local.catalog.change_rows import CHANGE_COLUMNS, describe_entry, list_page_sets
+from exhibit_ingest.catalog.change_rows import CHANGE_COLUMNS, describe_entry, list_page_sets
 
 
 def entry(**values: Any) -> ExhibitHistoryEntry:

@@ -13,10 +13,10 @@ from core.imports.check_summary import CodeSummary, Severity, write_summaries
 from core.imports.column_report import ColumnReading
 from core.load_file.field_mapping import MappingReason
 from core.load_mode import Mode
-from local.cli.check_results import choose_exit_code, format_checks_json, print_checks
-from local.cli.report_download import Reports
-from local.cli.summary import ImportResult
-from local.program import format_command
+from exhibit_ingest.cli.check_results import choose_exit_code, format_checks_json, print_checks
+from exhibit_ingest.cli.report_download import Reports
+from exhibit_ingest.cli.summary import ImportResult
+from exhibit_ingest.program import format_command
 from tests.unit.local.support import state
 
 FINDINGS = [

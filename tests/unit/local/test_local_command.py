@@ -13,15 +13,15 @@ import pytest
 from pymysql import OperationalError
 from rich.console import Console
 
-from local.cli import main, report_download, upload_and_wait
-from local.cli.import_files import ImportRequest, import_files
-from local.cli.import_journal import RunningImport
-from local.cli.import_options import import_options
-from local.cli.import_status import ImportProgress, list_unfinished
-from local.cli.progress import ProgressDisplay
-from local.cli.serve import print_unfinished
-from local.cli.summary import ImportResult
-from local.cli.workspace import Workspace
+from exhibit_ingest.cli import main, report_download, upload_and_wait
+from exhibit_ingest.cli.import_files import ImportRequest, import_files
+from exhibit_ingest.cli.import_journal import RunningImport
+from exhibit_ingest.cli.import_options import import_options
+from exhibit_ingest.cli.import_status import ImportProgress, list_unfinished
+from exhibit_ingest.cli.progress import ProgressDisplay
+from exhibit_ingest.cli.serve import print_unfinished
+from exhibit_ingest.cli.summary import ImportResult
+from exhibit_ingest.cli.workspace import Workspace
 from local.errors import ImportRefusedError, ImportStalledError, UsageError
 from local.services import disk_space
 from local.services.state_lock import lock_state_directory
@@ -223,6 +223,6 @@ def test_the_exit_code_tells_rejections_from_failures(
 ) -> None:
     result = ImportResult(Path("a.dat"), state(status="completed", rejected=rejected), error, 1.0)
     imports = lambda stack, request, results, reconnect: results.append(result)  # noqa: E731 - a fake of one line
-    monkeypatch.setattr("local.cli.import_session.import_into", imports)
+    monkeypatch.setattr("exhibit_ingest.cli.import_session.import_into", imports)
     workspace = SimpleNamespace(connect=lambda workers: io.StringIO())
     assert import_files(workspace, ImportRequest([], "local", "c", {}, None, json=True)) == code  # type: ignore[arg-type]

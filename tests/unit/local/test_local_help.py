@@ -15,7 +15,7 @@ from local.stack.options import REPOSITORY
 _HEAVY = {"alembic", "boto3", "botocore", "flask", "jwt", "moto", "psutil", "pymysql", "redis", "rich", "sqlalchemy"}
 _RUN = """
 import json, sys
-from local.cli.main import main
+from exhibit_ingest.cli.main import main
 try:
     main(sys.argv[1:])
 except SystemExit:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from local.catalog.import_table import print_imports
+from exhibit_ingest.catalog.import_table import print_imports
 
 COUNTS = {"rows_seen": 123_456, "imported": 100_000, "unchanged": 0, "updated": 0, "rejected": 17, "warnings": 1_200}
 ROW: dict[str, Any] = {

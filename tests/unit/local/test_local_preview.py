@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from core.load_file.dialect import HEAD_BYTES
-from local.cli.main import main
-from local.preview.preview_file import read_preview
-from local.program import format_command
+from exhibit_ingest.cli.main import main
+from exhibit_ingest.preview.preview_file import read_preview
+from exhibit_ingest.program import format_command
 
 HEADER = b"Control Number,Title,Date Sent,Custodian\r\n"
 ROW = b'A-%07d,"Plan",13/02/2019,Smith;Jones\r\n'
-LOADED = "import sys; from local.cli.main import main; main(); print(sorted(sys.modules), file=sys.stderr)"
+LOADED = "import sys; from exhibit_ingest.cli.main import main; main(); print(sorted(sys.modules), file=sys.stderr)"
 HEAVY = {"sqlalchemy", "boto3", "moto", "pymysql", "rich"}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from local.cli.report_download import download
+from exhibit_ingest.cli.report_download import download
 from local.private_files import make_private_folder, write_secret_file
 from local.services.state_lock import lock_state_directory
 from tests.unit.local.support import state

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from local.cli.arguments import build_parser
-from local.program import PROGRAM, format_command
+from exhibit_ingest.cli.arguments import build_parser
+from exhibit_ingest.program import PROGRAM, format_command
+from exhibit_ingest.undo.resuming import describe_stopped
 from local.stack.options import REPOSITORY
-from local.undo.resuming import describe_stopped
 
 INSTALLED = Path(sys.executable).with_name(PROGRAM)
 _COMMANDS = next(each.choices for each in build_parser()._actions if each.dest == "command")
@@ -44,7 +44,7 @@ def list_pasted(folder: Path) -> list[str]:
 
 
 def test_no_message_writes_a_command_without_the_one_function() -> None:
-    assert list_pasted(REPOSITORY / "local") == []
+    assert list_pasted(REPOSITORY / "exhibit_ingest") == []
 
 
 def test_a_command_in_a_message_would_be_found(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_command_in_a_message_would_be_found(tmp_path: Path) -> None:
     [
         (".venv/bin/exhibit-ingest", ".venv/bin/exhibit-ingest"),
         ("./my folder/exhibit-ingest", "'./my folder/exhibit-ingest'"),
-        (str(REPOSITORY / "local/cli/demo.py"), None),
+        (str(REPOSITORY / "exhibit_ingest/cli/demo.py"), None),
     ],
 )
 def test_a_command_begins_as_the_program_was_started(

@@ -14,12 +14,12 @@ import pytest
 from core.imports.column_report import ColumnKind, ColumnReading
 from core.load_file.field_mapping import MappingReason
 from core.load_mode import Mode
-from local.cli.arguments import build_parser
-from local.cli.column_summary import list_columns
-from local.cli.import_status import CodeCounts
-from local.cli.report_download import Reports
-from local.cli.summary import ImportResult, build_reload_command, format_json, print_table
-from local.program import format_command
+from exhibit_ingest.cli.arguments import build_parser
+from exhibit_ingest.cli.column_summary import list_columns
+from exhibit_ingest.cli.import_status import CodeCounts
+from exhibit_ingest.cli.report_download import Reports
+from exhibit_ingest.cli.summary import ImportResult, build_reload_command, format_json, print_table
+from exhibit_ingest.program import format_command
 from tests.unit.local.support import state
 
 OUTCOMES = [

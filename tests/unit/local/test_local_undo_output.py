@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from core.codes import KeptCode
+from exhibit_ingest.program import format_command
+from exhibit_ingest.undo.output import _REASONS, describe, describe_import, describe_progress, format_json
+from exhibit_ingest.undo.undo_session import UndoOutcome, undo_import
 from local.errors import LocalError
-from local.program import format_command
-from local.undo.output import _REASONS, describe, describe_import, describe_progress, format_json
-from local.undo.undo_session import UndoOutcome, undo_import
 
 UNDO = {
     "undoNo": 1,

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from core.errors import UploadRefusedError
 from core.imports.uploads import parse_upload
-from local.cli import main
-from local.cli.checks import check_case_exists, check_load_file, check_name, check_overlay_case
+from exhibit_ingest.cli import main
+from exhibit_ingest.cli.checks import check_case_exists, check_load_file, check_name, check_overlay_case
 from local.errors import UsageError
 
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from local.cli.main import main
-from local.cli.summary import build_console
-from local.cli.workspace import Workspace
-from local.volumes.inventory import Upload, UploadMemory, identify_content, list_files
-from local.volumes.output import build_figures, print_figures
+from exhibit_ingest.cli.main import main
+from exhibit_ingest.cli.summary import build_console
+from exhibit_ingest.cli.workspace import Workspace
+from exhibit_ingest.volumes.inventory import Upload, UploadMemory, identify_content, list_files
+from exhibit_ingest.volumes.output import build_figures, print_figures
 from tests.support.zip_files import ENCRYPTED, Entry, build_zip
 
 DAT = b"Control Number\r\nA-1\r\n"
@@ -128,7 +128,7 @@ def test_wrong_usage_of_volumes(
 
 
 def test_a_load_file_that_is_chosen_settles_which_one(tmp_path: Path) -> None:
-    from local.volumes.survey import survey_volume
+    from exhibit_ingest.volumes.survey import survey_volume
 
     folder = put(tmp_path / "VOL001", "DATA/a.dat", "DATA/b.dat", "NATIVES/1.txt")
     source = survey_volume(folder, "local", "c", {"loadFile": "data\\B.DAT"})

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from core.checks.facts import RowFacts
 from core.checks.findings import Finding
 from core.codes import CheckCode
-from shell.imports.file_checks.id_groups import CaseRow
+from shell.imports.checks.id_groups import CaseRow
 
 Found = tuple[Any, ...]
 # What of a message is compared, by code; of the others only the code, the line and the id.

@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shell.imports.key_files.duplicate_ids import MAX_BUFFERED, MAX_BUFFERED_CHARACTERS, PARTITIONS, SpilledIds
+from shell.imports.splitting.duplicate_ids import MAX_BUFFERED, MAX_BUFFERED_CHARACTERS, PARTITIONS, SpilledIds
 
 Keys = list[tuple[str, int]]
 

@@ -17,9 +17,9 @@ from core.checks.findings import Finding, Severity
 from core.checks.limits import DEFAULT_LIMITS, Limits
 from core.codes import CheckCode
 from core.errors import UnavailableError
-from shell.imports.file_checks.file_findings import find_file_findings
-from shell.imports.file_checks.id_groups import CaseRow
-from shell.imports.file_checks.similar_names import CUSTODIANS, TAGS, find_similar_names
+from shell.imports.checks.file_findings import find_file_findings
+from shell.imports.checks.id_groups import CaseRow
+from shell.imports.checks.similar_names import CUSTODIANS, TAGS, find_similar_names
 from tests.unit.shell.checks_reference import find_expected, identify, match, name_lines, pairs
 
 TINY = Limits(lines=3, entries=2, families=1, parents=1)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.imports.canonical_names import Correction, MergedName, NameOccurrence, resolve_names
-from shell.imports.spelling_index import spelling_index
+from shell.imports.completing.spelling_index import spelling_index
 
 OURS, OTHERS, KINDS = 7, 3, ("custodians", "tags")
 SPELLINGS = st.sampled_from(["Smith", "SMITH", "smith", "Sm\u00edth"])

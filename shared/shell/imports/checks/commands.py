@@ -18,14 +18,14 @@ from core.imports.check_summary import CheckStatus, judge_check, read_summaries
 from core.statuses import ImportStatus
 from shell.aws.s3 import ObjectVersion
 from shell.aws.sqs import send_messages
-from shell.imports.check_results import CaseState, read_case_state
-from shell.imports.commands import refuse_during_undo
-from shell.imports.queries import build_not_found, read_state, require_import
-from shell.imports.volumes.deleted import refuse_without_volume
+from shell.imports.state.access import build_not_found, refuse_during_undo, require_import
+from shell.imports.state.findings import CaseState, read_case_state
+from shell.imports.state.import_states import read_state
 from shell.outbox.writer import append_events
 from shell.settings import settings
 from shell.tables.import_checks import ImportChecks
 from shell.tables.imports import Imports
+from shell.volume_files.deleted import refuse_without_volume
 
 _RESET_CHUNKS = text(
     "UPDATE import_chunks SET status = 'pending', redrives = 0, imported = 0, unchanged = 0, updated = 0, "

@@ -21,17 +21,17 @@ from core.imports.check_summary import FINDINGS_PER_ATTEMPT, CodeSummary, Severi
 from core.load_file.layout import Layout
 from core.statuses import ImportStatus
 from shell.db.session import session
-from shell.imports.check_results import FindingRow, build_finding, delete_facts, write_findings
 from shell.imports.checks.end_findings import EndFinding, EndFindings
-from shell.imports.completion import sum_chunks
-from shell.imports.dependents import release_dependents
-from shell.imports.spellings import check_completing, lock_completing
-from shell.imports.upload_matching import load_current_import
-from shell.imports.volumes.documents import store_whole_counts
+from shell.imports.state.completion_lock import check_completing, lock_completing
+from shell.imports.state.dependents import release_dependents
+from shell.imports.state.findings import FindingRow, build_finding, delete_facts, write_findings
+from shell.imports.state.progress import sum_chunks
+from shell.imports.state.records import load_current_import
 from shell.observability import logger
 from shell.outbox.writer import append_events, wake_relay
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.volume_files.documents import store_whole_counts
 
 FINDINGS_PER_BATCH = 5_000
 

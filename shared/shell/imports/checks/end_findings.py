@@ -19,17 +19,17 @@ from core.imports.chunk_facts import unpack_facts
 from core.load_file.layout import Layout
 from core.volumes.documents import describe_rejected_row
 from shell.db.session import session
-from shell.imports.check_results import read_facts
+from shell.imports.checks.file_findings import find_file_findings
+from shell.imports.checks.id_groups import CaseRow
 from shell.imports.checks.names import add_names, list_names, resolve_merged
-from shell.imports.file_checks.file_findings import find_file_findings
-from shell.imports.file_checks.id_groups import CaseRow
-from shell.imports.file_checks.similar_names import find_similar_names
-from shell.imports.spelling_index import SpellingIndex, spelling_index
-from shell.imports.spellings import describe_merged
-from shell.imports.volumes.compared_documents import compared_documents
-from shell.imports.volumes.documents import describe_without_images
+from shell.imports.checks.similar_names import find_similar_names
+from shell.imports.completing.spelling_index import SpellingIndex, spelling_index
+from shell.imports.completing.spellings import describe_merged
+from shell.imports.state.findings import read_facts
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.volume_files.compared_documents import compared_documents
+from shell.volume_files.documents import describe_without_images
 
 ROWS_PER_PAGE = 5_000
 MERGED_PER_BATCH = 5_000

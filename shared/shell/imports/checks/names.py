@@ -15,7 +15,7 @@ from core.imports.canonical_names import NameOccurrence, resolve_names
 from core.imports.chunk_facts import Occurrence
 from shell.db.column_limits import column_limits
 from shell.db.session import session
-from shell.imports.spelling_index import SpellingIndex
+from shell.imports.completing.spelling_index import SpellingIndex
 from shell.tables.imports import Imports
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict

@@ -14,7 +14,7 @@ from core.contracts.checks import Finding, FindingPage
 from core.imports.check_summary import FINDINGS_PER_ATTEMPT, Severity, map_severities
 from core.pagination import decode_cursor, paginate
 from shell.db.session import session
-from shell.imports.queries import require_import
+from shell.imports.state.access import require_import
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 # The row comparison (code, line_no, seq) > (...) would make the servers read all preceding rows as well.

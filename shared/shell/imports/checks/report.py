@@ -14,10 +14,10 @@ from core.imports.check_summary import FINDINGS_PER_ATTEMPT, Severity, map_sever
 from core.imports.report_files import build_findings_key
 from shell.aws.s3 import write_stream
 from shell.db.session import session
-from shell.imports.reports import format_csv
 from shell.observability import logger
 from shell.tables.import_checks import ImportChecks
 from shell.tables.imports import Imports
+from shell.utils.csv_format import format_csv
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 HEADER = ("code", "severity", "line", "column", "message", "id", "rows")

@@ -11,21 +11,17 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from sqlalchemy import text
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from core.codes import Rejection
-from core.errors import ConflictError
 from core.load_file.rows import RowError
 from shell.db.bulk_insert import InsertResult, insert_bisecting, insert_missing, insert_missing_literals
-from shell.db.errors import error_number
 from shell.db.group_concat import BETWEEN_VALUES, select_packed, select_packed_rows
 from shell.db.sql_literals import format_match, format_row_literals
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.tables.name_kinds import NameKind
 
 _CONTROL_NUMBER, _IMPORT_ID, _LINE_NO = map(COLUMNS.index, ("control_number", "import_id", "line_no"))
-NO_SUCH_PARENT = 1452
 
 _CHECKSUM = text(
     "SELECT COUNT(*), SUM(CRC32(CONCAT_WS(':', id, line_no))) FROM exhibits "
@@ -137,21 +133,6 @@ def _find_generated_ids(
     stored = transaction.execute(_CHECKSUM, {"import_id": rows[0].values[_IMPORT_ID], **span}).one()
     expected = (len(ids), sum(crc32(f"{generated_id}:{line_no}".encode()) for line_no, generated_id in ids.items()))
     return ids if tuple(stored) == expected else {}
-
-
-def insert_links(transaction: Session, kind: NameKind, links: Iterable[tuple[int, int]], user_id: str) -> None:
-    """Link exhibits to custodians or tags; `links` are pairs of exhibit id and name id.
-
-    Locks no custodian and no tag: a lock on a name that is on every row would serialize the chunks. Raises
-    ConflictError if one was deleted meanwhile.
-    """
-    rows = [(exhibit_id, name_id, user_id) for exhibit_id, name_id in links]
-    try:
-        insert_missing(transaction, kind.link_table, kind.link_columns, rows, key=2)
-    except IntegrityError as error:
-        if error_number(error) == NO_SUCH_PARENT:
-            raise ConflictError("a custodian or tag was deleted while the chunk was written") from error
-        raise
 
 
 def find_missing_links(

@@ -17,8 +17,8 @@ from core.statuses import ChunkStatus, ImportPhase
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
-from shell.imports.check_results import build_finding, write_findings
-from shell.imports.completion import ChunkOutcome, Counts, ImportRetriedError, RejectionRow, complete_chunk
+from shell.imports.state.findings import build_finding, write_findings
+from shell.imports.state.progress import ChunkOutcome, Counts, ImportRetriedError, RejectionRow, complete_chunk
 from shell.observability import emit_counts, logger
 from shell.outbox.writer import wake_relay
 from shell.settings import settings

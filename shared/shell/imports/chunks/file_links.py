@@ -8,44 +8,32 @@ recorded beside them, with NO_FILE in place of the file; a link for that path co
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, select, text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.load_file.layout import Layout
 from core.load_file.original_lines import find_original_line
-from core.volumes.documents import NamedDocument, pack_documents
-from core.volumes.hashes import FileHashes
-from core.volumes.linking import PATH_FIELDS, FileKind, RowFiles, RowLinker, VolumeFile, VolumePlace
+from core.volumes.documents import NamedDocument
+from core.volumes.linking import PATH_FIELDS, FileKind, RowFiles, RowLinker
 from core.volumes.paths import PathError
-from core.volumes.referenced import ReferencedFiles
 from shell.db.bulk_insert import insert_new
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.imports.chunks.results import RowResults
-from shell.imports.volumes.error_files import find_load_file
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
-from shell.tables.volumes import NO_FILE, ExhibitFiles, VolumeFiles, Volumes
+from shell.tables.volumes import NO_FILE, ExhibitFiles, Volumes
 from shell.utils.db_helpers import is_in
+from shell.volume_files.chunk_counts import store_counts
+from shell.volume_files.lookup import find_files, find_place
 
-_FILE_COLUMNS = (
-    *(VolumeFiles.path_hash, VolumeFiles.id, VolumeFiles.file_no, VolumeFiles.path, VolumeFiles.size),
-    *(VolumeFiles.md5, VolumeFiles.sha1, VolumeFiles.sha256),
-)
 _LINK_COLUMNS = ("exhibit_id", "kind", "import_id", "line_no", "text_hash", "file_id", "rule")
-_COUNT_COLUMNS = ("import_id", "chunk_no", "counts", "referenced", "documents")
 _BATES_BEGIN = COLUMNS.index("bates_begin")
 _PLACES = {kind: COLUMNS.index(name) for kind, name in PATH_FIELDS.items()}
-_DELETE_COUNTS = text("DELETE FROM import_chunk_files WHERE import_id = :import_id AND chunk_no = :chunk_no")
 _IS_COMPARED = text("SELECT 1 FROM imports WHERE after_import_id = :import_id LIMIT 1")
-_UNLINK = text(
-    "DELETE FROM exhibit_files WHERE import_id = :import_id AND line_no BETWEEN :first_line AND :last_line "
-    "AND exhibit_id NOT IN :kept"
-).bindparams(bindparam("kept", expanding=True))
 
 
 class LinkedRows(NamedTuple):
@@ -75,12 +63,6 @@ def link_rows(reading: Session, import_record: Imports, layout: Layout, rows: Se
     return LinkedRows([_add_findings(row, linked.get(row.source.line_no)) for row in rows], linked)
 
 
-def find_place(volume: Volumes, import_record: Imports, layout: Layout) -> VolumePlace:
-    """Return from where the paths of an import's load file start; the volume was listed before the import began."""
-    path = find_load_file(volume, import_record, layout.files)
-    return VolumePlace.of_load_file(volume.name, path, json.loads(volume.load_files or "{}").get("top_folder"))
-
-
 def _list_paths(row: StorableRow, columns: Mapping[FileKind, int]) -> dict[FileKind, str]:
     """Return the paths of a row by kind; those of a rejected row, which has no values, are its cells."""
     if row.errors:
@@ -95,23 +77,6 @@ def _add_findings(row: StorableRow, files: RowFiles | None) -> StorableRow:
     if files is None or row.errors or not (files.errors or files.warnings):
         return row
     return row._replace(errors=[*row.errors, *files.errors], changes=[*row.changes, *files.warnings])
-
-
-def find_files(reading: Session, volume_id: int, hashes: Sequence[bytes]) -> dict[bytes, list[VolumeFile]]:
-    """Return the volume's files by the hash of their folded path."""
-    found: dict[bytes, list[VolumeFile]] = {}
-    if hashes:
-        rows = reading.execute(
-            select(*_FILE_COLUMNS)
-            .where(VolumeFiles.volume_id == volume_id, is_in(VolumeFiles.path_hash, hashes))
-            .order_by(VolumeFiles.file_no)
-        )
-        for path_hash, file_id, file_no, path, size, *known in rows:
-            file = VolumeFile(
-                file_id, file_no, path, size, FileHashes(*(each.hex() if each else None for each in known))
-            )
-            found.setdefault(path_hash, []).append(file)
-    return found
 
 
 def write_links(
@@ -203,27 +168,3 @@ def _list_rejected(layout: Layout, results: RowResults, files: Mapping[int, RowF
         numbers = [link.file.file_no for link in found.links] if found else []
         line_no = find_original_line(source, layout) or source.line_no
         yield NamedDocument(line_no, 0, row.control_number, begin, None, errors[0].code.value, numbers)
-
-
-def store_counts(
-    transaction: Session,
-    chunk: ImportChunks,
-    counts: Mapping[str, int],
-    file_numbers: Iterable[int],
-    documents: Iterable[NamedDocument] | None = None,
-) -> None:
-    """Write what a chunk counted, and which files and documents it names, in place of what its check wrote.
-
-    `documents` are None unless load files of the volume are compared.
-    """
-    transaction.execute(_DELETE_COUNTS, {"import_id": chunk.import_id, "chunk_no": chunk.chunk_no})
-    named = ReferencedFiles(file_numbers).to_bytes()
-    packed = None if documents is None else pack_documents(documents)
-    counted = (chunk.import_id, chunk.chunk_no, json.dumps(counts, sort_keys=True), named, packed)
-    insert_new(transaction, "import_chunk_files", _COUNT_COLUMNS, [counted])
-
-
-def unlink_files(transaction: Session, import_id: int, first_line: int, last_line: int, *, kept: Sequence[int]) -> None:
-    """Delete the links that an import made for lines of its file, for its undo; documents that it keeps have theirs."""
-    place = {"import_id": import_id, "first_line": first_line, "last_line": last_line}
-    transaction.execute(_UNLINK, {**place, "kept": list(kept)})

@@ -29,13 +29,13 @@ from core.load_mode import Blanks, LoadMode
 from core.statuses import ACTIVE_STATUSES, ChunkStatus, ImportKind, ImportStatus
 from shell.aws.s3 import ObjectVersion
 from shell.db.session import session
+from shell.exhibits.updates import find_by_key
 from shell.imports.chunks.checker import check_chunk
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import RowCoercer, StorableRow
 from shell.imports.chunks.columnar_rows import ColumnarRows, columnar_rows
 from shell.imports.chunks.exhibit_store import StoredExhibit, find_exhibits, may_hold
 from shell.imports.chunks.file_links import link_rows
-from shell.imports.chunks.overlay_store import find_by_key
 from shell.imports.chunks.writer import write_chunk
 from shell.observability import logger
 from shell.outbox.writer import wake_relay

@@ -19,11 +19,7 @@ from core.imports.overlay import RowOverlay
 from core.load_file.rows import RowError, ValueChange
 from core.load_mode import OverlayKey
 from shell.db.column_limits import column_limits
-from shell.imports.chunks.chunk_input import ChunkInput
-from shell.imports.chunks.coercion import StorableRow
-from shell.imports.chunks.comparison import CHANGED_MEANWHILE
-from shell.imports.chunks.conflicts import REMOVED_MEANWHILE
-from shell.imports.chunks.overlay_store import (
+from shell.exhibits.updates import (
     ExhibitUpdate,
     KeyedExhibit,
     StoredDocument,
@@ -33,6 +29,10 @@ from shell.imports.chunks.overlay_store import (
     read_documents,
     slice_exhibits,
 )
+from shell.imports.chunks.chunk_input import ChunkInput
+from shell.imports.chunks.coercion import StorableRow
+from shell.imports.chunks.comparison import CHANGED_MEANWHILE
+from shell.imports.chunks.conflicts import REMOVED_MEANWHILE
 from shell.imports.chunks.overlay_values import ValueChanges, compare_values, list_stated
 from shell.imports.chunks.results import RowResults
 from shell.tables.name_kinds import NAME_KINDS, NameKind

@@ -13,8 +13,8 @@ from core.exhibit_dates import DATE_FIELDS
 from core.exhibit_history import ABSENT, Change, Changes, Key, Kind, Value, describe_fields, restore_columns
 from core.imports.overlay import OVERLAID_COLUMNS, OverlaidDocument, PropertyChanges, RowOverlay
 from shell.db.column_limits import ColumnLimit
+from shell.exhibits.updates import StoredDocument
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
-from shell.imports.chunks.overlay_store import StoredDocument
 from shell.utils.document_properties import (
     PropertyChange,
     merge_properties,

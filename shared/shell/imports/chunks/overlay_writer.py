@@ -13,11 +13,12 @@ from sqlalchemy.orm import Session
 from core.exhibit_history import Action
 from shell.db.bulk_insert import insert_bisecting
 from shell.exhibits.history import Author, NewEntry, write_entries
+from shell.exhibits.links import insert_links
+from shell.exhibits.updates import delete_links, update_exhibits
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import StorableRow
-from shell.imports.chunks.exhibit_store import build_refusal, insert_links
+from shell.imports.chunks.exhibit_store import build_refusal
 from shell.imports.chunks.overlay_rows import ChunkOverlay, OverlaidRow
-from shell.imports.chunks.overlay_store import delete_links, update_exhibits
 from shell.imports.chunks.results import RowResults
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 

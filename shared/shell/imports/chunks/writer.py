@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from core.errors import ChunkBusyError, ImportNotRunningError
 from core.statuses import ChunkStatus
 from shell.db.session import session
+from shell.exhibits.links import insert_links
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.comparison import CaseComparison, build_links
@@ -25,14 +26,13 @@ from shell.imports.chunks.exhibit_store import (
     build_refusal,
     find_exhibits,
     insert_exhibits,
-    insert_links,
     prepare_exhibits,
 )
 from shell.imports.chunks.file_links import count_named_files, write_links
 from shell.imports.chunks.overlay_writer import OverlayWriter
 from shell.imports.chunks.results import RowResults, write_results
-from shell.imports.completion import ChunkOutcome, Counts, complete_chunk
-from shell.imports.unused_names import delete_unused_names
+from shell.imports.state.progress import ChunkOutcome, Counts, complete_chunk
+from shell.imports.state.unused_names import delete_unused_names
 from shell.observability import emit_counts
 from shell.tables.chunks import ImportChunks
 from shell.tables.name_kinds import NAME_KINDS

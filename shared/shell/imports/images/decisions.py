@@ -19,7 +19,7 @@ from core.load_file.rows import RowError
 from core.load_mode import OverlayKey
 from core.statuses import ImportPhase
 from core.volumes.documents import describe_ambiguous
-from shell.imports.chunks.overlay_store import KeyedExhibit, find_by_key, lock_exhibits
+from shell.exhibits.updates import KeyedExhibit, find_by_key, lock_exhibits
 from shell.imports.images.page_store import StoredPages, read_page_sets
 from shell.imports.images.reader import ImageChunk, ReadDocument
 from shell.utils.key_validation import is_storable

@@ -16,9 +16,9 @@ from core.load_file.layout import Layout
 from core.load_file.rows import ValueChange
 from core.volumes.linking import VolumeFile, VolumePlace
 from core.volumes.paths import PathError, list_candidates, resolve
-from shell.imports.chunks.file_links import find_files, find_place
 from shell.tables.imports import Imports
 from shell.tables.volumes import Volumes
+from shell.volume_files.lookup import find_files, find_place
 
 PATHS_PER_LOOKUP = 10_000
 # By the text of the path: the file, or why there is none.

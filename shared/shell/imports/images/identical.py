@@ -22,7 +22,7 @@ from core.load_mode import OverlayKey
 from shell.aws.clients import S3_CONNECTIONS
 from shell.aws.new_objects import find_object
 from shell.db.session import session
-from shell.imports.chunks.overlay_store import find_by_key
+from shell.exhibits.updates import find_by_key
 from shell.imports.images.reader import ReadDocument
 from shell.tables.imports import Imports
 from shell.tables.pages import Pages, PageSets

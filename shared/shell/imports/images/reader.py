@@ -24,9 +24,9 @@ from core.volumes.paths import PathError
 from shell.db.column_limits import column_limits
 from shell.db.session import session
 from shell.imports.chunks.importer import LoadedChunk, build_miscount, get_source, read_bytes
-from shell.imports.image_split import NOT_READ
 from shell.imports.images.files import Images, describe_image, find_images
 from shell.imports.images.image_pages import PageCounts, count_images
+from shell.imports.splitting.image_split import NOT_READ
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict

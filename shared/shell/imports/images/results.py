@@ -10,11 +10,11 @@ from core.load_file.encoding import replace_surrogates
 from core.load_file.rows import RowError, ValueChange
 from core.statuses import ChunkStatus
 from core.volumes.documents import NamedDocument
-from shell.imports.check_results import FindingRow, build_finding
 from shell.imports.chunks.results import MAX_COLUMN_CHARACTERS, MAX_MESSAGE_CHARACTERS
-from shell.imports.completion import ChunkOutcome, Counts, RejectionRow, WarningRow
 from shell.imports.images.decisions import ImageResults, describe_key
 from shell.imports.images.reader import ImageChunk, ReadDocument
+from shell.imports.state.findings import FindingRow, build_finding
+from shell.imports.state.progress import ChunkOutcome, Counts, RejectionRow, WarningRow
 
 # What accepted documents count, and what they count in addition if their images are verified.
 _COUNTED = ("documents", "pages", "missing_images", "declared", "listed")

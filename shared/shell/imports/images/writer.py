@@ -18,11 +18,8 @@ from core.statuses import ChunkStatus, ImportPhase
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.exhibits.history import Author, NewEntry, write_entries
-from shell.imports.check_results import write_findings
-from shell.imports.chunks.file_links import store_counts
 from shell.imports.chunks.results import write_unchanged
 from shell.imports.chunks.writer import WriteResult, emit_row_counts, find_result, lock_chunk
-from shell.imports.completion import ChunkOutcome, RejectionRow, WarningRow, complete_chunk
 from shell.imports.images.decisions import ImageResults, Target, decide
 from shell.imports.images.identical import mark_identical
 from shell.imports.images.page_store import insert_pages, set_page_sets
@@ -35,8 +32,11 @@ from shell.imports.images.results import (
     count_pages,
     list_documents,
 )
+from shell.imports.state.findings import write_findings
+from shell.imports.state.progress import ChunkOutcome, RejectionRow, WarningRow, complete_chunk
 from shell.outbox.writer import wake_relay
 from shell.utils.db_helpers import retry_on_db_conflict
+from shell.volume_files.chunk_counts import store_counts
 
 _KEY = Key(Kind.FIELD, PAGE_SET)
 

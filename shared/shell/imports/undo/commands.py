@@ -18,7 +18,7 @@ from core.errors import WrongStateError
 from core.statuses import OPEN_UNDOS, ImportPhase, ImportStatus, UndoStatus
 from shell.aws.sqs import send_messages
 from shell.exhibits.case_locks import find_running_import
-from shell.imports.queries import build_not_found, require_import
+from shell.imports.state.access import build_not_found, require_import
 from shell.imports.undo.messages import build_request
 from shell.imports.undo.pages import find_live_images
 from shell.imports.undo.queries import describe_undo, find_last_undo

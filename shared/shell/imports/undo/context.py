@@ -15,7 +15,7 @@ from core.exhibit_history import Entry
 from core.imports.history_fold import is_live
 from core.imports.undo import Kept, OtherKind
 from core.statuses import UNDONE_STATUSES
-from shell.imports.chunks.overlay_store import KeyedExhibit
+from shell.exhibits.updates import KeyedExhibit
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos
 

@@ -11,8 +11,8 @@ from sqlalchemy import bindparam, text
 from core.events import import_undone
 from core.statuses import UNDONE_STATUSES, UndoStatus
 from shell.db.session import session
+from shell.imports.state.unused_names import delete_unused, find_unused, find_window
 from shell.imports.undo.run import lock_undo
-from shell.imports.unused_names import delete_unused, find_unused, find_window
 from shell.observability import logger
 from shell.outbox.writer import append_events, wake_relay
 from shell.tables.imports import Imports

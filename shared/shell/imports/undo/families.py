@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from core.exhibit_history import Entry, Key, Kind
 from core.imports.history_fold import find_first_values, fold_all
 from core.imports.undo import Kept
-from shell.imports.chunks.overlay_store import KeyedExhibit
+from shell.exhibits.updates import KeyedExhibit
 from shell.imports.undo.context import CreatedDocument, UndoContext
 from shell.imports.undo.histories import read_histories
 from shell.imports.undo.store import GENERATIONS, Attachment, find_descendants

@@ -20,8 +20,7 @@ from core.statuses import ChunkStatus, UndoStatus
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
-from shell.imports.chunks.file_links import unlink_files
-from shell.imports.chunks.overlay_store import lock_exhibits
+from shell.exhibits.updates import lock_exhibits
 from shell.imports.undo.context import CreatedDocument, KeptDocument, PartResult, UndoContext, read_context
 from shell.imports.undo.messages import build_completion
 from shell.imports.undo.removal import remove_documents
@@ -31,6 +30,7 @@ from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos
 from shell.utils.db_helpers import count_changed_rows, retry_on_db_conflict
+from shell.volume_files.chunk_counts import unlink_files
 
 MAX_NAME_CHARACTERS = 1024
 _PATHS = frozenset(Key(Kind.FIELD, name) for name in ("native_path", "text_path"))

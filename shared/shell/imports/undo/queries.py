@@ -21,7 +21,7 @@ from core.pagination import decode_cursor, paginate
 from core.statuses import UndoStatus
 from shell.aws.presigned_urls import presign_get
 from shell.db.session import session
-from shell.imports.queries import require_import
+from shell.imports.state.access import require_import
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos

@@ -18,7 +18,7 @@ from core.exhibit_history import Entry
 from core.imports.undo import Kept, find_reason_to_stay
 from shell.db.bulk_insert import insert_new
 from shell.db.errors import error_number
-from shell.imports.chunks.overlay_store import KeyedExhibit
+from shell.exhibits.updates import KeyedExhibit
 from shell.imports.undo.context import CreatedDocument, PartResult, UndoContext
 from shell.imports.undo.families import find_staying_children
 from shell.imports.undo.histories import read_histories

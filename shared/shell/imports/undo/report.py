@@ -15,10 +15,10 @@ from sqlalchemy import text
 from core.imports.report_files import build_kept_key
 from shell.aws.s3 import write_stream
 from shell.db.session import session
-from shell.imports.reports import format_csv
 from shell.observability import logger
 from shell.settings import settings
 from shell.tables.undos import ImportUndos
+from shell.utils.csv_format import format_csv
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 PAGE = 5_000

@@ -31,8 +31,8 @@ from core.imports.undo import (
 from core.slices import slice_by_size
 from shell.db.column_limits import column_limits
 from shell.exhibits.history import Author, NewEntry, write_entries
-from shell.imports.chunks.exhibit_store import insert_links
-from shell.imports.chunks.overlay_store import (
+from shell.exhibits.links import insert_links
+from shell.exhibits.updates import (
     SLICE_BYTES,
     ExhibitUpdate,
     KeyedExhibit,

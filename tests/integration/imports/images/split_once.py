@@ -15,7 +15,7 @@ from typing import cast
 from core.image_load_file.page_lines import ImageFileKind
 from core.image_load_file.splitter import ImageSplitter
 from shell.aws.s3 import ObjectVersion
-from shell.imports.image_split import ImageSplit, _list_keys, _read_file
+from shell.imports.splitting.image_split import ImageSplit, _list_keys, _read_file
 
 DOCUMENTS_PER_BLOCK = 50_000
 

@@ -12,9 +12,9 @@ from core.image_load_file.limits import Limits
 from core.image_load_file.splitter import ImageSplitter
 from shell.db.session import session
 from shell.exhibits.commands import add_taggings, patch_exhibit
-from shell.imports import image_split
-from shell.imports.chunks.overlay_store import KeyedExhibit, lock_exhibits
+from shell.exhibits.updates import KeyedExhibit, lock_exhibits
 from shell.imports.images import decisions
+from shell.imports.splitting import image_split
 from tests.integration.imports.support import CALLER, deliver_during
 from tests.integration.imports.test_import_limits import statements_of
 from tests.support.history import find_gaps, read_history

@@ -8,8 +8,8 @@ import pytest
 
 from core.errors import QueueUnavailableError, WrongStateError
 from shell.imports.commands import cancel_import, retry_import
-from shell.imports.finish import complete_import, fail_completion
-from shell.imports.upload_matching import load_current_import
+from shell.imports.completing.completion import complete_import, fail_completion
+from shell.imports.state.records import load_current_import
 from tests.integration.imports.images.support import deliver_requests, make_waiting, status
 from tests.integration.imports.support import CALLER, committed
 from tests.support.pages import DAT, OPT, page_counts, results
@@ -100,7 +100,7 @@ def test_a_request_that_the_queue_rejects_leaves_the_rows_uncompleted(
         raise QueueUnavailableError()
 
     with monkeypatch.context() as patched:
-        patched.setattr("shell.imports.dependents.send_messages", refuse)
+        patched.setattr("shell.imports.state.dependents.send_messages", refuse)
         with pytest.raises(AssertionError):
             world.import_chunk(chunk)
     assert (status(world, rows), status(world, images)) == ("running", "waiting")

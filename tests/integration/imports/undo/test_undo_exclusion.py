@@ -16,9 +16,9 @@ from core.contracts.checks import RunRequest
 from core.contracts.undos import UndoRequest
 from core.errors import WrongStateError
 from shell.db.session import session
-from shell.imports import chunk_registration
 from shell.imports.checks.commands import run_import
 from shell.imports.queries import get_import
+from shell.imports.splitting import registration
 from shell.imports.undo.commands import undo_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import CALLER, cancel, committed, finish, retry, until_waiting
@@ -138,7 +138,7 @@ def request_while_registering(
     world: World, created: int, monkeypatch: pytest.MonkeyPatch, until: Callable[[Future[Any]], object]
 ) -> Future[Any]:
     """Start an import; while it registers its chunks, under the lock on the case, request the undo of another one."""
-    register, requests = chunk_registration._insert_split, list[Future[Any]]()
+    register, requests = registration._insert_split, list[Future[Any]]()
     with ThreadPoolExecutor(1) as thread:
 
         def meanwhile(*arguments: Any) -> None:
@@ -146,7 +146,7 @@ def request_while_registering(
             until(requests[0])
             register(*arguments)
 
-        monkeypatch.setattr(chunk_registration, "_insert_split", meanwhile)
+        monkeypatch.setattr(registration, "_insert_split", meanwhile)
         assert call(start_import.lambda_handler, world.upload(OTHER))
     return requests[0]
 

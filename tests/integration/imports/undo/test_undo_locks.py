@@ -14,7 +14,7 @@ from core.contracts.exhibits import TaggingRequest
 from shell.db.session import session
 from shell.db.sql_literals import format_match
 from shell.exhibits.commands import add_taggings
-from shell.imports.chunks.overlay_store import lock_exhibits
+from shell.exhibits.updates import lock_exhibits
 from shell.imports.undo.store import delete_rows
 from tests.integration.imports.support import CALLER
 from tests.support.world import World

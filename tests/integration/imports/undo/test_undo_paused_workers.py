@@ -9,7 +9,7 @@ import pytest
 from core.errors import UnavailableError
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.importer import finish_chunk, prepare_chunk
-from shell.imports.completion import ImportRetriedError
+from shell.imports.state.progress import ImportRetriedError
 from tests.integration.imports.support import cancel, finish, retry
 from tests.support.undoing import undo
 from tests.support.world import World

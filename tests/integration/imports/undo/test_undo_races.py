@@ -15,7 +15,7 @@ from core.contracts.exhibits import ExhibitChange, TaggingRequest
 from core.errors import NotFoundError, StaleVersionError
 from shell.db.session import session
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings
-from shell.imports.chunks.overlay_store import ExhibitUpdate, lock_exhibits, read_documents, update_exhibits
+from shell.exhibits.updates import ExhibitUpdate, lock_exhibits, read_documents, update_exhibits
 from tests.integration.imports.support import CALLER, committed, deliver_during, until_waiting
 from tests.support.history import find_gaps, read_history
 from tests.support.undoing import begin_undo, dump_documents, end_undo, kept

@@ -7,7 +7,7 @@ import random
 import pytest
 
 import start_import
-from shell.imports.finish import complete_import
+from shell.imports.completing.completion import complete_import
 from shell.imports.queries import get_import
 from tests.integration.imports.support import CALLER
 from tests.support.pages import counted, found, opt, results
@@ -184,7 +184,7 @@ def test_neither_the_order_of_chunks_nor_a_repeated_completion_matters(world: Wo
 def test_of_many_documents_the_first_are_listed_and_all_are_counted(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shell.imports.volumes.without_images.MAX_LISTED", 2)
+    monkeypatch.setattr("shell.volume_files.without_images.MAX_LISTED", 2)
     files = {DAT_PATH: data_file("A-1", "A-2", "A-3", "A-4", "A-5"), OPT_PATH: opt(("A-5", 1))}
     rows, images = announce(world, files)
     finish(world, rows)

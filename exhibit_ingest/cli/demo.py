@@ -1,0 +1,170 @@
+"""`make demo`: generate a load file and a volume with a few faults, import both and show the result of each fault.
+
+Exit code 0 if every fault had the expected result, 1 if not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from core.codes import VolumeCode
+from exhibit_ingest.cli.arguments import DEFAULT_WORKERS
+from exhibit_ingest.cli.import_files import ImportRequest
+from exhibit_ingest.cli.import_session import import_into
+from exhibit_ingest.cli.import_status import ImportProgress
+from exhibit_ingest.cli.report_download import Reports
+from exhibit_ingest.cli.signals import Interrupted, interrupt_on_signals
+from exhibit_ingest.cli.summary import ImportResult, print_table
+from exhibit_ingest.cli.volume_import import VolumeOutcome, import_volume_into
+from exhibit_ingest.cli.workspace import Workspace
+from exhibit_ingest.exit_codes import DONE, FAILED
+from exhibit_ingest.program import format_command
+from exhibit_ingest.volumes.output import print_figures
+from exhibit_ingest.volumes.survey import survey_volume
+from local.errors import LocalError
+from samples.demo import VOLUME, FaultyRow, describe, write_demo
+from samples.volume import GeneratedVolume, generate_volume
+
+TENANT = "local"
+WIDTH_WITHOUT_TERMINAL = 140
+# By line number: the code and the message of each entry in the report files.
+Findings = Mapping[int, Sequence[tuple[str, str]]]
+
+
+def main() -> int:
+    """Import the demo's file into a new case, print the result of its faulty rows and return the exit code."""
+    workspace = Workspace(database_url=os.environ.get("DATABASE_URL") or None)
+    console = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL)
+    case = f"demo {datetime.now():%Y-%m-%d %H:%M:%S}"
+    try:
+        workspace.check_disk_space()
+        file = write_demo(workspace.state_dir / "demo")
+        volume = generate_volume(VOLUME)
+        # An earlier version may have written other files.
+        shutil.rmtree(file.parent / VOLUME.name, ignore_errors=True)
+        folder = volume.write(file.parent)
+        console.print(f"Generated a Concordance load file: {file} ({file.stat().st_size:,} bytes),", soft_wrap=True)
+        console.print(f"and a production with natives, texts and images: {folder}.\n", soft_wrap=True)
+        with interrupt_on_signals():
+            result, outcome = _import(workspace, file, folder, case)
+    except Interrupted as interruption:
+        print("demo: interrupted;", *getattr(interruption, "__notes__", []), file=sys.stderr)
+        return 128 + interruption.signal
+    except LocalError as exc:
+        print(f"demo: error: {exc}", file=sys.stderr)
+        return FAILED
+    print_table([result], case, TENANT, sys.stdout)
+    if result.state is None or result.failed:
+        return FAILED
+    as_expected = _print_faulty_rows(console, _read_findings(result.reports))
+    as_expected = _print_volume(console, volume, outcome) and as_expected
+    # The pages of the production's images belong to documents that its load file has created.
+    loaded = [result.state, *(each.state for each in outcome.results if each.state and each.pages is None)]
+    _print_next_steps(console, loaded)
+    return DONE if as_expected else FAILED
+
+
+def _import(workspace: Workspace, file: Path, folder: Path, case: str) -> tuple[ImportResult, VolumeOutcome]:
+    request = ImportRequest([file], TENANT, case, {}, None, json=False, create_case=True)
+    results, outcome = list[ImportResult](), VolumeOutcome()
+    connect = partial(workspace.connect, DEFAULT_WORKERS)
+    with contextlib.closing(connect()) as stack, stack:
+        import_into(stack, request, results, connect)
+        source = survey_volume(folder, TENANT, case, {})
+        import_volume_into(stack, replace(request, files=[folder]), {}, source, outcome)
+    return results[0], outcome
+
+
+def _read_findings(reports: Reports) -> Findings:
+    """Return the entries of report.csv and warnings.csv; a message begins with its column, where it has one."""
+    findings: dict[int, list[tuple[str, str]]] = {}
+    for path in (reports.report, reports.warnings):
+        for row in _read_rows(path):
+            column = f"{row['column']}: " if row["column"] else ""
+            findings.setdefault(int(row["line"]), []).append((row["code"], column + row["message"]))
+    return findings
+
+
+def _read_rows(path: Path | None) -> Iterator[dict[str, str]]:
+    if path is not None:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            yield from csv.DictReader(lines)
+
+
+def _print_faulty_rows(console: Console, findings: Findings) -> bool:
+    """Print a table of the faulty rows; return whether each had the expected result."""
+    table = Table(title="\nFaulty rows in the file and their results", title_justify="left")
+    for column in ("line", "fault", "expected", "in the report files"):
+        table.add_column(column, overflow="fold")
+    as_expected = True
+    for row in describe():
+        found = findings.get(row.line, [])
+        as_expected = as_expected and _is_expected(row, {code for code, _ in found})
+        messages = "\n".join(f"{code}: {message}" for code, message in found) or "no entry: imported unchanged"
+        table.add_row(str(row.line), row.fault, row.expected, messages)
+    console.print(table)
+    return as_expected
+
+
+def _is_expected(row: FaultyRow, codes: set[str]) -> bool:
+    return bool(codes) and all(code in row.expected for code in codes)
+
+
+def _print_volume(console: Console, volume: GeneratedVolume, outcome: VolumeOutcome) -> bool:
+    """Print what was found of the volume, and its faults; return whether each of them is reported."""
+    reported = _count_codes(outcome)
+    if outcome.error:
+        console.print(f"\n{volume.spec.name}: error: {outcome.error}", soft_wrap=True, markup=False)
+    else:
+        documents, pages = outcome.results[0].state, outcome.figures["pages"]
+        counts = f"{documents.imported if documents else 0:,} documents, {pages['imported']:,} pages"
+        console.print(f"\nThe production {volume.spec.name} is in the same case: {counts}")
+        print_figures(outcome.figures, console)
+    table = Table(title="Faults of the production and their results", title_justify="left")
+    for column in ("document or file", "fault", "reported as"):
+        table.add_column(column)
+    for fault in volume.faults:
+        count = reported.get(fault.code, 0)
+        table.add_row(fault.place, fault.text, f"{fault.code} {count}" if count else "not reported")
+    console.print(table)
+    return reported == dict(Counter(fault.code for fault in volume.faults))
+
+
+def _count_codes(outcome: VolumeOutcome) -> dict[str, int]:
+    """Return the codes of rejected rows and of warnings, and of files that nothing names."""
+    codes: Counter[str] = Counter()
+    for result in outcome.results:
+        codes.update(result.codes.rejected)
+        codes.update(result.codes.warnings)
+    codes[VolumeCode.UNREFERENCED_FILE] += (outcome.figures["files"] or {}).get("unreferenced") or 0
+    return {str(code): count for code, count in codes.items() if count}
+
+
+def _print_next_steps(console: Console, loaded: Sequence[ImportProgress]) -> None:
+    documents = sum(each.imported for each in loaded)
+    custodians, tags = sum(each.custodians_created for each in loaded), sum(each.tags_created for each in loaded)
+    console.print(
+        f"\n{documents:,} documents of {custodians} custodians with {tags} tags are in MySQL.\n"
+        "Fix the rows in the rejected-rows file and import that file.\n"
+        f"Query the tables:     {format_command('database-url')} prints a command for a MySQL client\n"
+        f"Import your own file: {format_command('import', 'FILE_OR_FOLDER_OR_ZIP', '--case', 'NAME')}\n"
+        f"Delete everything:    {format_command('reset')}",
+        soft_wrap=True,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Complete an import: final spellings of names, counts, status, event, reports and the error file."""
