@@ -22,7 +22,6 @@ from rich.table import Table
 
 from core.codes import VolumeCode
 from exhibit_ingest.cli.arguments import DEFAULT_WORKERS
-from exhibit_ingest.cli.import_files import ImportRequest
 from exhibit_ingest.cli.import_session import import_into
 from exhibit_ingest.cli.import_status import ImportProgress
 from exhibit_ingest.cli.report_download import Reports
@@ -31,6 +30,7 @@ from exhibit_ingest.cli.summary import ImportResult, print_table
 from exhibit_ingest.cli.volume_import import VolumeOutcome, import_volume_into
 from exhibit_ingest.cli.workspace import Workspace
 from exhibit_ingest.exit_codes import DONE, FAILED
+from exhibit_ingest.import_request import ImportRequest
 from exhibit_ingest.program import format_command
 from exhibit_ingest.volumes.output import print_figures
 from exhibit_ingest.volumes.survey import survey_volume

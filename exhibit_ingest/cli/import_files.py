@@ -6,41 +6,20 @@ import contextlib
 import gc
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from exhibit_ingest.cli.arguments import DEFAULT_WORKERS
 from exhibit_ingest.cli.signals import Interrupted
 from exhibit_ingest.cli.workspace import Workspace
 from exhibit_ingest.exit_codes import DONE, FAILED, REJECTED
+from exhibit_ingest.import_request import ImportRequest
 from local.errors import LocalError, StackBusyError
 
 # Imported when the servers have been started, see `import_files`.
 if TYPE_CHECKING:
     from exhibit_ingest.cli.cancellation import Stack
     from exhibit_ingest.cli.summary import ImportResult
-
-
-@dataclass(frozen=True)
-class ImportRequest:
-    """The arguments of `import`, or of `check`; `workers` is None where the number was not given.
-
-    With `create_case`, a case that does not exist is created although the tenant has cases with similar names.
-    `profile` is the mapping profile to use, `save_profile` the one to save; `options` override the former.
-    """
-
-    files: Sequence[Path]
-    tenant: str
-    case: str
-    options: dict[str, Any]
-    workers: int | None
-    json: bool
-    is_check: bool = False
-    create_case: bool = False
-    profile: str | None = None
-    save_profile: str | None = None
 
 
 def import_files(workspace: Workspace, request: ImportRequest) -> int:

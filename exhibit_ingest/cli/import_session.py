@@ -48,7 +48,7 @@ from local.stack.served_stack import ServedStack
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from exhibit_ingest.cli.import_files import ImportRequest
+    from exhibit_ingest.import_request import ImportRequest
 
 ImportDetails: TypeAlias = tuple[CodeCounts, Layout | None, dict[str, int] | None, dict[str, int]]
 

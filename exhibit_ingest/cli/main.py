@@ -28,8 +28,8 @@ from local.errors import LocalError, UsageError
 
 # Everything else is imported when a command needs it: --help takes no time.
 if TYPE_CHECKING:
-    from exhibit_ingest.cli.import_files import ImportRequest
     from exhibit_ingest.cli.workspace import Workspace
+    from exhibit_ingest.import_request import ImportRequest
 
 _STOPPED = (
     "everything that it started is stopped. Rows imported so far are kept."
@@ -192,7 +192,7 @@ def _build_request(options: argparse.Namespace) -> ImportRequest:
     check_volume_arguments(options)
     for file in options.files:
         _check_file(file, options)
-    from exhibit_ingest.cli.import_files import ImportRequest
+    from exhibit_ingest.import_request import ImportRequest
 
     is_check = options.command == "check"
     document = _read_import_options(options)

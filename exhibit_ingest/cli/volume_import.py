@@ -18,7 +18,6 @@ from core.imports.column_report import describe_columns
 from exhibit_ingest.cli.arguments import DEFAULT_WORKERS
 from exhibit_ingest.cli.cancellation import Stack, cancel_import, describe_cancelled, describe_database
 from exhibit_ingest.cli.check_results import choose_exit_code, format_checks_json, print_checks
-from exhibit_ingest.cli.import_files import ImportRequest
 from exhibit_ingest.cli.import_journal import ImportJournal, RunningImport
 from exhibit_ingest.cli.import_session import (
     SERVICE_ERRORS,
@@ -36,6 +35,7 @@ from exhibit_ingest.cli.summary import ImportResult, build_console, format_json,
 from exhibit_ingest.cli.upload_and_wait import wait_for_import
 from exhibit_ingest.cli.workspace import Workspace
 from exhibit_ingest.exit_codes import DONE, FAILED, REJECTED
+from exhibit_ingest.import_request import ImportRequest
 from exhibit_ingest.program import format_command
 from exhibit_ingest.volumes.output import build_figures, print_figures
 from exhibit_ingest.volumes.survey import Source, survey_volume

@@ -15,8 +15,9 @@ from typing import Any
 import start_import
 from core.codes import FileFailure, Rejection
 from core.imports.uploads import build_options_key
-from core.load_file.chunk_reader import SourceRecord, read_chunk
+from core.load_file.chunk_reader import read_chunk
 from core.load_file.layout import Layout
+from core.load_file.source_record import SourceRecord
 from samples.words import build_random
 from shell.aws import clients
 from shell.observability import metrics

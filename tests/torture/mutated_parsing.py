@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 from core.codes import FileFailure
 from core.errors import FileRefusedError
-from core.load_file.chunk_reader import SourceRecord, read_chunk
+from core.load_file.chunk_reader import read_chunk
 from core.load_file.dialect import Opening, read_opening
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions, parse_options
+from core.load_file.source_record import SourceRecord
 from core.load_file.split_state import Chunk
 from core.load_file.splitter import Splitter
 from samples.words import build_random

@@ -8,7 +8,7 @@ from dataclasses import replace
 from core.codes import FileFailure, Rejection
 from core.errors import FileRefusedError
 from core.imports.report_files import build_reload_options
-from core.load_file.chunk_reader import SourceRecord, read_chunk
+from core.load_file.chunk_reader import read_chunk
 from core.load_file.dialect import MAX_HEADER_CHARACTERS, Opening, read_opening
 from core.load_file.encoding import has_surrogates
 from core.load_file.grammar import ASCII_WHITESPACE
@@ -16,6 +16,7 @@ from core.load_file.layout import Layout
 from core.load_file.options import MAX_COLUMNS, parse_options
 from core.load_file.original_lines import find_original_line
 from core.load_file.rows import Row, parse_row
+from core.load_file.source_record import SourceRecord
 from tests.support.error_files import LINE_COLUMN, Form, error_file_of, line_cell
 
 # Control characters are to be a small share of a file; of the rejected rows they may be a larger one.

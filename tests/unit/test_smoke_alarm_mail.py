@@ -11,8 +11,8 @@ from botocore.stub import Stubber
 from tools.smoke.__main__ import run_steps
 from tools.smoke.alarm_mail import check_alarm_mail
 from tools.smoke.client import SmokeError
-from tools.smoke.steps import Trial
 from tools.smoke.target import Target
+from tools.smoke.trial import Trial
 
 TOPICS = {"PageTopicArn": "arn:aws:sns:us-east-1:1:page", "TicketTopicArn": "arn:aws:sns:us-east-1:1:ticket"}
 CONFIRMED = "arn:aws:sns:us-east-1:1:page:5f2b"

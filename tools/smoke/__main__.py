@@ -11,8 +11,9 @@ from pathlib import Path
 from botocore.exceptions import BotoCoreError, ClientError
 
 from tools.smoke.client import SmokeError
-from tools.smoke.steps import STEPS, Trial
+from tools.smoke.steps import STEPS
 from tools.smoke.target import Target, open_target
+from tools.smoke.trial import Trial
 
 DONE, FAILED = 0, 1
 _DESCRIPTION = """\

@@ -10,7 +10,7 @@ import boto3
 from tools.smoke.client import SmokeError
 
 if TYPE_CHECKING:
-    from tools.smoke.steps import Trial
+    from tools.smoke.trial import Trial
 
 TOPICS = ("PageTopicArn", "TicketTopicArn")
 # SNS, Subscribe: the ARN of a subscription that was not confirmed yet.

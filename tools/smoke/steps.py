@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import boto3
 
 from tools.smoke.alarm_mail import check_alarm_mail
 from tools.smoke.client import Api, SmokeError, send
-from tools.smoke.target import Target
+from tools.smoke.trial import Trial
 
 CASE, VOLUME, DEVICE = "Smoke", "VOL001", 1
 IMPORT_S, PRODUCTION_S = 300.0, 600.0
@@ -25,21 +24,6 @@ ROWS = (
     ("SMOKE-1", "Letter", "Ada", "", ""),
 )
 CORRECTED = "SMOKE-3"
-
-
-@dataclass
-class Trial:
-    """What the steps share: the stack, a tenant of this run's own, its users, and what earlier steps made."""
-
-    target: Target
-    tenant: str
-    admin: Api = field(init=False)
-    import_id: int = 0
-    exhibits: dict[str, int] = field(default_factory=dict)
-
-    def log_in(self, tenant: str, role: str) -> Api:
-        """Return the API for a user of a tenant."""
-        return Api(self.target["ApiUrl"], self.target.get_token(tenant, role))
 
 
 def expect(what: str, expected: object, found: object) -> None:

@@ -11,42 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 
-from core.checks.bates import format_number
+from core.checks.bates_entry import BatesEntry
 from core.checks.family_ranges import FamilyRanges
 from core.checks.findings import FactNames, Finding, warn
 from core.codes import CheckCode
 
 # What a range belongs to. Of equal ranges, those of the case come first.
 CASE, DOCUMENT, FAMILY_MEMBER = "0", "1", "2"
-
-
-class BatesEntry(NamedTuple):
-    """A range of a series, in the order of the fields.
-
-    `line` is 0 in the case; `control_number` is blank if it equals the first number. A FAMILY_MEMBER is only a part of
-    its family: a row whose control number, not its Bates number, is in the series of its family's range. The family is
-    that of first to last number, None for both if the row states none in this series.
-    """
-
-    suffix: str
-    prefix: str
-    first: int
-    last: int
-    line: int
-    kind: str
-    width: int
-    control_number: str
-    family_first: int | None = None
-    family_last: int | None = None
-
-    @property
-    def document(self) -> str:
-        """The control number."""
-        return self.control_number or self.describe(self.first)
-
-    def describe(self, number: int) -> str:
-        """Return a number of the series, with the digits of this entry."""
-        return format_number(self.prefix, number, self.width, self.suffix)
 
 
 class Waiting(Protocol):

@@ -14,7 +14,7 @@ from core.checks.findings import FactNames, Finding, warn
 from core.codes import CheckCode
 
 if TYPE_CHECKING:
-    from core.checks.bates_sweep import BatesEntry
+    from core.checks.bates_entry import BatesEntry
 
 Family = tuple[int, int]
 

@@ -16,7 +16,7 @@ from itertools import islice
 
 from core.imports.column_report import ColumnKind, describe_columns
 from core.imports.findings import Detection, detect
-from core.load_file.chunk_reader import SourceRecord, read_chunk
+from core.load_file.chunk_reader import read_chunk
 from core.load_file.dialect import read_opening
 from core.load_file.encoding import replace_surrogates
 from core.load_file.field_mapping import MappingReason
@@ -24,6 +24,7 @@ from core.load_file.file_signatures import build_unread_rest
 from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions
 from core.load_file.rows import Row, parse_row
+from core.load_file.source_record import SourceRecord
 from core.load_file.split_state import Chunk
 from core.load_file.splitter import Splitter
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import accumulate, repeat
-from typing import NamedTuple
 
 from core.load_file import encoding as enc
 from core.load_file.grammar import LineCursor
@@ -12,21 +11,7 @@ from core.load_file.layout import Layout
 from core.load_file.original_lines import find_first_line, has_line_column
 from core.load_file.record_reader import read_records
 from core.load_file.single_line_records import read_single_line_records
-
-
-class SourceRecord(NamedTuple):
-    """A record of the file: its first physical line, its number of lines, its bytes and its cells.
-
-    `cells` is None if the quoting is damaged; `original_line` is then the first number at the end of one of its lines,
-    if it is of an error file and has one. There, a number before the last line shows that the quoting is damaged.
-    """
-
-    line_no: int
-    line_count: int
-    byte_start: int
-    byte_len: int
-    cells: list[str] | None
-    original_line: int | None = None
+from core.load_file.source_record import SourceRecord
 
 
 def read_chunk(raw: bytes, layout: Layout, first_line: int, byte_start: int) -> Iterator[SourceRecord]:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from core.load_file.field_mapping import ORIGINAL_LINE
 
 if TYPE_CHECKING:
-    from core.load_file.chunk_reader import SourceRecord
     from core.load_file.dialect import Opening
     from core.load_file.grammar import Grammar
     from core.load_file.layout import Layout
+    from core.load_file.source_record import SourceRecord
 
 # A letter before the number tells it from a surplus cell of the source, which a row must not lose.
 _NUMBER = r"L([1-9][0-9]{0,9})"

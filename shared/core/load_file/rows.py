@@ -14,13 +14,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from core.codes import Rejection, VolumeCode, WarningCode
-from core.load_file.chunk_reader import SourceRecord
 from core.load_file.date_columns import NO_DATES, RowDates, read_dates
 from core.load_file.encoding import REPLACEMENT, describe_undecoded_bytes, has_surrogates
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_file.original_lines import has_line_column, is_line_cell
+from core.load_file.source_record import SourceRecord
 
 KEYS = ("control_number", "bates_begin", "bates_end", "parent_control_number")
 TEXTS = ("title", "file_name", "native_path", "text_path")

@@ -14,7 +14,7 @@ from pymysql import OperationalError
 from rich.console import Console
 
 from exhibit_ingest.cli import main, report_download, upload_and_wait
-from exhibit_ingest.cli.import_files import ImportRequest, import_files
+from exhibit_ingest.cli.import_files import import_files
 from exhibit_ingest.cli.import_journal import RunningImport
 from exhibit_ingest.cli.import_options import import_options
 from exhibit_ingest.cli.import_status import ImportProgress, list_unfinished
@@ -22,6 +22,7 @@ from exhibit_ingest.cli.progress import ProgressDisplay
 from exhibit_ingest.cli.serve import print_unfinished
 from exhibit_ingest.cli.summary import ImportResult
 from exhibit_ingest.cli.workspace import Workspace
+from exhibit_ingest.import_request import ImportRequest
 from local.errors import ImportRefusedError, ImportStalledError, UsageError
 from local.services import disk_space
 from local.services.state_lock import lock_state_directory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.checks.bates import BatesRange
-from core.checks.bates_sweep import BatesEntry
+from core.checks.bates_entry import BatesEntry
 from core.checks.facts import CELL_END
 from shell.imports.checks.external_sort import ExternalSort
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, groupby
 
-from core.checks.bates_sweep import BatesEntry
+from core.checks.bates_entry import BatesEntry
 from core.checks.family_ranges import FamilyRanges
 from core.checks.findings import FactNames, Finding
 from core.checks.limits import Limits
