@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.load_file.layout import Layout
-from core.load_file.source_record import SourceRecord
+from core.load_file.record_reader import SourceRecord
 from samples.columns import Column, Role
 from samples.oracle import Truth, is_wide
 from tests.support.rebuild import FIELDS, rebuilt_rows

@@ -17,7 +17,7 @@ from core.codes import FileFailure, Rejection
 from core.imports.uploads import build_options_key
 from core.load_file.chunk_reader import read_chunk
 from core.load_file.layout import Layout
-from core.load_file.source_record import SourceRecord
+from core.load_file.record_reader import SourceRecord
 from samples.words import build_random
 from shell.aws import clients
 from shell.observability import metrics

@@ -20,7 +20,7 @@ from core.load_file.dialect import Opening, read_opening
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions, parse_options
-from core.load_file.source_record import SourceRecord
+from core.load_file.record_reader import SourceRecord
 from core.load_file.split_state import Chunk
 from core.load_file.splitter import Splitter
 from samples.words import build_random

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from core.load_file.chunk_reader import read_chunk
 from core.load_file.layout import Layout
-from core.load_file.source_record import SourceRecord
+from core.load_file.record_reader import SourceRecord
 from core.load_file.split_state import Chunk
 from core.load_file.splitter import Splitter
 from samples.columns import Role

@@ -23,8 +23,8 @@ from core.load_file.field_mapping import MappingReason
 from core.load_file.file_signatures import build_unread_rest
 from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions
+from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import Row, parse_row
-from core.load_file.source_record import SourceRecord
 from core.load_file.split_state import Chunk
 from core.load_file.splitter import Splitter
 

@@ -9,9 +9,8 @@ from core.load_file import encoding as enc
 from core.load_file.grammar import LineCursor
 from core.load_file.layout import Layout
 from core.load_file.original_lines import find_first_line, has_line_column
-from core.load_file.record_reader import read_records
+from core.load_file.record_reader import SourceRecord, read_records
 from core.load_file.single_line_records import read_single_line_records
-from core.load_file.source_record import SourceRecord
 
 
 def read_chunk(raw: bytes, layout: Layout, first_line: int, byte_start: int) -> Iterator[SourceRecord]:

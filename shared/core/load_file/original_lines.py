@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.load_file.dialect import Opening
     from core.load_file.grammar import Grammar
     from core.load_file.layout import Layout
-    from core.load_file.source_record import SourceRecord
+    from core.load_file.record_reader import SourceRecord
 
 # A letter before the number tells it from a surplus cell of the source, which a row must not lose.
 _NUMBER = r"L([1-9][0-9]{0,9})"

@@ -20,7 +20,7 @@ from __future__ import annotations
 import csv
 from bisect import bisect_left
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.load_file.encoding import Lines, skip_marks
 from core.load_file.grammar import MAX_CELL_CHARACTERS, Grammar, LineCursor, Record
@@ -31,6 +31,21 @@ if TYPE_CHECKING:
 
 # Noncharacters first, which text should not contain; the characters after them serve a text that contains them all.
 _MARKS = range(0xFDD0, 0x110000)
+
+
+class SourceRecord(NamedTuple):
+    """A record of the file: its first physical line, its number of lines, its bytes and its cells.
+
+    `cells` is None if the quoting is damaged; `original_line` is then the first number at the end of one of its lines,
+    if it is of an error file and has one. There, a number before the last line shows that the quoting is damaged.
+    """
+
+    line_no: int
+    line_count: int
+    byte_start: int
+    byte_len: int
+    cells: list[str] | None
+    original_line: int | None = None
 
 
 def read_records(lines: Lines, grammar: Grammar, *, at_end: bool, cursor: LineCursor) -> Iterator[Record]:

@@ -20,7 +20,7 @@ from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_co
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_file.original_lines import has_line_column, is_line_cell
-from core.load_file.source_record import SourceRecord
+from core.load_file.record_reader import SourceRecord
 
 KEYS = ("control_number", "bates_begin", "bates_end", "parent_control_number")
 TEXTS = ("title", "file_name", "native_path", "text_path")

@@ -17,7 +17,7 @@ from core.load_file.chunk_reader import read_chunk
 from core.load_file.dialect import Opening, read_opening
 from core.load_file.layout import Layout
 from core.load_file.options import parse_options
-from core.load_file.source_record import SourceRecord
+from core.load_file.record_reader import SourceRecord
 from core.load_file.split_state import Chunk, SplitState
 from core.load_file.splitter import Splitter
 from samples.dialects import PIPE_QUOTE, Quoting

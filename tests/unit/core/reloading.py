@@ -7,8 +7,8 @@ from typing import Any
 from core.imports.error_file import format_header, format_record
 from core.imports.report_files import build_reload_options
 from core.load_file.original_lines import find_original_line
+from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import Row
-from core.load_file.source_record import SourceRecord
 from tests.unit.core.reading import Reading, read_file
 
 

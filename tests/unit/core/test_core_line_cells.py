@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.load_file.original_lines import find_original_line, is_line_cell
+from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import parse_row
-from core.load_file.source_record import SourceRecord
 from tests.support.error_files import LINE_COLUMN
 from tests.unit.core.reading import read_file
 from tests.unit.core.reloading import error_file, lines_of, meaning, reloaded

@@ -18,7 +18,7 @@ from core.load_file.dialect import Dialect, Opening
 from core.load_file.encoding import BYTEWISE, get_byte_order_mark
 from core.load_file.grammar import Grammar
 from core.load_file.options import ImportOptions
-from core.load_file.source_record import SourceRecord
+from core.load_file.record_reader import SourceRecord
 from core.load_file.split_state import Chunk
 from core.load_file.splitter import Splitter
 from tests.unit.core.reading import blocks_between, every, feed_all

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
+from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import MAX_NAMES, parse_row
-from core.load_file.source_record import SourceRecord
 from samples.generator import generate
 from samples.spec import Spec
 from samples.strategies import specs

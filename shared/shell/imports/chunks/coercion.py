@@ -18,8 +18,8 @@ from core.exhibit_dates import EVENT_DATES
 from core.load_file.date_columns import RowDates
 from core.load_file.field_mapping import get_id_field
 from core.load_file.layout import Layout
+from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import KEYS, TEXTS, Name, Row, RowError, ValueChange
-from core.load_file.source_record import SourceRecord
 from shell.db.column_limits import Limits, column_limits
 from shell.utils.data_sanitizer import coerce_text
 from shell.utils.document_properties import coerce_properties

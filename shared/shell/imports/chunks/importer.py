@@ -24,8 +24,8 @@ from core.load_file.encoding import decode
 from core.load_file.grammar import MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.original_lines import find_line_in_text, has_line_column
+from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import Row, RowError, parse_row
-from core.load_file.source_record import SourceRecord
 from core.load_mode import Blanks, LoadMode
 from core.statuses import ACTIVE_STATUSES, ChunkStatus, ImportKind, ImportStatus
 from shell.aws.s3 import ObjectVersion

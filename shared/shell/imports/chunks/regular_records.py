@@ -15,8 +15,8 @@ from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_file.original_lines import is_line_cell
+from core.load_file.record_reader import SourceRecord
 from core.load_file.rows import KEYS, MAX_NAMES, MULTI_VALUE_SEPARATOR, TEXTS, separate_values
-from core.load_file.source_record import SourceRecord
 from shell.imports.chunks.coercion import RowCoercer, has_line_break
 from shell.imports.chunks.date_values import DateValues, Known
 from shell.utils.document_properties import NIL, TEXT_COLUMN_BYTES
