@@ -157,7 +157,7 @@ check: $(DEV) $(SAM) $(CHECKOV)
 	@echo 'Checking the template (SAM, its linter, and cfn-lint on the transformed template), about 10 seconds.'
 	@.venv-sam/bin/python tools/check_template.py template.yaml
 	@echo 'Scanning the template for security problems (checkov, offline), about 10 seconds.'
-	@.venv-checkov/bin/python .venv-checkov/bin/checkov --config-file .checkov.yaml
+	@.venv-checkov/bin/python .venv-checkov/bin/checkov --config-file .ci/checkov.yaml
 
 # Without --strict, pip-audit passes what it could not look up.
 audit: $(AUDIT)
@@ -187,44 +187,44 @@ clean:
 
 lock: $(DEV)
 	@echo 'Pinning the requirements of uv, the layer, development, the runtime client, SAM, checkov and pip-audit.'
-	@echo uv | $(COMPILE) --output-file requirements-uv.txt - >/dev/null
+	@echo uv | $(COMPILE) --output-file requirements/uv.txt - >/dev/null
 	@$(COMPILE) --output-file $(LAYER).txt $(LAYER).in >/dev/null
-	@$(COMPILE) --constraint $(LAYER).txt --output-file requirements-dev.txt requirements-dev.in >/dev/null
-	@$(COMPILE) --constraint requirements-dev.txt --output-file requirements-runtime.txt requirements-runtime.in >/dev/null
-	@$(COMPILE) --output-file requirements-sam.txt requirements-sam.in >/dev/null
-	@echo checkov | $(COMPILE) --output-file requirements-checkov.txt - >/dev/null
-	@echo pip-audit | $(COMPILE) --output-file requirements-audit.txt - >/dev/null
+	@$(COMPILE) --constraint $(LAYER).txt --output-file requirements/dev.txt requirements/dev.in >/dev/null
+	@$(COMPILE) --constraint requirements/dev.txt --output-file requirements/runtime.txt requirements/runtime.in >/dev/null
+	@$(COMPILE) --output-file requirements/sam.txt requirements/sam.in >/dev/null
+	@echo checkov | $(COMPILE) --output-file requirements/checkov.txt - >/dev/null
+	@echo pip-audit | $(COMPILE) --output-file requirements/audit.txt - >/dev/null
 
 # Stamp files: newer than the requirements that were installed, so that a second run does nothing.
 
-$(DEV): requirements-dev.txt pyproject.toml .venv/.uv
+$(DEV): requirements/dev.txt pyproject.toml .venv/.uv
 	@echo 'Installing the pinned packages into .venv, up to a minute the first time.'
-	@.venv/bin/uv pip install --quiet --python .venv/bin/python --require-hashes -r requirements-dev.txt
+	@.venv/bin/uv pip install --quiet --python .venv/bin/python --require-hashes -r requirements/dev.txt
 	@.venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(SAM): requirements-sam.txt .venv/.uv
+$(SAM): requirements/sam.txt .venv/.uv
 	@echo 'Installing the SAM command line into .venv-sam, up to a minute the first time.'
 	@test -x .venv-sam/bin/python || .venv/bin/python -m venv --without-pip .venv-sam
-	@.venv/bin/uv pip install --quiet --python .venv-sam/bin/python --require-hashes -r requirements-sam.txt
+	@.venv/bin/uv pip install --quiet --python .venv-sam/bin/python --require-hashes -r requirements/sam.txt
 	@touch $@
 
-$(CHECKOV): requirements-checkov.txt .venv/.uv
+$(CHECKOV): requirements/checkov.txt .venv/.uv
 	@echo 'Installing checkov into .venv-checkov, up to a minute the first time.'
 	@test -x .venv-checkov/bin/python || .venv/bin/python -m venv --without-pip .venv-checkov
-	@.venv/bin/uv pip install --quiet --python .venv-checkov/bin/python --require-hashes -r requirements-checkov.txt
+	@.venv/bin/uv pip install --quiet --python .venv-checkov/bin/python --require-hashes -r requirements/checkov.txt
 	@touch $@
 
-$(AUDIT): requirements-audit.txt .venv/.uv
+$(AUDIT): requirements/audit.txt .venv/.uv
 	@echo 'Installing pip-audit into .venv-audit.'
 	@test -x .venv-audit/bin/python || .venv/bin/python -m venv --without-pip .venv-audit
-	@.venv/bin/uv pip install --quiet --python .venv-audit/bin/python --require-hashes -r requirements-audit.txt
+	@.venv/bin/uv pip install --quiet --python .venv-audit/bin/python --require-hashes -r requirements/audit.txt
 	@touch $@
 
-.venv/.uv: requirements-uv.txt |
+.venv/.uv: requirements/uv.txt |
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { $(NEEDS_PYTHON); exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { $(NEEDS_VENV); exit 1; }
 	@echo 'Creating .venv with uv.'
 	@.venv/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
-	@$(TRUST); .venv/bin/python -m pip install --quiet --require-hashes -r requirements-uv.txt
+	@$(TRUST); .venv/bin/python -m pip install --quiet --require-hashes -r requirements/uv.txt
 	@touch $@

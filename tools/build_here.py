@@ -106,7 +106,7 @@ def build(folder: Path, python: Python, machine: str) -> None:
 def add_runtime(folder: Path, python: Python, machine: str) -> None:
     """Add the runtime client and the emulator, which Lambda provides, to the folder."""
     target = ["--python-platform", f"{machine}-manylinux_2_28", "--python-version", python.version]
-    pinned = ["--only-binary", ":all:", "--no-deps", "--require-hashes", "-r", "requirements-runtime.txt"]
+    pinned = ["--only-binary", ":all:", "--no-deps", "--require-hashes", "-r", "requirements/runtime.txt"]
     _run([str(_uv()), "pip", "install", "--quiet", "--target", str(folder / RUNTIME), *target, *pinned])
     emulators = (
         _sam_python()

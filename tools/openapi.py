@@ -1,4 +1,4 @@
-"""The OpenAPI document of the API: `python -m tools.openapi` writes openapi.json, `--check` compares it.
+"""The OpenAPI document of the API: `python -m tools.openapi` writes docs/openapi.json, `--check` compares it.
 
 The document is generated from the handlers. Added to the output of Powertools are the summaries from the handlers'
 docstrings, the constraints of query parameters, and the responses that API Gateway itself returns.
@@ -30,7 +30,7 @@ from core.http_headers import ETAGS_PATTERN, KEY_PATTERN
 from shell.api.problems import MERGE_PATCH, SCHEME
 from shell.api.resolver import Operation
 
-DOCUMENT = Path(__file__).parent.parent / "openapi.json"
+DOCUMENT = Path(__file__).parent.parent / "docs" / "openapi.json"
 APPS = (
     *(imports_api.app, exhibits_api.app, custodians_api.app, custody_api.app, productions_api.app),
     *(import_checks_api.app, profiles_api.app, volumes_api.app),
@@ -204,10 +204,10 @@ def _to_camel_part(part: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write openapi.json, or with `--check` compare it with the handlers. Return the exit code."""
+    """Write docs/openapi.json, or with `--check` compare it with the handlers. Return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.openapi", description=__doc__, allow_abbrev=False)
     parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit with code 1 if openapi.json is outdated"
+        "--check", action="store_true", help="write nothing; exit with code 1 if docs/openapi.json is outdated"
     )
     check = parser.parse_args(arguments).check
     text = json.dumps(build_document(), indent=2, ensure_ascii=False) + "\n"
@@ -216,7 +216,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if DOCUMENT.exists() and DOCUMENT.read_text(encoding="utf-8") == text:
         return 0
-    print("openapi.json is outdated; run: make openapi", file=sys.stderr)
+    print("docs/openapi.json is outdated; run: make openapi", file=sys.stderr)
     return 1
 
 

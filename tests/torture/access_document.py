@@ -1,4 +1,4 @@
-"""What openapi.json lets a request say, place by place: `path:importId`, `query:after`, `body:query.tag`.
+"""What docs/openapi.json lets a request say, place by place: `path:importId`, `query:after`, `body:query.tag`.
 
 Nothing is typed here, so that a route or a member which is added later is asked about by itself.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from local.stack.options import REPOSITORY
 
-PATH = REPOSITORY / "openapi.json"
+PATH = REPOSITORY / "docs" / "openapi.json"
 
 
 @lru_cache(maxsize=1)

@@ -1,6 +1,6 @@
 """A caller who is limited to cases: every other case of the tenant is answered as what there is not.
 
-Every request that the tenant may make, by its routes in openapi.json, with all of its ids and names.
+Every request that the tenant may make, by its routes in docs/openapi.json, with all of its ids and names.
 """
 
 from __future__ import annotations

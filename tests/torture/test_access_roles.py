@@ -1,4 +1,4 @@
-"""What each role may do, route by route: as openapi.json says, and no route without a role.
+"""What each role may do, route by route: as docs/openapi.json says, and no route without a role.
 
 The routes are those of the document, so that a new one is in the matrix as soon as it is there.
 """

@@ -72,7 +72,7 @@ def test_newer_actions_and_packages_are_proposed() -> None:
     updates = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text(encoding="utf-8"))["updates"]
     assert {each["package-ecosystem"] for each in updates} == {"github-actions", "pip"}
     (pip,) = [each for each in updates if each["package-ecosystem"] == "pip"]
-    folders = {path.parent for path in ROOT.glob("requirements-*.txt")} | {ROOT / "layers/dependencies"}
+    folders = {path.parent for path in (ROOT / "requirements").glob("*.txt")} | {ROOT / "layers/dependencies"}
     assert {ROOT / folder.strip("/") for folder in pip["directories"]} == folders
 
 

@@ -112,7 +112,7 @@ def test_every_problem_is_explained() -> None:
 
 
 def test_the_role_of_every_route_is_explained() -> None:
-    document = json.loads((ROOT / "openapi.json").read_text(encoding="utf-8"))
+    document = json.loads((ROOT / "docs" / "openapi.json").read_text(encoding="utf-8"))
     operations = {f"{m.upper()} {path}": each[m] for path, each in document["paths"].items() for m in each}
     roles = {route: each["security"][0]["token"][0] for route, each in operations.items()}
     rows = {f"| `{route}` | {role} |" for route, role in roles.items() if not route.startswith("GET ")}

@@ -87,17 +87,15 @@ def test_there_is_no_uv_lock(tracked: list[Path]) -> None:
 
 
 def test_every_requirement_has_its_hashes() -> None:
-    files = [*ROOT.glob("requirements*.txt"), *(ROOT / "layers").rglob("requirements*.txt")]
-    assert {path.name for path in files} == {
-        f"requirements{kind}.txt" for kind in ("", "-audit", "-checkov", "-dev", "-runtime", "-sam", "-uv")
-    }
+    files = [*(ROOT / "requirements").glob("*.txt"), *(ROOT / "layers").rglob("requirements*.txt")]
+    assert {path.stem for path in files} == {"requirements", "audit", "checkov", "dev", "runtime", "sam", "uv"}
     assert {path.name: unhashed(text_of(path)) for path in files if unhashed(text_of(path))} == {}
     assert places(files, INDEX_OPTION) == []
 
 
 def test_the_tests_run_what_the_layer_ships() -> None:
     shipped = set(requirements(text_of(ROOT / "layers/dependencies/requirements.txt")))
-    assert shipped - set(requirements(text_of(ROOT / "requirements-dev.txt"))) == set()
+    assert shipped - set(requirements(text_of(ROOT / "requirements" / "dev.txt"))) == set()
 
 
 def test_no_file_is_larger_than_a_megabyte(tracked: list[Path]) -> None:

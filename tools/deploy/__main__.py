@@ -23,7 +23,7 @@ _CONFIG = _ROOT / "samconfig.toml"
 _DESCRIPTION = """\
 Runs `sam deploy` for an environment, and keeps what holds data: it refuses a deployment that would replace or remove
 the database, the bucket, the key, the user pool or the backup vault, unless --replace names them, and sets the stack
-policy (stack-policy.json), by which CloudFormation refuses it too. Other options are those of `sam deploy`."""
+policy (deploy/stack-policy.json), by which CloudFormation refuses it too. Other options are those of `sam deploy`."""
 _EPILOG = """\
 exit status: 0 deployed, or nothing to deploy; 1 refused, or the deployment failed; 2 wrong usage"""
 

@@ -1,7 +1,7 @@
 """What of a stack holds data, what a change set would do to it, and the stack policy that prevents it.
 
-The policy is stack-policy.json, by types of resources: a policy that names a resource which the stack does not have is
-refused by CloudFormation, and some parameters leave resources out.
+The policy is deploy/stack-policy.json, by types of resources: CloudFormation refuses a policy that names a resource
+which the stack does not have, and some parameters leave resources out.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_POLICY = Path(__file__).parents[2] / "stack-policy.json"
+_POLICY = Path(__file__).parents[2] / "deploy" / "stack-policy.json"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A client generated from openapi.json: it is type-checked, and used against the API.
+"""A client generated from docs/openapi.json: it is type-checked, and used against the API.
 
 Guaranteed: every schema has the members that it requires. Not guaranteed: that other generators take the document.
 """

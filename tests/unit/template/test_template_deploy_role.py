@@ -1,4 +1,4 @@
-"""deploy-role.yaml: a role for GitHub that can deploy the template of today, and that one environment can assume."""
+"""deploy/deploy-role.yaml: a role for GitHub that can deploy the template, and that one environment can assume."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_the_linter_finds_only_that_it_does_not_know_some_actions() -> None:
 
 def test_the_guide_deploys_it() -> None:
     guide = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
-    assert "--template-file deploy-role.yaml" in guide
+    assert "--template-file deploy/deploy-role.yaml" in guide
     given = {name for name in TEMPLATE["Parameters"] if f"{name}=" in guide}
     assert given == set(TEMPLATE["Parameters"])
     # Names of roles begin with the stack's: the role could change itself.
