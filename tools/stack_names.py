@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 # CloudFormation cuts the names that it makes of roles to 64 characters, and keeps 25 of the stack's name: of a longer
-# one, a role's name would not begin with <stack>-, by which deploy/deploy-role.yaml knows it. The bucket would have room
-# for 26: a bucket's name has at most 63 characters (Amazon S3 User Guide, "General purpose bucket naming rules"), and
-# -<account>-<region>-evidence are 37 in the regions with the longest names, such as ap-southeast-1.
+# one, a role's name would not begin with <stack>-, by which deploy/deploy-role.yaml knows it. The bucket would have
+# room for 26: a bucket's name has at most 63 characters (Amazon S3 User Guide, "General purpose bucket naming rules"),
+# and -<account>-<region>-evidence are 37 in the regions with the longest names, such as ap-southeast-1.
 LONGEST_STACK_NAME = 25
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 

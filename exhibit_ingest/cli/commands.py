@@ -106,7 +106,7 @@ API:       {stack.api_url}
 Token:     {format_command("token", "--tenant", "local", "--user", "me")}
 Database:  {describe_place(stack.database_url)}; with its password: {format_command("database-url")}
 Logs:      {stack.log_directory}
-SAM local: {sam_folder / sam_local.TEMPLATE}, {sam_folder / sam_local.ENV_VARS} (see README.md)
+SAM local: {sam_folder / sam_local.TEMPLATE}, {sam_folder / sam_local.ENV_VARS} (see docs/first-session.md)
 S3, SQS and SNS are in memory: uploads and messages are lost when this command ends. Imported rows are kept.
 An import that is still running then cannot finish: cancel it and upload its file again.
 Press Ctrl-C to stop."""

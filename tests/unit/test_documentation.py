@@ -28,18 +28,22 @@ from shell.tables import metadata
 from tools import schema_document
 
 ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+# What a newcomer reads and types.
+INTRODUCTION = README + (DOCS / "first-session.md").read_text(encoding="utf-8")
 API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 DATES = re.compile(r"^\| (.+?) \| (`.+`) \| (\d.+?) \|$", re.MULTILINE)
 LOAD_FILES = (ROOT / "docs" / "load-files.md").read_text(encoding="utf-8")
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 COSTS = OPERATIONS.partition("\n## What it costs\n")[2]
+COMMANDS = sorted(set(re.findall(r"exhibit-ingest (\w[\w-]+)", INTRODUCTION)) - {"import"})
 # Of every command of the AWS CLI, and `--cli-binary-format` of those that take bytes.
 CLI_OPTIONS = {"query", "output", "cli-binary-format"}
 
 
-@pytest.mark.parametrize("command", sorted(set(re.findall(r"exhibit-ingest (\w[\w-]+)", README)) - {"import"}))
-def test_every_command_of_the_readme_has_a_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_of_the_introduction_has_a_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
     assert ended.value.code == 0
@@ -50,21 +54,21 @@ OPTIONS = [name for name in ImportOptions.__dataclass_fields__ if name not in ("
 OPTIONS += ["mode", *OVERLAY_OPTIONS, *FILE_OPTIONS]
 
 
-def test_every_option_of_the_readme_is_one_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_option_of_the_introduction_is_one_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
     offered = ""
     for command in ("import", "undo", "serve", "token", "reset"):
         with pytest.raises(SystemExit):
             main([command, "--help"])
         offered += capsys.readouterr().out
-    options = set(re.findall(r"(?<![\w-])--[a-z]+", README)) - {"--guided", "--env"}
+    options = set(re.findall(r"(?<![\w-])--[a-z]+", INTRODUCTION)) - {"--guided", "--env"}
     assert options
     assert [option for option in options if option not in offered] == []
 
 
-def test_every_target_of_the_readme_is_in_the_makefile() -> None:
+def test_every_target_of_the_introduction_is_in_the_makefile() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = set(re.findall(r"(?:^|`)make ([a-z-]+)", README, flags=re.MULTILINE))
-    assert targets >= {"demo", "test", "build"}
+    targets = set(re.findall(r"(?:^|`)make ([a-z-]+)", INTRODUCTION, flags=re.MULTILINE))
+    assert targets >= {"demo", "local", "build"}
     assert [target for target in targets if not re.search(rf"^{target}:", makefile, flags=re.MULTILINE)] == []
 
 
@@ -75,14 +79,6 @@ def test_every_command_of_a_page_for_people_is_understood(name: str) -> None:
     assert len(commands) >= 5
     for command in commands:
         assert build_parser().parse_args(shlex.split(command)).command == command.split()[0]
-    for target in re.findall(r"\]\(([^)]+)\)", page):
-        file, _, title = target.partition("#")
-        text = (ROOT / "docs" / (file or name)).read_text(encoding="utf-8")
-        assert not title or title in {_anchor(each) for each in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}, target
-
-
-def _anchor(title: str) -> str:
-    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
 def test_every_reason_to_keep_something_is_explained() -> None:
@@ -120,10 +116,37 @@ def test_the_role_of_every_route_is_explained() -> None:
     assert {role for route, role in roles.items() if route.startswith("GET ")} == {"viewer"}
 
 
-def test_every_link_of_the_readme_leads_somewhere() -> None:
-    targets = re.findall(r"\]\(([^)#]+)\)", README)
-    local = [target for target in targets if "://" not in target]
-    assert [target for target in local if not (ROOT / target).exists()] == []
+def broken_links(page: Path, text: str) -> list[str]:
+    """The links within the repository that name no file, or no title in it."""
+    links = [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
+    return [link for link in links if not leads_somewhere(page, *link.partition("#")[::2])]
+
+
+def leads_somewhere(page: Path, file: str, title: str) -> bool:
+    target = page.parent / file if file else page
+    return target.exists() and (not title or title in anchors(target.read_text(encoding="utf-8")))
+
+
+def anchors(text: str) -> set[str]:
+    """What GitHub makes of the titles of a page."""
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *DOCS.glob("*.md")], ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    assert broken_links(page, page.read_text(encoding="utf-8")) == []
+
+
+def test_a_link_to_a_file_or_a_title_that_does_not_exist_is_found() -> None:
+    links = ["docs/api.md#roles", "docs/api.md#rules", "docs/nothing.md", "#what-it-costs-a-month", "#what-it-costs"]
+    text = " ".join(f"[here]({link})" for link in links)
+    assert broken_links(ROOT / "README.md", text) == ["docs/api.md#rules", "docs/nothing.md", "#what-it-costs"]
+
+
+@pytest.mark.parametrize(("page", "most"), [("README.md", 200), ("CONTRIBUTING.md", 120)])
+def test_a_page_for_newcomers_is_short(page: str, most: int) -> None:
+    assert len((ROOT / page).read_text(encoding="utf-8").splitlines()) <= most
 
 
 def test_the_schema_document_is_what_the_models_say() -> None:

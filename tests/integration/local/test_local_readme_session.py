@@ -1,4 +1,4 @@
-"""What the README shows of the demo is what it prints; the session of the API runs as it stands there."""
+"""What the README shows of the demo is what it prints; docs/first-session.md runs as it stands there."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ pytestmark = pytest.mark.slow
 
 _OF_CASE = ("exhibits", "custodians", "tags")
 _README = REPOSITORY / "README.md"
+_FIRST_SESSION = REPOSITORY / "docs" / "first-session.md"
 _SCHEMA_DOCUMENT = REPOSITORY / "docs" / "schema.md"
 _WRITTEN_API = "API=http://127.0.0.1:8700\n"
 
@@ -43,12 +44,10 @@ sys.exit(cli.main(None, Workspace(Path({state!r}), Path({template!r}), {database
 
 
 def session() -> str:
-    """The first shell block of the section."""
-    section = (
-        _README.read_text(encoding="utf-8").partition("\n## For programmers: use the API\n")[2].partition("\n## ")[0]
-    )
+    """The first shell block of the section about the API."""
+    section = _FIRST_SESSION.read_text(encoding="utf-8").partition("\n## Use the API\n")[2].partition("\n## ")[0]
     found = re.search(r"^```sh\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
-    assert found, "the README's section has no shell block"
+    assert found, "the section has no shell block"
     assert _WRITTEN_API in found[1]
     return found[1]
 
@@ -119,7 +118,7 @@ def count_demo(database_url: str) -> tuple[int, ...]:
     return counted
 
 
-def test_the_session_of_the_readme_does_what_it_says(tmp_path: Path, schema: str) -> None:
+def test_the_first_session_does_what_it_says(tmp_path: Path, schema: str) -> None:
     scale = TimeScale(0.05, shortest_timeout=60)
     options = StackOptions(workers=1, time_scale=scale, database_url=schema)
     with LocalStack(tmp_path / "state", options) as ours, publish_stack(ours, os.getpid()):
