@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from tools.generated_parts import replace_part, write_or_check
 from tools.packages import ALLOWED, ROOT, all_sources
 
-DOCUMENT = ROOT / "docs" / "architecture.md"
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
 # The folder of the handlers is an import root, not a package, and has no docstring.
 HANDLERS = "One Lambda handler per file: decode the event, call one operation, answer."
 
@@ -36,14 +36,14 @@ def first_sentence(source: str) -> str:
     return re.split(r"(?<=\.)\s", paragraph)[0].replace("|", r"\|")
 
 
-def build_document(text: str) -> str:
+def build_architecture(text: str) -> str:
     """Return the document with the table as the packages are now. Raises ValueError if it has no place for one."""
     return replace_part(text, "packages", "tools/package_table.py", describe_packages())
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the table, or with `--check` compare it with the packages. Return the exit code."""
-    return write_or_check(DOCUMENT, build_document, "tools.package_table", arguments)
+    return write_or_check(ARCHITECTURE, build_architecture, "tools.package_table", arguments)
 
 
 if __name__ == "__main__":

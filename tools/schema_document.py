@@ -17,7 +17,7 @@ from sqlalchemy.dialects import mysql
 from shell.tables import metadata
 from tools.generated_parts import replace_part, write_or_check
 
-DOCUMENT = Path(__file__).parent.parent / "docs" / "schema.md"
+SCHEMA_DOCUMENT = Path(__file__).parent.parent / "docs" / "schema.md"
 SUBJECTS = {
     "Documents": (*("cases", "exhibits", "exhibit_changes", "custodians", "custodian_exhibits", "tags", "taggings"),),
     "Imports": (
@@ -96,7 +96,7 @@ def _describe_type(column: Column[object]) -> str:
     return kind + (", null" if column.nullable else "")
 
 
-def build_document(text: str) -> str:
+def build_schema_document(text: str) -> str:
     """Return the document with its generated parts as the models are now. Raises ValueError if one is missing."""
     for part, lines in (("diagram", describe_relations()), ("tables", describe_tables())):
         text = replace_part(text, part, "tools/schema_document.py", lines)
@@ -105,7 +105,7 @@ def build_document(text: str) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Write docs/schema.md, or with `--check` compare it with the models. Return the exit code."""
-    return write_or_check(DOCUMENT, build_document, "tools.schema_document", arguments)
+    return write_or_check(SCHEMA_DOCUMENT, build_schema_document, "tools.schema_document", arguments)
 
 
 if __name__ == "__main__":
