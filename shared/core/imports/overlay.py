@@ -14,12 +14,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from core.exhibit_dates import DATE_FIELDS
+from core.exhibit_fields import KEYS, TEXTS
 from core.exhibit_history import Key, Kind, precision_field
 from core.load_file.field_mapping import ORIGINAL_LINE
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
-from core.load_file.rows import KEYS, TEXTS
 from core.load_mode import Blanks, MultiValues
 
 # The columns of `exhibits` that an overlay can change, besides the properties and the row hash.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.exhibit_fields import KEYS, TEXTS
 from core.imports.overlay import OverlaidDocument
-from tests.unit.core.overlaying import CLEAR, KEEP, KEYS, TEXTS, Cells, overlaid, parsed
+from tests.unit.core.overlaying import CLEAR, KEEP, Cells, overlaid, parsed
 
 DATES = ("", " ", "2001-01-31", "2001-02-31", "2001-01-31 10:00", "2002-02-28")
 IDS = ("", "  ", "A-1", " N-2", "N-3")
@@ -29,7 +30,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "Time Sent": ("", "12:00"),
 }
 FIELDS = dict(
-    zip(("Bates Begin", "Bates End", "Parent ID", "Title", "File Name", "Native Path"), (*KEYS, *TEXTS), strict=False)
+    zip(
+        ("Bates Begin", "Bates End", "Parent ID", "Title", "File Name", "Native Path"),
+        (*KEYS[1:], *TEXTS),
+        strict=False,
+    )
 )
 ROWS = st.lists(st.sampled_from(sorted(COLUMNS)), unique=True).flatmap(
     lambda names: st.fixed_dictionaries(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
 from core.load_file.record_reader import SourceRecord
@@ -22,8 +23,6 @@ from shell.imports.chunks.columnar_rows import columnar_rows
 from shell.settings import properties_format
 from tests.unit.core.reading import read_file
 
-KEYS = ("control_number", "bates_begin", "bates_end", "parent_control_number")
-TEXTS = ("title", "file_name", "native_path", "text_path")
 NAMES = ("Id", "Bates", "Custodian", "Other Custodian", "Tags", "Title", "Date", "Begin Attach", "Note", "Path ü")
 FIELDS = (
     *("control_number", "bates_begin", "custodians", "custodians"),

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.rows import parse_row
 from shell.db.column_limits import ColumnLimit
 from shell.imports.chunks.coercion import RowCoercer, StorableRow
 from shell.imports.chunks.columnar_rows import columnar_rows
 from tests.unit.core.reading import read_file
 
-TEXTS = ("control_number", "bates_begin", "bates_end", "parent_control_number", "title", "file_name", "native_path")
 WIDE = ColumnLimit(255, None, "utf8mb4", "utf8mb4_bin")
-LIMITS = {**dict.fromkeys((*TEXTS, "text_path"), WIDE), "document_properties": ColumnLimit(None, 65_535, "utf8mb4", "")}
+LIMITS = {**dict.fromkeys((*KEYS, *TEXTS), WIDE), "document_properties": ColumnLimit(None, 65_535, "utf8mb4", "")}
 # The first eight bytes of the row hashes, computed by the version before the dates of events.
 FROZEN: list[tuple[str, dict[str, Any], list[str]]] = [
     (

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.codes import Rejection
 from core.exhibit_dates import EVENT_DATES
+from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.date_columns import RowDates
 from core.load_file.field_mapping import get_id_field
 from core.load_file.layout import Layout
 from core.load_file.record_reader import SourceRecord
-from core.load_file.rows import KEYS, TEXTS, Name, Row, RowError, ValueChange
+from core.load_file.rows import Name, Row, RowError, ValueChange
 from shell.db.column_limits import Limits, column_limits
 from shell.utils.data_sanitizer import coerce_text
 from shell.utils.document_properties import coerce_properties
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
 
 # The columns of `exhibits` that an import sets. Versions start at the column's default, 1.
 COLUMNS = (
-    *("case_id", "control_number", "bates_begin", "bates_end", "parent_control_number"),
-    *("title", "file_name", "native_path", "text_path", "document_date", "document_properties"),
+    *("case_id", *KEYS, *TEXTS, "document_date", "document_properties"),
     *(*EVENT_DATES, "document_date_source", "date_precision"),
     *("row_hash", "import_id", "line_no", "line_count"),
 )

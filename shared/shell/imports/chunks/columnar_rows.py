@@ -14,11 +14,12 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from operator import itemgetter
 from typing import Any
 
+from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.record_reader import SourceRecord
-from core.load_file.rows import KEYS, TEXTS, Name, separate_values, split_names
+from core.load_file.rows import Name, separate_values, split_names
 from core.row_texts import Part, join_rows
 from shell.imports.chunks.coercion import RowCoercer, StorableRow
 from shell.imports.chunks.regular_records import Column, RegularRecords

@@ -14,9 +14,10 @@ from sqlalchemy.orm import Session
 
 from core.errors import UnavailableError
 from core.exhibit_dates import EVENT_DATES
+from core.exhibit_fields import KEYS, TEXTS
 from core.imports.conflicts import Differences, Origin, describe_conflict
 from core.load_file.layout import Layout
-from core.load_file.rows import KEYS, TEXTS, RowError
+from core.load_file.rows import RowError
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.tables.imports import Imports
 from shell.utils.document_properties import parse_properties
