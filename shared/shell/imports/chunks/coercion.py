@@ -61,8 +61,8 @@ def _hash(content: list[Any]) -> bytes:
 class StorableRow(NamedTuple):
     """A row in the form in which the database stores it.
 
-    `row_hash` covers the file's values, before truncation, and not the order of the columns. `earlier_hash` is what
-    versions that knew the document date alone computed of the same cells; empty if that is the same or they could not.
+    `row_hash` covers the file's values, before truncation, and not the order of the columns. `earlier_hashes` are what
+    versions computed of the same cells that had fewer texts, or the document date alone; none if that is the same.
     `values` are in the order of COLUMNS. They are empty for a rejected row, and where the case already holds all the
     rows that were converted together with the same values.
     """
@@ -75,11 +75,11 @@ class StorableRow(NamedTuple):
     changes: Sequence[ValueChange] = ()
     row_hash: bytes = b""
     values: tuple[Any, ...] = ()
-    earlier_hash: bytes = b""
+    earlier_hashes: tuple[bytes, ...] = ()
 
     def is_equal(self, stored: bytes | None) -> bool:
         """Return whether a stored row hash says that the exhibit has this row's values."""
-        return bool(stored) and stored in (self.row_hash, self.earlier_hash)
+        return bool(stored) and stored in (self.row_hash, *self.earlier_hashes)
 
     def get_names(self, kind: NameKind) -> Sequence[Name]:
         """Return the row's custodians or tags."""
@@ -117,15 +117,24 @@ class RowCoercer:
         names = (row.custodians, row.tags)
         return StorableRow(row.source, row.control_number, *names, (), row.changes, digest, values, earlier)
 
-    def _compute_hashes(self, row: Row, date: str | None, dates: Sequence[str | None]) -> tuple[bytes, bytes]:
-        """Return the row hash and the earlier one; other dates than the document date are hashed if there are any."""
-        before = [row.control_number, sorted(row.values.items())]
-        after = [sorted(row.properties.items())]
-        has_more = has_event_dates(self.layout)
-        digest = _hash([*before, date, *after, *([dates] if has_more else [])])
-        if not self.layout.was_hashed_otherwise:
-            return digest, b""
-        return digest, _hash([*before, row.dates.hashed, *after])
+    def _compute_hashes(
+        self, row: Row, date: str | None, dates: Sequence[str | None]
+    ) -> tuple[bytes, tuple[bytes, ...]]:
+        """Return the row hash and the earlier ones; other dates than the document date are hashed if there are any."""
+        later, more = self.layout.later_texts, [dates] if has_event_dates(self.layout) else []
+        digest = self._hash_row(row, (), date, more)
+        earlier = [self._hash_row(row, later[first:], date, more) for first in reversed(range(len(later)))]
+        if self.layout.was_hashed_otherwise:
+            earlier.append(self._hash_row(row, later, row.dates.hashed, []))
+        return digest, tuple(earlier)
+
+    def _hash_row(self, row: Row, later: Sequence[tuple[str, int]], date: object, more: list[Any]) -> bytes:
+        """Return the hash by a version that kept `later` as properties."""
+        values, properties = dict(row.values), dict(row.properties)
+        for field_name, index in later:
+            if field_name in values:
+                properties[self.layout.names[index]] = values.pop(field_name)
+        return _hash([row.control_number, sorted(values.items()), date, sorted(properties.items()), *more])
 
     def _check_keys(self, row: Row) -> None:
         values = {"control_number": row.control_number, **row.values}
