@@ -71,6 +71,20 @@ TEXT_FIELDS = (
         is_path=True,
         is_listed=False,
     ),
+    TextField(
+        "confidentiality",
+        "The designation under a protective order, such as Confidential",
+        ("confidentiality", "confidentialitydesignation", "confidentialdesignation", "confdesignation"),
+        (
+            r"{prod}(?:{doc})?conf(?:idential(?:ity)?)?(?:designations?|desig|level|status|code|stamp|treatment)",
+            r"{prod}(?:{doc})?confidentiality|protectiveorderdesignation",
+            # Last, because it can be that of a privilege.
+            "designation",
+        ),
+        filter=Filter.WHOLE,
+        heading="Confidentiality",
+        was_property=True,
+    ),
 )
 TEXTS = tuple(field.name for field in TEXT_FIELDS)
 LISTED_TEXTS = tuple(field.name for field in TEXT_FIELDS if field.is_listed)

@@ -15,6 +15,7 @@ from tests.unit.core.reading import read_file
 
 WIDE = ColumnLimit(255, None, "utf8mb4", "utf8mb4_bin")
 LIMITS = {**dict.fromkeys((*KEYS, *TEXTS), WIDE), "document_properties": ColumnLimit(None, 65_535, "utf8mb4", "")}
+WITH_LATER_TEXT = "DOCID,Title,Conf Designation,Date Sent,Note\n1,a,Confidential,1/2/2003,x\n2,,AEO ,,\n3,b,,,y\n"
 # The first eight bytes of the row hashes, computed by the version before the dates of events.
 FROZEN: list[tuple[str, dict[str, Any], list[str]]] = [
     (
@@ -41,6 +42,9 @@ FROZEN: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     ("DOCID,Doc Date,Doc Time\n1,1/2/2003,3:04 PM\n", {}, ["04462e9fa9ece7da"]),
     ("DOCID,Sent,Note\n1,1/2/2003,x\n", {}, ["7d561cc1a223246d"]),
+    (WITH_LATER_TEXT, {}, ["31a53a3594f0989a", "d0946af446e2850c", "46aed62c5d609571"]),
+    ("þDOCIDþ\x14þConfidentialityþ\nþ1þ\x14þa®bþ\n", {}, ["01015650014b2be9"]),
+    ("DOCID,Level,Date\n1,Confidential,1/2/2003\n", {"columns": {"Level": "confidentiality"}}, ["8e3831256ae3251b"]),
 ]
 
 
@@ -81,6 +85,14 @@ def test_a_row_whose_dates_are_read_otherwise_differs(
     (first,), (second,) = coerce(text, options), coerce(text, other)
     assert first.row_hash != second.row_hash
     assert not second.is_equal(first.row_hash)
+
+
+def test_a_row_has_a_hash_of_each_version_that_stored_it_otherwise() -> None:
+    rows = coerce(WITH_LATER_TEXT, {})
+    between = ["5fd471adbe5cf21c", "938e709d44a9a93c", "8c4dd6591819a4e1"]
+    # Those of the version with the dates of events.
+    assert [row.earlier_hashes[0].hex()[:16] for row in rows] == between
+    assert [row.row_hash == row.earlier_hashes[0] for row in rows] == [False, False, True]
 
 
 def test_a_row_that_an_earlier_version_stored_has_no_zone() -> None:
