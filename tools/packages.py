@@ -39,7 +39,7 @@ shell.tables: core
 shell.migrations: shell.tables shell.db core
 shell.aws: shell.prefetch BASE
 shell.db: shell.aws BASE
-shell.utils: shell.db shell.aws BASE
+shell.utils: shell.db shell.aws core.image_load_file.tiff BASE
 shell.sns: shell.aws BASE
 shell.outbox: shell.sns UTILS
 shell.custodian_ops: shell.tables UTILS

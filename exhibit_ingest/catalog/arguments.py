@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from core.exhibit_fields import FILTERED_TEXTS, LISTED_TEXTS, Filter
+
 CASES = """\
 Lists the cases of a tenant by name, with the number of documents, the number of imports and checks, and when the last
 one began (UTC)."""
@@ -30,13 +32,13 @@ examples:
   exhibit-ingest documents --case acme --bates-from SMITH100 --bates-to SMITH0000200
   exhibit-ingest documents --case acme --date-from 2019-01-01 --date-to 2019-12-31 --no-text --csv no_text.csv
 
-A case of more than 100,000 documents is searched by import, date, Bates number, native, text or title only together
-with --control-number, or with a --custodian or --tag that at most 100,000 documents have.
---json prints {"documents": [{"control_number", "bates_begin", "bates_end", "title", "file_name", "document_date",
-"version", "id"}]}.
+A case of more than 100,000 documents is searched by the other filters only together with --control-number, or with a
+--custodian or --tag that at most 100,000 documents have.
+--json prints {"documents": [{"control_number", "bates_begin", "bates_end", TEXTS,
+"document_date", "version", "id"}]}.
 
 exit status: 0 success; 1 failure; 2 wrong usage, or there is no such case"""
-
+DOCUMENTS_EPILOG = DOCUMENTS_EPILOG.replace("TEXTS", ", ".join(f'"{name}"' for name in LISTED_TEXTS))
 
 HISTORY = """\
 Lists the changes of a document, newest first: edits, overlays, undos, custodians and tags, with the values before and
@@ -97,7 +99,11 @@ def add_documents_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bates-to", metavar="N", help="only documents with Bates numbers up to this one")
     for name in ("native", "text"):
         parser.add_argument(f"--{name}", action=_Presence, help=f"only documents with, or without, a {name} file")
-    parser.add_argument("--title", metavar="WORDS", help="only documents whose title has all of these words")
+    for text in FILTERED_TEXTS:
+        name = text.name.replace("_", " ")
+        only = f"whose {name} has all of these words" if text.filter is Filter.WORDS else f"with this {name}"
+        metavar = "WORDS" if text.filter is Filter.WORDS else "TEXT"
+        parser.add_argument(f"--{text.name.replace('_', '-')}", metavar=metavar, help=f"only documents {only}")
     parser.add_argument("--limit", type=_limit, metavar="N", help="at most N documents (default for a table: 50)")
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--csv", type=Path, metavar="FILE", help="write the documents to a file")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import NotFoundError
+from core.exhibit_fields import LISTED_TEXTS
 from exhibit_ingest.catalog.application import application_on
 from exhibit_ingest.catalog.change_rows import CHANGE_COLUMNS, describe_entry, list_page_sets
 from exhibit_ingest.catalog.import_table import print_imports
@@ -36,7 +37,7 @@ IMPORT_FIELDS = {
 }
 DOCUMENT_FIELDS = {
     name: name
-    for name in ("control_number", "bates_begin", "bates_end", "title", "file_name", "document_date", "version", "id")
+    for name in ("control_number", "bates_begin", "bates_end", *LISTED_TEXTS, "document_date", "version", "id")
 }
 HISTORY_FIELDS = {
     name: name
@@ -109,7 +110,7 @@ def list_documents(
 
 def _print_documents(rows: Iterator[dict[str, Any]], limit: int) -> None:
     listed = list(islice(rows, limit))
-    print_table(listed, list(DOCUMENT_FIELDS)[:6], sys.stdout)
+    print_table(listed, list(DOCUMENT_FIELDS)[:-2], sys.stdout)
     if not listed:
         print("No document of the case matches all filters.")
     if next(rows, None) is not None:

@@ -6,8 +6,12 @@ import argparse
 import os
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import TypeAlias
 
+from core.exhibit_dates import DATE_FIELDS
+from core.exhibit_fields import KEYS, TEXTS
+from core.load_file.header_names import TIME_FIELDS
 from core.roles import Role
 from exhibit_ingest.catalog import arguments as lists
 from exhibit_ingest.cli.reading_arguments import add_reading_arguments
@@ -58,6 +62,11 @@ DATABASE_URL=mysql+pymysql://user:password@host:3306/schema?charset=utf8mb4
 
 {_EXIT_STATUS}"""
 
+_FIELDS = fill(
+    " ".join(("fields:", *KEYS, *TEXTS, "custodians tags property", *DATE_FIELDS, *TIME_FIELDS.values())),
+    width=120,
+    subsequent_indent=8 * " ",
+)
 _IMPORT_EPILOG = (
     """\
 examples:
@@ -77,9 +86,9 @@ recognised by their header:
 It can also hold any other import option (header, date_order, time_zone, newline, line_ends, cells, mode; see
 docs/load-files.md):
   {"header": false, "date_order": "DMY", "columns": {"1": "control_number", "2": "title"}}
-fields: control_number bates_begin bates_end parent_control_number title file_name native_path text_path custodians
-        tags property document_date date_sent date_received date_created date_modified
-        document_time time_sent time_received time_created time_modified
+"""
+    + _FIELDS
+    + """
 
 Rejected rows are written to a folder in .local/reports/, whose name begins with the number of the import, in the file's
 own format, with the reasons in report.csv. Fix the rejected rows and import that file with the command that is printed.

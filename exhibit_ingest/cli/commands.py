@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
+from pydantic.alias_generators import to_camel
+
+from core.exhibit_fields import FILTERED_TEXTS
 from exhibit_ingest.cli import sam_local
 from exhibit_ingest.cli.arguments import DEFAULT_WORKERS
 from exhibit_ingest.cli.checks import check_name
@@ -46,7 +49,7 @@ _FILTERS = {
     "bates_to": "batesTo",
     "native": "hasNative",
     "text": "hasText",
-    "title": "title",
+    **{text.name: to_camel(text.name) for text in FILTERED_TEXTS},
 }
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from core.exhibit_fields import KEYS, MAX_TEXT, TEXTS
 from shell.db.column_limits import ColumnLimit, Limits
 
 _CHARSET = "utf8mb3"
 _KEY = ColumnLimit(255, None, _CHARSET, f"{_CHARSET}_bin")
 _NAME = ColumnLimit(255, None, _CHARSET, f"{_CHARSET}_unicode_520_ci")
 _TAG = _NAME._replace(characters=500)
-_TEXT = _NAME._replace(characters=1024)
+_TEXT = _NAME._replace(characters=MAX_TEXT)
 _PROPERTIES = _NAME._replace(characters=None, bytes=65_535)
 _TABLES: dict[str, Limits] = {
     "exhibits": {
-        **dict.fromkeys(("control_number", "bates_begin", "bates_end", "parent_control_number"), _KEY),
-        **dict.fromkeys(("title", "file_name", "native_path", "text_path"), _TEXT),
+        **dict.fromkeys(KEYS, _KEY),
+        **dict.fromkeys(TEXTS, _TEXT),
         "document_properties": _PROPERTIES,
         "document_date_source": _NAME._replace(characters=13),
         "date_precision": _NAME._replace(characters=5),

@@ -17,12 +17,13 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from core.exhibit_dates import DATE_FIELDS, NO_PRECISIONS, Precision, change_precisions
+from core.exhibit_fields import KEYS, TEXTS
 
 PAGE_SET = "page_set_id"
 # The columns of `exhibits` that a change may set; properties and links have keys of their own.
 RECORDED_COLUMNS = (
-    *("bates_begin", "bates_end", "parent_control_number", "title", "file_name", *DATE_FIELDS),
-    *("native_path", "text_path", "document_date_source", "date_precision", "row_hash", PAGE_SET),
+    *(*KEYS[1:], *TEXTS, *DATE_FIELDS),
+    *("document_date_source", "date_precision", "row_hash", PAGE_SET),
 )
 COMPRESSED_FROM_BYTES = 501
 _LEVEL = 1

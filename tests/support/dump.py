@@ -9,6 +9,8 @@ from typing import Any
 
 from sqlalchemy import Engine, text
 
+from core.exhibit_fields import KEYS, TEXTS
+
 Dump = dict[str, list[tuple[Any, ...]]]
 
 QUERIES = {
@@ -16,9 +18,10 @@ QUERIES = {
         SELECT status, rows_seen, imported, unchanged, updated, rejected, warnings, custodians_created, tags_created,
                encoding, delimiter, qualifier, chunks_left FROM imports WHERE id = :import_id""",
     "exhibits": """
-        SELECT control_number, bates_begin, bates_end, parent_control_number, title, file_name, native_path, text_path,
-               document_date, document_properties, row_hash, line_no, line_count
-        FROM exhibits WHERE case_id = :case_id ORDER BY line_no, control_number""",
+        SELECT {columns}, document_date, document_properties, row_hash, line_no, line_count
+        FROM exhibits WHERE case_id = :case_id ORDER BY line_no, control_number""".format(
+        columns=", ".join((*KEYS, *TEXTS))
+    ),
     "custodians": "SELECT CAST(name AS BINARY), line_no FROM custodians WHERE case_id = :case_id ORDER BY line_no, 1",
     "tags": "SELECT CAST(name AS BINARY), line_no FROM tags WHERE case_id = :case_id ORDER BY line_no, 1",
     "custodian_exhibits": """

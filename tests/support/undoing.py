@@ -9,6 +9,7 @@ import complete_import
 import start_import
 from core.caller import Caller
 from core.contracts.undos import Undo, UndoRequest
+from core.exhibit_fields import KEYS, TEXTS
 from shell.db.session import session
 from shell.imports.undo.commands import undo_import
 from shell.imports.undo.queries import get_undo, list_kept
@@ -18,9 +19,9 @@ from tests.support.world import Message, World, call, completion_messages, reque
 CALLER = Caller(tenant_id="tenant", user_id="ann@example.com")
 CaseDump = dict[str, list[tuple[Any, ...]]]
 _DUMP = {
-    "exhibits": """
-        SELECT id, control_number, bates_begin, bates_end, parent_control_number, title, file_name, native_path,
-               text_path, document_date, date_sent, date_received, date_created, date_modified, document_date_source,
+    "exhibits": f"""
+        SELECT id, {", ".join((*KEYS, *TEXTS))}, document_date,
+               date_sent, date_received, date_created, date_modified, document_date_source,
                date_precision, HEX(row_hash), import_id, line_no, line_count, document_properties
         FROM exhibits ORDER BY id""",
     "custodians": "SELECT CAST(name AS BINARY), import_id, line_no FROM custodians ORDER BY 1",

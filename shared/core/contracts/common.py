@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    WithJsonSchema,
+    create_model,
+)
 from pydantic.alias_generators import to_camel
 
 from core.contracts.problems import PROBLEM_NAMES, PROBLEM_URN
@@ -18,6 +28,7 @@ MAX_ID = 2**53 - 1
 MAX_PAGE = 500
 # The most items that one request may create.
 MAX_BATCH = 1_000
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class ApiModel(BaseModel):
@@ -39,6 +50,18 @@ class ResponseModel(ApiModel):
     """A response body."""
 
     model_config = ConfigDict(populate_by_name=True)
+
+
+def with_fields(fields: Mapping[str, Any]) -> Callable[[type[_Model]], type[_Model]]:
+    """Return a decorator that adds those of the fields that a model lacks; each is a tuple of its type and default."""
+
+    def add(model: type[_Model]) -> type[_Model]:
+        added = {name: field for name, field in fields.items() if name not in model.model_fields}
+        if not added:
+            return model
+        return create_model(model.__name__, __base__=model, __doc__=model.__doc__, __module__=model.__module__, **added)
+
+    return add
 
 
 def require_printable(value: str) -> str:

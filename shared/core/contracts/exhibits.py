@@ -26,7 +26,9 @@ from core.contracts.common import (
     RowId,
     TagName,
     UtcTimestamp,
+    with_fields,
 )
+from core.exhibit_fields import LISTED_TEXTS, MAX_TEXT, TEXT_FIELDS, TEXTS
 from core.exhibit_history import Action
 from core.timestamps import FIRST_YEAR
 
@@ -55,7 +57,7 @@ def _require_storable(value: datetime) -> datetime:
     return value
 
 
-Text = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_reject_nul)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT), AfterValidator(_reject_nul)]
 DocumentNumber = Annotated[
     str, StringConstraints(min_length=1, max_length=255, pattern=TRIMMED), AfterValidator(_reject_nul)
 ]
@@ -71,6 +73,7 @@ _VERSION = (
 )
 
 
+@with_fields({each.name: (str | None, Field(description=f"{each.description}.")) for each in TEXT_FIELDS})
 class Exhibit(ResponseModel):
     """A document of a case."""
 
@@ -110,6 +113,7 @@ class Exhibit(ResponseModel):
     version: int = Field(description=_VERSION)
 
 
+@with_fields(dict.fromkeys(LISTED_TEXTS, (str | None, ...)))
 class ExhibitSummary(ResponseModel):
     """An exhibit in a list."""
 
@@ -187,6 +191,7 @@ class ExhibitHistoryPage(ResponseModel):
     next: NextCursor
 
 
+@with_fields(dict.fromkeys(TEXTS, (Text | None, None)))
 class ExhibitChange(RequestModel):
     """A change to an exhibit, as a JSON merge patch (RFC 7396).
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema, model_validator
 
 from core.bates_numbers import parse_bates_number
-from core.contracts.common import MAX_ID, MAX_PAGE, ApiModel
+from core.contracts.common import MAX_ID, MAX_PAGE, ApiModel, with_fields
+from core.exhibit_fields import FILTERED_TEXTS, Filter, TextField
 from core.load_file.options import MAX_COLUMNS
 from core.statuses import ImportStatus
 from core.timestamps import FIRST_YEAR, LAST_YEAR, parse_timestamp
@@ -62,6 +63,7 @@ _Id = Annotated[int, BeforeValidator(_require_digits), Field(ge=1, le=MAX_ID)]
 _Day = Annotated[date, BeforeValidator(_parse_day), WithJsonSchema({"type": "string", "format": "date"})]
 _Boolean = Annotated[bool, BeforeValidator(_parse_boolean)]
 _Words = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_require_few_words)]
+_Whole = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 _Bates = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_require_bates_number)]
 
 
@@ -152,6 +154,16 @@ class CaseQuery(PageQuery):
     case: str = Field(min_length=1, max_length=255, description="The name of the case.")
 
 
+def _describe_filter(text: TextField) -> tuple[Any, Any]:
+    name = text.name.replace("_", " ")
+    if text.filter is Filter.WORDS:
+        description = f"Words that the {name} contains, all of them, in any order and also as a part of other words."
+        return _Words | None, Field(default=None, description=description)
+    description = f"Only exhibits with this {name}; the database decides which texts are equal."
+    return _Whole | None, Field(default=None, description=description)
+
+
+@with_fields({text.name: _describe_filter(text) for text in FILTERED_TEXTS})
 class ExhibitQuery(CaseQuery):
     """The filters of the list of exhibits. All given conditions must hold."""
 
@@ -178,10 +190,6 @@ class ExhibitQuery(CaseQuery):
         description="Whether the exhibit has a native: the path of one and, if a volume was to have it, the file.",
     )
     has_text: _Boolean | None = Field(default=None, description="Whether the exhibit has a text, likewise.")
-    title: _Words | None = Field(
-        default=None,
-        description="Words that the title contains, all of them, in any order and also as a part of other words.",
-    )
 
     @model_validator(mode="after")
     def _has_ranges(self) -> Self:

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from core.exhibit_dates import DATE_FIELDS
+from core.exhibit_fields import KEYS
 from core.load_file.field_mapping import MappingReason, find_field
 from core.load_file.layout import DateColumn, Layout
 
@@ -46,7 +47,7 @@ class ColumnReading:
 _FIELD_KINDS = {
     **dict.fromkeys(DATE_FIELDS, ColumnKind.DATE),
     "custodians": ColumnKind.PERSON,
-    **dict.fromkeys(("control_number", "bates_begin", "bates_end", "parent_control_number"), ColumnKind.ID),
+    **dict.fromkeys(KEYS, ColumnKind.ID),
 }
 # "DateSent", "DATE_SENT" and "Sent date": a word begins after a sign, or with a capital after a small letter.
 _WORD = re.compile(r"[A-Z]+s(?![a-z])|[^\W\d_]+?(?=[A-Z][a-z])|[^\W\d_]+")

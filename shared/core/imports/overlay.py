@@ -14,12 +14,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from core.exhibit_dates import DATE_FIELDS
+from core.exhibit_fields import KEYS, LATER_TEXTS, TEXTS
 from core.exhibit_history import Key, Kind, precision_field
 from core.load_file.field_mapping import ORIGINAL_LINE
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
-from core.load_file.rows import KEYS, TEXTS
 from core.load_mode import Blanks, MultiValues
 
 # The columns of `exhibits` that an overlay can change, besides the properties and the row hash.
@@ -57,7 +57,8 @@ class RowOverlay:
             name: index for index, (name, field) in enumerate(columns) if field not in (*TEXTS, ORIGINAL_LINE)
         }
         self._keys = {name: str(field) for name, field in columns if field in KEYS}
-        self._members = {field: _list_members(layout, field) for field in (*KEYS[1:], *DATE_FIELDS)}
+        self._later = {layout.names[index]: index for _, index in layout.later_texts}
+        self._members = {field: _list_members(layout, field) for field in (*KEYS[1:], *LATER_TEXTS, *DATE_FIELDS)}
 
     @property
     def replaces_names(self) -> bool:
@@ -102,9 +103,10 @@ class RowOverlay:
     ) -> Iterator[Key]:
         """Yield what the row sets together with something that it changes, whether it changes that or not.
 
-        These are an id and its text; a date, its precision, its text and that of its time; and the document date, its
-        source and its precision, with the date that it follows from. An undo of another import would otherwise leave
-        the date of one file with the precision or the text of another. `properties` are those of `find_properties`.
+        These are an id and its text; a text and the property that its column was; a date, its precision, its text and
+        that of its time; and the document date, its source and its precision, with the date that it follows from. An
+        undo of another import would otherwise leave the date of one file with the precision or the text of another.
+        `properties` are those of `find_properties`.
         """
         names = properties.given.keys() | properties.removed
         for members in self._find_members(cells, stored):
@@ -112,8 +114,8 @@ class RowOverlay:
                 yield from (key for key in members if key.kind is Kind.FIELD or key.name in names)
 
     def _find_members(self, cells: Sequence[str], stored: OverlaidDocument) -> Iterator[frozenset[Key]]:
-        ids = (field for field in KEYS[1:] if field in self._texts)
-        touched = [field for field in ids if self._clears or not is_blank(cells[self._texts[field]])]
+        own = (field for field in (*KEYS[1:], *LATER_TEXTS) if field in self._texts)
+        touched = [field for field in own if self._clears or not is_blank(cells[self._texts[field]])]
         dates, source = self._list_dates(cells), stored.fields["document_date_source"]
         for field in (*touched, *dates):
             follows = field == source and "document_date" not in dates
@@ -126,14 +128,16 @@ class RowOverlay:
     def find_properties(self, cells: Sequence[str], row: OverlaidDocument) -> PropertyChanges:
         """Return what the row sets and removes; a cell that could not be stored does neither.
 
-        An id is a property only with the spaces around it, or blank with the parent that follows from other cells.
+        An id is a property only with the spaces around it, or blank with the parent that follows from other cells. A
+        text takes the place of the property that an earlier version made of its column.
         """
         blank = {name for name, index in self._properties.items() if is_blank(cells[index])}
         derived = {name for name in blank & self._keys.keys() if self._clears and row.fields.get(self._keys[name])}
         # In the order of the columns: that of a set differs from process to process.
         given = [name for name in self._properties if name in derived or name not in blank]
         exact = {name for name in self._keys.keys() - blank if _is_trimmed(cells[self._properties[name]])}
-        removed = (blank - derived if self._clears else set()) | exact
+        moved = {name for name, index in self._later.items() if self._clears or not is_blank(cells[index])}
+        removed = (blank - derived if self._clears else set()) | exact | moved
         properties = {name: row.properties[name] for name in given if name in row.properties}
         return PropertyChanges(properties, frozenset(removed))
 

@@ -18,6 +18,7 @@ from typing import NamedTuple, NoReturn
 from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.exhibit_dates import DATE_FIELDS, EVENT_DATES
+from core.exhibit_fields import TEXT_FIELDS
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS, ProfileUse, apply_mapping, apply_profile, list_names
 from core.load_file.header_names import (
     LAST_DATE_RANK,
@@ -34,7 +35,7 @@ FIELDS = frozenset(SYNONYMS.keys() - {"family_begin"} | {"property"})
 # The last column of an error file, and its field: not one of FIELDS, because its cells are not values of an exhibit.
 LINE_COLUMN, ORIGINAL_LINE = "ExhibitIngestLine", "original_line"
 MAX_RECOGNISED_CHARACTERS = 100
-_PATH_FIELDS = frozenset({"file_name", "native_path", "text_path"})
+_PATH_FIELDS = frozenset(text.name for text in TEXT_FIELDS if text.is_path)
 _PATH_NAME = re.compile(r"(?:path|link|(?<!pro)file|folder)s?$")
 # With the number that `name_columns` gives a repeated name.
 _LINE_COLUMN = re.compile(rf"{LINE_COLUMN.casefold()}\d*")

@@ -10,6 +10,7 @@ import re
 from functools import cache
 
 from core.exhibit_dates import EVENT_DATES
+from core.exhibit_fields import TEXT_FIELDS
 
 # The columns that hold the times of dates whose own column may hold the day alone.
 TIME_FIELDS = {
@@ -41,8 +42,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
         *("beginattach", "prodbegattach", "attachbeg", "batesbegattach", "beginningattachmentnumber"),
         *("beginnumberattach", "startingbatesoffamily"),
     ),
-    "title": ("title", "documenttitle", "doctitle"),
-    "file_name": ("filename", "originalfilename", "origfilename", "documentname"),
+    **{text.name: text.names for text in TEXT_FIELDS},
     "document_date": ("documentdate", "docdate", "date"),
     "date_sent": ("datesent", "sentdate", "datetimesent"),
     "date_received": ("datereceived", "receiveddate"),
@@ -53,8 +53,6 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "time_received": ("timereceived", "receivedtime"),
     "time_created": ("timecreated", "createdtime", "creationtime"),
     "time_modified": ("timelastmodified", "lastmodifiedtime", "timemodified", "modifiedtime"),
-    "native_path": ("nativepath", "nativelink", "nativefile", "nativefilepath", "filepath", "doclink", "itempath"),
-    "text_path": ("textpath", "textlink", "textfile", "textfilepath", "extractedtextpath", "ocrpath"),
     "custodians": (
         *("custodian", "custodians", "custdian", "mastercustodian", "allcustodians", "dupcustodian"),
         *("dupcustodians", "dupecustodian", "dupecustodians", "duplicatecustodian", "duplicatecustodians"),
@@ -99,17 +97,12 @@ _FORMS: dict[str, tuple[str, ...]] = {
         r"{kind}{{0,2}}beg(?:in(?:ning)?)?{kind}?(?:of)?{family}(?:id|bates)?",
         r"{prod}{family}{kind}?beg(?:in)?{kind}?",
     ),
-    "title": (),
-    "file_name": (r"(?:orig(?:inal)?|native|source)filename|docname|originalname",),
+    **{text.name: text.patterns for text in TEXT_FIELDS},
     # The last one is the beginning of an appointment: see LAST_DATE_RANK.
     "document_date": (r"(?:master|primary|item|e?mail|{doc})?{date}", r"(?:beg(?:in)?|start)date"),
     **{f"date_{name}": (_DATE.replace("{event}", event),) for name, event in _EVENTS.items()},
     "document_time": (r"(?:master|primary|item|e?mail|{doc})?time",),
     **{f"time_{name}": (_DATE.replace("{date}", "time").replace("{event}", event),) for name, event in _EVENTS.items()},
-    "native_path": (r"{prod}natives?(?:file)?(?:path|link|location)", r"(?:{doc}|file|item)link"),
-    "text_path": (
-        r"{prod}(?:extracted|full|ocr|{doc})?text(?:file)?(?:path|link|location)|ocr(?:file)?(?:path|link)|textprecedence",
-    ),
     "custodians": (
         r"{copies}custodians?(?:names?|list|all|other|dup(?:e|licates?)?)?",
         r"(?:all|dup(?:e|licates?)?|other|master|primary)custs?|custdn|custodn",

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from core.exhibit_dates import DATE_FIELDS
+from core.exhibit_fields import LATER_TEXTS
 from core.file_options import FileOptions
 from core.load_file.given_columns import compute_header_fingerprint
 from core.load_file.grammar import Grammar
@@ -116,6 +117,11 @@ class Layout:
         """Whether versions with one date computed other row hashes for this file; they had no time zones."""
         has_more = any(column.field != "document_date" or column.time is not None for column in self.date_columns)
         return has_more and self.time_zone is None
+
+    @cached_property
+    def later_texts(self) -> tuple[tuple[str, int], ...]:
+        """The texts that earlier versions kept as properties, in the order of LATER_TEXTS, and their columns."""
+        return tuple((field, self.fields.index(field)) for field in LATER_TEXTS if field in self.fields)
 
     def find_columns(self, field: str) -> list[int]:
         """Return the indexes of the columns that feed a field, in file order."""

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from core.codes import Rejection, VolumeCode, WarningCode
+from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.date_columns import NO_DATES, RowDates, read_dates
 from core.load_file.encoding import REPLACEMENT, describe_undecoded_bytes, has_surrogates
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
@@ -22,8 +23,6 @@ from core.load_file.layout import Layout
 from core.load_file.original_lines import has_line_column, is_line_cell
 from core.load_file.record_reader import SourceRecord
 
-KEYS = ("control_number", "bates_begin", "bates_end", "parent_control_number")
-TEXTS = ("title", "file_name", "native_path", "text_path")
 MULTI_VALUE_SEPARATOR = ";"
 MAX_NAMES = 1_000
 

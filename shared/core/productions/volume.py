@@ -15,6 +15,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from core.errors import InvalidInputError
+from core.exhibit_fields import TEXT_FIELDS
 from core.load_file.field_mapping import find_field
 from core.load_file.header_names import normalise_name
 
@@ -32,6 +33,8 @@ DATE_COLUMNS = {
     "date_created": "Date Created",
     "date_modified": "Date Modified",
 }
+# The columns of other texts, likewise.
+TEXT_COLUMNS = {text.name: text.heading for text in TEXT_FIELDS if text.heading}
 PAGE_COUNT = "Page Count"
 # The columns of hashes of the natives, which a volume has if one of its natives has the hash.
 HASH_COLUMNS = {"md5": "MD5 Hash", "sha1": "SHA-1 Hash", "sha256": "SHA-256 Hash"}
@@ -119,6 +122,18 @@ def choose_date_columns(dates: Container[str], names: Iterable[str]) -> dict[str
     """
     meant = {find_field(name) for name in names}
     return {date: column for date, column in DATE_COLUMNS.items() if date in dates and date not in meant}
+
+
+def find_text(name: str) -> str | None:
+    """Return the text of TEXT_COLUMNS that a column of this name means; None if it means none of them."""
+    field = find_field(name)
+    return field if field in TEXT_COLUMNS else None
+
+
+def choose_headings(texts: Container[str], names: Iterable[str]) -> list[str]:
+    """Return the columns of the `texts` that the documents have, but for those that a requested column means."""
+    meant = {find_field(name) for name in names}
+    return [column for text, column in TEXT_COLUMNS.items() if text in texts and text not in meant]
 
 
 def choose_columns(known: Container[str], columns: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:

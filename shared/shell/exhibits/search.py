@@ -1,4 +1,4 @@
-"""Select exhibits by values for which there is no index of the case: import, date, Bates range, files, title.
+"""Select exhibits by values for which there is no index of the case: import, date, Bates range, files, texts.
 
 Guaranteed: a request reads at most MAX_SEARCHED exhibits for them, or is refused. Each index on exhibits would make
 every import slower; so a larger case is searched only within the exhibits of a custodian or tag that has fewer. The
@@ -17,6 +17,7 @@ from sqlalchemy.orm import QueryableAttribute, Session
 from core.bates_numbers import MAX_DIGITS, parse_bates_number
 from core.contracts.queries import ExhibitQuery
 from core.errors import FilterTooBroadError
+from core.exhibit_fields import FILTERED_TEXTS, Filter, TextField
 from shell.tables.custodians_tags import Custodians, Tags
 from shell.tables.exhibits import Exhibits
 from shell.tables.links import CustodianExhibits, Taggings
@@ -100,9 +101,18 @@ def build_search_conditions(query: ExhibitQuery) -> Iterator[ColumnElement[bool]
     ):
         if expected is not None:
             yield _has_file(kind, column) if expected else ~_has_file(kind, column)
-    for word in (query.title or "").split():
-        known = is_storable(word, "exhibits", "title")
-        yield Exhibits.title.contains(word, autoescape=True) if known else false()
+    for field in FILTERED_TEXTS:
+        if (text := getattr(query, field.name)) is not None:
+            yield from _match_text(field, text)
+
+
+def _match_text(field: TextField, text: str) -> Iterator[ColumnElement[bool]]:
+    column: QueryableAttribute[str | None] = getattr(Exhibits, field.name)
+    for part in text.split() if field.filter is Filter.WORDS else [text]:
+        if not is_storable(part, "exhibits", field.name):
+            yield false()
+        else:
+            yield column.contains(part, autoescape=True) if field.filter is Filter.WORDS else column == part
 
 
 def _has_file(kind: str, column: QueryableAttribute[str | None]) -> ColumnElement[bool]:

@@ -20,12 +20,15 @@ from core.productions.volume import (
     HASH_COLUMNS,
     HEADER,
     PAGE_COUNT,
+    TEXT_COLUMNS,
     VALUE_SEPARATOR,
     FileKind,
     build_file_path,
     build_load_file_path,
     choose_columns,
     choose_date_columns,
+    choose_headings,
+    find_text,
     format_dat_line,
     format_link,
     format_opt_line,
@@ -45,7 +48,7 @@ class _VolumeSummary:
     """What must be known of all documents before the first line is written.
 
     With `marks`, line breaks within cells are written as U+00AE, the character that readers of the format expect: no
-    cell contains that character itself. `dates` are the fields of dates that a document has, `hashes` the kinds of
+    cell contains that character itself. `dates` and `texts` are the fields that a document has, `hashes` the kinds of
     hashes that a native has; `counts` says whether a document has counted pages.
     """
 
@@ -53,6 +56,7 @@ class _VolumeSummary:
     has_images: bool = False
     marks: bool = True
     dates: set[str] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
     hashes: set[str] = field(default_factory=set)
     counts: bool = False
 
@@ -93,9 +97,10 @@ def _summarize(production: Productions, start: Start) -> _VolumeSummary:
         summary.members.append(FamilyMember(exhibit.control_number, exhibit.parent_control_number, *numbers))
         summary.has_images = summary.has_images or document.has_images
         summary.dates |= {date for date in DATE_COLUMNS if getattr(exhibit, date) is not None}
+        summary.texts |= {text for text in TEXT_COLUMNS if getattr(exhibit, text) is not None}
         summary.hashes |= {kind for kind in HASH_COLUMNS if _format_hash(document, kind)}
         summary.counts = summary.counts or document.page_count is not None
-        summary.marks = summary.marks and not has_newline_mark(_list_texts(document, names))
+        summary.marks = summary.marks and not has_newline_mark(_list_texts(document, [*names, *TEXT_COLUMNS.values()]))
     return summary
 
 
@@ -104,6 +109,7 @@ def _choose_columns(production: Productions, summary: _VolumeSummary) -> _Column
     names: list[str] = json.loads(production.properties)
     counts = choose_columns({PAGE_COUNT} if summary.counts else (), {PAGE_COUNT: PAGE_COUNT}, names)
     hashes = choose_columns(summary.hashes, HASH_COLUMNS, names)
+    names = [*choose_headings(summary.texts, names), *names]
     return _Columns(choose_date_columns(summary.dates, names), bool(counts), hashes, names)
 
 
@@ -150,13 +156,22 @@ def _format_hash(document: DocumentToProduce, kind: str) -> str:
 
 
 def _list_texts(document: DocumentToProduce, names: Sequence[str]) -> list[str]:
-    """Return the exhibit's texts in the order of the columns: custodians, title, file name, date, named properties."""
+    """Return the exhibit's texts in the order of the columns: custodians, title, file name, date, named columns.
+
+    A name that means a text is that text; of a document that an earlier version imported, the property of this name.
+    """
     exhibit = document.exhibit
+    properties = zip(names, get_property_values(document.properties, names), strict=True)
     custodians = VALUE_SEPARATOR.join(document.custodians)
     return [
         *(custodians, exhibit.title or "", exhibit.file_name or "", _format_date(document, "document_date")),
-        *get_property_values(document.properties, names),
+        *(_read_text(document, name) or value for name, value in properties),
     ]
+
+
+def _read_text(document: DocumentToProduce, name: str) -> str | None:
+    text = find_text(name)
+    return getattr(document.exhibit, text) if text else None
 
 
 def _format_date(document: DocumentToProduce, date: str) -> str:

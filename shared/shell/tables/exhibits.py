@@ -3,15 +3,21 @@
 from datetime import datetime
 
 from sqlalchemy import BINARY, BigInteger, Index, Integer, String, Text, UniqueConstraint
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, MappedColumn, mapped_column
 
+from core.exhibit_fields import MAX_TEXT, TEXTS, get_text_field
 from shell.tables.base import Base, Timestamp
+
+
+def _build_text(name: str) -> MappedColumn[str | None]:
+    return mapped_column(String(MAX_TEXT), comment=get_text_field(name).description)
 
 
 class Exhibits(Base):
     """A document of a case, as in its load file; its control number is unique within the case.
 
-    `import_id`, `line_no` and `line_count` locate the record. `row_hash` is NULL once a client has changed the row.
+    Texts that no code knows by name are added below. `import_id`, `line_no` and `line_count` locate the record.
+    `row_hash` is NULL once a client has changed the row.
     """
 
     __tablename__ = "exhibits"
@@ -36,18 +42,14 @@ class Exhibits(Base):
     parent_control_number: Mapped[str | None] = mapped_column(
         String(255), comment="The control number of the document that this one is attached to; NULL if none"
     )
-    title: Mapped[str | None] = mapped_column(String(1024), comment="The title or subject")
-    file_name: Mapped[str | None] = mapped_column(String(1024), comment="The original file name")
+    title: Mapped[str | None] = _build_text("title")
+    file_name: Mapped[str | None] = _build_text("file_name")
     document_date: Mapped[datetime | None] = mapped_column(
         Timestamp,
         comment="The date and time as written, in UTC if the text has an offset; NULL if it is not a date",
     )
-    native_path: Mapped[str | None] = mapped_column(
-        String(1024), comment="The path of the native file, as in the load file"
-    )
-    text_path: Mapped[str | None] = mapped_column(
-        String(1024), comment="The path of the text file, as in the load file"
-    )
+    native_path: Mapped[str | None] = _build_text("native_path")
+    text_path: Mapped[str | None] = _build_text("text_path")
     document_properties: Mapped[str | None] = mapped_column(
         Text,
         comment="Other columns of the load file, and the text of dates, custodians and tags, as JSON by column name",
@@ -79,3 +81,8 @@ class Exhibits(Base):
     )
 
     __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own form
+
+
+for _name in TEXTS:
+    if not hasattr(Exhibits, _name):
+        setattr(Exhibits, _name, _build_text(_name))

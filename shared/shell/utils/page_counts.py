@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import IO, cast
 
 from core.errors import ExhibitIngestError
-from core.tiff import count_tiff_pages, is_tiff
+from core.image_load_file.tiff import count_tiff_pages, is_tiff
 
 BLOCK = 262_144
 # Of one read: a damaged PDF file would be read as a whole.

@@ -27,7 +27,7 @@ from tests.support.world import Context
 
 pytestmark = pytest.mark.slow
 
-HEAD = "0024"
+HEAD = max(path.name[:4] for path in (SCRIPTS / "versions").glob("0*.py"))
 ADD_COLUMN = "op.execute('ALTER TABLE cases ADD COLUMN note VARCHAR(10)')"
 Folder = Callable[[str], Path]
 

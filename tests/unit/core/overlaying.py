@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from core.exhibit_dates import DATE_FIELDS
+from core.exhibit_fields import KEYS, TEXTS
 from core.exhibit_history import describe_fields
 from core.imports.overlay import OVERLAID_COLUMNS, OverlaidDocument, RowOverlay
 from core.load_file.rows import Row, parse_row
@@ -15,8 +16,6 @@ from tests.unit.core.reading import read_file
 
 CLEAR = {"mode": "overlay", "blanks": "clear"}
 KEEP = {"mode": "overlay"}
-KEYS = ("bates_begin", "bates_end", "parent_control_number")
-TEXTS = ("title", "file_name", "native_path", "text_path")
 Cells = Mapping[str, str]
 
 
@@ -41,7 +40,7 @@ def parsed(row: Cells, options: dict[str, Any] | None = None) -> Parsed:
 
 
 def _document(row: Row) -> OverlaidDocument:
-    columns: dict[str, Any] = {field: row.values.get(field) for field in (*KEYS, *TEXTS)}
+    columns: dict[str, Any] = {field: row.values.get(field) for field in (*KEYS[1:], *TEXTS)}
     columns |= dict(zip(DATE_FIELDS, row.dates.values, strict=True))
     columns |= {"document_date_source": row.dates.source, "date_precision": row.dates.precisions}
     assert columns.keys() == set(OVERLAID_COLUMNS)

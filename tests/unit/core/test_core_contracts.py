@@ -17,7 +17,7 @@ from core.exhibit_dates import DATE_FIELDS
 from core.load_file.field_mapping import map_columns
 from core.load_file.header_names import SYNONYMS, TIME_FIELDS
 from core.productions.bates import Numbering
-from core.productions.volume import HEADER
+from core.productions.volume import HEADER, TEXT_COLUMNS
 
 M = TypeVar("M", bound=BaseModel)
 Model = type[BaseModel]
@@ -222,7 +222,7 @@ def test_a_production_is_of_all_that_is_selected_and_of_ten_thousand_ids_at_most
 
 def test_a_column_that_would_be_read_as_a_field_or_is_there_already_is_refused() -> None:
     """Beside a column that every production has, readers would take either."""
-    fields = [field for field in SYNONYMS if field not in (*DATE_FIELDS, *TIME_FIELDS.values())]
+    fields = [field for field in SYNONYMS if field not in (*DATE_FIELDS, *TIME_FIELDS.values(), *TEXT_COLUMNS)]
     names = [f"{synonym.upper()} #" for field in fields for synonym in SYNONYMS[field]]
     for name in (*names, *HEADER, "end attach", "DOCUMENT_DATE"):
         assert refused(NewProduction, properties=["From", name]) == ["properties.1"], name

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.exhibit_fields import KEYS, TEXT_FIELDS, TEXTS
 from core.imports.overlay import OverlaidDocument
-from tests.unit.core.overlaying import CLEAR, KEEP, KEYS, TEXTS, Cells, overlaid, parsed
+from tests.unit.core.overlaying import CLEAR, KEEP, Cells, overlaid, parsed
 
 DATES = ("", " ", "2001-01-31", "2001-02-31", "2001-01-31 10:00", "2002-02-28")
 IDS = ("", "  ", "A-1", " N-2", "N-3")
@@ -19,6 +20,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "Title": WORDS,
     "File Name": WORDS,
     "Native Path": WORDS,
+    **{text.heading: WORDS for text in TEXT_FIELDS if text.heading},
     "Author": WORDS,
     "Custodian": WORDS,
     "Tags": WORDS,
@@ -28,9 +30,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "Document Time": ("", " ", "11:00", "noon"),
     "Time Sent": ("", "12:00"),
 }
-FIELDS = dict(
-    zip(("Bates Begin", "Bates End", "Parent ID", "Title", "File Name", "Native Path"), (*KEYS, *TEXTS), strict=False)
-)
+LATER = {text.heading: text.name for text in TEXT_FIELDS if text.heading}
+_NAMES = ("Bates Begin", "Bates End", "Parent ID", "Title", "File Name", "Native Path")
+FIELDS = dict(zip(_NAMES, (*KEYS[1:], *TEXTS), strict=False)) | LATER
 ROWS = st.lists(st.sampled_from(sorted(COLUMNS)), unique=True).flatmap(
     lambda names: st.fixed_dictionaries(
         {"Control Number": st.just("A-1"), **{n: st.sampled_from(COLUMNS[n]) for n in names}}
@@ -52,6 +54,8 @@ def _expected(stored: OverlaidDocument, cells: Cells, new: OverlaidDocument, cle
         if name in dates:
             date = dates[name]
             fields[date], fields[f"{date}_precision"] = new.fields[date], new.fields[f"{date}_precision"]
+        if name in LATER:
+            properties.pop(name, None)
         if FIELDS.get(name) in TEXTS:
             continue
         properties.pop(name, None)
@@ -66,9 +70,11 @@ def _expected(stored: OverlaidDocument, cells: Cells, new: OverlaidDocument, cle
     return OverlaidDocument(fields, properties)
 
 
-@given(ROWS, ROWS, st.booleans())
-def test_a_row_does_what_a_dictionary_would_do(first: Cells, second: Cells, clears: bool) -> None:
-    before = parsed(first).document
+@given(ROWS, ROWS, st.booleans(), st.booleans())
+def test_a_row_does_what_a_dictionary_would_do(first: Cells, second: Cells, clears: bool, earlier: bool) -> None:
+    # Earlier versions kept later texts as properties.
+    properties = dict.fromkeys(first.keys() & LATER.keys(), "property") if earlier else {}
+    before = parsed(first, {"columns": properties}).document
     row = parsed(second, CLEAR if clears else KEEP)
     after = overlaid(before, row)
     assert after == _expected(before, second, row.document, clears)

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from core.image_load_file.tiff import count_tiff_pages
 from core.productions.families import order_families
 from core.productions.findings import Finding, FindingCode, format_findings, group_findings, parse_findings
 from core.productions.images import ImageLayout, PageImage, decide_layout, list_files_to_count
 from core.productions.parts import MAX_PART_OBJECTS, split_parts
-from core.tiff import count_tiff_pages
 from shell.utils.page_counts import UncountableError, count_pages
 from tests.support.paged import pdf, tiff
 

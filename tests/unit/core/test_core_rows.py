@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.dates import parse_date
 from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
 from core.load_file.record_reader import SourceRecord
-from core.load_file.rows import KEYS, MAX_NAMES, TEXTS, Row, parse_row
+from core.load_file.rows import MAX_NAMES, Row, parse_row
 from samples.generator import Generated
 from tests.unit.core.reading import clear_files, read_file
 

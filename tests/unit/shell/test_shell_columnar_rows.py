@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.exhibit_fields import KEYS, LATER_TEXTS, TEXTS
 from core.load_file.grammar import Grammar
 from core.load_file.layout import Layout
 from core.load_file.record_reader import SourceRecord
@@ -17,13 +18,13 @@ from samples.generator import generate
 from samples.spec import Spec
 from samples.strategies import specs
 from shell.db.column_limits import ColumnLimit
+from shell.imports.chunks import coercion
 from shell.imports.chunks.coercion import RowCoercer, StorableRow
 from shell.imports.chunks.columnar_rows import columnar_rows
 from shell.settings import properties_format
 from tests.unit.core.reading import read_file
 
-KEYS = ("control_number", "bates_begin", "bates_end", "parent_control_number")
-TEXTS = ("title", "file_name", "native_path", "text_path")
+PROPERTIES = coercion.COLUMNS.index("document_properties")
 NAMES = ("Id", "Bates", "Custodian", "Other Custodian", "Tags", "Title", "Date", "Begin Attach", "Note", "Path ü")
 FIELDS = (
     *("control_number", "bates_begin", "custodians", "custodians"),
@@ -34,6 +35,7 @@ WITH_PARENTS = (*FIELDS[:8], "parent_control_number", None)
 NUMBERED = (*FIELDS[:9], "original_line")
 EVENTS = ("control_number", "date_sent", "time_sent", *FIELDS[3:6], "date_received", *FIELDS[7:])
 WITH_OWN = ("control_number", "document_time", "date_modified", *FIELDS[3:])
+WITH_LATER = [(*fields[:4], *LATER_TEXTS, *fields[4 + len(LATER_TEXTS) :]) for fields in (FIELDS, EVENTS, WITH_OWN)]
 
 
 def coercer(layout: Layout, charset: str = "utf8mb3", characters: int = 12, room: int = 2_000) -> RowCoercer:
@@ -92,13 +94,16 @@ CELLS = st.one_of(SPECIAL, TEXT, st.sampled_from(["Id 1", "Id 2", "Smith", "1/2/
 ROWS = st.lists(st.lists(CELLS, min_size=len(NAMES) - 1, max_size=len(NAMES) + 1) | st.none(), max_size=6)
 
 
+MAPPINGS = [FIELDS, BY_BATES, WITH_PARENTS, (None, *WITH_PARENTS[1:]), NUMBERED, EVENTS, WITH_OWN, *WITH_LATER]
 COLUMNS = frozenset((*KEYS, *TEXTS, "document_properties", "custodians", "tags"))
 
 
 @pytest.mark.parametrize("newline", ["®", None, "n"])
 @given(
     rows=ROWS,
-    fields=st.sampled_from([FIELDS, BY_BATES, WITH_PARENTS, (None, *WITH_PARENTS[1:]), NUMBERED, EVENTS, WITH_OWN]),
+    fields=st.sampled_from(
+        [FIELDS, BY_BATES, WITH_PARENTS, (None, *WITH_PARENTS[1:]), NUMBERED, EVENTS, WITH_OWN, *WITH_LATER]
+    ),
     lines=st.sampled_from([1, 2]),
     wide=st.sampled_from([COLUMNS, frozenset[str]()]) | st.frozensets(st.sampled_from(sorted(COLUMNS))),
 )
@@ -122,7 +127,7 @@ DATED_ROWS = st.lists(st.tuples(*[MOMENTS] * 4), min_size=1, max_size=8)
 
 @given(
     moments=DATED_ROWS,
-    fields=st.sampled_from([EVENTS, WITH_OWN]),
+    fields=st.sampled_from([EVENTS, WITH_OWN, *WITH_LATER]),
     zone=st.sampled_from([None, "America/New_York"]),
     hashed=st.sampled_from([None, 1, 2, 6]),
     orders=st.sampled_from([{}, {"date_received": "DMY"}]),
@@ -214,7 +219,7 @@ def test_plain_properties_fit_whatever_becomes_of_a_byte(cell: str, encoding: st
         text = cell * times + "\x7f"
         record = SourceRecord(1, 1, 0, times * size + 10, ["Id 1", *[""] * 7, text, ""])
         rows = list(columnar_rows([record], fit)[0].build_rows(with_values=True))
-        assert not rows or len(rows[0].values[10].encode()) <= room, times
+        assert not rows or len(rows[0].values[PROPERTIES].encode()) <= room, times
         plain = plain or bool(rows)
     assert plain, "short ones are"
 

@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
+from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.rows import parse_row
 from shell.db.column_limits import ColumnLimit
 from shell.imports.chunks.coercion import RowCoercer, StorableRow
 from shell.imports.chunks.columnar_rows import columnar_rows
 from tests.unit.core.reading import read_file
 
-TEXTS = ("control_number", "bates_begin", "bates_end", "parent_control_number", "title", "file_name", "native_path")
 WIDE = ColumnLimit(255, None, "utf8mb4", "utf8mb4_bin")
-LIMITS = {**dict.fromkeys((*TEXTS, "text_path"), WIDE), "document_properties": ColumnLimit(None, 65_535, "utf8mb4", "")}
+LIMITS = {**dict.fromkeys((*KEYS, *TEXTS), WIDE), "document_properties": ColumnLimit(None, 65_535, "utf8mb4", "")}
+WITH_LATER_TEXT = "DOCID,Title,Conf Designation,Date Sent,Note\n1,a,Confidential,1/2/2003,x\n2,,AEO ,,\n3,b,,,y\n"
 # The first eight bytes of the row hashes, computed by the version before the dates of events.
 FROZEN: list[tuple[str, dict[str, Any], list[str]]] = [
     (
@@ -41,6 +42,9 @@ FROZEN: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     ("DOCID,Doc Date,Doc Time\n1,1/2/2003,3:04 PM\n", {}, ["04462e9fa9ece7da"]),
     ("DOCID,Sent,Note\n1,1/2/2003,x\n", {}, ["7d561cc1a223246d"]),
+    (WITH_LATER_TEXT, {}, ["31a53a3594f0989a", "d0946af446e2850c", "46aed62c5d609571"]),
+    ("þDOCIDþ\x14þConfidentialityþ\nþ1þ\x14þa®bþ\n", {}, ["01015650014b2be9"]),
+    ("DOCID,Level,Date\n1,Confidential,1/2/2003\n", {"columns": {"Level": "confidentiality"}}, ["8e3831256ae3251b"]),
 ]
 
 
@@ -49,16 +53,20 @@ def coerce(text: str, options: dict[str, Any]) -> list[StorableRow]:
     coercer = RowCoercer(reading.layout, 7, 8, LIMITS, {"custodians": {"name": WIDE}, "tags": {"name": WIDE}})
     rows = [coercer.coerce(parse_row(record, reading.layout)) for record in reading.records]
     regular, _ = columnar_rows(reading.records, coercer)
-    hashes = {row.source.line_no: (row.row_hash, row.earlier_hash) for row in regular.build_rows(with_values=True)}
-    assert hashes.items() <= {row.source.line_no: (row.row_hash, row.earlier_hash) for row in rows}.items()
+    hashes = {row.source.line_no: (row.row_hash, row.earlier_hashes) for row in regular.build_rows(with_values=True)}
+    assert hashes.items() <= {row.source.line_no: (row.row_hash, row.earlier_hashes) for row in rows}.items()
     return rows
+
+
+def _earliest(row: StorableRow) -> bytes:
+    return (row.row_hash, *row.earlier_hashes)[-1]
 
 
 @pytest.mark.parametrize(("text", "options", "frozen"), FROZEN)
 def test_a_row_of_an_earlier_version_is_unchanged(text: str, options: dict[str, Any], frozen: list[str]) -> None:
     rows = coerce(text, options)
-    assert [(row.earlier_hash or row.row_hash).hex()[:16] for row in rows] == frozen
-    assert all(row.is_equal(row.earlier_hash or row.row_hash) for row in rows)
+    assert [_earliest(row).hex()[:16] for row in rows] == frozen
+    assert all(row.is_equal(_earliest(row)) for row in rows)
 
 
 @pytest.mark.parametrize(
@@ -79,9 +87,17 @@ def test_a_row_whose_dates_are_read_otherwise_differs(
     assert not second.is_equal(first.row_hash)
 
 
+def test_a_row_has_a_hash_of_each_version_that_stored_it_otherwise() -> None:
+    rows = coerce(WITH_LATER_TEXT, {})
+    between = ["5fd471adbe5cf21c", "938e709d44a9a93c", "8c4dd6591819a4e1"]
+    # Those of the version with the dates of events.
+    assert [row.earlier_hashes[0].hex()[:16] for row in rows] == between
+    assert [row.row_hash == row.earlier_hashes[0] for row in rows] == [False, False, True]
+
+
 def test_a_row_that_an_earlier_version_stored_has_no_zone() -> None:
     text = "DOCID,Date Sent\n1,2001-05-06 14:30\n"
     (plain,), (zoned,) = coerce(text, {}), coerce(text, {"time_zone": "America/New_York"})
-    assert plain.is_equal(plain.earlier_hash)
-    assert not zoned.is_equal(plain.earlier_hash)
+    assert plain.is_equal(_earliest(plain))
+    assert not zoned.is_equal(_earliest(plain))
     assert not plain.is_equal(None)

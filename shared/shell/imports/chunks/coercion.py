@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.codes import Rejection
 from core.exhibit_dates import EVENT_DATES
+from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.date_columns import RowDates
 from core.load_file.field_mapping import get_id_field
 from core.load_file.layout import Layout
 from core.load_file.record_reader import SourceRecord
-from core.load_file.rows import KEYS, TEXTS, Name, Row, RowError, ValueChange
+from core.load_file.rows import Name, Row, RowError, ValueChange
 from shell.db.column_limits import Limits, column_limits
 from shell.utils.data_sanitizer import coerce_text
 from shell.utils.document_properties import coerce_properties
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
 
 # The columns of `exhibits` that an import sets. Versions start at the column's default, 1.
 COLUMNS = (
-    *("case_id", "control_number", "bates_begin", "bates_end", "parent_control_number"),
-    *("title", "file_name", "native_path", "text_path", "document_date", "document_properties"),
+    *("case_id", *KEYS, *TEXTS, "document_date", "document_properties"),
     *(*EVENT_DATES, "document_date_source", "date_precision"),
     *("row_hash", "import_id", "line_no", "line_count"),
 )
@@ -61,8 +61,8 @@ def _hash(content: list[Any]) -> bytes:
 class StorableRow(NamedTuple):
     """A row in the form in which the database stores it.
 
-    `row_hash` covers the file's values, before truncation, and not the order of the columns. `earlier_hash` is what
-    versions that knew the document date alone computed of the same cells; empty if that is the same or they could not.
+    `row_hash` covers the file's values, before truncation, and not the order of the columns. `earlier_hashes` are what
+    versions computed of the same cells that had fewer texts, or the document date alone; none if that is the same.
     `values` are in the order of COLUMNS. They are empty for a rejected row, and where the case already holds all the
     rows that were converted together with the same values.
     """
@@ -75,11 +75,11 @@ class StorableRow(NamedTuple):
     changes: Sequence[ValueChange] = ()
     row_hash: bytes = b""
     values: tuple[Any, ...] = ()
-    earlier_hash: bytes = b""
+    earlier_hashes: tuple[bytes, ...] = ()
 
     def is_equal(self, stored: bytes | None) -> bool:
         """Return whether a stored row hash says that the exhibit has this row's values."""
-        return bool(stored) and stored in (self.row_hash, self.earlier_hash)
+        return bool(stored) and stored in (self.row_hash, *self.earlier_hashes)
 
     def get_names(self, kind: NameKind) -> Sequence[Name]:
         """Return the row's custodians or tags."""
@@ -117,15 +117,24 @@ class RowCoercer:
         names = (row.custodians, row.tags)
         return StorableRow(row.source, row.control_number, *names, (), row.changes, digest, values, earlier)
 
-    def _compute_hashes(self, row: Row, date: str | None, dates: Sequence[str | None]) -> tuple[bytes, bytes]:
-        """Return the row hash and the earlier one; other dates than the document date are hashed if there are any."""
-        before = [row.control_number, sorted(row.values.items())]
-        after = [sorted(row.properties.items())]
-        has_more = has_event_dates(self.layout)
-        digest = _hash([*before, date, *after, *([dates] if has_more else [])])
-        if not self.layout.was_hashed_otherwise:
-            return digest, b""
-        return digest, _hash([*before, row.dates.hashed, *after])
+    def _compute_hashes(
+        self, row: Row, date: str | None, dates: Sequence[str | None]
+    ) -> tuple[bytes, tuple[bytes, ...]]:
+        """Return the row hash and the earlier ones; other dates than the document date are hashed if there are any."""
+        later, more = self.layout.later_texts, [dates] if has_event_dates(self.layout) else []
+        digest = self._hash_row(row, (), date, more)
+        earlier = [self._hash_row(row, later[first:], date, more) for first in reversed(range(len(later)))]
+        if self.layout.was_hashed_otherwise:
+            earlier.append(self._hash_row(row, later, row.dates.hashed, []))
+        return digest, tuple(earlier)
+
+    def _hash_row(self, row: Row, later: Sequence[tuple[str, int]], date: object, more: list[Any]) -> bytes:
+        """Return the hash by a version that kept `later` as properties."""
+        values, properties = dict(row.values), dict(row.properties)
+        for field_name, index in later:
+            if field_name in values:
+                properties[self.layout.names[index]] = values.pop(field_name)
+        return _hash([row.control_number, sorted(values.items()), date, sorted(properties.items()), *more])
 
     def _check_keys(self, row: Row) -> None:
         values = {"control_number": row.control_number, **row.values}

@@ -14,11 +14,12 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from operator import itemgetter
 from typing import Any
 
+from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.record_reader import SourceRecord
-from core.load_file.rows import KEYS, TEXTS, Name, separate_values, split_names
+from core.load_file.rows import Name, separate_values, split_names
 from core.row_texts import Part, join_rows
 from shell.imports.chunks.coercion import RowCoercer, StorableRow
 from shell.imports.chunks.regular_records import Column, RegularRecords
@@ -103,17 +104,29 @@ class ColumnarRows:
         names = {cells: _split_row_names(titles, cells, mark) for cells in set(rows)}
         return [names[cells] for cells in rows]
 
-    def _compute_hashes(self) -> tuple[list[bytes], Iterable[bytes]]:
+    def _compute_hashes(self) -> tuple[list[bytes], Iterable[tuple[bytes, ...]]]:
         """Return the SHA-256 digests that `RowCoercer.coerce` computes, from JSON that is encoded by column."""
-        others = {field: column for field, column in (self._keys | self._texts).items() if field != "control_number"}
+        later, dates = self._layout.later_texts, self._dates
+        *versions, (before, after) = [self._encode_content(later[first:]) for first in range(len(later) + 1)]
+        hashes = self._hash_rows([*before, dates.document_json, *after, *dates.others_json, "]"])
+        earlier = [
+            self._hash_rows([*start, dates.document_json, *end, *dates.others_json, "]"])
+            for start, end in reversed(versions)
+        ]
+        if self._layout.was_hashed_otherwise:
+            before, after = versions[0] if versions else (before, after)
+            earlier.append(self._hash_rows([*before, dates.hashed_json, *after, "]"]))
+        return hashes, list(zip(*earlier, strict=True)) if earlier else repeat(())
+
+    def _encode_content(self, later: Sequence[tuple[str, int]]) -> tuple[list[Part], list[Part]]:
+        """Return what is hashed before and after the dates by a version that kept `later` as properties."""
+        fields = {"control_number", *(field for field, _ in later)}
+        others = {field: column for field, column in (self._keys | self._texts).items() if field not in fields}
+        properties = [*self._properties, *((self._layout.names[index], self._texts[field]) for field, index in later)]
         before: list[Part] = _encode_cells("[", self.numbers, ", [", encode_basestring_ascii)
         before += [self._join_pairs(sorted(others.items())), "], "]
-        after: list[Part] = [", [", self._join_pairs(sorted(self._properties, key=itemgetter(0))), "]"]
-        dates = self._dates
-        hashes = self._hash_rows([*before, dates.document_json, *after, *dates.others_json, "]"])
-        if not self._layout.was_hashed_otherwise:
-            return hashes, repeat(b"")
-        return hashes, self._hash_rows([*before, dates.hashed_json, *after, "]"])
+        after: list[Part] = [", [", self._join_pairs(sorted(properties, key=itemgetter(0))), "]"]
+        return before, after
 
     def _hash_rows(self, parts: Sequence[Part]) -> list[bytes]:
         return [hashlib.sha256(text.encode()).digest() for text in join_rows(parts, len(self._records))]

@@ -14,9 +14,10 @@ from sqlalchemy.orm import Session
 
 from core.errors import UnavailableError
 from core.exhibit_dates import EVENT_DATES
+from core.exhibit_fields import KEYS, TEXTS
 from core.imports.conflicts import Differences, Origin, describe_conflict
 from core.load_file.layout import Layout
-from core.load_file.rows import KEYS, TEXTS, RowError
+from core.load_file.rows import RowError
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.tables.imports import Imports
 from shell.utils.document_properties import parse_properties
@@ -75,7 +76,12 @@ def _find_differences(layout: Layout, ours: Mapping[str, Any], theirs: Mapping[A
     # Exhibits that an earlier version stored do not have the other dates; their texts are compared as properties.
     fields = _FIELDS if theirs["date_precision"] is None else (*_FIELDS, *EVENT_DATES)
     pairs = {_name_column(layout, field): (_text(ours[field]), _text(theirs[field])) for field in fields}
-    here, there = _parse(ours["document_properties"]), _parse(theirs["document_properties"])
+    here, there = _parse(ours["document_properties"]), dict(_parse(theirs["document_properties"]))
+    for field, index in layout.later_texts:
+        # So is a text of which they made a property.
+        name = layout.names[index]
+        if theirs[field] is None and name in there:
+            pairs[name] = (pairs[name][0], there.pop(name))
     differing = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     for name in sorted(here.keys() | there.keys()):
         if here.get(name) != there.get(name):

@@ -201,8 +201,10 @@ def _find_held(
     return find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
 
 
-def _is_new_or_differs(held: Mapping[str, StoredExhibit], number: str, *hashes: bytes) -> bool:
-    return number not in held or held[number].row_hash not in hashes
+def _is_new_or_differs(
+    held: Mapping[str, StoredExhibit], number: str, row_hash: bytes, earlier_hashes: tuple[bytes, ...]
+) -> bool:
+    return number not in held or held[number].row_hash not in (row_hash, *earlier_hashes)
 
 
 def _reject_too_large(chunk: ImportChunks, original_line: int | None) -> Row:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 
 from core.exhibit_dates import DATE_FIELDS
+from core.exhibit_fields import KEYS, TEXTS
 from core.imports.preview import Convert, ConvertedRow
 from core.load_file.header_names import TIME_FIELDS
 from core.load_file.layout import Layout
-from core.load_file.rows import KEYS, TEXTS, Name, Row
+from core.load_file.rows import Name, Row
 from shell.db.column_limits import Limits
 from shell.imports.chunks.coercion import COLUMNS, NAME_TABLES, RowCoercer
 from shell.utils.document_properties import parse_properties

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.encoding import REPLACEMENT
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
 from core.load_file.given_columns import MULTI_COLUMN_FIELDS
@@ -16,7 +17,7 @@ from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.layout import Layout
 from core.load_file.original_lines import is_line_cell
 from core.load_file.record_reader import SourceRecord
-from core.load_file.rows import KEYS, MAX_NAMES, MULTI_VALUE_SEPARATOR, TEXTS, separate_values
+from core.load_file.rows import MAX_NAMES, MULTI_VALUE_SEPARATOR, separate_values
 from shell.imports.chunks.coercion import RowCoercer, has_line_break
 from shell.imports.chunks.date_values import DateValues, Known
 from shell.utils.document_properties import NIL, TEXT_COLUMN_BYTES
