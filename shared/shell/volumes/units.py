@@ -2,8 +2,9 @@
 
 Guaranteed: an entry becomes one version of one object, however many workers expand it and whenever they die: S3
 refuses the second write of a key, and the object that is there is taken if it has the entry's bytes. A unit counts
-once. The last one makes the volume ready. Entries are read by their own sizes and checked against the directory; one
-that is not what it says fails the volume, and its name is in the message.
+once. The last one makes the volume ready in its own transaction; every delivery then requests the imports, after the
+commit, because their receiver does not wait for the lock on the volume. Entries are read by their own sizes and checked
+against the directory; one that is not what it says fails the volume, and its name is in the message.
 Not guaranteed: that an entry of more than about 50 GB can be expanded, because it begins anew in each invocation.
 
 Memory: one block of the zip, and for small entries those that are being written.

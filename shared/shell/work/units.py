@@ -2,9 +2,11 @@
 
 Guaranteed: only the worker that holds the lock on a unit's row completes it, and it counts once, however often its
 message is delivered. That row is locked first, and the parent's last, because all units contend for it. Exactly one
-transaction finds that no unit is left. It requests the completion *before* it commits, while it holds the lock on the
-parent's row, which the receiver requests first: the request is neither lost, whoever is killed, nor too early. If the
-queue rejects it, the unit is rolled back and delivered again.
+transaction finds that no unit is left. Its caller ends the parent, or requests the completion *before* it commits,
+while it holds the lock on the parent's row, which the receiver requests first: the request is neither lost, whoever is
+killed, nor too early. If the queue rejects it, the unit is rolled back and delivered again.
+What a failure does differs, and is not here: a chunk's rows are rejected, a part fails its undo at the end, a unit its
+volume at once.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ class WorkRetriedError(UnavailableError):
     """The work was retried after the unit was read, and the case may have changed; the unit is read again."""
 
 
-# What says that a unit is not needed, now or any more.
+# These say that the work of a unit is not needed, or must begin anew.
 STOPPED = (UnitEndedError, ImportNotRunningError, WorkRetriedError)
 
 
@@ -105,7 +107,7 @@ class UnitKind:
     ) -> bool:
         """Store the values of a unit that ends, its status first, and count it down; return whether it was the last.
 
-        Call it last in a transaction; after the last unit only the completion's request follows. Raises
+        Call it last in a transaction; after the last unit only its end or the request of it follows. Raises
         ImportNotRunningError unless `status` is the parent's, and WorkRetriedError if that was retried since the
         generation, if one is given. The caller must then roll back.
         """
