@@ -21,7 +21,7 @@ FOLDERS = ("functions", "shared", "exhibit_ingest", "local", "samples", "tools",
 _RULES = """
 BASE: shell.settings shell.observability shell.deadline core
 UTILS: shell.utils shell.db shell.aws BASE
-DOMAIN: shell.exhibits shell.outbox shell.tables core.contracts UTILS
+DOMAIN: shell.exhibits shell.outbox shell.tables shell.work core.contracts UTILS
 core:
 core.load_file: core
 core.image_load_file: core core.load_file
@@ -41,7 +41,8 @@ shell.aws: shell.prefetch BASE
 shell.db: shell.aws BASE
 shell.utils: shell.db shell.aws core.image_load_file.tiff BASE
 shell.sns: shell.aws BASE
-shell.outbox: shell.sns UTILS
+shell.work: UTILS
+shell.outbox: shell.sns shell.work UTILS
 shell.custodian_ops: shell.tables UTILS
 shell.taggings_ops: shell.tables UTILS
 shell.exhibits: shell.custodian_ops shell.taggings_ops shell.tables core.contracts core.imports.overlay UTILS

@@ -65,7 +65,7 @@ _TRANSACTIONS = {
     "overlaid": _OVERLAY,
     "undone": re.compile(r"UPDATE import_undo_parts SET status = "),
     "listed": re.compile(r"UPDATE volumes SET list_position\b"),
-    "expanded": re.compile(r"UPDATE volume_units SET status = 'done'"),
+    "expanded": re.compile(r"UPDATE volume_units SET status = %"),
     "ready": re.compile(r"UPDATE volumes SET status = 'ready'"),
     "linked": _LINK,
     "paged": _PAGE,

@@ -35,7 +35,7 @@ def _imports() -> Any:
 
 def _check_phase() -> None:
     """A chunk that was read to be checked counts down on the import that runs by then."""
-    reword("shell.imports.state.progress:_COUNT_DOWN", "status = :status", "status IN ('checking', 'running')")
+    reword("shell.imports.state.progress:CHUNKS.count_down", "status = :status", "status IN ('checking', 'running')")
 
 
 def _check_attempts() -> None:
@@ -69,7 +69,7 @@ OF_CHECKS = {
         "a run neither locks its import nor requires that it is checked", "imports.checks.commands", _run_once
     ),
     "check-phase": Switch(
-        "a worker that has read a chunk to check it may complete it for the run", "imports.completion", _check_phase
+        "a worker that has read a chunk to check it may complete it for the run", "work.units", _check_phase
     ),
     "check-attempts": Switch(
         "the findings of every attempt to end a check count",

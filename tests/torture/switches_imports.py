@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import secrets
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 from sqlalchemy import text
 
-from tests.torture.switching import OR_NO_END, Switch, instead, reword, swap, there
+from tests.torture.switching import OR_NO_END, Switch, instead, reword, swap, take_any, there
 
-_IF_ACTIVE = " AND status = :status"
+_PROGRESS, _IF_ACTIVE = "shell.imports.state.progress", " AND status = :status"
 
 
 def _chunk_row() -> None:
     swap("shell.imports.chunks.importer:_load", lambda load: lambda *place: _with_chunk(load(*place)))
-    instead("shell.imports.chunks.writer:lock_chunk", lambda *_: "pending")
-    instead("shell.imports.chunks.writer:_WAIT_FOR_CHUNK", text("SELECT 'pending'"))
+    take_any(f"{_PROGRESS}:CHUNKS")
 
 
 def _with_chunk(found: Any) -> Any:
@@ -47,39 +47,40 @@ def _chunk_countdown() -> None:
 
         return locked
 
-    swap("shell.imports.chunks.writer:lock_chunk", reading_first)
-    swap("shell.imports.chunks.failed_chunks:_lock_chunk", reading_first)
-    reword("shell.imports.state.progress:_COUNT_DOWN", "= chunks_left - 1", "= @left - 1")
+    swap(f"{_PROGRESS}:CHUNKS.lock", reading_first)
+    reword(f"{_PROGRESS}:CHUNKS.count_down", "= chunks_left - 1", "= @left - 1")
 
 
 def _completion_request() -> None:
     """The message goes once the chunk has committed, as an event's wake does."""
     late: list[Any] = []
-    send = there("shell.imports.state.progress:send_messages")
-    instead("shell.imports.state.progress:send_messages", lambda *given: late.append(given))
+    send = there(f"{_PROGRESS}:send_messages")
+    instead(f"{_PROGRESS}:send_messages", lambda *given, **named: late.append(partial(send, *given, **named)))
 
     def sending(write: Any) -> Any:
         def written(*given: Any) -> Any:
             late.clear()
             result = write(*given)
             for each in late:
-                send(*each)
+                each()
             return result
 
         return written
 
-    swap("shell.imports.chunks.importer:write_chunk", sending)
+    for module in ("importer:write_chunk", "importer:check_chunk"):
+        swap(f"shell.imports.chunks.{module}", sending)
+    swap("shell.imports.images.writer:write_images", sending)
     swap("shell.imports.chunks.failed_chunks:_fail_chunk", sending)
 
 
 def _completion_check() -> None:
-    for module in ("spellings", "finish"):
+    for module in ("completing.completion", "state.completion_lock"):
         instead(f"shell.imports.{module}:check_completing", lambda *_: None)
 
 
 def _cancel_check() -> None:
     swap("shell.imports.chunks.importer:_load", lambda load: lambda *place: _with_import(load(*place)))
-    reword("shell.imports.state.progress:_COUNT_DOWN", _IF_ACTIVE, "")
+    reword(f"{_PROGRESS}:CHUNKS.count_down", _IF_ACTIVE, "")
 
 
 def _with_import(found: Any) -> Any:
@@ -95,8 +96,8 @@ def _upload_key() -> None:
 def _register_once() -> None:
     insert_missing = there("shell.db.bulk_insert:insert_missing")
     fence = " AND status = 'splitting' AND generation = :generation AND split_checkpoint <=> :checkpoint"
-    for place in ("chunk_registration:_REGISTER", "split_store:_ADVANCE"):
-        reword(f"shell.imports.{place}", fence, "")
+    for place in ("registration:_REGISTER", "checkpoint_store:_ADVANCE"):
+        reword(f"shell.imports.splitting.{place}", fence, "")
     instead("shell.imports.splitting.registration:insert_new", lambda *given: insert_missing(*given, key=2))
     instead("shell.imports.start:split_lock", lambda *_: nullcontext())
 
@@ -131,7 +132,7 @@ def _quietly(work: Any, message: Any) -> None:
 OF_IMPORTS = {
     "chunk-row": Switch(
         "a chunk's row is neither locked nor read, before it is written or after a lost COMMIT",
-        "imports.chunks.importer, imports.chunks.writer",
+        "work.units, imports.chunks.importer",
         _chunk_row,
     ),
     "chunk-transaction": Switch(
@@ -139,30 +140,30 @@ OF_IMPORTS = {
     ),
     "chunk-countdown": Switch(
         "chunks_left is read first and written later",
-        "imports.completion",
+        "work.units, imports.state.progress",
         _chunk_countdown,
         shows_as=OR_NO_END,
     ),
     "completion-request": Switch(
         "the completion of an import is requested once its last chunk has committed",
-        "imports.completion",
+        "work.units, imports.state.progress",
         _completion_request,
         shows_as=OR_NO_END,
     ),
     "completion-check": Switch(
         "a completion does not check whether its import was cancelled, retried or completed meanwhile",
-        "imports.spellings, imports.finish",
+        "imports.state.completion_lock, imports.completing.completion",
         _completion_check,
     ),
     "cancel-check": Switch(
-        "chunks continue after their import was cancelled", "imports.completion, imports.chunks.importer", _cancel_check
+        "chunks continue after their import was cancelled", "work.units, imports.chunks.importer", _cancel_check
     ),
     "upload-key": Switch(
         "each event of an upload counts as a new upload", "core.imports.uploads, imports.upload_matching", _upload_key
     ),
     "register-once": Switch(
         "every worker that splits a file registers its chunks, even after another worker",
-        "imports.chunk_registration, imports.split_store",
+        "imports.splitting.registration, imports.splitting.checkpoint_store",
         _register_once,
         why="the semaphore, which saves work, and the refusal of an existing chunk row",
     ),

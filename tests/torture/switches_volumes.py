@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import text
 
 from tests.torture.switches_overlays import at_current_version, read_exhibits
-from tests.torture.switching import OR_NO_END, Switch, instead, swap, there
+from tests.torture.switching import OR_NO_END, Switch, instead, swap, take_any, there
 
 _UNITS, _IMPORT_ROWS, _IMAGES = "shell.volumes.units", "shell.volumes.import_rows", "shell.imports.images"
 
@@ -24,8 +24,8 @@ def _entry_once() -> None:
 
 def _unit_lock() -> None:
     """For every worker with a message of a part, the part is pending."""
-    for name in ("_UNIT", "_LOCK_UNIT"):
-        instead(f"{_UNITS}:{name}", text("SELECT 'pending'"))
+    take_any("shell.volumes.messages:UNITS")
+    instead(f"{_UNITS}:_UNIT", text("SELECT 'pending'"))
 
 
 def _pages_lock() -> None:
@@ -45,7 +45,7 @@ OF_VOLUMES = {
     ),
     "unit-lock": Switch(
         "the row of a part of a zip is neither locked nor read before the part is counted",
-        "volumes.units",
+        "work.units, volumes.units",
         _unit_lock,
         shows_as=OR_NO_END,
     ),

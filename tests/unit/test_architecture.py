@@ -215,6 +215,7 @@ def test_every_package_says_what_it_promises(sources: list[Source]) -> None:
         (packages_import_what_they_may, "shared/shell/imports/start.py", "from local.services import aws"),
         (packages_import_what_they_may, "shared/shell/imports/start.py", "from shell.custody import queries"),
         (packages_import_what_they_may, "shared/shell/imports/state/access.py", "from shell.imports import start"),
+        (packages_import_what_they_may, "shared/shell/work/units.py", "from shell.tables.chunks import ImportChunks"),
         (packages_import_what_they_may, "shared/shell/maintenance/purge.py", "from shell.imports import start"),
         (packages_import_what_they_may, "functions/start_import.py", "from shell.db import session"),
         (packages_import_what_they_may, "local/template/reader.py", "from local.services import aws"),

@@ -7,22 +7,29 @@ generation than the volume's has no effect. Sending again is harmless.
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 
 from sqlalchemy import text
 
+from core.errors import ImportBusyError
 from core.statuses import ImportStatus, UnitStatus, VolumeStatus
 from shell.aws.sqs import send_messages
 from shell.db.session import session
 from shell.settings import settings
 from shell.tables.volumes import Volumes
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
-from shell.volumes.records import load_volume
+from shell.volumes.records import RETRY_AFTER_S, load_volume
+from shell.work.units import UnitKind
 
-UNITS_PER_PAGE = 10_000
-
-_UNITS = text(
-    "SELECT unit_no FROM volume_units WHERE volume_id = :volume_id AND unit_no > :after AND status <> :done "
-    "ORDER BY unit_no LIMIT :most"
+# The work of a unit is done before its row is locked: that takes a moment. A failed one is done by a retry.
+UNITS = UnitKind(
+    "volume_units",
+    ("volume_id", "unit_no"),
+    "volumes",
+    ("id",),
+    "units_left",
+    opened=(UnitStatus.PENDING, UnitStatus.FAILED),
+    busy=partial(ImportBusyError, retry_after_s=RETRY_AFTER_S),
 )
 _IMPORTS = text("SELECT id, generation FROM imports WHERE volume_id = :volume_id AND status = :status ORDER BY id")
 
@@ -60,20 +67,10 @@ def send_pending_work(volume_id: int) -> None:
 
 
 def _send_units(volume: Volumes, task: Task) -> None:
-    after: int | None = 0
-    while after is not None:
-        units = _list_units(volume.id, after)
-        common = {"volume_id": volume.id, "task": task.value, "generation": volume.generation}
-        bodies = [{**common, "unit_no": unit_no} for unit_no in units]
+    common = {"volume_id": volume.id, "task": task.value, "generation": volume.generation}
+    for page in UNITS.list_pages(volume.id):
+        bodies = [{**common, "unit_no": unit_no} for unit_no in page]
         send_messages(settings().volume_work_queue_url, bodies, tenant_id=volume.tenant_id)
-        after = units[-1] if len(units) == UNITS_PER_PAGE else None
-
-
-@retry_on_db_conflict(resolve=rerun_if_unknown)
-def _list_units(volume_id: int, after: int) -> list[int]:
-    values = {"volume_id": volume_id, "after": after, "most": UNITS_PER_PAGE, "done": UnitStatus.DONE.value}
-    with session() as reading:
-        return list(reading.scalars(_UNITS, values))
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -2,8 +2,9 @@
 
 Guaranteed: an entry becomes one version of one object, however many workers expand it and whenever they die: S3
 refuses the second write of a key, and the object that is there is taken if it has the entry's bytes. A unit counts
-once. The last one makes the volume ready. Entries are read by their own sizes and checked against the directory; one
-that is not what it says fails the volume, and its name is in the message.
+once. The last one makes the volume ready in its own transaction; every delivery then requests the imports, after the
+commit, because their receiver does not wait for the lock on the volume. Entries are read by their own sizes and checked
+against the directory; one that is not what it says fails the volume, and its name is in the message.
 Not guaranteed: that an entry of more than about 50 GB can be expanded, because it begins anew in each invocation.
 
 Memory: one block of the zip, and for small entries those that are being written.
@@ -14,12 +15,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from sqlalchemy import text
 
 from core.codes import VolumeFailure
-from core.errors import FileRefusedError, ImportBusyError, StorageUnavailableError
+from core.errors import FileRefusedError, StorageUnavailableError
 from core.statuses import UnitStatus, VolumeStatus
 from core.volumes.errors import VolumeRefusedError
 from core.volumes.hashes import FileHasher, FileHashes
@@ -32,11 +34,12 @@ from shell.db.session import session
 from shell.db.sql_literals import execute_literal, format_row_literals
 from shell.settings import settings
 from shell.tables.volumes import Volumes
-from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volumes.expansion import decode_entry, get_archive
 from shell.volumes.listing import become_ready
-from shell.volumes.messages import send_pending_work
-from shell.volumes.records import RETRY_AFTER_S, fail_volume, load_volume
+from shell.volumes.messages import UNITS, send_pending_work
+from shell.volumes.records import fail_volume, load_volume
+from shell.work.units import STOPPED
 
 # An entry with more bytes is written in parts.
 LARGEST_PUT = 16_000_000
@@ -44,19 +47,10 @@ PUTS_AT_ONCE = 8
 READ_BYTES = 8_000_000
 
 _UNIT = text("SELECT status FROM volume_units WHERE volume_id = :volume_id AND unit_no = :unit_no")
-_LOCK_UNIT = text(f"{_UNIT} FOR UPDATE SKIP LOCKED")
 _ENTRIES = text(
     "SELECT id, file_no, path, size, entry FROM volume_files WHERE volume_id = :volume_id AND unit_no = :unit_no "
     "ORDER BY file_no"
 )
-_END_UNIT = text(
-    "UPDATE volume_units SET status = 'done', finished_at = NOW(6) WHERE volume_id = :volume_id AND unit_no = :unit_no"
-)
-_COUNT_DOWN = text(
-    "UPDATE volumes SET units_left = units_left - 1 "
-    "WHERE id = :volume_id AND status IN ('expanding', 'hashing') AND generation = :generation"
-)
-_LEFT = text("SELECT units_left FROM volumes WHERE id = :volume_id")
 # The rows exist: only the columns after `size` are set.
 _FILL = """
     INSERT INTO volume_files (id, volume_id, file_no, path, path_hash, size, version_id, etag, md5, sha1, sha256)
@@ -78,10 +72,6 @@ class _Expanded(NamedTuple):
     file: _File
     stored: StoredObject
     hashes: FileHashes
-
-
-class _SupersededError(Exception):
-    """The volume is not being expanded or hashed in this generation any more."""
 
 
 def expand_unit(volume_id: int, unit_no: int, generation: int) -> None:
@@ -201,28 +191,18 @@ def record_unit(volume: Volumes, unit_no: int, rows: Sequence[tuple[Any, ...]]) 
 
     `rows` are in the order of the columns of `_FILL`. Raises ImportBusyError while another worker records the unit.
     """
-    try:
+    with suppress(*STOPPED):
         _record(volume, unit_no, rows)
-    except _SupersededError:
-        return
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
 def _record(volume: Volumes, unit_no: int, rows: Sequence[tuple[Any, ...]]) -> None:
-    place = {"volume_id": volume.id, "unit_no": unit_no}
+    unit = (volume.id, unit_no)
     with session() as transaction:
-        status = transaction.execute(_LOCK_UNIT, place).scalar()
-        if status is None:
-            raise ImportBusyError(retry_after_s=RETRY_AFTER_S)
-        if status == UnitStatus.DONE:
-            return
+        UNITS.lock(transaction, *unit)
         if literals := format_row_literals(rows):
             execute_literal(transaction.connection(), _FILL.replace("ROWS", "),(".join(literals)), _FILL)
-        transaction.execute(_END_UNIT, place)
-        counted = transaction.execute(_COUNT_DOWN, {"volume_id": volume.id, "generation": volume.generation})
-        if count_changed_rows(counted) != 1:
-            raise _SupersededError
-        if transaction.execute(_LEFT, {"volume_id": volume.id}).scalar_one() == 0:
+        if UNITS.complete(transaction, unit, {"status": UnitStatus.DONE.value}, volume.status, volume.generation):
             become_ready(transaction, volume.id)
 
 

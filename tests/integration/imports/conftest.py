@@ -83,7 +83,7 @@ def no_time(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Call it to have every deadline near."""
 
     def change() -> None:
-        for module in ("split_checkpoints", "chunk_registration"):
-            monkeypatch.setattr(f"shell.imports.{module}.build_deadline_check", lambda _: lambda: True)
+        for module in ("checkpoints", "registration"):
+            monkeypatch.setattr(f"shell.imports.splitting.{module}.build_deadline_check", lambda _: lambda: True)
 
     return change

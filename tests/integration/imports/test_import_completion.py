@@ -17,6 +17,7 @@ from core.statuses import ChunkStatus
 from shell.db.session import session
 from shell.imports.completing import completion as finish_module
 from shell.imports.completing import spellings
+from shell.imports.state import completion_lock
 from shell.imports.state.progress import ChunkOutcome, Counts, complete_chunk
 from shell.settings import settings
 from shell.tables.imports import Imports
@@ -223,7 +224,7 @@ def test_naive_completion_that_does_not_look_again_ends_a_cancelled_import(
     world: World, expected: Dump, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import_id = completing(world, "Case")
-    for module in (spellings, finish_module):
+    for module in (completion_lock, finish_module):
         monkeypatch.setattr(module, "check_completing", lambda *_: None)
     # The first COMMIT is that of the locking read.
     with at_every_step(world, after=at(2, partial(cancel, import_id))):

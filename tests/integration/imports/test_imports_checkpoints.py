@@ -11,7 +11,8 @@ import pytest
 from core.errors import CommitOutcomeUnknownError
 from core.load_file.splitter import Splitter
 from shell.aws import clients
-from shell.imports.splitting import checkpoints, registration
+from shell.imports.splitting import checkpoints
+from shell.imports.state.progress import CHUNKS
 from shell.settings import settings
 from tests.integration.imports.checkpoints import (
     FILE,
@@ -128,7 +129,7 @@ def test_chunks_without_time_are_sent_by_several_invocations(
 ) -> None:
     no_time()
     monkeypatch.setattr(checkpoints, "build_deadline_check", lambda _: lambda: False)
-    monkeypatch.setattr(registration, "CHUNKS_PER_PAGE", 7)
+    monkeypatch.setattr(CHUNKS, "per_page", 7)
     pending = announce()
     messages, sent = [put(pending, FILE)], []
     while messages:

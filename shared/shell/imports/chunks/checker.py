@@ -30,10 +30,11 @@ from shell.imports.chunks.comparison import CaseComparison
 from shell.imports.chunks.file_links import count_named_files, write_counts
 from shell.imports.chunks.overlay_rows import compare_overlay
 from shell.imports.chunks.results import RowResults, list_occurrences
-from shell.imports.chunks.writer import WriteResult, find_result, lock_chunk
+from shell.imports.chunks.writer import WriteResult, find_result
 from shell.imports.state.findings import FindingRow, build_finding, write_facts, write_findings
-from shell.imports.state.progress import ChunkOutcome, Counts, complete_chunk
+from shell.imports.state.progress import CHUNKS, ChunkOutcome, Counts, complete_chunk
 from shell.utils.db_helpers import retry_on_db_conflict
+from shell.work.units import UnitEndedError
 
 _PARENT = COLUMNS.index("parent_control_number")
 _DATES = {date: COLUMNS.index(date) for date in DATE_FIELDS}
@@ -44,14 +45,12 @@ _USUAL_FROM = str(FIRST_YEAR)
 def check_chunk(chunk_input: ChunkInput) -> WriteResult:
     """Store the findings and facts of the chunk, and complete it, in one transaction.
 
-    Raises ChunkBusyError while another worker holds the chunk, and ImportRetriedError.
+    Raises ChunkBusyError while another worker holds the chunk, and WorkRetriedError.
     """
     chunk = chunk_input.chunk
     try:
         with session() as transaction:
-            status = lock_chunk(transaction, chunk.import_id, chunk.chunk_no)
-            if status != ChunkStatus.PENDING:
-                return WriteResult(status)
+            CHUNKS.lock(transaction, chunk.import_id, chunk.chunk_no)
             results = compare_with_case(transaction, chunk_input)
             findings = list(_build_findings(chunk.import_id, chunk_input.layout, results))
             write_findings(transaction, findings)
@@ -62,7 +61,7 @@ def check_chunk(chunk_input: ChunkInput) -> WriteResult:
             counts = _count(chunk_input, results)
             outcome = ChunkOutcome(ChunkStatus.DONE, counts, digest=results.compute_digest())
             complete_chunk(transaction, chunk_input.import_record, chunk.chunk_no, outcome)
-    except ImportNotRunningError as stopped:
+    except (UnitEndedError, ImportNotRunningError) as stopped:
         return WriteResult(stopped.status)
     return WriteResult(ChunkStatus.DONE, has_events=False)
 

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, select, text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.codes import Rejection
-from core.errors import ChunkBusyError, ImportNotRunningError
 from core.statuses import ChunkStatus, ImportPhase
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.imports.state.findings import build_finding, write_findings
-from shell.imports.state.progress import ChunkOutcome, Counts, ImportRetriedError, RejectionRow, complete_chunk
+from shell.imports.state.progress import CHUNKS, ChunkOutcome, Counts, RejectionRow, complete_chunk
 from shell.observability import emit_counts, logger
 from shell.outbox.writer import wake_relay
 from shell.settings import settings
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.work.units import STOPPED
 
 _NOTE_REDRIVE = text(
     "UPDATE import_chunks SET redrives = redrives + 1 "
@@ -61,10 +61,7 @@ def _note_redrive(import_id: int, chunk_no: int) -> str | None:
 
 
 def _is_failed(import_id: int, chunk_no: int, _generation: int | None) -> bool | None:
-    """Return True if the chunk is failed, else None; wait for a COMMIT that is under way."""
-    with session() as locking:
-        status = locking.scalar(select(ImportChunks.status).where(*_is_chunk(import_id, chunk_no)).with_for_update())
-    return True if status == ChunkStatus.FAILED else None
+    return True if CHUNKS.find_end(import_id, chunk_no) == ChunkStatus.FAILED else None
 
 
 @retry_on_db_conflict(resolve=_is_failed)
@@ -72,16 +69,14 @@ def _fail_chunk(import_id: int, chunk_no: int, generation: int | None) -> bool:
     """Mark the chunk failed; return False if it is not pending, or its import is not running or was retried."""
     try:
         with session() as transaction:
-            chunk = _lock_chunk(transaction, import_id, chunk_no)
-            if chunk is None or chunk.status != ChunkStatus.PENDING:
-                return False
+            chunk = CHUNKS.lock(transaction, import_id, chunk_no)
             import_record = transaction.get_one(Imports, import_id)
             if generation not in (None, import_record.generation):
                 return False
             _record_failure(transaction, import_record, chunk)
             counts = Counts(0, 0, 0, rejected=chunk.row_count, warnings=0)
             complete_chunk(transaction, import_record, chunk_no, ChunkOutcome(ChunkStatus.FAILED, counts))
-    except (ImportNotRunningError, ImportRetriedError):
+    except STOPPED:
         return False
     return True
 
@@ -100,18 +95,6 @@ def _record_failure(transaction: Session, import_record: Imports, chunk: ImportC
 
 def _describe_failure(chunk: ImportChunks, done: str) -> str:
     return f"lines {chunk.first_line} to {chunk.last_line} could not be {done} in any attempt"
-
-
-def _lock_chunk(transaction: Session, import_id: int, chunk_no: int) -> ImportChunks | None:
-    query = select(ImportChunks).where(*_is_chunk(import_id, chunk_no))
-    chunk = transaction.scalars(query.with_for_update(skip_locked=True)).one_or_none()
-    if chunk is None and transaction.scalars(query).one_or_none() is not None:
-        raise ChunkBusyError()
-    return chunk
-
-
-def _is_chunk(import_id: int, chunk_no: int) -> tuple[ColumnElement[bool], ...]:
-    return ImportChunks.import_id == import_id, ImportChunks.chunk_no == chunk_no
 
 
 def _build_rejection(chunk: ImportChunks) -> RejectionRow:

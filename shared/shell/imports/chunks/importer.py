@@ -80,7 +80,7 @@ class LoadedChunk(NamedTuple):
 def import_chunk(import_id: int, chunk_no: int) -> str:
     """Import the chunk; return its status, or the status of an import that is not running any more.
 
-    Raises ChunkBusyError while another worker holds the chunk, ImportRetriedError if the import was retried while this
+    Raises ChunkBusyError while another worker holds the chunk, WorkRetriedError if the import was retried while this
     one did, and another UnavailableError for any failure that a later delivery of the message can overcome.
     """
     return finish_chunk(prepare_chunk(import_id, chunk_no))

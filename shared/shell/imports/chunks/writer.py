@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from core.errors import ChunkBusyError, ImportNotRunningError
+from core.errors import ImportNotRunningError
 from core.statuses import ChunkStatus
 from shell.db.session import session
 from shell.exhibits.links import insert_links
@@ -31,19 +30,13 @@ from shell.imports.chunks.exhibit_store import (
 from shell.imports.chunks.file_links import count_named_files, write_links
 from shell.imports.chunks.overlay_writer import OverlayWriter
 from shell.imports.chunks.results import RowResults, write_results
-from shell.imports.state.progress import ChunkOutcome, Counts, complete_chunk
+from shell.imports.state.progress import CHUNKS, ChunkOutcome, Counts, complete_chunk
 from shell.imports.state.unused_names import delete_unused_names
 from shell.observability import emit_counts
 from shell.tables.chunks import ImportChunks
 from shell.tables.name_kinds import NAME_KINDS
 from shell.utils.db_helpers import retry_on_db_conflict
-
-_LOCK_CHUNK = text(
-    "SELECT status FROM import_chunks WHERE import_id = :import_id AND chunk_no = :chunk_no FOR UPDATE SKIP LOCKED"
-)
-_WAIT_FOR_CHUNK = text(
-    "SELECT status FROM import_chunks WHERE import_id = :import_id AND chunk_no = :chunk_no FOR UPDATE"
-)
+from shell.work.units import UnitEndedError
 
 
 class HasChunk(Protocol):
@@ -65,21 +58,16 @@ class WriteResult(NamedTuple):
 
 
 def find_result(chunk_input: HasChunk) -> WriteResult | None:
-    """Return the status of a chunk that is not pending; wait for a transaction that is about to change it.
-
-    A read without a lock would return `pending` while that COMMIT is under way.
-    """
-    key = {"import_id": chunk_input.chunk.import_id, "chunk_no": chunk_input.chunk.chunk_no}
-    with session() as locking:
-        status = locking.execute(_WAIT_FOR_CHUNK, key).scalar()
-    return None if status == ChunkStatus.PENDING else WriteResult(str(status))
+    """Return the status of a chunk that is not pending; wait for a transaction that is about to change it."""
+    status = CHUNKS.find_end(chunk_input.chunk.import_id, chunk_input.chunk.chunk_no)
+    return None if status is None else WriteResult(status)
 
 
 @retry_on_db_conflict(resolve=find_result)
 def write_chunk(chunk_input: ChunkInput) -> WriteResult:
     """Add the missing names in a short transaction, then write everything else in one; retry both on a conflict.
 
-    Raises ChunkBusyError while another worker holds the chunk, and ImportRetriedError.
+    Raises ChunkBusyError while another worker holds the chunk, and WorkRetriedError.
     """
     try:
         return _write_names_and_rows(chunk_input)
@@ -92,20 +80,18 @@ def write_chunk(chunk_input: ChunkInput) -> WriteResult:
 def _write_names_and_rows(chunk_input: ChunkInput) -> WriteResult:
     import_id, chunk_no = chunk_input.chunk.import_id, chunk_input.chunk.chunk_no
     writer = ChunkWriter(chunk_input)
-    if any(chunk_input.list_missing_names().values()):
-        with session() as naming:
-            # Without the lock on a pending chunk, names could be added to an import that is complete.
-            status = lock_chunk(naming, import_id, chunk_no)
-            if status != ChunkStatus.PENDING:
-                return WriteResult(status)
-            chunk_input.add_names(naming)
     try:
+        if any(chunk_input.list_missing_names().values()):
+            with session() as naming:
+                # Without the lock on a pending chunk, names could be added to an import that is complete.
+                CHUNKS.lock(naming, import_id, chunk_no)
+                chunk_input.add_names(naming)
         with session() as transaction:
-            status = lock_chunk(transaction, import_id, chunk_no)
-            if status != ChunkStatus.PENDING:
-                return WriteResult(status)
+            CHUNKS.lock(transaction, import_id, chunk_no)
             outcome = writer.write(transaction)
             complete_chunk(transaction, chunk_input.import_record, chunk_no, outcome)
+    except UnitEndedError as ended:
+        return WriteResult(ended.status)
     except ImportNotRunningError as stopped:
         with session() as cleanup:
             # The import has ended: no later chunk would delete the names that this one added.
@@ -113,14 +99,6 @@ def _write_names_and_rows(chunk_input: ChunkInput) -> WriteResult:
         return WriteResult(stopped.status)
     emit_row_counts(outcome.counts)
     return WriteResult(ChunkStatus.DONE, has_events=bool(outcome.events))
-
-
-def lock_chunk(transaction: Session, import_id: int, chunk_no: int) -> str:
-    """Lock the chunk's row and return its status. Raises ChunkBusyError while another worker holds it."""
-    status = transaction.execute(_LOCK_CHUNK, {"import_id": import_id, "chunk_no": chunk_no}).scalar()
-    if status is None:
-        raise ChunkBusyError()
-    return str(status)
 
 
 def emit_row_counts(counts: Counts) -> None:

@@ -19,7 +19,7 @@ from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.exhibits.history import Author, NewEntry, write_entries
 from shell.imports.chunks.results import write_unchanged
-from shell.imports.chunks.writer import WriteResult, emit_row_counts, find_result, lock_chunk
+from shell.imports.chunks.writer import WriteResult, emit_row_counts, find_result
 from shell.imports.images.decisions import ImageResults, Target, decide
 from shell.imports.images.identical import mark_identical
 from shell.imports.images.page_store import insert_pages, set_page_sets
@@ -33,10 +33,11 @@ from shell.imports.images.results import (
     list_documents,
 )
 from shell.imports.state.findings import write_findings
-from shell.imports.state.progress import ChunkOutcome, RejectionRow, WarningRow, complete_chunk
+from shell.imports.state.progress import CHUNKS, ChunkOutcome, RejectionRow, WarningRow, complete_chunk
 from shell.outbox.writer import wake_relay
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.volume_files.chunk_counts import store_counts
+from shell.work.units import UnitEndedError
 
 _KEY = Key(Kind.FIELD, PAGE_SET)
 
@@ -59,14 +60,12 @@ def write_images(images: ImageChunk) -> WriteResult:
     chunk, is_check = images.chunk, images.import_record.phase == ImportPhase.CHECK
     try:
         with session() as transaction:
-            status = lock_chunk(transaction, chunk.import_id, chunk.chunk_no)
-            if status != ChunkStatus.PENDING:
-                return WriteResult(status)
+            CHUNKS.lock(transaction, chunk.import_id, chunk.chunk_no)
             results = decide(transaction, images, locked=not is_check)
             outcome = (_write_findings if is_check else _write)(transaction, images, results)
             _store_counts(transaction, images, results, is_check=is_check)
             complete_chunk(transaction, images.import_record, chunk.chunk_no, outcome)
-    except ImportNotRunningError as stopped:
+    except (UnitEndedError, ImportNotRunningError) as stopped:
         return WriteResult(stopped.status)
     if not is_check:
         emit_row_counts(outcome.counts)

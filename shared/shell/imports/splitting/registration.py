@@ -19,7 +19,7 @@ from core.errors import ImportBusyError
 from core.events import import_failed, import_started
 from core.load_file.encoding import replace_surrogates
 from core.load_file.layout import Layout
-from core.statuses import ACTIVE_STATUSES, ChunkStatus, ImportKind, ImportPhase, ImportStatus
+from core.statuses import ACTIVE_STATUSES, ImportKind, ImportPhase, ImportStatus
 from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
@@ -27,10 +27,9 @@ from shell.deadline import build_deadline_check
 from shell.exhibits.case_locks import find_undo
 from shell.imports.state.dependents import block_dependents
 from shell.imports.state.findings import begin_check
-from shell.imports.state.progress import WarningRow, list_due_completions
+from shell.imports.state.progress import CHUNKS, WarningRow, build_completion_request
 from shell.outbox.writer import append_events
 from shell.settings import settings
-from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
 
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 ROWS_PER_STATEMENT = 5_000
 # Of a worker that finds another one at its work.
 RETRY_AFTER_S = 60
-# A page takes about ten seconds to send; the function that handles dead letters has a minute.
-CHUNKS_PER_PAGE = 10_000
 PAUSE_S = 60
 
 _REGISTER = text(
@@ -214,36 +211,30 @@ def send_pending_work(import_id: int, tenant_id: str, after_chunk: int = 0) -> i
     Returns the number of chunks. Sending again is harmless. If the deadline nears, a request for the rest is sent
     instead. Raises QueueUnavailableError unless all is queued.
     """
+    active = _find_active(import_id)
+    if active is None:
+        return 0
     config, sent, is_deadline_near = settings(), 0, build_deadline_check(PAUSE_S)
-    while page := list_pending_chunks(import_id, after_chunk):
-        sent += send_messages(config.import_chunks_queue_url, page, tenant_id=tenant_id)
-        after_chunk = page[-1]["chunk_no"]
-        if len(page) < CHUNKS_PER_PAGE:
-            break
-        if is_deadline_near():
-            request = {"import_id": import_id, "generation": page[-1]["generation"], "after_chunk": after_chunk}
+    common = {"import_id": import_id, "generation": active.generation}
+    for page in CHUNKS.list_pages(import_id, after=after_chunk):
+        chunks = [{**common, "chunk_no": chunk_no, "redrive": 0} for chunk_no in page]
+        sent += send_messages(config.import_chunks_queue_url, chunks, tenant_id=tenant_id)
+        if len(page) == CHUNKS.per_page and is_deadline_near():
+            request = {**common, "after_chunk": page[-1]}
             send_messages(config.import_requests_queue_url, [request], tenant_id=tenant_id)
             return sent
-    send_messages(config.import_completions_queue_url, list_due_completions(import_id), tenant_id=tenant_id)
+    if active.chunks_left == 0:
+        request = build_completion_request(import_id, active.generation)
+        send_messages(config.import_completions_queue_url, [request], tenant_id=tenant_id)
     return sent
 
 
-def list_pending_chunks(import_id: int, after_chunk: int = 0) -> list[dict[str, int]]:
-    """Return a message for each of the next CHUNKS_PER_PAGE pending chunks of an active import."""
+def _find_active(import_id: int) -> Any:
+    """Return the generation of an active import and the number of its chunks that are left; None if it is not active.
+
+    If that number is not 0, the last chunk requests the completion, also if it is committed meanwhile.
+    """
+    is_active = Imports.status.in_(sorted(ACTIVE_STATUSES))
     with session() as reading:
-        pending = reading.execute(
-            select(ImportChunks.chunk_no, Imports.generation)
-            .join(Imports, Imports.id == ImportChunks.import_id)
-            .where(
-                ImportChunks.import_id == import_id,
-                ImportChunks.chunk_no > after_chunk,
-                ImportChunks.status == ChunkStatus.PENDING.value,
-                Imports.status.in_(sorted(ACTIVE_STATUSES)),
-            )
-            .order_by(ImportChunks.chunk_no)
-            .limit(CHUNKS_PER_PAGE)
-        ).all()
-    return [
-        {"import_id": import_id, "chunk_no": row.chunk_no, "generation": row.generation, "redrive": 0}
-        for row in pending
-    ]
+        found = select(Imports.generation, Imports.chunks_left).where(Imports.id == import_id, is_active)
+        return reading.execute(found).one_or_none()

@@ -12,19 +12,19 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from core.errors import ImportNotRunningError
 from core.statuses import ChunkStatus, UndoStatus
 from shell.aws.sqs import send_messages
 from shell.db.session import session
 from shell.imports.undo.ending import fail_undo
 from shell.imports.undo.messages import COMPLETE_UNDO
-from shell.imports.undo.parts import PartKey, build_part_key, complete_part, find_status, lock_part
+from shell.imports.undo.parts import PARTS, PartKey, build_part_key, complete_part, find_status
 from shell.observability import emit_counts, logger
 from shell.outbox.writer import wake_relay
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.work.units import STOPPED
 
 
 def settle_failed_part(message: dict[str, Any]) -> None:
@@ -80,12 +80,10 @@ def _fail_part(part: PartKey, generation: int) -> bool:
     """Mark the part failed; return False if it is not pending, or if its undo does not run or was retried."""
     try:
         with session() as transaction:
-            found = lock_part(transaction, part)
-            if found is None or found.status != ChunkStatus.PENDING:
-                return False
+            PARTS.lock(transaction, *part)
             tenant_id = _read_tenant(transaction, part.import_id)
             complete_part(transaction, part, ChunkStatus.FAILED, tenant_id, generation=generation)
-    except ImportNotRunningError:
+    except STOPPED:
         return False
     return True
 

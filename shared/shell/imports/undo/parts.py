@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from core.errors import ChunkBusyError, ImportNotRunningError
+from core.errors import ImportNotRunningError
 from core.exhibit_history import Key, Kind
 from core.imports.undo import Kept, OtherKind
 from core.statuses import ChunkStatus, UndoStatus
@@ -29,8 +29,9 @@ from shell.imports.undo.unchanged import count_unchanged
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos
-from shell.utils.db_helpers import count_changed_rows, retry_on_db_conflict
+from shell.utils.db_helpers import retry_on_db_conflict
 from shell.volume_files.chunk_counts import unlink_files
+from shell.work.units import UnitEndedError, UnitKind
 
 MAX_NAME_CHARACTERS = 1024
 _PATHS = frozenset(Key(Kind.FIELD, name) for name in ("native_path", "text_path"))
@@ -39,9 +40,6 @@ _KEPT = (
     *("import_id", "undo_no", "line_no", "seq", "exhibit_id", "control_number", "code", "kind", "name"),
     *("by_user", "by_import", "by_production", "by_document"),
 )
-_PART = "FROM import_undo_parts WHERE import_id = :import_id AND undo_no = :undo_no AND chunk_no = :chunk_no FOR UPDATE"
-_LOCK = text(f"SELECT status, chunk_no, first_line, last_line {_PART} SKIP LOCKED")
-_WAIT = text(f"SELECT status {_PART}")
 _LINES = "import_id = :import_id AND line_no BETWEEN :first_line AND :last_line"
 _CREATED = text(
     "SELECT id, line_no, parent_control_number FROM exhibits FORCE INDEX (ix_exhibits_import) "  # noqa: S608
@@ -51,15 +49,8 @@ _OVERLAID = text(
     f"SELECT exhibit_id, line_no FROM exhibit_changes FORCE INDEX (ix_exhibit_changes_import) WHERE {_LINES} "  # noqa: S608
     "AND undo_no IS NULL"
 )
-_COMPLETE = text(
-    "UPDATE import_undo_parts SET status = :status, restored = :restored, removed = :removed, kept = :kept, "
-    "links_restored = :links_restored, finished_at = NOW(6) "
-    "WHERE import_id = :import_id AND undo_no = :undo_no AND chunk_no = :chunk_no"
-)
-_COUNT_DOWN = text(
-    "UPDATE import_undos SET parts_left = parts_left - 1 "
-    "WHERE import_id = :import_id AND undo_no = :undo_no AND status = 'running'"
-)
+_UNDO = ("import_id", "undo_no")
+PARTS = UnitKind("import_undo_parts", (*_UNDO, "chunk_no"), "import_undos", _UNDO, "parts_left")
 _NOTHING = PartResult().count()
 
 
@@ -78,23 +69,19 @@ def build_part_key(message: dict[str, Any]) -> PartKey:
 
 def find_status(part: PartKey) -> str | None:
     """Return the status of a part that is not pending; wait for a transaction that is about to change it."""
-    with session() as locking:
-        status: str | None = locking.execute(_WAIT, part._asdict()).scalar()
-    return None if status == ChunkStatus.PENDING else status
+    return PARTS.find_end(*part)
 
 
 @retry_on_db_conflict(resolve=find_status)
-def undo_part(part: PartKey) -> str | None:
-    """Do the work of a part; return its status, or that of an undo that does not run, or None if there is no such part.
+def undo_part(part: PartKey) -> str:
+    """Do the work of a part; return its status, or that of an undo that does not run.
 
     Raises ChunkBusyError while another worker holds the part, and another UnavailableError for any failure that a
     later delivery of the message can overcome.
     """
     try:
         with session() as transaction:
-            found = lock_part(transaction, part)
-            if found is None or found.status != ChunkStatus.PENDING:
-                return found and str(found.status)
+            found = PARTS.lock(transaction, *part)
             undo = transaction.get_one(ImportUndos, part[:2])
             if undo.status != UndoStatus.RUNNING:
                 return undo.status
@@ -104,17 +91,9 @@ def undo_part(part: PartKey) -> str | None:
             others = [(*part, kind.value, other, documents) for (kind, other), documents in result.others.items()]
             insert_new(transaction, "import_undo_others", _OTHERS, others)
             complete_part(transaction, part, ChunkStatus.DONE, context.import_record.tenant_id, result.count())
-    except ImportNotRunningError as stopped:
+    except (UnitEndedError, ImportNotRunningError) as stopped:
         return stopped.status
     return ChunkStatus.DONE
-
-
-def lock_part(transaction: Session, part: PartKey) -> Any:
-    """Lock the part's row and return its status and lines; None if it does not exist. Raises ChunkBusyError."""
-    found = transaction.execute(_LOCK, part._asdict()).one_or_none()
-    if found is None and transaction.execute(text(_WAIT.text.removesuffix("FOR UPDATE")), part._asdict()).first():
-        raise ChunkBusyError()
-    return found
 
 
 def _try_part(transaction: Session, context: UndoContext, part: Any) -> PartResult:
@@ -167,18 +146,12 @@ def complete_part(
 ) -> None:
     """Record the part's end and count it down; with the last part, request the end of the undo.
 
-    Call it last in a transaction: all parts contend for the row of the undo. The message is sent before the commit,
-    and its receiver first requests the lock on that row. Raises ImportNotRunningError if the undo does not run, or was
+    Call it last in a transaction. Raises ImportNotRunningError if the undo does not run, WorkRetriedError if it was
     retried since `generation`, and QueueUnavailableError; the caller must then roll back.
     """
-    transaction.execute(_COMPLETE, {**part._asdict(), "status": status.value, **(counts or _NOTHING)})
-    place = {"import_id": part.import_id, "undo_no": part.undo_no}
-    counted = count_changed_rows(transaction.execute(_COUNT_DOWN, place))
-    # After the count-down, which locks the row: a retry could commit between an earlier read and that lock.
-    undo = transaction.get_one(ImportUndos, part[:2], populate_existing=True)
-    if counted != 1 or generation not in (None, undo.generation):
-        raise ImportNotRunningError(undo.status)
-    if undo.parts_left == 0:
+    values = {"status": status.value, **(counts or _NOTHING)}
+    if PARTS.complete(transaction, part, values, UndoStatus.RUNNING.value, generation):
+        undo = transaction.get_one(ImportUndos, part[:2], populate_existing=True)
         send_messages(settings().import_completions_queue_url, [build_completion(undo)], tenant_id=tenant_id)
 
 

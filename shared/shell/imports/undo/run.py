@@ -17,13 +17,14 @@ from shell.aws.sqs import send_messages
 from shell.db.session import session
 from shell.deadline import build_deadline_check
 from shell.imports.undo.messages import build_completion, build_part, build_request
+from shell.imports.undo.parts import PARTS
 from shell.observability import logger
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
-PARTS_PER_PAGE, CHUNKS_PER_PAGE = 10_000, 1_000
+CHUNKS_PER_PAGE = 1_000
 PAUSE_S = 60
 
 _PENDING = text(
@@ -46,10 +47,6 @@ _BEGIN = text(
     "WHERE part.import_id = :import_id AND part.undo_no = :undo_no), parts_left = parts "
     "WHERE import_id = :import_id AND undo_no = :undo_no"
 )
-_PARTS = text(
-    "SELECT chunk_no FROM import_undo_parts WHERE import_id = :import_id AND undo_no = :undo_no "
-    "AND chunk_no > :after AND status = 'pending' ORDER BY chunk_no LIMIT :page"
-)
 
 
 def run_undo(message: dict[str, Any]) -> None:
@@ -67,14 +64,12 @@ def run_undo(message: dict[str, Any]) -> None:
             _send_request(import_record, undo)
             return
         _register_parts(import_id, undo_no)
-    after = int(message.get("after_part", 0))
     sent = 0
-    while page := _list_pending(import_id, undo_no, after):
-        after = page[-1]
+    for page in PARTS.list_pages(import_id, undo_no, after=int(message.get("after_part", 0))):
         parts = [build_part(undo, each) for each in page]
         sent += send_messages(settings().import_chunks_queue_url, parts, tenant_id=import_record.tenant_id)
-        if len(page) == PARTS_PER_PAGE and is_deadline_near():
-            _send_request(import_record, undo, after_part=after)
+        if len(page) == PARTS.per_page and is_deadline_near():
+            _send_request(import_record, undo, after_part=page[-1])
             return
     # Its receiver looks whether a part is left.
     send_messages(settings().import_completions_queue_url, [build_completion(undo)], tenant_id=import_record.tenant_id)
@@ -142,10 +137,3 @@ def lock_undo(transaction: Session, import_id: int, undo_no: int) -> ImportUndos
     """Lock the row of the import, then that of the undo, and return the undo as it is now."""
     transaction.execute(_IMPORT_STATUS, {"import_id": import_id})
     return transaction.get(ImportUndos, (import_id, undo_no), with_for_update=True, populate_existing=True)
-
-
-@retry_on_db_conflict(resolve=rerun_if_unknown)
-def _list_pending(import_id: int, undo_no: int, after: int) -> list[int]:
-    with session() as reading:
-        values = {"import_id": import_id, "undo_no": undo_no, "after": after, "page": PARTS_PER_PAGE}
-        return list(reading.execute(_PARTS, values).scalars())

@@ -237,17 +237,13 @@ def test_a_part_that_is_not_looked_at_is_counted_twice(
 ) -> None:
     """The negative control: a worker that does not read the row of its part ends an undo that is not done."""
 
-    def naive(transaction: Session, part: parts.PartKey) -> Any:
-        statement = (
-            "SELECT 'pending' AS status, chunk_no, first_line, last_line FROM import_undo_parts "
-            "WHERE chunk_no = :chunk_no"
-        )
-        return transaction.execute(text(statement), {"chunk_no": part.chunk_no}).one()
+    def naive(transaction: Session, *part: int) -> Any:
+        return transaction.execute(parts.PARTS.read, parts.PARTS.name(part)).one()
 
     chunk_rows(1)
     import_id = world.run(BASE)
     first, _ = begin_undo(world, import_id)
-    monkeypatch.setattr(parts, "lock_part", naive)
+    monkeypatch.setattr(parts.PARTS, "lock", naive)
     run: Callable[[Message], bool] = world.import_chunk
     assert [run(first), run(first)] == [True, True]
     end_undo()

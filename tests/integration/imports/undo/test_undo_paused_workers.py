@@ -9,7 +9,7 @@ import pytest
 from core.errors import UnavailableError
 from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.importer import finish_chunk, prepare_chunk
-from shell.imports.state.progress import ImportRetriedError
+from shell.work.units import WorkRetriedError
 from tests.integration.imports.support import cancel, finish, retry
 from tests.support.undoing import undo
 from tests.support.world import World
@@ -64,7 +64,7 @@ def test_a_worker_that_was_paused_across_an_undo_reads_its_chunk_again(
 def test_what_looks_as_before_is_read_again_too(world: World) -> None:
     """The row has no names: nothing but the generation tells that its document is gone."""
     paused = pause(world, PLAIN, "append", remove(world, PLAIN))
-    with pytest.raises(ImportRetriedError):
+    with pytest.raises(WorkRetriedError):
         finish_chunk(paused)
 
 
