@@ -14,7 +14,7 @@ _IF_ACTIVE = " AND status = :status"
 
 
 def _chunk_row() -> None:
-    swap("shell.imports.chunks.importer:_load", lambda load: lambda *place: _with_chunk(load(*place)))
+    swap("shell.imports.chunks.chunk_source:_load", lambda load: lambda *place: _with_chunk(load(*place)))
     instead("shell.imports.chunks.writer:lock_chunk", lambda *_: "pending")
     instead("shell.imports.chunks.writer:_WAIT_FOR_CHUNK", text("SELECT 'pending'"))
 
@@ -68,17 +68,17 @@ def _completion_request() -> None:
 
         return written
 
-    swap("shell.imports.chunks.importer:write_chunk", sending)
+    swap("shell.imports.chunks.write_or_check:write_chunk", sending)
     swap("shell.imports.chunks.failed_chunks:_fail_chunk", sending)
 
 
 def _completion_check() -> None:
-    for module in ("spellings", "finish"):
+    for module in ("state.completion_lock", "completing.completion"):
         instead(f"shell.imports.{module}:check_completing", lambda *_: None)
 
 
 def _cancel_check() -> None:
-    swap("shell.imports.chunks.importer:_load", lambda load: lambda *place: _with_import(load(*place)))
+    swap("shell.imports.chunks.chunk_source:_load", lambda load: lambda *place: _with_import(load(*place)))
     reword("shell.imports.state.progress:_COUNT_DOWN", _IF_ACTIVE, "")
 
 
@@ -95,8 +95,8 @@ def _upload_key() -> None:
 def _register_once() -> None:
     insert_missing = there("shell.db.bulk_insert:insert_missing")
     fence = " AND status = 'splitting' AND generation = :generation AND split_checkpoint <=> :checkpoint"
-    for place in ("chunk_registration:_REGISTER", "split_store:_ADVANCE"):
-        reword(f"shell.imports.{place}", fence, "")
+    for place in ("registration:_REGISTER", "checkpoint_store:_ADVANCE"):
+        reword(f"shell.imports.splitting.{place}", fence, "")
     instead("shell.imports.splitting.registration:insert_new", lambda *given: insert_missing(*given, key=2))
     instead("shell.imports.start:split_lock", lambda *_: nullcontext())
 
@@ -131,7 +131,7 @@ def _quietly(work: Any, message: Any) -> None:
 OF_IMPORTS = {
     "chunk-row": Switch(
         "a chunk's row is neither locked nor read, before it is written or after a lost COMMIT",
-        "imports.chunks.importer, imports.chunks.writer",
+        "imports.chunks.chunk_source, imports.chunks.writer",
         _chunk_row,
     ),
     "chunk-transaction": Switch(
@@ -151,18 +151,20 @@ OF_IMPORTS = {
     ),
     "completion-check": Switch(
         "a completion does not check whether its import was cancelled, retried or completed meanwhile",
-        "imports.spellings, imports.finish",
+        "imports.state.completion_lock, imports.completing.completion",
         _completion_check,
     ),
     "cancel-check": Switch(
-        "chunks continue after their import was cancelled", "imports.completion, imports.chunks.importer", _cancel_check
+        "chunks continue after their import was cancelled",
+        "imports.completion, imports.chunks.chunk_source",
+        _cancel_check,
     ),
     "upload-key": Switch(
         "each event of an upload counts as a new upload", "core.imports.uploads, imports.upload_matching", _upload_key
     ),
     "register-once": Switch(
         "every worker that splits a file registers its chunks, even after another worker",
-        "imports.chunk_registration, imports.split_store",
+        "imports.splitting.registration, imports.splitting.checkpoint_store",
         _register_once,
         why="the semaphore, which saves work, and the refusal of an existing chunk row",
     ),

@@ -13,6 +13,7 @@ from core.file_options import FileOptions
 from core.load_file.given_columns import compute_header_fingerprint
 from core.load_file.grammar import Grammar
 from core.load_file.header_names import TIME_FIELDS, normalise_name
+from core.load_file.native_hashes import find_hash_columns
 from core.load_mode import LoadMode
 
 
@@ -116,6 +117,16 @@ class Layout:
         """Whether versions with one date computed other row hashes for this file; they had no time zones."""
         has_more = any(column.field != "document_date" or column.time is not None for column in self.date_columns)
         return has_more and self.time_zone is None
+
+    @cached_property
+    def titles(self) -> Mapping[str | None, str]:
+        """The name of the first column that feeds each field."""
+        return dict(reversed([*zip(self.fields, self.names, strict=False)]))
+
+    @cached_property
+    def hash_columns(self) -> tuple[int, ...]:
+        """The indexes of the columns of hashes of the native, in order of preference."""
+        return find_hash_columns(self.names, self.fields)
 
     def find_columns(self, field: str) -> list[int]:
         """Return the indexes of the columns that feed a field, in file order."""

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 import import_chunk
+from core.load_file import rows as core_rows
 from core.load_file.splitter import Splitter
 from samples.dialects import COMMA, CONCORDANCE, TAB, Quoting
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
 from shell.imports import queries
-from shell.imports.chunks import importer
+from shell.imports.chunks import row_reader
 from shell.imports.completing import error_file
 from shell.imports.splitting import split
 from tests.integration.imports.conftest import Chunks
@@ -140,7 +141,7 @@ def test_a_record_that_is_too_large_to_be_read_keeps_its_line(
     world: World, monkeypatch: pytest.MonkeyPatch, spare: str
 ) -> None:
     monkeypatch.setattr(split, "Splitter", partial(Splitter, max_record_bytes=5_000, max_chunk_bytes=1_000))
-    for module in (importer, error_file):
+    for module in (row_reader, core_rows, error_file):
         monkeypatch.setattr(module, "MAX_RECORD_BYTES", 5_000)
     monkeypatch.setattr(error_file, "COPY_BYTES", 700)
     header, rows = f"DOCID,Title{spare}", [f"1,a{spare}", f"2,{'x' * 9_001}{spare}", f"3,{'é' * 4_000}{spare}", "4"]

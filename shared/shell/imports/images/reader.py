@@ -7,7 +7,7 @@ wrong with a document by itself is found here, so that it does not depend on the
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -22,14 +22,12 @@ from core.load_file.rows import RowError, ValueChange
 from core.volumes.linking import VolumeFile
 from core.volumes.paths import PathError
 from shell.db.column_limits import column_limits
-from shell.db.session import session
-from shell.imports.chunks.importer import LoadedChunk, build_miscount, get_source, read_bytes
+from shell.imports.chunks.chunk_source import LoadedChunk, build_miscount, read_bytes, read_part
 from shell.imports.images.files import Images, describe_image, find_images
 from shell.imports.images.image_pages import PageCounts, count_images
 from shell.imports.splitting.image_split import NOT_READ
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
-from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import key_error
 
 _PATH_COLUMNS = {ImageFileKind.OPT: "path", ImageFileKind.LFP: "file"}
@@ -83,29 +81,30 @@ def read_documents(loaded: LoadedChunk) -> ImageChunk:
     Raises StorageRefusedError if the bytes are not those that the splitting pass read, StorageUnavailableError if an
     image cannot be read now.
     """
-    import_record, chunk, first_lines = loaded
-    layout = Layout.from_json(import_record.layout or "{}")
+    import_record, chunk, layout, first_lines = loaded
     kind = ImageFileKind(str(layout.image_format))
-    if bytes(chunk.sha256) == NOT_READ:
-        documents = [_read_range(import_record, chunk, layout, kind)]
-    else:
-        raw = read_bytes(import_record, chunk)
-        documents = list(read_image_chunk(raw, kind, layout.encoding, chunk.first_line, chunk.byte_start))
+    documents = _list_documents(loaded, kind)
     if len(documents) != chunk.row_count:
         raise build_miscount(len(documents), chunk)
-    images = _find_images(import_record, layout, documents)
+    images = find_images(import_record, layout, documents)
     pages = count_images(import_record, images) if images and layout.files.verify_images else None
     reader = _DocumentReader(layout, _PATH_COLUMNS[kind], images, pages)
     read = [reader.read(document, first_lines.get(document.line_no)) for document in documents]
     return ImageChunk(import_record, chunk, layout, read)
 
 
-def _read_range(import_record: Imports, chunk: ImportChunks, layout: Layout, kind: ImageFileKind) -> ImageDocument:
-    """Return the document of lines that were rejected by their range; only the beginning is read."""
+def _list_documents(loaded: LoadedChunk, kind: ImageFileKind) -> list[ImageDocument]:
+    """Return the documents of a chunk; of lines that were rejected by their range only the beginning is read."""
+    chunk, is_whole = loaded.chunk, bytes(loaded.chunk.sha256) != NOT_READ
     # A whole number of code units of UTF-16.
     end = min(chunk.byte_end, chunk.byte_start + 2 * LIMITS.line_bytes)
-    raw = get_source(import_record).read(chunk.byte_start, end)
-    first = next(read_image_chunk(raw, kind, layout.encoding, chunk.first_line, chunk.byte_start), None)
+    raw = read_bytes(loaded) if is_whole else read_part(loaded, chunk.byte_start, end)
+    found = read_image_chunk(raw, kind, loaded.layout.encoding, chunk.first_line, chunk.byte_start)
+    return list(found) if is_whole else [_reject_range(chunk, next(found, None))]
+
+
+def _reject_range(chunk: ImportChunks, first: ImageDocument | None) -> ImageDocument:
+    """Return the document of rejected lines, which have the key and may have the error of the one that begins there."""
     error = first and first.error
     if not error or error.code is not Rejection.OPT_NO_DOC_BREAK:
         error = _describe_large_range(chunk)
@@ -118,15 +117,6 @@ def _describe_large_range(chunk: ImportChunks) -> LineError:
     return describe_large_document(
         chunk.first_line, f"more than {limits}, or a line of more than {LIMITS.line_bytes:,} bytes"
     )
-
-
-@retry_on_db_conflict(resolve=rerun_if_unknown)
-def _find_images(import_record: Imports, layout: Layout, documents: Iterable[ImageDocument]) -> Images | None:
-    """Return the images of a volume's load file; None for one that is not of a volume."""
-    if import_record.volume_id is None:
-        return None
-    with session() as reading:
-        return find_images(reading, import_record, layout, documents)
 
 
 class _DocumentReader:
