@@ -51,7 +51,7 @@ def _read_version(transaction: Any, exhibit_id: int) -> int:
 def _undo_apart() -> None:
     """Undo an import while others of its case run, and begin others while it is undone."""
     instead("shell.imports.undo.commands:find_running_import", lambda *_: None)
-    for module in ("chunk_registration", "commands"):
+    for module in ("splitting.registration", "state.access"):
         instead(f"shell.imports.{module}:find_undo", lambda *_: None)
 
 
