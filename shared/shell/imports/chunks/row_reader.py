@@ -28,18 +28,21 @@ def read_rows(loaded: LoadedChunk) -> ChunkInput:
     Rows at the keys of `first_lines` are rejected as duplicates. Raises StorageRefusedError if the bytes are not
     those that the splitting pass read.
     """
-    return read_case(loaded, *_coerce_records(loaded, _read_records(loaded)))
+    records = _read_records(loaded)
+    columnar, others = _coerce_records(loaded, records)
+    return read_case(loaded, columnar, others)
 
 
 def _read_records(loaded: LoadedChunk) -> list[SourceRecord]:
     chunk, layout = loaded.chunk, loaded.layout
-    size = chunk.byte_end - chunk.byte_start
-    if size > MAX_RECORD_BYTES:
-        # One record, of which only the end is read: a whole number of code units of UTF-16, whatever its length.
-        tail = read_part(loaded, chunk.byte_end - TAIL_BYTES - size % 2, chunk.byte_end)
-        lines = chunk.last_line - chunk.first_line + 1
-        return [read_large_record(tail, layout, SourceRecord(chunk.first_line, lines, chunk.byte_start, size, None))]
-    records = list(read_chunk(read_bytes(loaded), layout, chunk.first_line, chunk.byte_start))
+    size, lines = chunk.byte_end - chunk.byte_start, chunk.last_line - chunk.first_line + 1
+    is_large = size > MAX_RECORD_BYTES
+    # Of one large record only the end is read: a whole number of code units of UTF-16, whatever its length.
+    tail_start = chunk.byte_end - TAIL_BYTES - size % 2
+    raw = read_part(loaded, tail_start, chunk.byte_end) if is_large else read_bytes(loaded)
+    if is_large:
+        return [read_large_record(raw, layout, SourceRecord(chunk.first_line, lines, chunk.byte_start, size, None))]
+    records = list(read_chunk(raw, layout, chunk.first_line, chunk.byte_start))
     if len(records) != chunk.row_count:
         raise build_miscount(len(records), chunk)
     return records
@@ -49,12 +52,10 @@ def _coerce_records(loaded: LoadedChunk, records: Sequence[SourceRecord]) -> tup
     """Return the regular records as columns, and the rows of the others; both are in file order."""
     coercer = RowCoercer(loaded.layout, loaded.import_record.case_id, loaded.import_record.id)
     columnar, rest = columnar_rows(records, coercer, excluded_lines=loaded.first_lines)
-    others = []
-    for record in rest:
-        row = parse_row(record, loaded.layout)
-        first_line = loaded.first_lines.get(record.line_no)
+    rows = [parse_row(record, loaded.layout) for record in rest]
+    for row in rows:
+        first_line = loaded.first_lines.get(row.source.line_no)
         if first_line is not None:
             message = f"Line {first_line} of this file has the same id. Keep one of the two rows."
             row.errors.append(RowError(Rejection.DUPLICATE_ID, None, message))
-        others.append(coercer.coerce(row))
-    return columnar, others
+    return columnar, [coercer.coerce(row) for row in rows]
