@@ -85,7 +85,7 @@ def test_reports_of_uncorrected_rows_have_the_lines_of_the_first_file(
     assert reasons(world, second, "line") != expected
     third = reload(world, second)
     assert reasons(world, third, "original_line") == expected
-    assert world.report(third)["rejected_rows.dat"] == world.report(second)["error_file.dat"]
+    assert world.report(third)["rejected_rows.dat"] == world.report(second)["rejected_rows.dat"]
     listed = [row.original_line for row in queries.list_rejections(CALLER, third, 100, None).items]
     assert listed == [int(line) for line, _ in expected]
     assert {row.original_line for row in queries.list_rejections(CALLER, first, 100, None).items} == {None}
