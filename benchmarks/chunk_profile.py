@@ -23,7 +23,7 @@ from benchmarks.imports.application import Application, temporary_application
 from benchmarks.imports.load_file import Shape
 from benchmarks.output import DONE, run_command, run_measurement, table
 from shell.db import bulk_insert, session
-from shell.imports.chunks import importer, writer
+from shell.imports.chunks import chunk_source, row_reader, write_or_check, writer
 from shell.imports.chunks.comparison import CaseComparison
 
 _DESCRIPTION = """\
@@ -41,12 +41,12 @@ examples:
 exit status: 0 measured; 1 failed; 2 wrong usage; 130 interrupted"""
 # Each stage: its printed name, and the module or class and the name of its function.
 STAGES: Sequence[tuple[str, Any, str]] = (
-    ("find the import and the chunk", importer, "_load"),
-    ("read, parse and coerce the rows", importer, "read_rows"),
-    ("  fetch, check, decode, csv", importer, "_read_records"),
-    ("  columnar: values, names, dates, hashes", importer, "columnar_rows"),
-    ("  look up exhibits and names, format values", importer, "_compare_with_case"),
-    ("write", importer, "write_chunk"),
+    ("find the import and the chunk", chunk_source, "_load"),
+    ("read, parse and coerce the rows", row_reader, "read_rows"),
+    ("  fetch, check, decode, csv", row_reader, "_read_records"),
+    ("  columnar: values, names, dates, hashes", row_reader, "columnar_rows"),
+    ("  look up exhibits and names, format values", row_reader, "read_case"),
+    ("write", write_or_check, "write_chunk"),
     ("  insert exhibits", writer, "insert_exhibits"),
     ("  insert links to custodians and tags", writer, "insert_links"),
     ("  compare links of unchanged rows", CaseComparison, "_compare_links"),

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shell.imports.chunks import importer
+from shell.imports.chunks import row_reader
 from shell.imports.chunks.chunk_input import ChunkInput
-from shell.imports.chunks.importer import finish_chunk, pause_gc
-from shell.lambda_handlers import sqs_handler
+from shell.imports.chunks.chunk_source import load_chunk
+from shell.imports.chunks.write_or_check import finish_chunk
+from shell.lambda_handlers import pause_gc, sqs_handler
 
 if TYPE_CHECKING:
     from shell.imports.images.reader import ImageChunk
@@ -20,7 +21,7 @@ def prepare(message: dict[str, Any]) -> ChunkInput | ImageChunk | str | dict[str
     """Read the chunk that the message names; return a message about an undo as it is."""
     if "undo_no" in message:
         return message
-    loaded = importer.load_chunk(int(message["import_id"]), int(message["chunk_no"]))
+    loaded = load_chunk(int(message["import_id"]), int(message["chunk_no"]))
     if isinstance(loaded, str):
         return loaded
     if loaded.has_images:
@@ -28,7 +29,7 @@ def prepare(message: dict[str, Any]) -> ChunkInput | ImageChunk | str | dict[str
         from shell.imports.images.reader import read_documents
 
         return read_documents(loaded)
-    return importer.read_rows(loaded)
+    return row_reader.read_rows(loaded)
 
 
 def finish(prepared: ChunkInput | ImageChunk | str | dict[str, Any]) -> None:

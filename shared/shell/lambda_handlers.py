@@ -7,6 +7,7 @@ had in memory is released before the next one.
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -203,3 +204,18 @@ def _logging_failures() -> Iterator[None]:
     except Exception as error:
         log_failure(error)
         raise
+
+
+@contextmanager
+def pause_gc() -> Iterator[None]:
+    """Turn the cyclic garbage collector off for the block; reference counting still frees objects without cycles.
+
+    For whole invocations: searching the rows of chunks, which have no cycles, took a tenth of their time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -26,7 +26,7 @@ _USES = {
     ("core/load_file/file_signatures.py", "_FORMATS"): {"match"},
     ("core/load_file/header_names.py", "compile_patterns"): {"fullmatch"},
     ("core/load_file/record_stream.py", "_compile_blank_lines"): {"match"},
-    ("core/checks/native_hashes.py", "_NAMES"): {"fullmatch"},
+    ("core/load_file/native_hashes.py", "_NAMES"): {"fullmatch"},
 }
 
 

@@ -15,7 +15,7 @@ _PROGRESS, _IF_ACTIVE = "shell.imports.state.progress", " AND status = :status"
 
 
 def _chunk_row() -> None:
-    swap("shell.imports.chunks.importer:_load", lambda load: lambda *place: _with_chunk(load(*place)))
+    swap("shell.imports.chunks.chunk_source:_load", lambda load: lambda *place: _with_chunk(load(*place)))
     take_any(f"{_PROGRESS}:CHUNKS")
 
 
@@ -67,8 +67,8 @@ def _completion_request() -> None:
 
         return written
 
-    for module in ("importer:write_chunk", "importer:check_chunk"):
-        swap(f"shell.imports.chunks.{module}", sending)
+    for name in ("write_chunk", "check_chunk"):
+        swap(f"shell.imports.chunks.write_or_check:{name}", sending)
     swap("shell.imports.images.writer:write_images", sending)
     swap("shell.imports.chunks.failed_chunks:_fail_chunk", sending)
 
@@ -79,7 +79,7 @@ def _completion_check() -> None:
 
 
 def _cancel_check() -> None:
-    swap("shell.imports.chunks.importer:_load", lambda load: lambda *place: _with_import(load(*place)))
+    swap("shell.imports.chunks.chunk_source:_load", lambda load: lambda *place: _with_import(load(*place)))
     reword(f"{_PROGRESS}:CHUNKS.count_down", _IF_ACTIVE, "")
 
 
@@ -132,7 +132,7 @@ def _quietly(work: Any, message: Any) -> None:
 OF_IMPORTS = {
     "chunk-row": Switch(
         "a chunk's row is neither locked nor read, before it is written or after a lost COMMIT",
-        "work.units, imports.chunks.importer",
+        "work.units, imports.chunks.chunk_source",
         _chunk_row,
     ),
     "chunk-transaction": Switch(
@@ -156,7 +156,7 @@ OF_IMPORTS = {
         _completion_check,
     ),
     "cancel-check": Switch(
-        "chunks continue after their import was cancelled", "work.units, imports.chunks.importer", _cancel_check
+        "chunks continue after their import was cancelled", "work.units, imports.chunks.chunk_source", _cancel_check
     ),
     "upload-key": Switch(
         "each event of an upload counts as a new upload", "core.imports.uploads, imports.upload_matching", _upload_key

@@ -20,7 +20,7 @@ from tests.torture.switches import SWITCHES
 EACH = """
 import json, os
 from tests.torture import switches, switching
-import shell.custody.commands, shell.exhibits.commands, shell.imports.start, shell.imports.chunks.importer
+import shell.custody.commands, shell.exhibits.commands, shell.imports.start, shell.imports.chunks.write_or_check
 import shell.imports.checks.commands, shell.imports.checks.queries, shell.imports.completing.completion
 import shell.imports.profiles
 import shell.imports.images.writer, shell.outbox.relay, shell.productions.steps, shell.volumes.listing

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from core.checks.facts import RowFacts
 from core.checks.findings import FactNames
-from core.checks.native_hashes import find_hash_columns, read_hash
 from core.load_file.field_mapping import get_id_field
 from core.load_file.grammar import ASCII_WHITESPACE
 from core.load_file.header_names import normalise_name
 from core.load_file.layout import Layout
+from core.load_file.native_hashes import read_hash
 from core.productions.bates import PAGE_COUNTS
 
 # The function that ends a check finds columns and parses no rows.
@@ -55,15 +55,14 @@ class FactColumns:
         """Return the columns of a file."""
         spelled = [normalise_name(name) for name in layout.names]
         free = [index for index, field in enumerate(layout.fields) if field is None]
-        hashes = find_hash_columns(layout.names, layout.fields)
         begin, end, family = (_find_field(layout, name) for name in ("bates_begin", "bates_end", "family_begin"))
         family_end = _find_family_end(spelled, free, family)
         pages = next((index for index in free if spelled[index] in PAGE_COUNTS), None)
         number, parent = (_find_field(layout, name) for name in (get_id_field(layout.fields), "parent_control_number"))
-        native = hashes[0] if hashes else None
+        native = layout.hash_columns[0] if layout.hash_columns else None
         columns = (number, begin, end, family if parent is None else parent, native, pages, family, family_end)
         names = FactNames(*(None if index is None else layout.names[index] for index in columns))
-        return cls(names, begin, end, family, family_end, pages, hashes)
+        return cls(names, begin, end, family, family_end, pages, layout.hash_columns)
 
     def read_row(self, row: Row) -> RowFacts | None:
         """Return the facts of a parsed row, None for one that the import rejects."""

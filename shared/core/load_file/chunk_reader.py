@@ -8,9 +8,8 @@ from itertools import accumulate, repeat
 from core.load_file import encoding as enc
 from core.load_file.grammar import LineCursor
 from core.load_file.layout import Layout
-from core.load_file.original_lines import find_first_line, has_line_column
-from core.load_file.record_reader import SourceRecord, read_records
-from core.load_file.single_line_records import read_single_line_records
+from core.load_file.original_lines import find_joined_line, find_last_line
+from core.load_file.record_reader import SourceRecord, read_records, read_single_line_records
 
 
 def read_chunk(raw: bytes, layout: Layout, first_line: int, byte_start: int) -> Iterator[SourceRecord]:
@@ -24,11 +23,11 @@ def read_chunk(raw: bytes, layout: Layout, first_line: int, byte_start: int) -> 
     offsets = [0, *accumulate(lines.sizes)]
     for first, count, cells in read_records(lines, layout.grammar, at_end=True, cursor=LineCursor()):
         start, end = offsets[first], first + count
-        number = _find_line(lines.texts[first:end], cells, layout)
+        number = find_joined_line(lines.texts[first:end], layout, is_sound=cells is not None)
         sound = cells if number is None else None
         yield SourceRecord(first_line + first, count, byte_start + start, offsets[end] - start, sound, number)
 
 
-def _find_line(texts: list[str], cells: list[str] | None, layout: Layout) -> int | None:
-    """Return the first line's number in a record of damaged quoting; the last line of a sound record has its cell."""
-    return find_first_line(texts if cells is None else texts[:-1], layout.grammar) if has_line_column(layout) else None
+def read_large_record(tail: bytes, layout: Layout, record: SourceRecord) -> SourceRecord:
+    """Return a record that is too large to be read, with the original line that is at its end, in `tail`."""
+    return record._replace(original_line=find_last_line(enc.decode(tail, layout.encoding), layout))

@@ -14,6 +14,7 @@ from core.file_options import FileOptions
 from core.load_file.given_columns import compute_header_fingerprint
 from core.load_file.grammar import Grammar
 from core.load_file.header_names import TIME_FIELDS, normalise_name
+from core.load_file.native_hashes import find_hash_columns
 from core.load_mode import LoadMode
 
 
@@ -122,6 +123,16 @@ class Layout:
     def later_texts(self) -> tuple[tuple[str, int], ...]:
         """The texts that earlier versions kept as properties, in the order of LATER_TEXTS, and their columns."""
         return tuple((field, self.fields.index(field)) for field in LATER_TEXTS if field in self.fields)
+
+    @cached_property
+    def titles(self) -> Mapping[str | None, str]:
+        """The name of the first column that feeds each field."""
+        return dict(reversed([*zip(self.fields, self.names, strict=False)]))
+
+    @cached_property
+    def hash_columns(self) -> tuple[int, ...]:
+        """The indexes of the columns of hashes of the native, in order of preference."""
+        return find_hash_columns(self.names, self.fields)
 
     def find_columns(self, field: str) -> list[int]:
         """Return the indexes of the columns that feed a field, in file order."""

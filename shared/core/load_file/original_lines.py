@@ -7,7 +7,6 @@ again, also if it cannot be read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -61,22 +60,29 @@ def find_original_line(record: SourceRecord, layout: Layout) -> int | None:
     return int(found[1]) if found else None
 
 
-def find_line_in_text(text: str, grammar: Grammar) -> int | None:
-    """Return the number after the last delimiter of a record's text, None if something else is there."""
+def find_last_line(text: str, layout: Layout) -> int | None:
+    """Return the number at the end of a record's text; None if it has none or the file does not have the column."""
+    return _find_number(text, layout.grammar) if has_line_column(layout) else None
+
+
+def find_joined_line(texts: list[str], layout: Layout | Opening, *, is_sound: bool) -> int | None:
+    """Return the number at the end of the first physical line of a record that has one, None if none has.
+
+    Every record of an error file ends in its number. So a record with a number before its last line is several records
+    that a qualifier joins, and the number is that of the first of them. The last line of a sound record has its own.
+    """
+    if not has_line_column(layout):
+        return None
+    numbers = (_find_number(text, layout.grammar) for text in (texts[:-1] if is_sound else texts))
+    return next((number for number in numbers if number is not None), None)
+
+
+def _find_number(text: str, grammar: Grammar) -> int | None:
+    """Return the number after the last delimiter of the text, None if something else is there."""
     text = text.rstrip("\r\n")
     start = max(0, len(text.rstrip(" ")) - _MAX_CELL_CHARACTERS)
     found = _compile_end(grammar).search(text, start)
     return int(found[1] or found[2]) if found else None
-
-
-def find_first_line(texts: Iterable[str], grammar: Grammar) -> int | None:
-    """Return the number at the end of the first physical line that has one, None if none has.
-
-    Every record of an error file ends in its number. So a record with a number before its last line is several records
-    that a qualifier joins, and the number is that of the first of them.
-    """
-    numbers = (find_line_in_text(text, grammar) for text in texts)
-    return next((number for number in numbers if number is not None), None)
 
 
 @lru_cache(maxsize=16)

@@ -48,6 +48,21 @@ class SourceRecord(NamedTuple):
     original_line: int | None = None
 
 
+def read_single_line_records(lines: Lines, grammar: Grammar) -> list[list[str]] | None:
+    """Return the cells of each line if every line is one record, as in most chunks: the records of `read_records`.
+
+    Return None, having read nothing, if a record has several lines, or a line is blank, has a bare CR, a byte order
+    mark or damaged quoting.
+    """
+    if lines.bare_cr or lines.mark:
+        return None
+    try:
+        rows = list(strict_reader(iter(lines.texts), grammar))
+    except csv.Error:
+        return None
+    return rows if len(rows) == len(lines.texts) and [] not in rows else None
+
+
 def read_records(lines: Lines, grammar: Grammar, *, at_end: bool, cursor: LineCursor) -> Iterator[Record]:
     """Yield the records of the lines in order, without blank lines.
 

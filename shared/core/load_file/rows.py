@@ -18,7 +18,7 @@ from core.exhibit_fields import KEYS, TEXTS
 from core.load_file.date_columns import NO_DATES, RowDates, read_dates
 from core.load_file.encoding import REPLACEMENT, describe_undecoded_bytes, has_surrogates
 from core.load_file.field_mapping import ORIGINAL_LINE, get_id_field, is_path_column
-from core.load_file.grammar import ASCII_WHITESPACE
+from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.original_lines import has_line_column, is_line_cell
 from core.load_file.record_reader import SourceRecord
@@ -84,7 +84,7 @@ def parse_row(record: SourceRecord, layout: Layout) -> Row:
     row = Row(record)
     cells = record.cells
     if cells is None:
-        row.errors.append(_describe_malformed_quoting(layout, record.original_line))
+        row.errors.append(_describe_unread(record, layout))
         return row
     if not layout.grammar.has_expected_cells(cells):
         row.errors.append(_describe_cell_count(layout, len(cells)))
@@ -97,15 +97,21 @@ def parse_row(record: SourceRecord, layout: Layout) -> Row:
         if text and layout.fields[index] != ORIGINAL_LINE:
             _parse_cell(row, layout, index, name, text)
             _note_lost_characters(row, name, text)
-    _parse_dates(row, layout, cells)
     _set_control_number(row, layout)
     _set_parent_from_family(row, layout)
+    row.dates = read_dates(layout, cells)
+    for code, message, index in row.dates.problems:
+        row.changes.append(ValueChange(code, layout.names[index], message, cells[index]))
     return row
 
 
-def _describe_malformed_quoting(layout: Layout, line: int | None) -> RowError:
+def _describe_unread(record: SourceRecord, layout: Layout) -> RowError:
+    """Return why a record has no cells: it is too large to be read, or its quoting is damaged."""
+    if record.byte_len > MAX_RECORD_BYTES:
+        message = f"The record has {record.byte_len} bytes; the maximum is {MAX_RECORD_BYTES}. Shorten it."
+        return RowError(Rejection.RECORD_TOO_LARGE, None, message)
     message = f"A text qualifier ({layout.grammar.qualifier}) is not closed, or is inside a cell and not doubled."
-    advice = "Close or double it."
+    advice, line = "Close or double it.", record.original_line
     if line is not None:
         # Also the reason for a record that has such a line in a cell, although its quoting can be right.
         advice += f" If a line of a cell ends in a number such as L{line}, remove {layout.names[-1]} from all rows."
@@ -186,12 +192,6 @@ def split_names(text: str, column: str, existing: Iterable[Name]) -> list[Name]:
             known.add(value)
             names.append(Name(value, column))
     return names
-
-
-def _parse_dates(row: Row, layout: Layout, cells: list[str]) -> None:
-    row.dates = read_dates(layout, cells)
-    for code, message, index in row.dates.problems:
-        row.changes.append(ValueChange(code, layout.names[index], message, cells[index]))
 
 
 def _restore_newlines(row: Row, layout: Layout, field_name: str | None, name: str, text: str) -> str:

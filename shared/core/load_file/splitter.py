@@ -21,7 +21,7 @@ from core.load_file.field_mapping import find_hashed_date
 from core.load_file.grammar import ASCII_WHITESPACE, MAX_RECORD_BYTES
 from core.load_file.layout import Layout
 from core.load_file.options import ImportOptions
-from core.load_file.original_lines import find_first_line, has_line_column, is_line_cell
+from core.load_file.original_lines import find_joined_line, has_line_column, is_line_cell
 from core.load_file.record_batches import LocatedBatch, RecordBatch
 from core.load_file.record_stream import LocatedRecord, RecordStream
 from core.load_file.repeated_header import RepeatedHeader
@@ -266,7 +266,7 @@ class Splitter:
             return True
         grammar, raw = self.opening.grammar, (record.tile or b"")[record.byte_start - record.tile_start :]
         texts = enc.split_lines(raw, self.opening.dialect.view, grammar.cr_ends).texts
-        return is_line_cell(cells[grammar.cells - 1]) and find_first_line(texts[:-1], grammar) is None
+        return is_line_cell(cells[grammar.cells - 1]) and find_joined_line(texts, self.opening, is_sound=True) is None
 
     def _note_cells(self, cells: list[str], line: int) -> None:
         """Keep the id of a record and the beginnings of its dates."""

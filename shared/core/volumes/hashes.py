@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from core.checks.native_hashes import find_hash_columns, read_hash
+from core.load_file.native_hashes import find_hash_columns, read_hash
 
 ALGORITHMS = {32: "md5", 40: "sha1", 64: "sha256"}
 

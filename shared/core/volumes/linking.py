@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from core.checks.native_hashes import find_hash_columns
 from core.codes import VolumeCode
 from core.file_options import FileOptions, MissingFiles
 from core.load_file.layout import Layout
@@ -27,7 +26,7 @@ from core.volumes.hashes import (
     name_uncompared,
     read_stated_hashes,
 )
-from core.volumes.paths import Candidate, PathError, PathRule, list_candidates, resolve, split_path
+from core.volumes.paths import Candidate, PathError, PathRule, Resolved, list_candidates, split_path
 
 DATA_FOLDER = "data"
 HASH_BYTES = 16
@@ -52,6 +51,10 @@ class VolumeFile(NamedTuple):
     path: str
     size: int
     hashes: FileHashes
+
+
+# By path: the file, why there is none, or None for one that the volume lacks.
+NamedFiles = Mapping[str, Resolved[VolumeFile] | PathError | None]
 
 
 class FileLink(NamedTuple):
@@ -95,48 +98,29 @@ class VolumePlace(NamedTuple):
             return cls(name, "/".join(folders[:-1]), "/".join(folders))
         return cls(name, top_folder or "", "/".join(folders))
 
+    def list_candidates(self, text: str, strip_prefix: str | None) -> list[Candidate] | PathError:
+        """Return what a path of the load file can mean."""
+        return list_candidates(
+            text,
+            volume_name=self.name,
+            load_file_folder=self.load_file_folder,
+            strip_prefix=strip_prefix,
+            root=self.root,
+        )
+
 
 class RowLinker:
     """Links rows of one load file to files of its volume."""
 
-    def __init__(self, layout: Layout, place: VolumePlace) -> None:
+    def __init__(self, layout: Layout) -> None:
         self._options: FileOptions = layout.files
-        self._place = place
-        self._hash_columns = find_hash_columns(layout.names, layout.fields)
-        self._names = layout.names
-        self._columns = {
-            kind: layout.names[columns[0]]
-            for kind, name in PATH_FIELDS.items()
-            if (columns := layout.find_columns(name))
-        }
+        self._hash_columns, self._names, self._titles = layout.hash_columns, layout.names, layout.titles
 
-    @property
-    def kinds(self) -> Iterable[FileKind]:
-        """The kinds of files that the load file has a column of paths for."""
-        return self._columns
-
-    def list_candidates(self, text: str) -> list[Candidate] | PathError:
-        """Return what a path of the load file can mean."""
-        return list_candidates(
-            text,
-            volume_name=self._place.name,
-            load_file_folder=self._place.load_file_folder,
-            strip_prefix=self._options.strip_prefix,
-            root=self._place.root,
-        )
-
-    def link(
-        self,
-        paths: Mapping[FileKind, str],
-        cells: Sequence[str],
-        candidates: Mapping[str, list[Candidate] | PathError],
-        files: Mapping[bytes, Sequence[VolumeFile]],
-    ) -> RowFiles:
-        """Return the files of a row with these paths, which are not blank; `candidates` are by path."""
+    def link(self, paths: Mapping[FileKind, str], cells: Sequence[str], named: NamedFiles) -> RowFiles:
+        """Return the files of a row with these paths, which are not blank; `named` are the files of all paths."""
         found = RowFiles()
         for kind, text in paths.items():
-            given = candidates[text]
-            resolved = given if isinstance(given, PathError) else resolve(given, files)
+            resolved = named[text]
             if resolved is None or isinstance(resolved, PathError):
                 found.missing.append((kind, hash_text(text)))
                 self._add_missing(found, kind, resolved)
@@ -148,7 +132,7 @@ class RowLinker:
 
     def _add_missing(self, found: RowFiles, kind: FileKind, error: PathError | None) -> None:
         code, message = error or (_MISSING[kind], "The volume does not have this file. Add it, or correct the path.")
-        column = self._columns[kind]
+        column = self._titles[PATH_FIELDS[kind]]
         found.counts[f"{kind.value}s_missing"] += 1
         if self._options.missing_files is MissingFiles.REJECT:
             found.errors.append(RowError(code, column, message))
@@ -158,7 +142,7 @@ class RowLinker:
     def _check(self, found: RowFiles, kind: FileKind, file: VolumeFile, cells: Sequence[str]) -> None:
         if file.size == 0:
             message = "The file is empty. Ask the sender whether it should be."
-            found.warnings.append(ValueChange(VolumeCode.FILE_EMPTY, self._columns[kind], message, None))
+            found.warnings.append(ValueChange(VolumeCode.FILE_EMPTY, self._titles[PATH_FIELDS[kind]], message, None))
         if kind is FileKind.NATIVE:
             self._compare_hashes(found, file, read_stated_hashes(cells, self._hash_columns))
 

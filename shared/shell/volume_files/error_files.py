@@ -20,6 +20,7 @@ from shell.db.session import session
 from shell.tables.imports import Imports
 from shell.tables.volumes import Volumes
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.volume_files.lookup import find_load_file
 
 _SHARE = text(
     "SELECT status FROM volumes WHERE id = :volume_id AND tenant_id = :tenant_id AND case_id = :case_id "
@@ -66,15 +67,6 @@ def _bind(import_record: Imports, volume_id: int) -> None:
     with session() as transaction:
         require_volume(transaction, import_record.tenant_id, import_record.case_id, volume_id)
         transaction.execute(_BIND, {"import_id": import_record.id, "volume_id": volume_id})
-
-
-def find_load_file(volume: Volumes, import_record: Imports, files: FileOptions) -> str:
-    """Return the path in the volume of the load file that the import is of, or of that whose error file it is of."""
-    if import_record.object_key.startswith(volume.prefix):
-        return import_record.object_key.removeprefix(volume.prefix)
-    name = "image_load_file" if import_record.kind == ImportKind.IMAGES else "load_file"
-    given = getattr(files.volume, name, None)
-    return str(given or json.loads(volume.load_files or "{}").get(name) or "")
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

@@ -21,6 +21,9 @@ from core.contracts.imports import ImportDetails, ImportState, NewImport, Pendin
 from shell.aws import clients
 from shell.db.session import session
 from shell.imports.checks.commands import run_import
+from shell.imports.chunks.chunk_input import ChunkInput
+from shell.imports.chunks.chunk_source import load_chunk
+from shell.imports.chunks.row_reader import read_rows
 from shell.imports.commands import cancel_import, retry_import
 from shell.imports.queries import get_import
 from shell.imports.uploads import create_import
@@ -194,3 +197,9 @@ def deliver_during(world: World, workers: Workers, write: Callable[[Session], ob
             delivered = thread.submit(workers.deliver, "import_chunk", messages)
             until_waiting(world)
         assert delivered.result() == [True]
+
+
+def prepare_chunk(import_id: int, chunk_no: int) -> ChunkInput | str:
+    """Read a chunk of rows as its handler does before another thread writes it."""
+    loaded = load_chunk(import_id, chunk_no)
+    return loaded if isinstance(loaded, str) else read_rows(loaded)

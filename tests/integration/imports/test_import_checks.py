@@ -14,7 +14,7 @@ from core.codes import CheckCode
 from core.errors import NotFoundError, SourceChangedError, WrongStateError
 from shell.aws import clients
 from shell.imports.checks.queries import list_findings
-from shell.imports.chunks import importer
+from shell.imports.chunks.write_or_check import finish_chunk
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import (
     ACCEPT,
@@ -28,6 +28,7 @@ from tests.integration.imports.support import (
     details,
     events,
     finish,
+    prepare_chunk,
     put,
     retry,
     run,
@@ -192,12 +193,12 @@ def test_a_worker_that_has_read_a_chunk_to_check_it_does_not_complete_it_for_the
     pending = announce(dryRun=True)
     assert start(put(pending, THREE))
     messages = world.chunk_messages()
-    late = importer.prepare_chunk(pending.id, 1)
+    late = prepare_chunk(pending.id, 1)
     for message in messages:
         assert call(import_chunk.lambda_handler, message)
     complete_imports()
     run(pending.id)
-    assert importer.finish_chunk(late) == "running"
+    assert finish_chunk(late) == "running"
     finish(world)
     assert (state(pending.id).status, state(pending.id).imported) == ("completed", 3)
 

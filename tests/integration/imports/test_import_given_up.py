@@ -8,9 +8,12 @@ import pytest
 
 import settle_failed_import
 import start_import
-from shell.imports.chunks import importer, writer
+from shell.imports.chunks import writer
+from shell.imports.chunks.chunk_source import LoadedChunk, load_chunk
+from shell.imports.chunks.row_reader import read_rows
+from shell.imports.chunks.write_or_check import finish_chunk
 from tests.integration.imports.conftest import Chunks, Setting
-from tests.integration.imports.support import THREE
+from tests.integration.imports.support import THREE, prepare_chunk
 from tests.support.accounts import accounts
 from tests.support.world import Message, World, call, request_messages
 
@@ -60,7 +63,7 @@ def test_an_import_that_runs_gets_messages_for_its_pending_chunks_alone(world: W
     notification = world.upload(THREE)
     assert call(start_import.lambda_handler, notification)
     first, *lost = world.chunk_messages()
-    assert importer.import_chunk(first["import_id"], first["chunk_no"]) == "done"
+    assert finish_chunk(prepare_chunk(first["import_id"], first["chunk_no"])) == "done"
     settle(notification, redrive=1)
     assert world.chunk_messages() == lost
     assert len(lost) == 2
@@ -70,14 +73,14 @@ def test_an_import_that_runs_gets_messages_for_its_pending_chunks_alone(world: W
 
 def test_a_late_delivery_brings_no_name_back_after_the_import_is_complete(world: World) -> None:
     import_id = world.start(THREE)
-    found = importer._load(import_id, 1)
-    assert found is not None
-    stale = importer.read_rows(found)
+    found = load_chunk(import_id, 1)
+    assert isinstance(found, LoadedChunk)
+    stale = read_rows(found)
     assert stale.held == {}
     world.chunk_messages()
     # Behind the back of the second delivery the rows become rows of a conflict, which name nobody.
     world.run(OTHERS)
-    assert importer.import_chunk(import_id, 1) == "done"
+    assert finish_chunk(prepare_chunk(import_id, 1)) == "done"
     before = world.query("SELECT name FROM custodians ORDER BY name")
     assert before == [("Else",)]
     assert writer.write_chunk(stale).status == "done"

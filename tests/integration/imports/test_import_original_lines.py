@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 import import_chunk
+from core.load_file import rows as core_rows
 from core.load_file.splitter import Splitter
 from samples.dialects import COMMA, CONCORDANCE, TAB, Quoting
 from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
 from shell.imports import queries
-from shell.imports.chunks import importer
+from shell.imports.chunks import row_reader
 from shell.imports.completing import error_file
 from shell.imports.splitting import split
 from tests.integration.imports.conftest import Chunks
@@ -53,7 +54,7 @@ def reasons(world: World, import_id: int, column: str) -> list[tuple[str, str]]:
 def returned(world: World, import_id: int) -> dict[str, Any]:
     """The error file of an import and its options, as they are imported again."""
     report = world.report(import_id)
-    return {"data": report["error_file.dat"], **json.loads(report["options.json"])}
+    return {"data": report["rejected_rows.dat"], **json.loads(report["options.json"])}
 
 
 def reload(world: World, import_id: int, case: str = "Case") -> int:
@@ -84,7 +85,7 @@ def test_reports_of_uncorrected_rows_have_the_lines_of_the_first_file(
     assert reasons(world, second, "line") != expected
     third = reload(world, second)
     assert reasons(world, third, "original_line") == expected
-    assert world.report(third)["error_file.dat"] == world.report(second)["error_file.dat"]
+    assert world.report(third)["rejected_rows.dat"] == world.report(second)["rejected_rows.dat"]
     listed = [row.original_line for row in queries.list_rejections(CALLER, third, 100, None).items]
     assert listed == [int(line) for line, _ in expected]
     assert {row.original_line for row in queries.list_rejections(CALLER, first, 100, None).items} == {None}
@@ -140,7 +141,7 @@ def test_a_record_that_is_too_large_to_be_read_keeps_its_line(
     world: World, monkeypatch: pytest.MonkeyPatch, spare: str
 ) -> None:
     monkeypatch.setattr(split, "Splitter", partial(Splitter, max_record_bytes=5_000, max_chunk_bytes=1_000))
-    for module in (importer, error_file):
+    for module in (row_reader, core_rows, error_file):
         monkeypatch.setattr(module, "MAX_RECORD_BYTES", 5_000)
     monkeypatch.setattr(error_file, "COPY_BYTES", 700)
     header, rows = f"DOCID,Title{spare}", [f"1,a{spare}", f"2,{'x' * 9_001}{spare}", f"3,{'é' * 4_000}{spare}", "4"]
@@ -155,6 +156,6 @@ def test_a_record_that_is_too_large_to_be_read_keeps_its_line(
 
 def test_the_error_file_of_a_file_without_a_header_has_no_lines(world: World) -> None:
     first = world.run(b"1,a\n,b\n", header=False, columns={"1": "control_number"})
-    assert world.report(first)["error_file.dat"] == b"\xef\xbb\xbf,b\n"
+    assert world.report(first)["rejected_rows.dat"] == b"\xef\xbb\xbf,b\n"
     second = reload(world, first)
     assert reasons(world, second, "original_line") == [("", "MISSING_ID")]

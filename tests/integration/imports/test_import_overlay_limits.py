@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from shell.imports.chunks.importer import finish_chunk, prepare_chunk
+from shell.imports.chunks.write_or_check import finish_chunk
 from tests.integration.imports.conftest import Chunks
+from tests.integration.imports.support import prepare_chunk
 from tests.integration.imports.test_import_limits import statements_of
 from tests.support.history import find_gaps, read_history
 from tests.support.world import World, complete_imports

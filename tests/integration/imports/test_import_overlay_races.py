@@ -19,8 +19,8 @@ from shell.db.session import session
 from shell.exhibits.commands import add_taggings, patch_exhibit, remove_taggings
 from shell.exhibits.history import raise_versions
 from shell.exhibits.updates import ExhibitUpdate, lock_exhibits, read_documents, update_exhibits
-from shell.imports.chunks.importer import finish_chunk, prepare_chunk
-from tests.integration.imports.support import CALLER, committed, deliver_during, until_waiting
+from shell.imports.chunks.write_or_check import finish_chunk
+from tests.integration.imports.support import CALLER, committed, deliver_during, prepare_chunk, until_waiting
 from tests.support.commit_proxy import Loss, between_application_and_database
 from tests.support.history import find_gaps, read_history
 from tests.support.workers import Workers

@@ -9,7 +9,7 @@ import pytest
 
 import settle_failed_chunk
 import settle_failed_import
-from shell.imports.chunks import importer
+from shell.imports.chunks import row_reader
 from shell.imports.splitting.split import split_file
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import (
@@ -100,14 +100,14 @@ def test_nothing_is_named_for_rows_that_a_cancellation_kept_out(world: World, mo
     pending = announce()
     assert start(put(pending, THREE))
     (message,) = world.chunk_messages()
-    prepare = importer.read_rows
+    prepare = row_reader.read_rows
 
     def cancelled_behind(*arguments: Any) -> Any:
         prepared = prepare(*arguments)
         cancel(pending.id)
         return prepared
 
-    monkeypatch.setattr(importer, "read_rows", cancelled_behind)
+    monkeypatch.setattr(row_reader, "read_rows", cancelled_behind)
     assert world.import_chunk(message)
     assert world.query("SELECT name FROM custodians") == []
     assert world.query("SELECT COUNT(*) FROM exhibits") == [(0,)]

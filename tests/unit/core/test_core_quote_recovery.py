@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.load_file import encoding as enc
-from core.load_file import record_batches, record_reader, single_line_records
+from core.load_file import record_batches, record_reader
 from core.load_file.encoding import Lines
 from core.load_file.grammar import Grammar, LineCursor
 from core.load_file.quote_recovery import DamagedText
@@ -176,7 +176,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
     counted = Work()
     monkeypatch.setattr(enc, "split_lines", counted.split_lines)
     monkeypatch.setattr(record_reader, "DamagedText", counted.damaged_text)
-    for module in (record_reader, record_batches, single_line_records):
+    for module in (record_reader, record_batches):
         monkeypatch.setattr(module, "strict_reader", counted.strict_reader)
     return counted
 

@@ -18,9 +18,8 @@ from core.load_file.dialect import read_opening
 from core.load_file.grammar import SURPLUS_CELLS, Grammar, LineCursor
 from core.load_file.options import ImportOptions, parse_options
 from core.load_file.record_batches import LocatedBatch, RecordBatch, read_batch
-from core.load_file.record_reader import read_records
+from core.load_file.record_reader import read_records, read_single_line_records
 from core.load_file.record_stream import RecordStream
-from core.load_file.single_line_records import read_single_line_records
 from core.load_file.splitter import Splitter
 from tests.unit.core.reading import blocks_between, clear_files, every
 

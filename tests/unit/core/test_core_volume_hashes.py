@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.checks.native_hashes import find_hash_columns
+from core.load_file.native_hashes import find_hash_columns
 from core.volumes.hashes import FileHasher, FileHashes, StatedHash, find_mismatches, read_stated_hashes
 from core.volumes.referenced import ReferencedFiles
 

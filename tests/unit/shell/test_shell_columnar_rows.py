@@ -52,7 +52,7 @@ def one_by_one(records: Sequence[SourceRecord], coercer: RowCoercer) -> list[Sto
 def by_column(records: Sequence[SourceRecord], coercer: RowCoercer) -> tuple[list[StorableRow], int]:
     """The rows in file order, and how many of them were plain."""
     plain, rest = columnar_rows(records, coercer)
-    rows = [*plain.build_rows(with_values=True), *one_by_one(rest, coercer)]
+    rows = [*plain.build_rows(with_values=True, with_properties=True), *one_by_one(rest, coercer)]
     return sorted(rows, key=lambda row: row.source.line_no), len(records) - len(rest)
 
 
@@ -218,7 +218,7 @@ def test_plain_properties_fit_whatever_becomes_of_a_byte(cell: str, encoding: st
         # One character that YAML cannot print puts all of them into double quotes.
         text = cell * times + "\x7f"
         record = SourceRecord(1, 1, 0, times * size + 10, ["Id 1", *[""] * 7, text, ""])
-        rows = list(columnar_rows([record], fit)[0].build_rows(with_values=True))
+        rows = list(columnar_rows([record], fit)[0].build_rows(with_values=True, with_properties=True))
         assert not rows or len(rows[0].values[PROPERTIES].encode()) <= room, times
         plain = plain or bool(rows)
     assert plain, "short ones are"

@@ -53,7 +53,10 @@ def coerce(text: str, options: dict[str, Any]) -> list[StorableRow]:
     coercer = RowCoercer(reading.layout, 7, 8, LIMITS, {"custodians": {"name": WIDE}, "tags": {"name": WIDE}})
     rows = [coercer.coerce(parse_row(record, reading.layout)) for record in reading.records]
     regular, _ = columnar_rows(reading.records, coercer)
-    hashes = {row.source.line_no: (row.row_hash, row.earlier_hashes) for row in regular.build_rows(with_values=True)}
+    hashes = {
+        row.source.line_no: (row.row_hash, row.earlier_hashes)
+        for row in regular.build_rows(with_values=True, with_properties=True)
+    }
     assert hashes.items() <= {row.source.line_no: (row.row_hash, row.earlier_hashes) for row in rows}.items()
     return rows
 

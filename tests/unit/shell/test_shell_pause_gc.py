@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from shell.imports.chunks.importer import pause_gc
+from shell.lambda_handlers import pause_gc
 
 
 def fail() -> None:

@@ -12,8 +12,7 @@ import pytest
 
 from core.errors import BusyError, ChunkBusyError, DatabaseUnavailableError, DeadlineNearError, ImportBusyError
 from shell.deadline import MARGIN_S
-from shell.imports.chunks.importer import pause_gc
-from shell.lambda_handlers import sqs_handler
+from shell.lambda_handlers import pause_gc, sqs_handler
 from tests.support.world import Context, sqs_event
 
 WAIT_S = 60

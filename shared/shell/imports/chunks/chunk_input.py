@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy.orm import DeclarativeBase, Session
 
-from core.load_file.layout import Layout
 from core.statuses import ImportStatus
 from core.volumes.linking import RowFiles
+from shell.imports.chunks.chunk_source import LoadedChunk
 from shell.imports.chunks.coercion import StorableRow
 from shell.imports.chunks.exhibit_store import StoredExhibit, prepare_exhibits
-from shell.tables.chunks import ImportChunks
-from shell.tables.imports import Imports
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 from shell.utils.named_rows import NamedRow, add_named, find_named
 
@@ -29,24 +27,22 @@ class ChunkInput:
 
     def __init__(
         self,
-        import_record: Imports,
-        chunk: ImportChunks,
-        layout: Layout,
+        loaded: LoadedChunk,
         rows: Sequence[StorableRow],
         held: Mapping[str, StoredExhibit],
-        files: Mapping[int, RowFiles] | None = None,
+        files: Mapping[int, RowFiles] | None,
     ) -> None:
-        self.import_record, self.chunk, self.layout, self.rows, self.held = import_record, chunk, layout, rows, held
-        self.files = files
+        self.import_record, self.chunk, self.layout, _ = loaded
+        self.rows, self.held, self.files = rows, held, files
         self.rejected = [row for row in rows if row.errors]
         self.valid = [row for row in rows if not row.errors] if self.rejected else rows
-        self.is_check = import_record.status == ImportStatus.CHECKING
-        self.new = prepare_exhibits(() if self.is_check else self.list_new_rows())
+        self.is_check = self.import_record.status == ImportStatus.CHECKING
         self._name_lines: dict[Model, dict[str, int]] = {
             kind.model: self._list_first_lines(kind) for kind in NAME_KINDS
         }
         self.found_names: dict[Model, dict[str, NamedRow]] = {}
         self.forget_names()
+        self.new = prepare_exhibits(() if self.is_check else self.list_new_rows())
 
     def list_new_rows(self) -> list[StorableRow]:
         """Return the rows whose exhibits the case did not hold when it was read; none if they are not created."""

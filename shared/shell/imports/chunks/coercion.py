@@ -106,11 +106,11 @@ class RowCoercer:
         self._check_names(row, "tags", row.tags)
         if row.errors:
             return StorableRow(row.source, row.control_number, errors=row.errors)
-        texts = [self._coerce_text(row, field_name) for field_name in TEXTS]
         keys = [row.values.get(key) for key in KEYS[1:]]
         document_date, *dates = format_dates(row.dates)
-        content = [row.control_number, *keys, *texts, document_date, self._coerce_properties(row)]
         digest, earlier = self._compute_hashes(row, document_date, dates)
+        texts = [self._coerce_text(row, field_name) for field_name in TEXTS]
+        content = [row.control_number, *keys, *texts, document_date, self._coerce_properties(row)]
         details = (*dates, row.dates.source, row.dates.precisions)
         place = (self.import_id, row.source.line_no, row.source.line_count)
         values = (self.case_id, *content, *details, digest, *place)
@@ -177,5 +177,4 @@ class RowCoercer:
     def _find_column(self, field_name: str) -> str | None:
         if field_name == "control_number":
             field_name = get_id_field(self.layout.fields)
-        columns = self.layout.find_columns(field_name) or self.layout.find_columns("family_begin")
-        return self.layout.names[columns[0]] if columns else None
+        return self.layout.titles.get(field_name) or self.layout.titles.get("family_begin")

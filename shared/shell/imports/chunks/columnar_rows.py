@@ -62,7 +62,7 @@ class ColumnarRows:
         self._resolve_family()
         self.hashes, self.earlier_hashes = self._compute_hashes()
 
-    def build_rows(self, *, with_values: bool, with_properties: bool = True) -> Iterator[StorableRow]:
+    def build_rows(self, *, with_values: bool, with_properties: bool) -> Iterator[StorableRow]:
         """Yield the rows in the order of the records, without `values` or the properties in them if not needed."""
         return map(
             StorableRow,

@@ -75,7 +75,7 @@ def _find_differences(layout: Layout, ours: Mapping[str, Any], theirs: Mapping[A
     """Return the texts that differ by column, in the order of the file; columns that it does not have come last."""
     # Exhibits that an earlier version stored do not have the other dates; their texts are compared as properties.
     fields = _FIELDS if theirs["date_precision"] is None else (*_FIELDS, *EVENT_DATES)
-    pairs = {_name_column(layout, field): (_text(ours[field]), _text(theirs[field])) for field in fields}
+    pairs = {layout.titles.get(field, field): (_text(ours[field]), _text(theirs[field])) for field in fields}
     here, there = _parse(ours["document_properties"]), dict(_parse(theirs["document_properties"]))
     for field, index in layout.later_texts:
         # So is a text of which they made a property.
@@ -88,11 +88,6 @@ def _find_differences(layout: Layout, ours: Mapping[str, Any], theirs: Mapping[A
             differing.setdefault(name, (here.get(name), there.get(name)))
     order = {name: index for index, name in enumerate(layout.names)}
     return dict(sorted(differing.items(), key=lambda item: order.get(item[0], len(order))))
-
-
-def _name_column(layout: Layout, field: str) -> str:
-    columns = layout.find_columns(field)
-    return layout.names[columns[0]] if columns else field
 
 
 def _text(value: Any) -> str | None:

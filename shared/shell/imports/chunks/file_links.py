@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from sqlalchemy import select, text
@@ -19,16 +20,15 @@ from core.load_file.layout import Layout
 from core.load_file.original_lines import find_original_line
 from core.volumes.documents import NamedDocument
 from core.volumes.linking import PATH_FIELDS, FileKind, RowFiles, RowLinker
-from core.volumes.paths import PathError
 from shell.db.bulk_insert import insert_new
 from shell.imports.chunks.coercion import COLUMNS, StorableRow
 from shell.imports.chunks.results import RowResults
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
-from shell.tables.volumes import NO_FILE, ExhibitFiles, Volumes
+from shell.tables.volumes import NO_FILE, ExhibitFiles
 from shell.utils.db_helpers import is_in
 from shell.volume_files.chunk_counts import store_counts
-from shell.volume_files.lookup import find_files, find_place
+from shell.volume_files.lookup import find_named_files
 
 _LINK_COLUMNS = ("exhibit_id", "kind", "import_id", "line_no", "text_hash", "file_id", "rule")
 _BATES_BEGIN = COLUMNS.index("bates_begin")
@@ -48,15 +48,12 @@ def link_rows(reading: Session, import_record: Imports, layout: Layout, rows: Se
 
     The files of these are found too, so that they are not taken for files that no row names.
     """
-    volume = reading.get_one(Volumes, import_record.volume_id)
-    linker = RowLinker(layout, find_place(volume, import_record, layout))
-    columns = {kind: layout.find_columns(PATH_FIELDS[kind])[0] for kind in linker.kinds}
+    columns = {kind: layout.fields.index(name) for kind, name in PATH_FIELDS.items() if name in layout.fields}
     paths = {row.source.line_no: _list_paths(row, columns) for row in rows}
-    candidates = {each: linker.list_candidates(each) for each in {p for of in paths.values() for p in of.values()}}
-    hashes = {each.hash for found in candidates.values() if not isinstance(found, PathError) for each in found}
-    files = find_files(reading, volume.id, sorted(hashes))
+    named = find_named_files(reading, import_record, layout, chain.from_iterable(of.values() for of in paths.values()))
+    linker = RowLinker(layout)
     linked = {
-        row.source.line_no: linker.link(paths[row.source.line_no], row.source.cells or (), candidates, files)
+        row.source.line_no: linker.link(paths[row.source.line_no], row.source.cells or (), named)
         for row in rows
         if paths.get(row.source.line_no)
     }

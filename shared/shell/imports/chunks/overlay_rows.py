@@ -114,7 +114,8 @@ class ChunkOverlay:
         return current
 
     def _describe(self, row: StorableRow, exhibits: Sequence[KeyedExhibit]) -> RowError:
-        column = self._name_key_column()
+        titles = self._input.layout.titles
+        column = titles.get(self._key.value) or titles.get("bates_begin")
         if exhibits:
             message = describe_shared_number([exhibit.control_number for exhibit in exhibits], len(exhibits))
             return RowError(Rejection.AMBIGUOUS_KEY, column, f"{message} Overlay them by control number.")
@@ -122,11 +123,6 @@ class ChunkOverlay:
         name = "begin Bates number" if self._key is OverlayKey.BATES_BEGIN else "id"
         advice = "Correct it, or use append_overlay" if self._key is OverlayKey.CONTROL_NUMBER else "Correct it"
         return RowError(Rejection.NOT_IN_CASE, column, f"{message} {name}. {advice}.")
-
-    def _name_key_column(self) -> str | None:
-        layout = self._input.layout
-        columns = layout.find_columns(self._key.value) or layout.find_columns("bates_begin")
-        return layout.names[columns[0]] if columns else None
 
     def decide(
         self, transaction: Session, targets: Sequence[tuple[StorableRow, KeyedExhibit]]

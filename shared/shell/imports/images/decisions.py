@@ -20,8 +20,9 @@ from core.load_mode import OverlayKey
 from core.statuses import ImportPhase
 from core.volumes.documents import describe_ambiguous
 from shell.exhibits.updates import KeyedExhibit, find_by_key, lock_exhibits
+from shell.imports.images.documents import ReadDocument
 from shell.imports.images.page_store import StoredPages, read_page_sets
-from shell.imports.images.reader import ImageChunk, ReadDocument
+from shell.imports.images.reader import ImageChunk
 from shell.utils.key_validation import is_storable
 
 _NAMES = {OverlayKey.CONTROL_NUMBER: "control number", OverlayKey.BATES_BEGIN: "begin Bates number"}

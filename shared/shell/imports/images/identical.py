@@ -23,7 +23,7 @@ from shell.aws.clients import S3_CONNECTIONS
 from shell.aws.new_objects import find_object
 from shell.db.session import session
 from shell.exhibits.updates import find_by_key
-from shell.imports.images.reader import ReadDocument
+from shell.imports.images.documents import ReadDocument
 from shell.tables.imports import Imports
 from shell.tables.pages import Pages, PageSets
 from shell.tables.volumes import VolumeFiles, Volumes

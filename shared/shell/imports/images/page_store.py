@@ -14,7 +14,8 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from shell.db.bulk_insert import insert_new
-from shell.imports.images.reader import ImageChunk, ReadDocument
+from shell.imports.images.documents import ReadDocument
+from shell.imports.images.reader import ImageChunk
 from shell.tables.pages import PageSets
 from shell.utils.db_helpers import is_in
 

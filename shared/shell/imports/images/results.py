@@ -12,7 +12,8 @@ from core.statuses import ChunkStatus
 from core.volumes.documents import NamedDocument
 from shell.imports.chunks.results import MAX_COLUMN_CHARACTERS, MAX_MESSAGE_CHARACTERS
 from shell.imports.images.decisions import ImageResults, describe_key
-from shell.imports.images.reader import ImageChunk, ReadDocument
+from shell.imports.images.documents import ReadDocument
+from shell.imports.images.reader import ImageChunk
 from shell.imports.state.findings import FindingRow, build_finding
 from shell.imports.state.progress import ChunkOutcome, Counts, RejectionRow, WarningRow
 

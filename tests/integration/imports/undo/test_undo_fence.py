@@ -6,10 +6,10 @@ import pytest
 
 from core.errors import WrongStateError
 from shell.imports.chunks.chunk_input import ChunkInput
-from shell.imports.chunks.importer import finish_chunk, prepare_chunk
+from shell.imports.chunks.write_or_check import finish_chunk
 from shell.imports.undo import run
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import cancel, finish, retry, start
+from tests.integration.imports.support import cancel, finish, prepare_chunk, retry, start
 from tests.support.undoing import begin_undo, dump_documents, end_undo, request_undo, undo
 from tests.support.world import World, request_messages
 

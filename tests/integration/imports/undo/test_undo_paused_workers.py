@@ -8,9 +8,9 @@ import pytest
 
 from core.errors import UnavailableError
 from shell.imports.chunks.chunk_input import ChunkInput
-from shell.imports.chunks.importer import finish_chunk, prepare_chunk
+from shell.imports.chunks.write_or_check import finish_chunk
 from shell.work.units import WorkRetriedError
-from tests.integration.imports.support import cancel, finish, retry
+from tests.integration.imports.support import cancel, finish, prepare_chunk, retry
 from tests.support.undoing import undo
 from tests.support.world import World
 

@@ -1,0 +1,72 @@
+"""Read what the case of a chunk holds for its rows, before the transaction that writes or checks them.
+
+Guaranteed: it only reads. The values of rows that the case holds already are not built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from sqlalchemy.orm import Session
+
+from core.load_mode import Blanks, LoadMode
+from core.statuses import ImportStatus
+from shell.db.session import session
+from shell.exhibits.updates import find_by_key
+from shell.imports.chunks.chunk_input import ChunkInput
+from shell.imports.chunks.chunk_source import LoadedChunk
+from shell.imports.chunks.coercion import StorableRow
+from shell.imports.chunks.columnar_rows import ColumnarRows
+from shell.imports.chunks.exhibit_store import StoredExhibit, find_exhibits, may_hold
+from shell.imports.chunks.file_links import link_rows
+from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+
+
+@retry_on_db_conflict(resolve=rerun_if_unknown)
+def read_case(loaded: LoadedChunk, columnar: ColumnarRows, others: Sequence[StorableRow]) -> ChunkInput:
+    """Return the rows of a chunk in file order, with the exhibits, files and names that exist."""
+    numbers = [*columnar.numbers, *(str(row.control_number) for row in others if not row.errors)]
+    with session() as reading:
+        held = _find_held(reading, loaded.import_record.case_id, numbers, loaded.layout.load_mode)
+        rows = [*_build_rows(loaded, columnar, held), *others]
+        if others:
+            rows.sort(key=lambda row: row.source.line_no)
+        in_volume = loaded.import_record.volume_id is not None
+        rows, files = link_rows(reading, loaded.import_record, loaded.layout, rows) if in_volume else (rows, None)
+        chunk_input = ChunkInput(loaded, rows, held, files)
+        chunk_input.find_names(reading)
+    return chunk_input
+
+
+def _find_held(
+    reading: Session, case_id: int, numbers: Sequence[str], load_mode: LoadMode
+) -> Mapping[str, StoredExhibit]:
+    if load_mode.is_overlay:
+        found = find_by_key(reading, case_id, load_mode.overlay_key, set(numbers))
+        return {key: StoredExhibit(first.id, 0, 0, first.row_hash) for key, [first, *_] in found.items()}
+    return find_exhibits(reading, case_id, numbers) if may_hold(reading, case_id, numbers) else {}
+
+
+def _build_rows(
+    loaded: LoadedChunk, columnar: ColumnarRows, held: Mapping[str, StoredExhibit]
+) -> Iterator[StorableRow]:
+    """Yield the regular rows with the values that are needed of them.
+
+    The end of a check needs dates and parents, and what describes how rows differ from exhibits, of which there may be
+    none, needs the properties. Where blanks clear, equal hashes do not prove equal values.
+    """
+    is_check, load_mode = loaded.import_record.status == ImportStatus.CHECKING, loaded.layout.load_mode
+    with_values = (
+        is_check
+        or loaded.import_record.volume_id is not None
+        or (load_mode.is_overlay and load_mode.blanks is Blanks.CLEAR)
+        or any(map(partial(_is_new_or_differs, held), columnar.numbers, columnar.hashes, columnar.earlier_hashes))
+    )
+    return columnar.build_rows(with_values=with_values, with_properties=bool(held) or not is_check)
+
+
+def _is_new_or_differs(
+    held: Mapping[str, StoredExhibit], number: str, row_hash: bytes, earlier_hashes: tuple[bytes, ...]
+) -> bool:
+    return number not in held or held[number].row_hash not in (row_hash, *earlier_hashes)

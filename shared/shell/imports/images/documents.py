@@ -1,0 +1,152 @@
+"""Decide what is wrong with the documents of an image load file by themselves, from their lines and images.
+
+Guaranteed: what is decided depends on the document and the volume's files alone, and not on the case.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from core.codes import Rejection, VolumeCode, WarningCode
+from core.file_options import MissingFiles
+from core.image_load_file.documents import ImageDocument, ImagePage
+from core.image_load_file.page_lines import ImageFileKind, LineError
+from core.load_file.layout import Layout
+from core.load_file.rows import RowError, ValueChange
+from core.volumes.linking import VolumeFile
+from core.volumes.paths import PathError
+from shell.db.column_limits import column_limits
+from shell.imports.images.image_pages import PageCounts
+from shell.utils.key_validation import key_error
+
+# By the text of the path: the file, or why there is none.
+Images = Mapping[str, VolumeFile | PathError | None]
+_PATH_COLUMNS = {ImageFileKind.OPT: "path", ImageFileKind.LFP: "file"}
+
+
+class PageWarning(NamedTuple):
+    """A warning about a document, or about the image that one of its lines names."""
+
+    line_no: int
+    change: ValueChange
+
+
+@dataclass
+class ReadDocument:
+    """A document with the file of each page, all None without a volume; `error` is why it is rejected as a whole.
+
+    `missing` is the number of pages whose image the volume lacks, `unreadable` of those whose image cannot be opened;
+    `frames` are the pages in the images, as far as they were counted. `same_as` is the page set of another volume that
+    the case has for the document, if it is known to have the same pages.
+    """
+
+    document: ImageDocument
+    files: Sequence[VolumeFile | None] = ()
+    error: RowError | None = None
+    warnings: list[PageWarning] = field(default_factory=list)
+    missing: int = 0
+    unreadable: int = 0
+    frames: int = 0
+    same_as: int | None = None
+
+    @property
+    def content_hash(self) -> bytes:
+        """The SHA-256 of the pages and their files: pages whose images were found since are other ones."""
+        ids = ",".join(str(file.id) if file else "" for file in self.files)
+        return hashlib.sha256(self.document.content_hash + ids.encode()).digest()
+
+
+class DocumentReader:
+    """Reads the documents of one chunk; `images` is None without a volume, `pages` if they are not counted."""
+
+    def __init__(self, layout: Layout, kind: ImageFileKind, images: Images | None, pages: PageCounts | None) -> None:
+        self._rejects = layout.files.missing_files is MissingFiles.REJECT
+        self._column, self._images, self._limits = _PATH_COLUMNS[kind], images, column_limits("pages")
+        self._pages = pages
+
+    def read(self, document: ImageDocument, first_line: int | None) -> ReadDocument:
+        """Return the document with its files, or why it is rejected; `first_line` has the same key."""
+        error = self._find_error(document, first_line)
+        if error:
+            return ReadDocument(document, error=error)
+        files = [self._find_file(page) for page in document.pages]
+        found = [image if isinstance(image, VolumeFile) else None for image in files]
+        changes = (ValueChange(code, None, message, None) for code, message in document.warnings)
+        warnings = [PageWarning(document.line_no, change) for change in changes]
+        read = ReadDocument(document, found, warnings=warnings)
+        if self._images is not None:
+            self._check_images(read, files)
+        if self._pages is not None:
+            self._compare_pages(read, self._pages)
+        return read
+
+    def _find_file(self, page: ImagePage) -> VolumeFile | PathError | None:
+        return None if self._images is None else self._images[page.path]
+
+    def _find_error(self, document: ImageDocument, first_line: int | None) -> RowError | None:
+        if document.error:
+            return RowError(document.error.code, document.error.column, _describe_line(document, document.error))
+        if first_line is not None:
+            message = f"Line {first_line} of this file begins a document with the same image key. Keep one of the two."
+            return RowError(Rejection.OPT_DUPLICATE_KEY, "image key", message)
+        return next(self._list_unstorable(document), None)
+
+    def _list_unstorable(self, document: ImageDocument) -> Iterator[RowError]:
+        for page in document.pages:
+            for column, name, text in (("image_key", "image key", page.image_key), ("path", self._column, page.path)):
+                found = key_error(text, self._limits[column])
+                if found:
+                    yield RowError(found[0], name, f"Line {page.line_no}: {found[1]}")
+
+    def _check_images(self, read: ReadDocument, images: Sequence[VolumeFile | PathError | None]) -> None:
+        """Add a warning for each line whose image is not as it should be, or the error of the document."""
+        last_line = 0
+        for page, image in zip(read.document.pages, images, strict=True):
+            read.missing += not isinstance(image, VolumeFile)
+            change = _describe_image(image, self._column) or self._describe_unreadable(image)
+            read.unreadable += change is not None and change.code is WarningCode.IMAGE_UNREADABLE
+            if change and page.line_no != last_line:
+                read.warnings.append(PageWarning(page.line_no, change))
+                last_line = page.line_no
+            if self._rejects and read.error is None and change and not isinstance(image, VolumeFile):
+                read.error = RowError(change.code, change.column, f"Line {page.line_no}: {change.message}")
+
+    def _describe_unreadable(self, image: VolumeFile | PathError | None) -> ValueChange | None:
+        if self._pages is None or not isinstance(image, VolumeFile) or self._pages[image.id] is not None:
+            return None
+        message = "The image cannot be opened, so that its pages are unknown. Ask the sender for it again."
+        return ValueChange(WarningCode.IMAGE_UNREADABLE, self._column, message, None)
+
+    def _compare_pages(self, read: ReadDocument, pages: PageCounts) -> None:
+        """Add the pages of the document's images, and a warning if all are known and the document has others."""
+        counts = [pages[file.id] if file else None for file in dict.fromkeys(read.files)]
+        read.frames = sum(count or 0 for count in counts)
+        listed = len(read.document.pages)
+        if None not in counts and read.frames != listed:
+            found = f"The document has {listed} pages by its lines, and its images have {read.frames}"
+            message = f"{found}. Find out which is right."
+            change = ValueChange(WarningCode.OPT_PAGE_COUNT, None, message, None)
+            read.warnings.append(PageWarning(read.document.line_no, change))
+
+
+def _describe_line(document: ImageDocument, error: LineError) -> str:
+    """Return the message, with the line at fault if it is not the first one of the document."""
+    if error.line_no in (0, document.line_no):
+        return error.message
+    return f"Line {error.line_no}: {error.message}"
+
+
+def _describe_image(image: VolumeFile | PathError | None, column: str) -> ValueChange | None:
+    """Return what is wrong with the image of a page, None if nothing is."""
+    if image is None:
+        message = "The volume does not have this image. Add it, or correct the path."
+        return ValueChange(WarningCode.IMAGE_MISSING, column, message, None)
+    if isinstance(image, PathError):
+        return ValueChange(image.code, column, image.message, None)
+    if image.size == 0:
+        message = "The image is empty. Ask the sender whether it should be."
+        return ValueChange(VolumeCode.FILE_EMPTY, column, message, None)
+    return None
