@@ -21,7 +21,7 @@ FOLDERS = ("functions", "shared", "exhibit_ingest", "local", "samples", "tools",
 _RULES = """
 BASE: shell.settings shell.observability shell.deadline core
 UTILS: shell.utils shell.db shell.aws BASE
-DOMAIN: shell.exhibits shell.outbox shell.tables core.contracts UTILS
+DOMAIN: shell.exhibits shell.outbox shell.tables shell.work core.contracts UTILS
 core:
 core.load_file: core
 core.image_load_file: core core.load_file
@@ -41,7 +41,8 @@ shell.aws: shell.prefetch BASE
 shell.db: shell.aws BASE
 shell.utils: shell.db shell.aws BASE
 shell.sns: shell.aws BASE
-shell.outbox: shell.sns UTILS
+shell.work: UTILS
+shell.outbox: shell.sns shell.work UTILS
 shell.custodian_ops: shell.tables UTILS
 shell.taggings_ops: shell.tables UTILS
 shell.exhibits: shell.custodian_ops shell.taggings_ops shell.tables core.contracts core.imports.overlay UTILS
@@ -65,7 +66,7 @@ shell.custody: DOMAIN
 shell.productions: shell.sns core.productions DOMAIN
 shell.api: shell.outbox core.contracts UTILS
 shell.maintenance: shell.imports.upload_expiry shell.outbox.relay shell.volumes.deletion UTILS
-functions: shell.api shell.lambda_handlers shell.aws.durable_execution shell.outbox shell.maintenance
+functions: shell.api shell.lambda_handlers shell.work shell.aws.durable_execution shell.outbox shell.maintenance
   shell.imports shell.imports.completing shell.imports.checks shell.imports.chunks shell.imports.undo
   shell.imports.images shell.exhibits shell.custody shell.productions shell.volumes core.contracts
 local.errors:

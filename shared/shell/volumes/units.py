@@ -35,7 +35,7 @@ from shell.tables.volumes import Volumes
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
 from shell.volumes.expansion import decode_entry, get_archive
 from shell.volumes.listing import become_ready
-from shell.volumes.messages import send_pending_work
+from shell.volumes.pending_work import send_pending_work
 from shell.volumes.records import RETRY_AFTER_S, fail_volume, load_volume
 
 # An entry with more bytes is written in parts.

@@ -33,6 +33,7 @@ from shell.settings import settings
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
+from shell.work.messages import ChunkMessage, ImportMessage
 
 # At run time the dead-letter function imports this module without the splitter.
 if TYPE_CHECKING:
@@ -203,11 +204,6 @@ def _fail(transaction: Session, statement: TextClause, values: dict[str, Any]) -
     return True
 
 
-def build_request(import_record: Imports, **more: object) -> dict[str, object]:
-    """Return the message that has an import resumed."""
-    return {"import_id": import_record.id, "generation": import_record.generation, **more}
-
-
 def send_pending_work(import_id: int, tenant_id: str, after_chunk: int = 0) -> int:
     """Queue what an active import still needs: its pending chunks after a number or, if none is left, its completion.
 
@@ -217,18 +213,18 @@ def send_pending_work(import_id: int, tenant_id: str, after_chunk: int = 0) -> i
     config, sent, is_deadline_near = settings(), 0, build_deadline_check(PAUSE_S)
     while page := list_pending_chunks(import_id, after_chunk):
         sent += send_messages(config.import_chunks_queue_url, page, tenant_id=tenant_id)
-        after_chunk = page[-1]["chunk_no"]
+        after_chunk = page[-1].chunk_no
         if len(page) < CHUNKS_PER_PAGE:
             break
         if is_deadline_near():
-            request = {"import_id": import_id, "generation": page[-1]["generation"], "after_chunk": after_chunk}
+            request = ImportMessage(import_id, page[-1].generation, after_chunk)
             send_messages(config.import_requests_queue_url, [request], tenant_id=tenant_id)
             return sent
     send_messages(config.import_completions_queue_url, list_due_completions(import_id), tenant_id=tenant_id)
     return sent
 
 
-def list_pending_chunks(import_id: int, after_chunk: int = 0) -> list[dict[str, int]]:
+def list_pending_chunks(import_id: int, after_chunk: int = 0) -> list[ChunkMessage]:
     """Return a message for each of the next CHUNKS_PER_PAGE pending chunks of an active import."""
     with session() as reading:
         pending = reading.execute(
@@ -243,7 +239,4 @@ def list_pending_chunks(import_id: int, after_chunk: int = 0) -> list[dict[str, 
             .order_by(ImportChunks.chunk_no)
             .limit(CHUNKS_PER_PAGE)
         ).all()
-    return [
-        {"import_id": import_id, "chunk_no": row.chunk_no, "generation": row.generation, "redrive": 0}
-        for row in pending
-    ]
+    return [ChunkMessage(import_id, row.chunk_no, row.generation) for row in pending]

@@ -24,6 +24,7 @@ from shell.outbox.writer import append_events
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import count_changed_rows
+from shell.work.messages import CompletionMessage
 
 _COMPLETE_CHUNK = {
     phase: text(
@@ -138,21 +139,16 @@ def complete_chunk(transaction: Session, import_record: Imports, chunk_no: int, 
     if state.generation != import_record.generation:
         raise ImportRetriedError()
     if state.chunks_left == 0:
-        request = build_completion_request(import_record.id, state.generation)
+        request = CompletionMessage(import_record.id, state.generation)
         send_messages(settings().import_completions_queue_url, [request], tenant_id=import_record.tenant_id)
 
 
-def build_completion_request(import_id: int, generation: int) -> dict[str, object]:
-    """Return the message that requests the completion; `task` tells it from a retry's message in a shared queue."""
-    return {"import_id": import_id, "generation": generation, "task": "complete", "redrive": 0}
-
-
-def list_due_completions(import_id: int) -> Iterator[dict[str, object]]:
+def list_due_completions(import_id: int) -> Iterator[CompletionMessage]:
     """Yield the message that requests the completion, if the import is active and no chunk is left."""
     with session() as reading:
         generations = reading.execute(_DUE, {"import_id": import_id}).scalars().all()
     for generation in generations:
-        yield build_completion_request(import_id, generation)
+        yield CompletionMessage(import_id, generation)
 
 
 def sum_imported(transaction: Session, import_id: int, phase: ImportPhase) -> dict[str, int]:

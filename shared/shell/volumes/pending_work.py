@@ -1,12 +1,6 @@
-"""The messages of the queue of volumes' work: what they ask for, and when they are sent.
-
-{"volume_id", "task", "generation"}, and "unit_no" for a part of a zip or of single files. A message of an earlier
-generation than the volume's has no effect. Sending again is harmless.
-"""
+"""Send the messages of a volume's work: what its status still needs. Sending again is harmless."""
 
 from __future__ import annotations
-
-from enum import StrEnum
 
 from sqlalchemy import text
 
@@ -17,6 +11,7 @@ from shell.settings import settings
 from shell.tables.volumes import Volumes
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volumes.records import load_volume
+from shell.work.messages import DeletionMessage, ExpansionMessage, HashingMessage, ImportMessage, ListingMessage
 
 UNITS_PER_PAGE = 10_000
 
@@ -27,21 +22,16 @@ _UNITS = text(
 _IMPORTS = text("SELECT id, generation FROM imports WHERE volume_id = :volume_id AND status = :status ORDER BY id")
 
 
-class Task(StrEnum):
-    """What a message asks for."""
-
-    LIST = "list"
-    EXPAND = "expand"
-    HASH = "hash"
-    DELETE = "delete"
+UnitMessage = type[ExpansionMessage | HashingMessage]
+_UNIT_MESSAGES: dict[str, UnitMessage] = {
+    VolumeStatus.EXPANDING: ExpansionMessage,
+    VolumeStatus.HASHING: HashingMessage,
+}
 
 
-_UNIT_TASKS = {VolumeStatus.EXPANDING: Task.EXPAND, VolumeStatus.HASHING: Task.HASH}
-
-
-def send_task(volume: Volumes, task: Task) -> None:
+def send_message(volume: Volumes, message: type[ListingMessage | DeletionMessage]) -> None:
     """Request the listing or deletion of a volume. Raises QueueUnavailableError unless the queue takes the message."""
-    body = {"volume_id": volume.id, "task": task.value, "generation": volume.generation}
+    body = message(volume.id, volume.generation)
     send_messages(settings().volume_work_queue_url, [body], tenant_id=volume.tenant_id)
 
 
@@ -53,18 +43,17 @@ def send_pending_work(volume_id: int) -> None:
     volume = load_volume(volume_id)
     if volume is None:
         return
-    if volume.status in _UNIT_TASKS:
-        _send_units(volume, _UNIT_TASKS[VolumeStatus(volume.status)])
+    if volume.status in _UNIT_MESSAGES:
+        _send_units(volume, _UNIT_MESSAGES[volume.status])
     elif volume.status == VolumeStatus.READY:
         send_messages(settings().import_requests_queue_url, _list_requests(volume_id), tenant_id=volume.tenant_id)
 
 
-def _send_units(volume: Volumes, task: Task) -> None:
+def _send_units(volume: Volumes, message: UnitMessage) -> None:
     after: int | None = 0
     while after is not None:
         units = _list_units(volume.id, after)
-        common = {"volume_id": volume.id, "task": task.value, "generation": volume.generation}
-        bodies = [{**common, "unit_no": unit_no} for unit_no in units]
+        bodies = [message(volume.id, volume.generation, unit_no) for unit_no in units]
         send_messages(settings().volume_work_queue_url, bodies, tenant_id=volume.tenant_id)
         after = units[-1] if len(units) == UNITS_PER_PAGE else None
 
@@ -77,7 +66,7 @@ def _list_units(volume_id: int, after: int) -> list[int]:
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _list_requests(volume_id: int) -> list[dict[str, int]]:
+def _list_requests(volume_id: int) -> list[ImportMessage]:
     with session() as reading:
         rows = reading.execute(_IMPORTS, {"volume_id": volume_id, "status": ImportStatus.SPLITTING.value}).all()
-    return [{"import_id": row.id, "generation": row.generation} for row in rows]
+    return [ImportMessage(row.id, row.generation) for row in rows]

@@ -1,0 +1,1 @@
+"""Work that travels in queues: its messages, and what is done with one that failed. Knows no table."""
