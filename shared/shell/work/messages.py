@@ -43,7 +43,7 @@ class Message:
 
 
 def _read_member(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else int(value)
+    return tuple(value) if isinstance(value, (list, tuple)) else int(value)
 
 
 class RedrivableMessage(Message):

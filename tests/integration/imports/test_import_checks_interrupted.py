@@ -76,7 +76,7 @@ def test_a_check_finds_the_same_however_often_its_end_is_interrupted(world: Worl
         assert call(import_chunk.lambda_handler, message)
     for generation in (1, 2):
         end(import_id)
-        assert call(complete_import.lambda_handler, {"import_id": import_id, "generation": generation})
+        assert call(complete_import.lambda_handler, CompletionMessage(import_id, generation).as_dict())
         assert retry(import_id).status == "checking"
         for message in request_messages():
             assert start(message)
