@@ -1,1 +1,1 @@
-"""Work that travels in queues: its messages, and what is done with one that failed. Knows no table."""
+"""What every piece of queued work shares: its messages, its lock and count-down, and one redrive."""
