@@ -38,9 +38,9 @@ from core.errors import StaleVersionError
 from shell.db.session import session
 from shell.exhibits.commands import add_taggings, patch_exhibit
 from shell.imports.undo.commands import undo_import
-from shell.imports.undo.messages import build_completion, build_part, build_request
 from shell.tables.undos import ImportUndos
 from shell.utils.db_helpers import retry_on_db_conflict
+from shell.work.messages import UndoCompletionMessage, UndoMessage, UndoPartMessage
 
 # By name: what it is compared with, and the highest ratio.
 LIMITS = {
@@ -137,12 +137,13 @@ def _undo(application: Application, path: Path, case: str) -> float:
     with session() as transaction:
         undo_import(transaction, CALLER, import_id, UndoRequest())
         undo = transaction.get_one(ImportUndos, (import_id, 1))
-    seconds = time_handler(start_import.lambda_handler, build_request(undo))
+    key = (undo.import_id, undo.undo_no, undo.generation)
+    seconds = time_handler(start_import.lambda_handler, UndoMessage(*key).as_dict())
     parts = [row[0] for row in application.database.query(_PARTS, import_id=import_id)]
     for batch in batched(parts):
-        messages = (build_part(undo, each) for each in batch)
+        messages = (UndoPartMessage(*key, each).as_dict() for each in batch)
         seconds += time_handler(import_chunk.lambda_handler, *messages)
-    seconds += time_handler(complete_import.lambda_handler, build_completion(undo))
+    seconds += time_handler(complete_import.lambda_handler, UndoCompletionMessage(*key).as_dict())
     if application.database.query(_IDS, import_id=import_id):
         raise BenchmarkError("the undo left documents behind")
     return seconds

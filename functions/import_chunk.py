@@ -12,16 +12,16 @@ from shell.imports.chunks.chunk_input import ChunkInput
 from shell.imports.chunks.chunk_source import load_chunk
 from shell.imports.chunks.write_or_check import finish_chunk
 from shell.lambda_handlers import pause_gc, sqs_handler
+from shell.work.messages import ChunkMessage, UndoPartMessage
+from shell.work.reading import Operations, dispatch
 
 if TYPE_CHECKING:
     from shell.imports.images.reader import ImageChunk
 
 
-def prepare(message: dict[str, Any]) -> ChunkInput | ImageChunk | str | dict[str, Any]:
-    """Read the chunk that the message names; return a message about an undo as it is."""
-    if "undo_no" in message:
-        return message
-    loaded = load_chunk(int(message["import_id"]), int(message["chunk_no"]))
+def prepare(message: ChunkMessage) -> ChunkInput | ImageChunk | str:
+    """Read the chunk that the message names."""
+    loaded = load_chunk(message.import_id, message.chunk_no)
     if isinstance(loaded, str):
         return loaded
     if loaded.has_images:
@@ -32,9 +32,9 @@ def prepare(message: dict[str, Any]) -> ChunkInput | ImageChunk | str | dict[str
     return row_reader.read_rows(loaded)
 
 
-def finish(prepared: ChunkInput | ImageChunk | str | dict[str, Any]) -> None:
+def finish(prepared: ChunkInput | ImageChunk | str | UndoPartMessage) -> None:
     """Write a chunk, or undo one."""
-    if isinstance(prepared, dict):
+    if isinstance(prepared, UndoPartMessage):
         # Few messages are about undos.
         from shell.imports.undo.parts import build_part_key, undo_part
 
@@ -47,7 +47,10 @@ def finish(prepared: ChunkInput | ImageChunk | str | dict[str, Any]) -> None:
         finish_images(prepared)
 
 
-_import_chunks = sqs_handler(finish, lambda config: config.import_chunks_queue_url, prepare)
+# A part of an undo has nothing to read ahead.
+PREPARATIONS: Operations = {ChunkMessage: prepare, UndoPartMessage: lambda message: message}
+
+_import_chunks = sqs_handler(finish, lambda config: config.import_chunks_queue_url, dispatch(PREPARATIONS))
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> Any:

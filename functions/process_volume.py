@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from shell.lambda_handlers import sqs_handler
 from shell.volumes.deletion import delete_volume_part
 from shell.volumes.hashing import hash_unit
 from shell.volumes.listing import list_volume
-from shell.volumes.messages import Task
 from shell.volumes.units import expand_unit
+from shell.work.messages import DeletionMessage, ExpansionMessage, HashingMessage, ListingMessage
+from shell.work.reading import Operations, dispatch
 
+OPERATIONS: Operations = {
+    ListingMessage: lambda message: list_volume(message.volume_id, message.generation),
+    ExpansionMessage: lambda message: expand_unit(message.volume_id, message.unit_no, message.generation),
+    HashingMessage: lambda message: hash_unit(message.volume_id, message.unit_no, message.generation),
+    DeletionMessage: lambda message: delete_volume_part(message.volume_id),
+}
 
-def handle(message: dict[str, Any]) -> None:
-    """Do what the message asks for."""
-    volume_id, generation = int(message["volume_id"]), int(message["generation"])
-    if message["task"] == Task.EXPAND:
-        expand_unit(volume_id, int(message["unit_no"]), generation)
-    elif message["task"] == Task.HASH:
-        hash_unit(volume_id, int(message["unit_no"]), generation)
-    elif message["task"] == Task.DELETE:
-        delete_volume_part(volume_id)
-    else:
-        list_volume(volume_id, generation)
-
-
-lambda_handler = sqs_handler(handle, lambda config: config.volume_work_queue_url)
+lambda_handler = sqs_handler(dispatch(OPERATIONS), lambda config: config.volume_work_queue_url)

@@ -5,21 +5,19 @@ An undo is started here, too.
 
 from __future__ import annotations
 
-from typing import Any
-
-from shell.imports.start import start_imports
+from shell.imports.start import start_imports, start_requested_import
 from shell.lambda_handlers import sqs_handler
+from shell.work.messages import ImportMessage, UndoMessage, UploadMessage
+from shell.work.reading import Operations, dispatch
 
 
-def handle(message: dict[str, Any]) -> None:
-    """Start what the message asks for."""
-    if "undo_no" in message:
-        # Few messages are about undos.
-        from shell.imports.undo.run import run_undo
+def _run_undo(message: UndoMessage) -> None:
+    # Few messages are about undos.
+    from shell.imports.undo.run import run_undo
 
-        run_undo(message)
-    else:
-        start_imports(message)
+    run_undo(message)
 
 
-lambda_handler = sqs_handler(handle, lambda config: config.import_requests_queue_url)
+OPERATIONS: Operations = {UploadMessage: start_imports, ImportMessage: start_requested_import, UndoMessage: _run_undo}
+
+lambda_handler = sqs_handler(dispatch(OPERATIONS), lambda config: config.import_requests_queue_url)

@@ -28,6 +28,7 @@ from local.services.processes import Processes
 from local.time_scale import TimeScale
 from shell.aws import clients
 from shell.observability import metrics
+from shell.work.messages import CompletionMessage
 
 _QUEUES = (
     *("IMPORT_REQUESTS_QUEUE_URL", "IMPORT_CHUNKS_QUEUE_URL", "IMPORT_COMPLETIONS_QUEUE_URL"),
@@ -107,7 +108,7 @@ class Application:
 
     def complete(self, import_id: int) -> float:
         """Complete an import whose chunks are imported and return the seconds of the handler."""
-        return _timed(complete_import.lambda_handler, {"import_id": import_id, "generation": 1})
+        return _timed(complete_import.lambda_handler, CompletionMessage(import_id, 1).as_dict())
 
 
 @contextmanager

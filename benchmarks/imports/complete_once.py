@@ -18,6 +18,7 @@ import complete_import
 from benchmarks.errors import BenchmarkError
 from benchmarks.imports.invocation import time_handler
 from benchmarks.imports.peak import peak_bytes
+from shell.work.messages import CompletionMessage
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,7 +37,7 @@ def complete_once(environment: Mapping[str, str], import_id: int) -> dict[str, A
 
 def _measure(import_id: int) -> dict[str, float]:
     before = peak_bytes()
-    seconds = time_handler(complete_import.lambda_handler, {"import_id": import_id, "generation": 1})
+    seconds = time_handler(complete_import.lambda_handler, CompletionMessage(import_id, 1).as_dict())
     return {"seconds": round(seconds, 2), "peak_mb": round((peak_bytes() - before) / 1e6, 1)}
 
 

@@ -29,6 +29,7 @@ from core.contracts.volumes import NewVolume
 from shell.aws import clients
 from shell.db.session import session
 from shell.volumes.uploads import create_volume
+from shell.work.messages import CompletionMessage
 
 _CLEAR = Path("/proc/self/clear_refs")
 _RESET_PEAK = "5"
@@ -76,7 +77,7 @@ def _import_whole(import_id: int) -> dict[str, float]:
     for batch in batched(chunks):
         time_handler(import_chunk.lambda_handler, *({"import_id": import_id, "chunk_no": each} for each in batch))
     chunks_s = time.perf_counter() - began
-    complete_s = time_handler(complete_import.lambda_handler, request)
+    complete_s = time_handler(complete_import.lambda_handler, CompletionMessage(import_id, 1).as_dict())
     return {"start_s": start_s, "chunks_s": chunks_s, "complete_s": complete_s, "chunks": len(chunks)}
 
 

@@ -13,14 +13,15 @@ import pytest
 import requests
 from boto3.s3.transfer import TransferConfig
 
+import start_import
 from core.contracts.imports import SINGLE_PUT_BYTES
 from core.errors import StorageUnavailableError
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
 from shell.aws import clients, s3, s3_copies
-from shell.imports.start import start_imports
 from shell.imports.state.records import load_current_import
 from shell.imports.upload_matching import split_lock
+from shell.work.reading import dispatch
 from tests.artifact import document_effects, import_effects, volume_effects, volume_work
 from tests.artifact.import_effects import DONE, THREE
 from tests.artifact.queue_work import leave_messages_behind, redeliver_what_fails
@@ -115,14 +116,14 @@ def what_failed_goes_back_once(sender: Sender) -> None:
     """A chunk, a request, the chunks of a file that was registered all the same, and a completion."""
     import_id = sender.world.start(THREE)
     [chunk] = sender.world.chunk_messages()
-    assert sender.stack.invoke("SettleFailedChunkFunction", sqs_event({**chunk, "redrive": 0})) == DONE
+    assert sender.stack.invoke("HandleFailedChunkFunction", sqs_event({**chunk, "redrive": 0})) == DONE
     again = {"import_id": import_id, "generation": 1}
     for redrive in (0, 1):
         message = sqs_event({**again, "redrive": redrive})
-        assert sender.stack.invoke("SettleFailedImportFunction", message) == DONE
+        assert sender.stack.invoke("HandleFailedImportFunction", message) == DONE
     assert sender.world.chunk_messages()
     completion = {**again, "task": "complete", "redrive": 0}
-    assert sender.stack.invoke("SettleFailedImportFunction", sqs_event(completion)) == DONE
+    assert sender.stack.invoke("HandleFailedImportFunction", sqs_event(completion)) == DONE
 
 
 def a_report_is_written_of_a_file_that_is_gone(sender: Sender) -> None:
@@ -242,7 +243,7 @@ def split_what_is_large(watched: Watched) -> None:
         with watched.acting_as("StartImportFunction"), pytest.MonkeyPatch.context() as patch:
             patch.setattr("shell.imports.splitting.split.SLICE_BYTES", 100)
             patch.setattr("shell.imports.splitting.checkpoints.build_deadline_check", lambda _: lambda: True)
-            start_imports(messages.pop())
+            dispatch(start_import.OPERATIONS)(messages.pop())
         # Not the notifications of S3.
         messages += [message for message in request_messages() if "import_id" in message]
     assert world.query("SELECT status, split_checkpoint IS NULL FROM imports") == [("running", 0)]

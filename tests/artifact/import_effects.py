@@ -56,18 +56,18 @@ def complete_import(sender: Sender) -> None:
     assert sender.world.query("SELECT status, imported FROM imports") == [("completed", 3)]
 
 
-def settle_failed_chunk(sender: Sender) -> None:
+def handle_failed_chunk(sender: Sender) -> None:
     """The rows of the chunk that was sent back once before are rejected, and the completion is requested."""
     import_id = sender.world.start(THREE)
-    assert sender.send("settle_failed_chunk", import_id=import_id) == DONE
+    assert sender.send("handle_failed_chunk", import_id=import_id) == DONE
     assert sender.world.query("SELECT chunks_left FROM imports") == [(0,)]
     assert [message["import_id"] for message in completion_messages()] == [import_id]
     assert sender.world.query("SELECT code, row_count FROM import_rejections") == [("CHUNK_FAILED", 3)]
 
 
-def settle_failed_import(sender: Sender) -> None:
+def handle_failed_import(sender: Sender) -> None:
     """The file that was sent back once before is recorded as one that could not be read."""
-    assert sender.send("settle_failed_import", **sender.upload("settle_failed_import", THREE)) == DONE
+    assert sender.send("handle_failed_import", **sender.upload("handle_failed_import", THREE)) == DONE
     assert sender.world.query("SELECT file_name, failure_code FROM imports") == [("production_001.dat", "NOT_READ")]
 
 

@@ -15,6 +15,7 @@ from shell.outbox.relay import report_backlog
 from shell.outbox.writer import append_events
 from shell.productions import executions
 from shell.settings import Settings, settings
+from shell.work.messages import ProductionMessage
 from tests.artifact.watching import Watched
 from tests.support.world import Context, sqs_event
 
@@ -71,7 +72,7 @@ def _wait_for_a_turn() -> None:
         settings.cache_clear()
         patch.setattr(executions, "_build_execution_name", lambda *_: "name")
         patch.setattr(executions, "_must_wait", lambda _: True)
-        executions.start_production({"productionId": 1, "generation": 1})
+        executions.start_production(ProductionMessage.build(1, 1))
     settings.cache_clear()
 
 

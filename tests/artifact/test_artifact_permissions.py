@@ -49,8 +49,8 @@ NOT_MADE = {("ImportChunkFunction", "s3.head_object"), ("WriteImportReportFuncti
 NOT_MADE |= {("ImportChecksApiFunction", "s3.get_object"), ("ProductionsApiFunction", "s3.get_object")}
 # They give no queue to `sqs_handler`, which then neither postpones a message nor sends it again.
 NOT_MADE |= {
-    ("SettleFailedChunkFunction", "sqs.change_message_visibility"),
-    ("SettleFailedImportFunction", "sqs.change_message_visibility"),
+    ("HandleFailedChunkFunction", "sqs.change_message_visibility"),
+    ("HandleFailedImportFunction", "sqs.change_message_visibility"),
 }
 MADE_OF = {
     "s3.upload_fileobj": ("PutObject", "CreateMultipartUpload", "UploadPart", "AbortMultipartUpload"),

@@ -191,7 +191,7 @@ def work_that_failed_goes_back_once(sender: Sender) -> None:
     [message] = work_messages()
     for redrive in (0, 1):
         settled = sqs_event({**message, "redrive": redrive})
-        assert sender.stack.invoke("SettleFailedImportFunction", settled) == DONE
+        assert sender.stack.invoke("HandleFailedImportFunction", settled) == DONE
     assert sender.world.query("SELECT status FROM volumes") == [("failed",)]
 
 

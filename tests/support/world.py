@@ -16,9 +16,9 @@ from moto.sqs.models import sqs_backends
 from sqlalchemy import Engine, text
 
 import complete_import
+import handle_failed_chunk
 import import_chunk
 import publish_outbox
-import settle_failed_chunk
 import start_import
 import write_import_report
 from core.imports.uploads import build_options_key
@@ -224,7 +224,7 @@ class World:
     def give_up(self, message: Message) -> None:
         """What becomes of a chunk whose message reached the dead-letter queue twice."""
         for redrive in (0, 1):
-            assert call(settle_failed_chunk.lambda_handler, {**message, "redrive": redrive})
+            assert call(handle_failed_chunk.lambda_handler, {**message, "redrive": redrive})
         complete_imports()
 
     def publish(self) -> int:

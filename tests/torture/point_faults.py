@@ -14,8 +14,8 @@ AT_WORK = (
     *("StartImportFunction",) * 2,
     *("ProduceFunction",) * 2,
     *("WriteImportReportFunction", "StartProductionFunction", "ExhibitsApiFunction", "CustodyApiFunction"),
-    *("ImportsApiFunction", "ProductionsApiFunction", "CustodiansApiFunction", "SettleFailedChunkFunction"),
-    *("SettleFailedImportFunction", "ResumeProductionsFunction", "PurgeExpiredFunction"),
+    *("ImportsApiFunction", "ProductionsApiFunction", "CustodiansApiFunction", "HandleFailedChunkFunction"),
+    *("HandleFailedImportFunction", "ResumeProductionsFunction", "PurgeExpiredFunction"),
 )
 # Those who are asked most under keys: an owner is late behind its claim, and the key may be another's by then.
 KEYED = ("ImportsApiFunction", "ProductionsApiFunction", "ExhibitsApiFunction", "CustodyApiFunction")

@@ -98,6 +98,20 @@ def sql_text_is_made_in_db(source: Source) -> Iterator[Found]:
                 yield line, f"imports {name}; only shell.db and {', '.join(LITERAL_USERS)} may"
 
 
+def messages_are_read_in_work(source: Source) -> Iterator[Found]:
+    """No member of a message is named but in shell.work; SNS publishes what callers give it."""
+    if source.folder not in ("functions", "shared") or source.home in ("shell.work", "shell.sns", "core"):
+        return
+    for node in ast.walk(ast.parse(source.text)):
+        match node:
+            case (
+                ast.Subscript(ast.Name("message"), ast.Constant(str()))
+                | ast.Attribute(ast.Name("message"), "get")
+                | ast.Compare(ast.Constant(str()), [ast.In() | ast.NotIn()], [ast.Name("message")])
+            ):
+                yield node.lineno, "reads a member of a message; shell.work.messages has a class for each"
+
+
 def core_decides_and_does_nothing(source: Source) -> Iterator[Found]:
     if not source.module.startswith("core"):
         return
@@ -157,6 +171,7 @@ def handlers_shadow_nothing(source: Source) -> Iterator[Found]:
 RULES: list[Rule] = [
     packages_import_what_they_may,
     sql_text_is_made_in_db,
+    messages_are_read_in_work,
     core_decides_and_does_nothing,
     handlers_only_call_operations,
     only_settings_reads_the_environment,
@@ -217,12 +232,19 @@ def test_every_package_says_what_it_promises(sources: list[Source]) -> None:
         (packages_import_what_they_may, "shared/shell/imports/state/access.py", "from shell.imports import start"),
         (packages_import_what_they_may, "shared/shell/work/units.py", "from shell.tables.chunks import ImportChunks"),
         (packages_import_what_they_may, "shared/shell/maintenance/purge.py", "from shell.imports import start"),
+        (packages_import_what_they_may, "shared/shell/work/redrive.py", "from shell.tables.imports import Imports"),
+        (packages_import_what_they_may, "shared/shell/work/redrive.py", "from shell.imports import start"),
+        (packages_import_what_they_may, "shared/shell/work/redrive.py", "from shell.volumes import records"),
+        (packages_import_what_they_may, "shared/shell/utils/db_helpers.py", "from shell.work import messages"),
         (packages_import_what_they_may, "functions/start_import.py", "from shell.db import session"),
         (packages_import_what_they_may, "local/template/reader.py", "from local.services import aws"),
         (packages_import_what_they_may, "exhibit_ingest/cli/main.py", "from shell.db import session"),
         (packages_import_what_they_may, "shared/shell/leftovers.py", ""),
         (packages_import_what_they_may, "shared/shell/imports/start.py", "import shell.leftovers"),
         (sql_text_is_made_in_db, "shared/shell/imports/start.py", "from shell.db.sql_literals import format_in_list"),
+        (messages_are_read_in_work, "functions/start_import.py", "int(message['import_id'])"),
+        (messages_are_read_in_work, "shared/shell/imports/start.py", "message.get('after_chunk', 0)"),
+        (messages_are_read_in_work, "functions/complete_import.py", "'undo_no' in message"),
         (core_decides_and_does_nothing, "shared/core/productions/bates.py", "import yaml"),
         (core_decides_and_does_nothing, "shared/core/productions/bates.py", "from os import path"),
         (core_decides_and_does_nothing, "shared/core/x.py", "from datetime import datetime as d\nd.now()"),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import islice
+from typing import Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -25,15 +25,23 @@ LONGEST_VISIBILITY_S = 43_200 - 900
 _GROUP = re.compile(r"[!-~]{1,128}")
 
 
+class JsonMessage(Protocol):
+    """What can be sent: `shell.work.messages` has the classes."""
+
+    def to_json(self) -> str:
+        """Return the body."""
+
+
 def send_messages(
-    queue_url: str, bodies: Iterable[Mapping[str, object]], delay_s: int = 0, tenant_id: str | None = None
+    queue_url: str, messages: Iterable[JsonMessage], delay_s: int = 0, tenant_id: str | None = None
 ) -> int:
     """Send every message, ten a call; return how many. Raises QueueUnavailableError unless all were accepted.
 
     The messages of a tenant are a group: while many of them wait, SQS delivers those of other tenants first ("Amazon
     SQS fair queues"). Messages without a tenant belong to no group.
     """
-    return _send(queue_url, map(json.dumps, bodies), delay_s, _build_group(tenant_id) if tenant_id else None)
+    bodies = (message.to_json() for message in messages)
+    return _send(queue_url, bodies, delay_s, _build_group(tenant_id) if tenant_id else None)
 
 
 def send_again(queue_url: str, body: str, group: str | None, delay_s: int) -> None:

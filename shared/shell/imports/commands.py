@@ -40,6 +40,7 @@ from shell.outbox.writer import append_events
 from shell.settings import settings
 from shell.utils.db_helpers import count_changed_rows
 from shell.volume_files.deleted import refuse_without_volume
+from shell.work.messages import ImportMessage
 
 CHUNKS_PER_STATEMENT = 1_000
 _HELD_BACK = (ImportStatus.WAITING, ImportStatus.BLOCKED)
@@ -152,7 +153,7 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
         transaction.execute(_REOPEN_CHECK, {"import_id": import_id})
     append_events(transaction, [import_retried(import_id, found.tenant_id, found.generation + 1, chunks)])
     # Harmless for an import that waits, which the end of the other one requests.
-    request = {"import_id": import_id, "generation": found.generation + 1}
+    request = ImportMessage(import_id, found.generation + 1)
     send_messages(settings().import_requests_queue_url, [request], tenant_id=found.tenant_id)
     return read_state(transaction, caller, import_id)
 

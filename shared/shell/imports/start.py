@@ -1,10 +1,9 @@
 """Start an import: create its row, split its file, register and queue the chunks; and resume imports.
 
-There are two kinds of messages: notifications of S3, and {"import_id": n, "generation": g}, which a retry sends, and
-this module itself when its time ends before the split or the sending of chunks does ("after_chunk" is then the last one
-sent). For both the import is read under a lock on its row and resumed from its status: split if it is not split yet,
-then a message for every pending chunk or, if none is left, for its completion. A request is finished only when all
-messages are sent. Repeating any step is harmless.
+There are two kinds of messages: notifications of S3, and an `ImportMessage`, which a retry sends, and this module
+itself when its time ends before the split or the sending of chunks does. For both the import is read under a lock on
+its row and resumed from its status: split if it is not split yet, then a message for every pending chunk or, if none is
+left, for its completion. A request is finished only when all messages are sent. Repeating any step is harmless.
 
 Of several concurrent deliveries one splits the file; the others are delivered again when it has finished or failed.
 That only saves work: the import's row decides which worker registers the chunks.
@@ -12,7 +11,6 @@ That only saves work: the import's row decides which worker registers the chunks
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import unquote_plus
 
 from core.codes import FileFailure
@@ -28,7 +26,6 @@ from shell.db.session import session
 from shell.imports.splitting.checkpoints import SplitCheckpoints
 from shell.imports.splitting.image_split import split_images
 from shell.imports.splitting.registration import (
-    build_request,
     fail_import,
     refuse_during_undo,
     register_chunks,
@@ -37,7 +34,7 @@ from shell.imports.splitting.registration import (
 from shell.imports.splitting.split import split_file
 from shell.imports.state.given_options import read_given_options, record_profile
 from shell.imports.state.records import load_current_import
-from shell.imports.upload_matching import get_import_id, get_or_create_import, split_lock
+from shell.imports.upload_matching import get_or_create_import, split_lock
 from shell.observability import logger
 from shell.outbox.writer import append_events, wake_relay
 from shell.settings import settings
@@ -45,22 +42,24 @@ from shell.tables.imports import Imports
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.utils.key_validation import key_error
 from shell.volume_files.error_files import bind_to_volume
+from shell.work.messages import Document, ImportMessage, UploadMessage
 
 # The timeout of the function.
 SPLITTING_S = 900
 
 
-def start_imports(message: dict[str, Any]) -> None:
-    """Start or resume the imports of a message; the test event of S3 names none.
+def start_requested_import(message: ImportMessage) -> None:
+    """Start or resume the import that a message names. Raises the errors of `start_imports`."""
+    resume_import(message.import_id, message.after_chunk)
+
+
+def start_imports(message: UploadMessage) -> None:
+    """Start or resume the imports of a notification; the test event of S3 names none.
 
     Raises ImportBusyError while another delivery splits the file, and another UnavailableError for any failure that a
     later delivery of the message can overcome.
     """
-    import_id = get_import_id(message)
-    if import_id is not None:
-        resume_import(import_id, int(message.get("after_chunk", 0)))
-        return
-    for record in message.get("Records", []):
+    for record in message.records:
         try:
             upload = parse_upload(record)
         except UploadRefusedError as refused:
@@ -95,8 +94,8 @@ def resume_import(import_id: int, after_chunk: int = 0) -> None:
             _split(import_record)
         except SplitPausedError:
             # A new message, which is received for the first time; the lock on the file is released.
-            request, tenant_id = build_request(import_record), import_record.tenant_id
-            send_messages(settings().import_requests_queue_url, [request], tenant_id=tenant_id)
+            request = ImportMessage(import_record.id, import_record.generation)
+            send_messages(settings().import_requests_queue_url, [request], tenant_id=import_record.tenant_id)
             return
         wake_relay()
     sent = send_pending_work(import_id, import_record.tenant_id, after_chunk)
@@ -156,7 +155,7 @@ def _choose_user_id(import_record: Imports, options: ImportOptions) -> str:
 
 # Without `resolve`: no row identifies a refusal, so after an unknown COMMIT the message is delivered again.
 @retry_on_db_conflict
-def _report_refusal(record: dict[str, Any], reason: str) -> None:
+def _report_refusal(record: Document, reason: str) -> None:
     """Publish an event and write a log entry for an upload that has no import."""
     key = unquote_plus(str(record.get("s3", {}).get("object", {}).get("key", "")))
     logger.warning("upload refused", extra={"reason": reason})

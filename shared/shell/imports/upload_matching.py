@@ -99,12 +99,6 @@ def _create_import(transaction: Session, upload: Upload, values: dict[str, Any])
     return insert_or_get(transaction, Imports, key, columns, unique_key="uq_imports_upload_key")[0].id
 
 
-def get_import_id(message: dict[str, Any]) -> int | None:
-    """Return the import id of a message that has one; None for a notification of S3."""
-    import_id = message.get("import_id")
-    return import_id if isinstance(import_id, int) else None
-
-
 @contextmanager
 def split_lock(import_record: Imports, ttl_s: float) -> Iterator[None]:
     """Hold the semaphore on the import's file; raise ImportBusyError while another worker holds it.

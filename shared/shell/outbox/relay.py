@@ -34,7 +34,8 @@ from shell.outbox.leases import (
 from shell.settings import settings
 from shell.sns import MAX_BATCH, MAX_BATCH_BYTES, Message, PublishResponse, publish_batch
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
-from shell.utils.reminders import read_turn, remind
+from shell.work.reading import read_turn
+from shell.work.reminders import remind
 
 # A lease with less time left is not used any more: a call may take this long.
 SAFE_S = 10.0

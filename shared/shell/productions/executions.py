@@ -8,7 +8,6 @@ MAX_RESUMPTIONS requests becomes `needs_attention`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -29,7 +28,9 @@ from shell.productions.state import lock_production, mark_needs_attention
 from shell.settings import settings
 from shell.tables.productions import Productions
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
-from shell.utils.reminders import read_turn, remind
+from shell.work.messages import ProductionMessage, WakeMessage
+from shell.work.reading import read_turn
+from shell.work.reminders import remind
 
 # Longer than the timeout of an invocation, and than any wait between two invocations of an execution.
 QUIET_FOR = timedelta(minutes=20)
@@ -50,7 +51,7 @@ _QUIET = text(
 )
 
 
-def start_production(message: Mapping[str, Any]) -> None:
+def start_production(message: ProductionMessage) -> None:
     """Start the execution that a `production.requested` message requests, unless it was started before.
 
     While MAX_PRODUCTIONS others have executions, the production waits and keeps its status `requested`. If the stack's
@@ -60,18 +61,18 @@ def start_production(message: Mapping[str, Any]) -> None:
     Raises FunctionUnavailableError, QueueUnavailableError and DatabaseUnavailableError, so that the message is
     delivered again.
     """
-    production_id, generation = int(message["productionId"]), int(message["generation"])
-    if not message.get("checked"):
+    production_id, generation = message.production_id, message.generation
+    if not message.checked:
         # First of all: whatever fails from here on, the production is looked after as long as it is open.
-        send_messages(settings().production_checks_queue_url, [{}], CHECK_S)
+        send_messages(settings().production_checks_queue_url, [WakeMessage()], CHECK_S)
     name = _build_execution_name(production_id, generation)
     if name is None:
         return
     if _must_wait(production_id):
         # A copy, which has not been delivered before: deliveries of a message are limited, and its turn may take a day.
-        send_messages(settings().production_requests_queue_url, [{**message, "checked": True}], TURN_S)
+        send_messages(settings().production_requests_queue_url, [message.as_checked()], TURN_S)
         return
-    payload = json.dumps({"productionId": production_id, "generation": generation})
+    payload = ProductionMessage.build(production_id, generation).to_json()
     request = {"DurableExecutionName": name, "InvocationType": "Event", "Payload": payload.encode()}
     try:
         with _lambda_errors():

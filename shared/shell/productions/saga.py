@@ -17,6 +17,7 @@ from core.statuses import ProductionStatus
 from shell.aws.durable_execution import Checkpoints, DurableJournal
 from shell.productions import steps
 from shell.productions.state import close, get_state, record_step_event
+from shell.work.messages import ProductionMessage
 
 STEPS = (
     SagaStep(StepName.BEGIN, steps.begin, steps.cancel),
@@ -34,7 +35,7 @@ def produce(
 
     All work runs in checkpoints: a replay of the execution repeats only the decisions between them.
     """
-    production_id = int(event["productionId"])
+    production_id = ProductionMessage.read(event).production_id
     journal = DurableJournal(checkpoints, partial(record_step_event, production_id))
     state = journal.run_checkpointed("load", partial(get_state, production_id))
     result = _run(production_id, SagaOrchestrator(str(production_id), saga_steps, journal), state)

@@ -23,10 +23,11 @@ from shell.aws.object_versions import list_latest
 from shell.imports.uploads import check_options
 from shell.settings import settings
 from shell.tables.volumes import Volumes, VolumeUploads
-from shell.volumes.messages import Task, send_task
+from shell.volumes.pending_work import send_message
 from shell.volumes.queries import build_not_found, has_imports, read_details, require_volume
 from shell.volumes.records import lock_volume
 from shell.volumes.sealing import describe_missing
+from shell.work.messages import DeletionMessage, ListingMessage
 
 # Longer lists take too long for a request; the worker that lists the volume checks them.
 MAX_CHECKED = 20_000
@@ -75,7 +76,7 @@ def import_volume(transaction: Session, caller: Caller, volume_id: int, body: Vo
     volume.runs, volume.generation = volume.runs + 1, volume.generation + 1
     volume.failure_code = volume.failure_message = volume.finished_at = volume.load_files = None
     transaction.flush()
-    send_task(volume, Task.LIST)
+    send_message(volume, ListingMessage)
     return read_details(transaction, caller, volume_id)
 
 
@@ -161,7 +162,7 @@ def delete_volume(transaction: Session, caller: Caller, volume_id: int) -> Volum
     if not is_deleted and volume.status != VolumeStatus.DELETING:
         volume.status, volume.generation = VolumeStatus.DELETING.value, volume.generation + 1
     transaction.flush()
-    send_task(volume, Task.DELETE)
+    send_message(volume, DeletionMessage)
     return read_details(transaction, caller, volume_id)
 
 

@@ -22,8 +22,9 @@ from shell.observability import logger
 from shell.settings import settings
 from shell.tables.volumes import Volumes
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
-from shell.volumes.messages import Task, send_task
+from shell.volumes.pending_work import send_message
 from shell.volumes.records import load_volume
+from shell.work.messages import DeletionMessage
 
 PAUSE_S = 60
 # The timeout of the function that expands: after that, no worker writes to the volume.
@@ -52,7 +53,7 @@ def delete_volume_part(volume_id: int) -> None:
     if volume is None or volume.status not in (VolumeStatus.DELETING, VolumeStatus.DELETED):
         return
     if not _delete(volume, build_deadline_check(PAUSE_S)):
-        send_task(volume, Task.DELETE)
+        send_message(volume, DeletionMessage)
         return
     _end(volume_id)
     logger.info("volume deleted", extra={"volume_id": volume_id})
@@ -65,7 +66,7 @@ def look_again(after_id: int, most: int) -> list[int]:
     """
     volumes = _list_deleted(after_id, most)
     for volume in volumes:
-        send_task(volume, Task.DELETE)
+        send_message(volume, DeletionMessage)
     return [volume.id for volume in volumes]
 
 

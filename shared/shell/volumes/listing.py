@@ -25,9 +25,10 @@ from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volumes.expansion import register_entries
 from shell.volumes.hash_plans import plan_units
 from shell.volumes.import_rows import create_imports
-from shell.volumes.messages import Task, send_pending_work, send_task
+from shell.volumes.pending_work import send_message, send_pending_work
 from shell.volumes.records import fail_volume, load_volume, lock_volume
 from shell.volumes.sealing import check_declared, discover, find_late_files, is_sealed, list_files
+from shell.work.messages import ListingMessage
 
 _LEAVE = text(
     "UPDATE volumes SET status = :status, load_files = :found, late_files = :late, late_names = :names "
@@ -51,7 +52,7 @@ def list_volume(volume_id: int, generation: int) -> None:
     if is_sealed(volume, generation):
         try:
             if not _list(volume):
-                send_task(volume, Task.LIST)
+                send_message(volume, ListingMessage)
                 return
         except FileRefusedError as refused:
             fail_volume(volume_id, generation, refused.code, str(refused))

@@ -37,7 +37,7 @@ from shell.tables.volumes import Volumes
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volumes.expansion import decode_entry, get_archive
 from shell.volumes.listing import become_ready
-from shell.volumes.messages import UNITS, send_pending_work
+from shell.volumes.pending_work import UNITS, send_pending_work
 from shell.volumes.records import fail_volume, load_volume
 from shell.work.units import STOPPED
 

@@ -23,6 +23,7 @@ from shell.tables.volumes import Volumes
 from shell.utils.csv_format import format_csv
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volume_files.documents import OF_REJECTED_ROWS, UNREFERENCED, read_rejected, store_whole_counts
+from shell.work.messages import ImportEndedMessage
 
 PAGE = 2_000
 HEADER = ("code", "path", "size", "line", "row_code")
@@ -55,12 +56,12 @@ _FILES = text(
 _COUNT = text("SELECT files FROM volumes WHERE id = :volume_id")
 
 
-def write_unreferenced(message: dict[str, Any]) -> None:
+def write_unreferenced(message: ImportEndedMessage) -> None:
     """Write the list of the volume's files that nothing names, and their count, for an import that has ended.
 
     Does nothing for an import that is not of a volume, or while another import of the volume is under way.
     """
-    import_record = _load(int(message["importId"]))
+    import_record = _load(message.import_id)
     volume_id = import_record.volume_id if import_record else None
     imports = _list_imports(import_record) if import_record and volume_id is not None else None
     if import_record is None or volume_id is None or imports is None:
@@ -69,7 +70,7 @@ def write_unreferenced(message: dict[str, Any]) -> None:
     missing = list(_read_named(volume_id, imports).list_missing(total))
     rejected = _read_rejected_rows(imports, total)
     if missing:
-        key = build_unreferenced_key(import_record.id, int(message["generation"]))
+        key = build_unreferenced_key(import_record.id, message.generation)
         lines = format_csv(HEADER, _describe(volume_id, missing, rejected))
         write_stream(import_record.bucket, key, lines, "text/csv; charset=utf-8")
     of_rejected = sum(rejected.find(number) is not None for number in missing)

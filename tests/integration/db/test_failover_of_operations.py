@@ -8,8 +8,9 @@ import pytest
 
 from samples.generator import generate
 from samples.spec import Spec
-from shell.imports.chunks.failed_chunks import settle_failed_chunk
+from shell.imports.chunks.failed_chunks import handle_failed_chunk
 from shell.utils.idempotency import once_per_key
+from shell.work.messages import ChunkMessage
 from tests.support.checks import assert_accounted
 from tests.support.commit_proxy import CommitProxy, Loss
 from tests.support.effects import Effects, asking, effect
@@ -93,7 +94,7 @@ def test_a_chunk_is_given_up_once_and_told_whether_its_commit_or_the_answer_is_l
     world.start(generate(Spec(rows=6)).data)
     (message,) = world.chunk_messages()
     losing.lose_next(loss)
-    settle_failed_chunk(message | {"redrive": 1})
+    handle_failed_chunk(ChunkMessage.read(message | {"redrive": 1}))
     assert losing.lost == 1
     assert capsys.readouterr().out.count('"ChunksFailed":[1.0]') == 1
     assert world.query("SELECT status, rejected FROM import_chunks") == [("failed", 6)]

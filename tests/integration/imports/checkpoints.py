@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from shell.imports import start as start_module
+import start_import
+from shell.work.reading import dispatch
 from tests.integration.imports.conftest import Setting
 from tests.integration.imports.support import announce, put, start
 from tests.support.stepping import KilledError, Step, at_every_step, nothing
@@ -47,14 +48,14 @@ def split_in_one_pass(world: World, setting: Setting) -> Found:
 def stop(step: Step, request: Message, after: Step = nothing, *, world: World) -> None:
     """Start the import of a request, and be killed at a step."""
     with pytest.raises(KilledError), at_every_step(world, step, after):
-        start_module.start_imports(request)
+        dispatch(start_import.OPERATIONS)(request)
 
 
 def count_steps(world: World) -> tuple[int, list[int]]:
     """The number of statements and COMMITs of a split with checkpoints, and the numbers of the COMMITs."""
     request = put(announce(case="Steps"), FILE)
     with at_every_step(world) as steps:
-        start_module.start_imports(request)
+        dispatch(start_import.OPERATIONS)(request)
     world.chunk_messages()
     return steps.count, steps.commits
 

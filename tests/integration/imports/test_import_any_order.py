@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import Connection, text
 
+import handle_failed_chunk
 import import_chunk
-import settle_failed_chunk
 from samples.columns import Role
 from samples.generator import Generated, generate
 from samples.spec import Fault, FaultKind, Spec
@@ -178,7 +178,7 @@ def test_a_chunk_that_fails_for_good_while_its_neighbours_go_on(
     import_id = _with_broken_chunk(world, sample, "Broken", broken, seed=0)
     message = {"import_id": import_id, "chunk_no": broken, "redrive": 0}
     waiting = _delayed(settings().import_chunks_queue_url)
-    assert call(settle_failed_chunk.lambda_handler, message)
+    assert call(handle_failed_chunk.lambda_handler, message)
     chunk = "SELECT status, redrives FROM import_chunks WHERE import_id = :id AND chunk_no = :no"
     assert world.query(chunk, id=import_id, no=broken) == [("pending", 1)]
     assert _delayed(settings().import_chunks_queue_url) == waiting + 1
@@ -186,7 +186,7 @@ def test_a_chunk_that_fails_for_good_while_its_neighbours_go_on(
 
     again = {**message, "redrive": 1}
     assert not world.import_chunk(again)
-    assert call(settle_failed_chunk.lambda_handler, again)
+    assert call(handle_failed_chunk.lambda_handler, again)
     complete_imports()
     assert world.query(chunk, id=import_id, no=broken) == [("failed", 1)]
     truth = turned_down(sample.truth, _lines_of(world, sample, import_id, broken), "CHUNK_FAILED")

@@ -15,6 +15,7 @@ from core.errors import NotFoundError, SourceChangedError, WrongStateError
 from shell.aws import clients
 from shell.imports.checks.queries import list_findings
 from shell.imports.chunks.write_or_check import finish_chunk
+from shell.work.messages import CompletionMessage
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import (
     ACCEPT,
@@ -244,6 +245,6 @@ def test_a_check_is_cancelled_and_goes_on_after_a_retry(world: World, chunk_rows
 def test_a_completion_that_comes_twice_or_late_changes_nothing(world: World) -> None:
     import_id = checked(world, SIX)
     before = (details(import_id).check, world.query("SELECT * FROM import_check_findings"))
-    assert call(complete_import.lambda_handler, {"import_id": import_id, "generation": 1})
+    assert call(complete_import.lambda_handler, CompletionMessage(import_id, 1).as_dict())
     assert (details(import_id).check, world.query("SELECT * FROM import_check_findings")) == before
     assert len(events(world, "import.checked")) == 1

@@ -11,7 +11,8 @@ import complete_import
 import import_chunk
 from shell.exhibits.case_list import list_cases
 from shell.imports.checks.queries import list_findings
-from shell.imports.failed_imports import settle_failed_imports
+from shell.imports.failed_imports import handle_failed_completion
+from shell.work.messages import CompletionMessage
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.support import (
     CALLER,
@@ -43,7 +44,7 @@ def checked_but_for_the_end(data: bytes) -> int:
 def fail_end(import_id: int) -> None:
     """Let every attempt to complete it fail, as the queue tells."""
     generation = state(import_id).generation
-    settle_failed_imports({"import_id": import_id, "generation": generation, "task": "complete", "redrive": 1})
+    handle_failed_completion(CompletionMessage(import_id, generation, redrive=1))
     assert state(import_id).failure_code == "NOT_COMPLETED"
 
 
@@ -75,7 +76,7 @@ def test_a_check_finds_the_same_however_often_its_end_is_interrupted(world: Worl
         assert call(import_chunk.lambda_handler, message)
     for generation in (1, 2):
         end(import_id)
-        assert call(complete_import.lambda_handler, {"import_id": import_id, "generation": generation})
+        assert call(complete_import.lambda_handler, CompletionMessage(import_id, generation).as_dict())
         assert retry(import_id).status == "checking"
         for message in request_messages():
             assert start(message)

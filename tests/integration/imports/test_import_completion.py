@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import Connection, text
 
 import complete_import
+import handle_failed_import
 import import_chunk
-import settle_failed_import
 from core.errors import UnavailableError
 from core.statuses import ChunkStatus
 from shell.db.session import session
@@ -255,13 +255,13 @@ def dead_letter(world: World, setting: Setting, expected: Dump) -> dict[str, Any
 def test_a_completion_that_failed_in_every_attempt_comes_back_once(
     world: World, expected: Dump, dead_letter: dict[str, Any]
 ) -> None:
-    assert call(settle_failed_import.lambda_handler, dead_letter)
+    assert call(handle_failed_import.lambda_handler, dead_letter)
     assert request_messages() == []
     (again,) = completion_messages()
     assert again == {**dead_letter, "redrive": 1}
     assert call(complete_import.lambda_handler, again)
     assert world.dump(int(again["import_id"])) == expected
-    assert call(settle_failed_import.lambda_handler, again)
+    assert call(handle_failed_import.lambda_handler, again)
     assert state(int(again["import_id"])).status == "completed_with_rejections"
 
 
@@ -270,7 +270,7 @@ def test_a_completion_that_failed_again_ends_visibly_and_a_retry_completes(
 ) -> None:
     import_id = int(dead_letter["import_id"])
     for _ in range(2):
-        assert call(settle_failed_import.lambda_handler, {**dead_letter, "redrive": 1})
+        assert call(handle_failed_import.lambda_handler, {**dead_letter, "redrive": 1})
     failed = state(import_id)
     assert (failed.status, failed.failure_code, failed.rows_processed) == ("failed", "NOT_COMPLETED", 6)
     assert [each["code"] for each in events(world, "import.failed")] == ["NOT_COMPLETED"]

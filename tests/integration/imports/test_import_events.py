@@ -19,7 +19,7 @@ from tests.integration.imports.conftest import Chunks
 from tests.support.world import Context, World, complete_imports, taken_from
 
 EVENTS = Path(__file__).parents[3] / "events"
-FROM_QUEUES = ("start_import", "import_chunk", "complete_import", "settle_failed_chunk", "write_import_report")
+FROM_QUEUES = ("start_import", "import_chunk", "complete_import", "handle_failed_chunk", "write_import_report")
 MALFORMED = ("", "not JSON", "[]", "null", "7", "{}", '{"import_id": "one", "chunk_no": 1}')
 
 
@@ -45,9 +45,9 @@ def test_what_the_database_does_not_know_is_acknowledged(world: World) -> None:
     for function in (*FROM_QUEUES[1:], "publish_outbox"):
         assert invoke(function, event_of(function))["batchItemFailures"] == [], function
     first_visit = json.dumps({"import_id": 987_654, "chunk_no": 3, "redrive": 0})
-    for function in ("settle_failed_chunk", "import_chunk"):
+    for function in ("handle_failed_chunk", "import_chunk"):
         assert invoke(function, with_body(function, first_visit))["batchItemFailures"] == [], function
-    for function in ("start_import", "settle_failed_import"):
+    for function in ("start_import", "handle_failed_import"):
         unknown = json.dumps({"import_id": 987_654, "redrive": 1})
         assert invoke(function, with_body("start_import", unknown))["batchItemFailures"] == [], function
     assert world.query("SELECT import_id FROM import_rejections UNION ALL SELECT id FROM outbox_events") == []

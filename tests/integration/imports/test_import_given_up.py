@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-import settle_failed_import
+import handle_failed_import
 import start_import
 from shell.imports.chunks import writer
 from shell.imports.chunks.chunk_source import LoadedChunk, load_chunk
@@ -31,7 +31,7 @@ def no_delay(setting: Setting) -> None:
 def settle(notification: Message, redrive: int | None = None) -> None:
     """Hand a notification to the function behind the dead-letter queue."""
     message = notification if redrive is None else {**notification, "redrive": redrive}
-    assert call(settle_failed_import.lambda_handler, message)
+    assert call(handle_failed_import.lambda_handler, message)
 
 
 def test_a_request_that_failed_is_sent_back_once_and_can_still_be_met(world: World) -> None:

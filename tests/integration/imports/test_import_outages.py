@@ -10,6 +10,7 @@ import write_import_report
 from shell import lambda_handlers
 from shell.aws.sqs import send_messages
 from shell.lambda_handlers import MAX_DELIVERIES
+from shell.work.messages import ImportEndedMessage
 from tests.integration.imports.conftest import Setting
 from tests.integration.imports.support import THREE
 from tests.support.redelivery import TWO_HOURS, RedeliveringQueue
@@ -65,7 +66,7 @@ def test_a_report_outlasts_two_hours_without_s3(
     reports = RedeliveringQueue.create(monkeypatch)
     setting("IMPORT_REPORTS_QUEUE_URL", reports.url)
     import_id = world.run(THREE)
-    send_messages(reports.url, [{"eventType": "import.completed", "importId": import_id, "generation": 1}])
+    send_messages(reports.url, [ImportEndedMessage.read({"importId": import_id, "generation": 1})])
     with monkeypatch.context() as outage:
         outage.setattr("shell.aws.s3.s3", NoStorage)
         assert all(reports.deliver(write_import_report.lambda_handler) for _ in range(TWO_HOURS))

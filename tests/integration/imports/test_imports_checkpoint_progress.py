@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import settle_failed_import
+import handle_failed_import
 import start_import
 from shell.imports.splitting import checkpoint_store, checkpoints
 from tests.integration.imports.checkpoints import found, kill_after_a_checkpoint, kill_at_checkpoint, stop
@@ -36,7 +36,7 @@ def count_stored(world: World) -> int:
 
 def settle(request: Message) -> list[Message]:
     """A request that failed in every attempt; returns what is sent for it."""
-    assert call(settle_failed_import.lambda_handler, request)
+    assert call(handle_failed_import.lambda_handler, request)
     return request_messages()
 
 
@@ -119,7 +119,7 @@ def test_a_split_that_gets_further_while_it_is_given_up_is_not(world: World, mon
         yield
 
     monkeypatch.setattr("shell.imports.failed_imports.split_lock", lock_late)
-    assert not call(settle_failed_import.lambda_handler, second)
+    assert not call(handle_failed_import.lambda_handler, second)
     assert state(import_id).status == "splitting"
     (third,) = settle(second)
     assert third["progress"] > second["progress"]

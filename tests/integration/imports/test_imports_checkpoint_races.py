@@ -11,6 +11,7 @@ from core.errors import ImportBusyError
 from shell.aws import clients
 from shell.imports import start as start_module
 from shell.imports.splitting import checkpoint_store
+from shell.work.messages import UploadMessage
 from tests.integration.imports.checkpoints import (
     FILE,
     count_steps,
@@ -38,12 +39,12 @@ def overtake(world: World, setting: Setting) -> tuple[int, BaseException | None]
         if not late and world.query("SELECT split_checkpoint IS NULL FROM imports") == [(0,)]:
             late.append(KilledError())
             setting("CHUNK_ROWS", "100")
-            start_module.start_imports(request)
+            start_module.start_imports(UploadMessage.read(request))
             setting("CHUNK_ROWS", "2")
 
     with at_every_step(world, nothing, split_otherwise):
         try:
-            start_module.start_imports(request)
+            start_module.start_imports(UploadMessage.read(request))
         except Exception as error:
             late.append(error)
     return pending.id, late[1] if len(late) > 1 else None
@@ -78,7 +79,9 @@ def test_two_workers_have_the_result_of_one_wherever_the_second_comes_in(world: 
     for number in count_steps(world)[1]:
         pending = announce(case=f"Two {number}")
         request = put(pending, FILE)
-        with at_every_step(world, nothing, at(number, partial(start_module.start_imports, request))):
+        with at_every_step(
+            world, nothing, at(number, partial(start_module.start_imports, UploadMessage.read(request)))
+        ):
             acknowledged = start(request)
         assert acknowledged or start(request)
         assert found(world, pending.id) == expected, number

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-import settle_failed_chunk
-import settle_failed_import
+import handle_failed_chunk
+import handle_failed_import
 from shell.imports.chunks import row_reader
 from shell.imports.splitting.split import split_file
 from tests.integration.imports.conftest import Chunks
@@ -36,22 +36,22 @@ def test_a_dead_letter_gives_up_chunks_of_its_own_generation_alone(world: World,
     import_id = half_failed(world, 1)
     retry(import_id)
     late = {"import_id": import_id, "chunk_no": 1, "generation": 1, "redrive": 1}
-    assert call(settle_failed_chunk.lambda_handler, late)
+    assert call(handle_failed_chunk.lambda_handler, late)
     assert world.query(CHUNKS)[0] == ("pending",)
-    assert call(settle_failed_chunk.lambda_handler, {**late, "generation": 2})
+    assert call(handle_failed_chunk.lambda_handler, {**late, "generation": 2})
     assert world.query(CHUNKS)[0] == ("failed",)
 
 
 def test_a_request_that_failed_before_a_retry_does_not_end_it(world: World) -> None:
     pending = announce()
     request = put(pending, SIX)
-    assert call(settle_failed_import.lambda_handler, {**request, "redrive": 1})
+    assert call(handle_failed_import.lambda_handler, {**request, "redrive": 1})
     assert state(pending.id).failure_code == "NOT_READ"
     retry(pending.id)
-    assert call(settle_failed_import.lambda_handler, {**request, "redrive": 1})
+    assert call(handle_failed_import.lambda_handler, {**request, "redrive": 1})
     assert state(pending.id).status == "splitting"
     (again,) = request_messages()
-    assert call(settle_failed_import.lambda_handler, {**again, "redrive": 1})
+    assert call(handle_failed_import.lambda_handler, {**again, "redrive": 1})
     assert state(pending.id).failure_code == "NOT_READ"
 
 
@@ -61,7 +61,7 @@ def test_a_file_that_somebody_is_splitting_is_not_given_up(world: World, monkeyp
     answers: list[bool] = []
 
     def meanwhile(*arguments: Any) -> Any:
-        answers.append(call(settle_failed_import.lambda_handler, {**request, "redrive": 1}))
+        answers.append(call(handle_failed_import.lambda_handler, {**request, "redrive": 1}))
         return split_file(*arguments)
 
     monkeypatch.setattr("shell.imports.start.split_file", meanwhile)
@@ -87,11 +87,11 @@ def outage(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.Mon
 def test_an_outage_gives_no_request_up(world: World, outage: pytest.MonkeyPatch) -> None:
     request = world.upload(THREE)
     assert not start(request)
-    assert not call(settle_failed_import.lambda_handler, request)
+    assert not call(handle_failed_import.lambda_handler, request)
     assert request_messages() == []
     outage.setenv("DATABASE_URL", world.environment["DATABASE_URL"])
     forget_caches()
-    assert call(settle_failed_import.lambda_handler, request)
+    assert call(handle_failed_import.lambda_handler, request)
     finish(world)
     assert world.query("SELECT status FROM imports") == [("completed",)]
 

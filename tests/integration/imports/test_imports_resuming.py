@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Connection, text
 
-import settle_failed_import
+import handle_failed_import
 from core.errors import QueueUnavailableError
 from shell.db.session import session
 from shell.imports.commands import cancel_import, retry_import
@@ -85,10 +85,10 @@ def test_the_message_of_a_retry_that_failed_in_every_attempt_comes_back_once(
     world.chunk_messages()
     retry(import_id)
     (message,) = request_messages()
-    assert call(settle_failed_import.lambda_handler, message)
+    assert call(handle_failed_import.lambda_handler, message)
     (again,) = request_messages()
     assert again == {"import_id": import_id, "generation": 2, "redrive": 1}
-    assert call(settle_failed_import.lambda_handler, again)
+    assert call(handle_failed_import.lambda_handler, again)
     run_chunks(world)
     assert state(import_id).chunks_failed == 0
 

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-import settle_failed_import
+import handle_failed_import
 from core.errors import WrongStateError
 from shell.aws import clients
 from shell.db.session import session
@@ -111,7 +111,7 @@ def test_an_import_that_ended_before_it_was_split_is_split(world: World, ended: 
         cancel(pending.id)
         assert start(put(pending, SIX))
     else:
-        assert call(settle_failed_import.lambda_handler, {**put(pending, SIX), "redrive": 1})
+        assert call(handle_failed_import.lambda_handler, {**put(pending, SIX), "redrive": 1})
         assert state(pending.id).failure_code == "NOT_READ"
     retried = retry(pending.id)
     assert (retried.status, retried.failure_code, retried.failure_message) == ("splitting", None, None)

@@ -15,7 +15,8 @@ from core.errors import QueueUnavailableError
 from shell.aws import clients
 from shell.outbox import relay, writer
 from shell.outbox.relay import publish_pending, report_backlog
-from shell.utils import reminders
+from shell.work import reminders
+from shell.work.messages import WakeMessage
 from tests.support.database import Database
 from tests.support.outbox import FakeTopic, append
 from tests.support.world import Context, sqs_event
@@ -49,16 +50,16 @@ class Queue:
         self.fails = False
         self._database = database
 
-    def send(self, _url: str, bodies: Sequence[dict[str, Any]], delay_s: int = 0) -> int:
+    def send(self, _url: str, messages: Sequence[WakeMessage], delay_s: int = 0) -> int:
         if self.fails:
             raise QueueUnavailableError
-        self.bodies += bodies
+        self.bodies += [message.as_dict() for message in messages]
         self.sent.append((delay_s, int(self._database.query("SELECT COUNT(*) FROM outbox_events")[0][0])))
-        return len(bodies)
+        return len(messages)
 
     def wake(self, url: str, delay_s: int = 0, attempts: int = 0) -> bool:
         self.attempts.append(attempts)
-        return not self.fails and bool(self.send(url, [{}], delay_s))
+        return not self.fails and bool(self.send(url, [WakeMessage()], delay_s))
 
 
 @pytest.fixture

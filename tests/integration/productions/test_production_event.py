@@ -18,6 +18,7 @@ from shell.aws.sqs import send_messages
 from shell.productions import executions
 from shell.productions.executions import MAX_RESUMPTIONS
 from shell.settings import settings
+from shell.work.messages import ProductionMessage
 from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.database import barrier, together
 from tests.support.lambda_executions import FakeLambda, refusal
@@ -119,7 +120,7 @@ def test_a_request_outlasts_two_hours_without_the_database(
     requests = RedeliveringQueue.create(monkeypatch)
     monkeypatch.setenv("PRODUCTION_REQUESTS_QUEUE_URL", requests.url)
     settings.cache_clear()
-    send_messages(requests.url, [requested(production)])
+    send_messages(requests.url, [ProductionMessage.read(requested(production))])
     with monkeypatch.context() as outage:
         outage.setattr(executions, "session", unavailable)
         before = checks()

@@ -11,7 +11,8 @@ import resume_productions
 import start_production
 from shell.productions import executions
 from shell.settings import settings
-from shell.utils import reminders
+from shell.work import reminders
+from shell.work.messages import Message
 from tests.support.cases import get_or_create_case, put_exhibits
 from tests.support.lambda_executions import FakeLambda
 from tests.support.productions import ask, cancel
@@ -27,8 +28,8 @@ class Queues:
     def __init__(self) -> None:
         self.sent: dict[str, Messages] = {}
 
-    def send(self, url: str, bodies: Sequence[Mapping[str, Any]], _delay_s: int = 0) -> None:
-        self.sent.setdefault(url, []).extend(map(dict, bodies))
+    def send(self, url: str, messages: Sequence[Message], _delay_s: int = 0) -> None:
+        self.sent.setdefault(url, []).extend(message.as_dict() for message in messages)
 
     def take(self, url: str) -> Messages:
         return self.sent.pop(url, [])

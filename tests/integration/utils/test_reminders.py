@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from core.errors import DatabaseUnavailableError, QueueUnavailableError
-from shell.utils import reminders
-from shell.utils.reminders import NEW_TURN, read_turn, remind
+from shell.work import reminders
+from shell.work.messages import NEW_TURN, WakeMessage
+from shell.work.reading import read_turn
+from shell.work.reminders import remind
 from tests.support.database import Database, barrier, together
 
 DELAY_S = 60
@@ -23,10 +25,10 @@ class Queue:
         self.turns: list[int] = []
         self.fails = False
 
-    def send(self, _url: str, bodies: Sequence[Mapping[str, Any]], _delay_s: int) -> None:
+    def send(self, _url: str, messages: Sequence[WakeMessage], _delay_s: int) -> None:
         if self.fails:
             raise QueueUnavailableError
-        self.turns += [body["turn"] for body in bodies]
+        self.turns += [message.turn for message in messages]
 
     def deliver(self) -> int:
         """Deliver all of them, each on its own; returns how many there were."""

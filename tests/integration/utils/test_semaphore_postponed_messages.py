@@ -10,6 +10,7 @@ import pytest
 from core.errors import QueueUnavailableError
 from shell.aws import clients
 from shell.aws.sqs import LONGEST_VISIBILITY_S, postpone, send_messages
+from shell.work.messages import WakeMessage
 from tests.support.database import until
 from tests.support.world import World
 
@@ -27,7 +28,7 @@ def queue_url(world: World) -> str:
 def test_a_postponed_message_comes_back_then_and_nothing_is_postponed_for_longer_than_sqs_allows(
     queue_url: str,
 ) -> None:
-    send_messages(queue_url, [{"a": 1}])
+    send_messages(queue_url, [WakeMessage()])
     (message,) = receive(queue_url)
     for seconds in (LONGEST_VISIBILITY_S + 1, 1):
         postpone(queue_url, message["ReceiptHandle"], seconds)

@@ -7,8 +7,8 @@ import zipfile
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+import handle_failed_import
 import process_volume
-import settle_failed_import
 import start_import
 from core.caller import Caller
 from core.contracts.volumes import NewVolume, NewVolumeFile, PendingFiles, VolumeDetails, VolumeImportRequest
@@ -129,7 +129,7 @@ def finish_imports(world: World) -> None:
 
 def settle(message: Message) -> bool:
     """Deliver a dead letter."""
-    return call(settle_failed_import.lambda_handler, message)
+    return call(handle_failed_import.lambda_handler, message)
 
 
 def state(volume_id: int, caller: Caller = CALLER) -> VolumeDetails:

@@ -15,6 +15,7 @@ from shell.aws import clients, secrets, sqs
 from shell.aws.key_refusals import KeyRefusedError, find_refusal, watch_key
 from shell.aws.secrets import SecretUnavailableError
 from shell.lambda_handlers import choose_wait, is_outage
+from shell.work.messages import WakeMessage
 
 REFUSALS = {
     # Lambda
@@ -97,7 +98,7 @@ def test_a_message_that_a_queue_refuses_in_a_batch_is_such_an_error(monkeypatch:
         stubber.add_response("send_message_batch", {"Successful": [], "Failed": failed})
         monkeypatch.setattr(sqs, "sqs", lambda: client)
         with pytest.raises(KeyRefusedError, match="refuses SQS"):
-            sqs.send_messages("https://queue", [{}])
+            sqs.send_messages("https://queue", [WakeMessage()])
 
 
 def test_what_never_fails_stays_so_and_logs_the_reason(

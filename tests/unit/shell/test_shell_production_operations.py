@@ -50,7 +50,7 @@ def count_operations(monkeypatch: pytest.MonkeyPatch, saga_steps: Sequence[SagaS
     monkeypatch.setattr(saga, "get_state", lambda _id: {"status": "requested"})
     monkeypatch.setattr(saga, "record_step_event", lambda _id, _event: None)
     monkeypatch.setattr(saga, "close", lambda _id, unfinished: {"status": "needs_attention", "unfinished": unfinished})
-    saga.produce({"productionId": 1}, Checkpoints(context), saga_steps)  # type: ignore[arg-type]
+    saga.produce({"productionId": 1, "generation": 1}, Checkpoints(context), saga_steps)  # type: ignore[arg-type]
     return context.operations
 
 

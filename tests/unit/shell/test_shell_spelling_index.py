@@ -59,7 +59,7 @@ def test_names_come_whole_in_the_order_of_their_ids_and_resolve_as_all_at_once(
     with spelling_index() as index:
         for page in made:
             index.add(page)
-        for batch in index.list_unsettled(OURS, size):
+        for batch in index.list_unresolved(OURS, size):
             names += dict.fromkeys((each.kind, each.id) for each in batch)
             for kind in KINDS:
                 corrections, merged = resolve_names(of_kind(kind, batch), OURS)

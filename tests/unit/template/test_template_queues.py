@@ -25,9 +25,9 @@ REDELIVERED = {
 def test_every_queue_has_its_consumer(deployed: Deployed) -> None:
     assert {(consumer.queue, consumer.function) for consumer in deployed.consumers()} == {
         ("ImportRequestsQueue", "StartImportFunction"),
-        ("ImportRequestsDeadLetterQueue", "SettleFailedImportFunction"),
+        ("ImportRequestsDeadLetterQueue", "HandleFailedImportFunction"),
         ("ImportChunksQueue", "ImportChunkFunction"),
-        ("ImportChunksDeadLetterQueue", "SettleFailedChunkFunction"),
+        ("ImportChunksDeadLetterQueue", "HandleFailedChunkFunction"),
         ("ImportCompletionsQueue", "CompleteImportFunction"),
         ("VolumeWorkQueue", "ProcessVolumeFunction"),
         ("OutboxWakeQueue", "PublishOutboxFunction"),
@@ -114,7 +114,7 @@ def test_what_always_fails_is_given_up_within_ten_minutes(deployed: Deployed) ->
     for name in ("ImportRequestsQueue", "ImportChunksQueue", "ImportCompletionsQueue", "VolumeWorkQueue"):
         deliveries = queues[name]["RedrivePolicy"]["maxReceiveCount"]
         waits = [choose_wait(RuntimeError(), delivery) or 0 for delivery in range(1, deliveries + 1)]
-        redrive = int(deployed.variables("SettleFailedChunkFunction")["REDRIVE_DELAY_SECONDS"])
+        redrive = int(deployed.variables("HandleFailedChunkFunction")["REDRIVE_DELAY_SECONDS"])
         assert 2 * sum(waits) + redrive == 490 < 600
         assert 2 * deliveries * queues[name]["VisibilityTimeout"] >= 3600
 

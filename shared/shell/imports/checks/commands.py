@@ -26,6 +26,7 @@ from shell.settings import settings
 from shell.tables.import_checks import ImportChecks
 from shell.tables.imports import Imports
 from shell.volume_files.deleted import refuse_without_volume
+from shell.work.messages import ImportMessage
 
 _RESET_CHUNKS = text(
     "UPDATE import_chunks SET status = 'pending', redrives = 0, imported = 0, unchanged = 0, updated = 0, "
@@ -61,7 +62,7 @@ def run_import(transaction: Session, caller: Caller, import_id: int, body: RunRe
     transaction.execute(_RUN, {"import_id": import_id})
     started = import_started(import_id, caller.tenant_id, import_record.rows_seen, import_record.chunk_count)
     append_events(transaction, [started])
-    request = {"import_id": import_id, "generation": import_record.generation + 1}
+    request = ImportMessage(import_id, import_record.generation + 1)
     send_messages(settings().import_requests_queue_url, [request], tenant_id=caller.tenant_id)
     return read_state(transaction, caller, import_id)
 

@@ -36,7 +36,7 @@ def add_names(index: SpellingIndex, import_record: Imports, occurrences: Sequenc
 
 def resolve_merged(index: SpellingIndex, import_record: Imports) -> None:
     """Add to the index the spellings that the import would not keep."""
-    for batch in index.list_unsettled(import_record.id, SPELLINGS_PER_BATCH):
+    for batch in index.list_unresolved(import_record.id, SPELLINGS_PER_BATCH):
         for kind in NAME_KINDS:
             of_kind = [occurrence for occurrence in batch if occurrence.kind == kind.table]
             index.add_merged(kind.table, resolve_names(of_kind, import_record.id)[1])

@@ -19,6 +19,7 @@ from shell.tables.import_checks import ImportChecks
 from shell.tables.imports import Imports
 from shell.utils.csv_format import format_csv
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.work.messages import ImportCheckedMessage
 
 HEADER = ("code", "severity", "line", "column", "message", "id", "rows")
 PAGE = 5_000
@@ -34,9 +35,9 @@ _MARK_WRITTEN = text(
 )
 
 
-def write_check_report(message: dict[str, Any]) -> None:
+def write_check_report(message: ImportCheckedMessage) -> None:
     """Write the file of the check that a message says is finished; do nothing if a retry made the message obsolete."""
-    import_id, generation = int(message["importId"]), int(message["generation"])
+    import_id, generation = message.import_id, message.generation
     found = _find_check(import_id, generation)
     if found is None:
         return

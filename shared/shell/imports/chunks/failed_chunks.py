@@ -6,14 +6,13 @@ into the rejected-rows file. A message that is delivered twice has no further ef
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from core.codes import Rejection
 from core.statuses import ChunkStatus, ImportPhase
-from shell.aws.sqs import send_messages
 from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.imports.state.findings import build_finding, write_findings
@@ -24,6 +23,8 @@ from shell.settings import settings
 from shell.tables.chunks import ImportChunks
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.work.messages import ChunkMessage
+from shell.work.redrive import send_back
 from shell.work.units import STOPPED
 
 _NOTE_REDRIVE = text(
@@ -32,21 +33,15 @@ _NOTE_REDRIVE = text(
 )
 
 
-def settle_failed_chunk(message: dict[str, Any]) -> None:
+def handle_failed_chunk(message: ChunkMessage) -> None:
     """Send the chunk back the first time, in case of an outage, and mark it failed the second time.
 
     Raises ChunkBusyError while a worker holds the chunk.
     """
-    import_id, chunk_no = int(message["import_id"]), int(message["chunk_no"])
-    # The redrive count is the message's, not the row's: a message that is delivered twice is still a first one.
-    if int(message.get("redrive", 0)) == 0:
-        again = {**message, "redrive": 1}
-        # The database first: while it is down nothing is sent, and the message stays in the queue.
-        tenant_id = _note_redrive(import_id, chunk_no)
-        config = settings()
-        send_messages(config.import_chunks_queue_url, [again], config.redrive_delay_seconds, tenant_id)
+    import_id, chunk_no = message.import_id, message.chunk_no
+    if send_back(message, settings().import_chunks_queue_url, partial(_note_redrive, import_id, chunk_no)):
         return
-    if _fail_chunk(import_id, chunk_no, message.get("generation")):
+    if _fail_chunk(import_id, chunk_no, message.generation):
         logger.error("chunk failed in every attempt", extra={"import_id": import_id, "chunk_no": chunk_no})
         emit_counts(ChunksFailed=1)
         wake_relay()

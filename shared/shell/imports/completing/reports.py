@@ -26,6 +26,7 @@ from shell.tables.imports import Imports
 from shell.utils.csv_format import format_csv
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volume_files.error_files import describe_volume
+from shell.work.messages import ImportEndedMessage
 
 PAGE = 5_000
 REPORT_HEADER = ("line", "column", "code", "message", "id", "rows", "original_line")
@@ -52,12 +53,12 @@ _MARK_WRITTEN = text(
 )
 
 
-def write_report(message: dict[str, Any]) -> None:
+def write_report(message: ImportEndedMessage) -> None:
     """Write the files of the import that a message says is completed or cancelled.
 
     Does nothing if they exist, if a retry made the message obsolete, or if the file was cancelled before it was split.
     """
-    import_id, generation = int(message["importId"]), int(message["generation"])
+    import_id, generation = message.import_id, message.generation
     import_record = _load(import_id)
     if (
         import_record is None

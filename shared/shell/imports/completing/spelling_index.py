@@ -27,7 +27,7 @@ _SCHEMA = """
 # Of two occurrences of a spelling the first one that is added stays.
 _ADD = "INSERT OR IGNORE INTO spellings VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 # A name whose row has its only spelling, and its first line if this import created the row, needs no attention.
-_UNSETTLED = """
+_UNRESOLVED = """
     SELECT spellings.* FROM spellings JOIN (
       SELECT kind, id FROM spellings GROUP BY kind, id
       HAVING COUNT(*) > 1 OR MAX(spelling <> stored) OR (MAX(created_by) = ? AND MIN(first_line) <> MAX(stored_line))
@@ -54,12 +54,12 @@ class SpellingIndex:
         """Add the occurrences of a page, each spelling once, with its lowest line; pages come in the order of lines."""
         self._database.executemany(_ADD, occurrences)
 
-    def list_unsettled(self, import_id: int, spellings: int) -> Iterator[list[NameOccurrence]]:
+    def list_unresolved(self, import_id: int, spellings: int) -> Iterator[list[NameOccurrence]]:
         """Yield the names that have another spelling or line than their row, with all of their spellings.
 
         They come in the order of kind and id, in lists of about that many spellings; a name is in one of them.
         """
-        rows = map(NameOccurrence._make, self._database.execute(_UNSETTLED, (import_id,)))
+        rows = map(NameOccurrence._make, self._database.execute(_UNRESOLVED, (import_id,)))
         batch: list[NameOccurrence] = []
         for _, name in groupby(rows, key=lambda each: (each.kind, each.id)):
             batch += name

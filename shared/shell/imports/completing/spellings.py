@@ -55,8 +55,8 @@ def resolve_spellings(import_record: Imports, generation: int) -> None:
         while first is not None:
             occurrences, first = _read_page(import_record, first)
             index.add(occurrences)
-        for batch in index.list_unsettled(import_record.id, SPELLINGS_PER_BATCH):
-            for kind, merged in _settle_names(import_record, generation, batch).items():
+        for batch in index.list_unresolved(import_record.id, SPELLINGS_PER_BATCH):
+            for kind, merged in _resolve_names(import_record, generation, batch).items():
                 index.add_merged(kind, merged)
         _replace_warnings(import_record, generation, index)
 
@@ -101,7 +101,7 @@ _PAGE = text(" UNION ALL ".join(map(_select_spellings, NAME_KINDS)))
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _settle_names(
+def _resolve_names(
     import_record: Imports, generation: int, batch: Sequence[NameOccurrence]
 ) -> dict[str, list[MergedName]]:
     """Correct the names of the batch; return the spellings that are not kept, by kind.

@@ -27,11 +27,12 @@ from shell.deadline import build_deadline_check
 from shell.exhibits.case_locks import find_undo
 from shell.imports.state.dependents import block_dependents
 from shell.imports.state.findings import begin_check
-from shell.imports.state.progress import CHUNKS, WarningRow, build_completion_request
+from shell.imports.state.progress import CHUNKS, WarningRow
 from shell.outbox.writer import append_events
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.utils.db_helpers import count_changed_rows, rerun_if_unknown, retry_on_db_conflict
+from shell.work.messages import ChunkMessage, CompletionMessage, ImportMessage
 
 # At run time the dead-letter function imports this module without the splitter.
 if TYPE_CHECKING:
@@ -200,11 +201,6 @@ def _fail(transaction: Session, statement: TextClause, values: dict[str, Any]) -
     return True
 
 
-def build_request(import_record: Imports, **more: object) -> dict[str, object]:
-    """Return the message that has an import resumed."""
-    return {"import_id": import_record.id, "generation": import_record.generation, **more}
-
-
 def send_pending_work(import_id: int, tenant_id: str, after_chunk: int = 0) -> int:
     """Queue what an active import still needs: its pending chunks after a number or, if none is left, its completion.
 
@@ -215,17 +211,16 @@ def send_pending_work(import_id: int, tenant_id: str, after_chunk: int = 0) -> i
     if active is None:
         return 0
     config, sent, is_deadline_near = settings(), 0, build_deadline_check(PAUSE_S)
-    common = {"import_id": import_id, "generation": active.generation}
     for page in CHUNKS.list_pages(import_id, after=after_chunk):
-        chunks = [{**common, "chunk_no": chunk_no, "redrive": 0} for chunk_no in page]
+        chunks = [ChunkMessage(import_id, chunk_no, active.generation) for chunk_no in page]
         sent += send_messages(config.import_chunks_queue_url, chunks, tenant_id=tenant_id)
         if len(page) == CHUNKS.per_page and is_deadline_near():
-            request = {**common, "after_chunk": page[-1]}
+            request = ImportMessage(import_id, active.generation, page[-1])
             send_messages(config.import_requests_queue_url, [request], tenant_id=tenant_id)
             return sent
     if active.chunks_left == 0:
-        request = build_completion_request(import_id, active.generation)
-        send_messages(config.import_completions_queue_url, [request], tenant_id=tenant_id)
+        completion = CompletionMessage(import_id, active.generation)
+        send_messages(config.import_completions_queue_url, [completion], tenant_id=tenant_id)
     return sent
 
 

@@ -18,6 +18,7 @@ from core.statuses import ImportStatus
 from shell.aws.sqs import send_messages
 from shell.settings import settings
 from shell.tables.imports import Imports
+from shell.work.messages import ImportMessage
 
 _WAITING = text(
     "SELECT id, generation, tenant_id FROM imports WHERE after_import_id = :import_id "
@@ -47,7 +48,7 @@ def release_dependents(transaction: Session, import_id: int) -> None:
         return
     transaction.execute(_RELEASE, {"import_id": import_id})
     for row in waiting:
-        request = {"import_id": row.id, "generation": row.generation}
+        request = ImportMessage(row.id, row.generation)
         send_messages(settings().import_requests_queue_url, [request], tenant_id=row.tenant_id)
 
 

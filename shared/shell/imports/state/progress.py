@@ -18,6 +18,7 @@ from shell.aws.sqs import send_messages
 from shell.outbox.writer import append_events
 from shell.settings import settings
 from shell.tables.imports import Imports
+from shell.work.messages import CompletionMessage
 from shell.work.units import UnitKind
 
 CHUNKS = UnitKind("import_chunks", ("import_id", "chunk_no"), "imports", ("id",), "chunks_left")
@@ -109,13 +110,8 @@ def complete_chunk(transaction: Session, import_record: Imports, chunk_no: int, 
     # A worker that has read the chunk for a check must not complete it for the import that follows.
     parent = (phase.active_status.value, import_record.generation)
     if CHUNKS.complete(transaction, (import_record.id, chunk_no), values, *parent):
-        request = build_completion_request(import_record.id, import_record.generation)
+        request = CompletionMessage(import_record.id, import_record.generation)
         send_messages(settings().import_completions_queue_url, [request], tenant_id=import_record.tenant_id)
-
-
-def build_completion_request(import_id: int, generation: int) -> dict[str, object]:
-    """Return the message that requests the completion; `task` tells it from a retry's message in a shared queue."""
-    return {"import_id": import_id, "generation": generation, "task": "complete", "redrive": 0}
 
 
 def sum_imported(transaction: Session, import_id: int, phase: ImportPhase) -> dict[str, int]:

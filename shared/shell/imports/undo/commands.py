@@ -19,12 +19,12 @@ from core.statuses import OPEN_UNDOS, ImportPhase, ImportStatus, UndoStatus
 from shell.aws.sqs import send_messages
 from shell.exhibits.case_locks import find_running_import
 from shell.imports.state.access import build_not_found, require_import
-from shell.imports.undo.messages import build_request
 from shell.imports.undo.pages import find_live_images
 from shell.imports.undo.queries import describe_undo, find_last_undo
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos
+from shell.work.messages import UndoMessage
 
 ENDED = frozenset(
     {
@@ -84,7 +84,8 @@ def undo_import(transaction: Session, caller: Caller, import_id: int, body: Undo
 
 
 def _send_request(undo: ImportUndos, caller: Caller) -> None:
-    send_messages(settings().import_requests_queue_url, [build_request(undo)], tenant_id=caller.tenant_id)
+    request = UndoMessage(undo.import_id, undo.undo_no, undo.generation)
+    send_messages(settings().import_requests_queue_url, [request], tenant_id=caller.tenant_id)
 
 
 def _is_answer(import_record: Imports, last: ImportUndos, *, dry_run: bool) -> bool:

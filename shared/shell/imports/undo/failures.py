@@ -7,16 +7,14 @@ again: parts may be under way, and those that were not queued yet are queued the
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from core.statuses import ChunkStatus, UndoStatus
-from shell.aws.sqs import send_messages
 from shell.db.session import session
+from shell.imports.state.records import find_tenant
 from shell.imports.undo.ending import fail_undo
-from shell.imports.undo.messages import COMPLETE_UNDO
 from shell.imports.undo.parts import PARTS, PartKey, build_part_key, complete_part, find_status
 from shell.observability import emit_counts, logger
 from shell.outbox.writer import wake_relay
@@ -24,38 +22,36 @@ from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.work.messages import UndoCompletionMessage, UndoMessage, UndoPartMessage
+from shell.work.redrive import send_back
 from shell.work.units import STOPPED
 
 
-def settle_failed_part(message: dict[str, Any]) -> None:
+def handle_failed_part(message: UndoPartMessage) -> None:
     """Send the part back the first time, and mark it failed the second time. Raises ChunkBusyError."""
-    if int(message.get("redrive", 0)) == 0:
-        _send_back(settings().import_chunks_queue_url, message)
-    elif _fail_part(build_part_key(message), int(message["generation"])):
+    if send_back(message, settings().import_chunks_queue_url, partial(find_tenant, message.import_id)):
+        return
+    if _fail_part(build_part_key(message), message.generation):
         logger.error("part of an undo failed in every attempt", extra=build_part_key(message)._asdict())
         emit_counts(ChunksFailed=1)
         wake_relay()
 
 
-def settle_failed_undo(message: dict[str, Any]) -> None:
-    """Send the request, or the end, of an undo back the first time, and record the undo as failed the second time.
+def handle_failed_undo(message: UndoMessage | UndoCompletionMessage) -> None:
+    """Send the request, or the completion, of an undo back the first time; record the undo as failed the second time.
 
     A request is sent back each time while the undo runs.
     """
-    config, import_id, undo_no = settings(), int(message["import_id"]), int(message["undo_no"])
-    ends = message["task"] == COMPLETE_UNDO
-    if int(message.get("redrive", 0)) == 0 or (not ends and _is_running(import_id, undo_no)):
-        _send_back(config.import_completions_queue_url if ends else config.import_requests_queue_url, message)
-    elif fail_undo(import_id, undo_no, int(message["generation"])):
+    import_id, undo_no = message.import_id, message.undo_no
+    is_request = isinstance(message, UndoMessage)
+    queue_url = settings().import_requests_queue_url if is_request else settings().import_completions_queue_url
+    is_running = is_request and bool(message.redrive) and _is_running(import_id, undo_no)
+    if send_back(message, queue_url, partial(find_tenant, import_id), again=is_running):
+        return
+    if fail_undo(import_id, undo_no, message.generation):
         logger.error("undo failed in every attempt", extra={"import_id": import_id, "undo_no": undo_no})
         emit_counts(CompletionsFailed=1)
         wake_relay()
-
-
-def _send_back(queue_url: str, message: dict[str, Any]) -> None:
-    # The database first: while it is down nothing is sent, and the message stays in the queue.
-    tenant_id = _find_tenant(int(message["import_id"]))
-    send_messages(queue_url, [{**message, "redrive": 1}], settings().redrive_delay_seconds, tenant_id)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
@@ -63,12 +59,6 @@ def _is_running(import_id: int, undo_no: int) -> bool:
     with session() as reading:
         undo = reading.get(ImportUndos, (import_id, undo_no))
         return undo is not None and undo.status == UndoStatus.RUNNING
-
-
-@retry_on_db_conflict(resolve=rerun_if_unknown)
-def _find_tenant(import_id: int) -> str | None:
-    with session() as reading:
-        return reading.scalar(select(Imports.tenant_id).where(Imports.id == import_id))
 
 
 def _is_failed(part: PartKey, _generation: int) -> bool | None:

@@ -22,7 +22,6 @@ from shell.db.bulk_insert import insert_new
 from shell.db.session import session
 from shell.exhibits.updates import lock_exhibits
 from shell.imports.undo.context import CreatedDocument, KeptDocument, PartResult, UndoContext, read_context
-from shell.imports.undo.messages import build_completion
 from shell.imports.undo.removal import remove_documents
 from shell.imports.undo.restoring import restore_documents
 from shell.imports.undo.unchanged import count_unchanged
@@ -31,6 +30,7 @@ from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos
 from shell.utils.db_helpers import retry_on_db_conflict
 from shell.volume_files.chunk_counts import unlink_files
+from shell.work.messages import UndoCompletionMessage, UndoPartMessage
 from shell.work.units import UnitEndedError, UnitKind
 
 MAX_NAME_CHARACTERS = 1024
@@ -62,9 +62,9 @@ class PartKey(NamedTuple):
     chunk_no: int
 
 
-def build_part_key(message: dict[str, Any]) -> PartKey:
+def build_part_key(message: UndoPartMessage) -> PartKey:
     """Return the key of the part that the message names."""
-    return PartKey(int(message["import_id"]), int(message["undo_no"]), int(message["chunk_no"]))
+    return PartKey(message.import_id, message.undo_no, message.chunk_no)
 
 
 def find_status(part: PartKey) -> str | None:
@@ -152,7 +152,8 @@ def complete_part(
     values = {"status": status.value, **(counts or _NOTHING)}
     if PARTS.complete(transaction, part, values, UndoStatus.RUNNING.value, generation):
         undo = transaction.get_one(ImportUndos, part[:2], populate_existing=True)
-        send_messages(settings().import_completions_queue_url, [build_completion(undo)], tenant_id=tenant_id)
+        completion = UndoCompletionMessage(part.import_id, part.undo_no, undo.generation)
+        send_messages(settings().import_completions_queue_url, [completion], tenant_id=tenant_id)
 
 
 def _build_kept(part: PartKey, result: PartResult) -> Iterator[tuple[Any, ...]]:

@@ -20,6 +20,7 @@ from shell.settings import settings
 from shell.tables.undos import ImportUndos
 from shell.utils.csv_format import format_csv
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.work.messages import ImportUndoneMessage
 
 PAGE = 5_000
 HEADER = ("line", "id", "code", "kind", "name", "by_user", "by_import", "by_production", "by_document")
@@ -34,9 +35,9 @@ _MARK_WRITTEN = text(
 )
 
 
-def write_undo_report(message: dict[str, Any]) -> None:
+def write_undo_report(message: ImportUndoneMessage) -> None:
     """Write the file of the undo that a message says has ended; do nothing if it is written or the undo runs again."""
-    import_id, undo_no = int(message["importId"]), int(message["undoNo"])
+    import_id, undo_no = message.import_id, message.undo_no
     generation = _find_due(import_id, undo_no)
     if generation is None:
         return

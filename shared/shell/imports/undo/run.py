@@ -16,13 +16,13 @@ from core.statuses import ImportStatus, UndoStatus
 from shell.aws.sqs import send_messages
 from shell.db.session import session
 from shell.deadline import build_deadline_check
-from shell.imports.undo.messages import build_completion, build_part, build_request
 from shell.imports.undo.parts import PARTS
 from shell.observability import logger
 from shell.settings import settings
 from shell.tables.imports import Imports
 from shell.tables.undos import ImportUndos
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.work.messages import UndoCompletionMessage, UndoMessage, UndoPartMessage
 
 CHUNKS_PER_PAGE = 1_000
 PAUSE_S = 60
@@ -49,12 +49,12 @@ _BEGIN = text(
 )
 
 
-def run_undo(message: dict[str, Any]) -> None:
+def run_undo(message: UndoMessage) -> None:
     """Begin or resume the undo that the message names; do nothing for one that has ended.
 
     Raises an UnavailableError for any failure that a later delivery of the message can overcome.
     """
-    import_id, undo_no = int(message["import_id"]), int(message["undo_no"])
+    import_id, undo_no = message.import_id, message.undo_no
     undo = _load(import_id, undo_no)
     if undo is None or undo.status not in (UndoStatus.REQUESTED, UndoStatus.RUNNING):
         return
@@ -65,19 +65,20 @@ def run_undo(message: dict[str, Any]) -> None:
             return
         _register_parts(import_id, undo_no)
     sent = 0
-    for page in PARTS.list_pages(import_id, undo_no, after=int(message.get("after_part", 0))):
-        parts = [build_part(undo, each) for each in page]
+    for page in PARTS.list_pages(import_id, undo_no, after=message.after_part):
+        parts = [UndoPartMessage(import_id, undo_no, undo.generation, each) for each in page]
         sent += send_messages(settings().import_chunks_queue_url, parts, tenant_id=import_record.tenant_id)
         if len(page) == PARTS.per_page and is_deadline_near():
-            _send_request(import_record, undo, after_part=page[-1])
+            _send_request(import_record, undo, page[-1])
             return
     # Its receiver looks whether a part is left.
-    send_messages(settings().import_completions_queue_url, [build_completion(undo)], tenant_id=import_record.tenant_id)
+    completion = UndoCompletionMessage(import_id, undo_no, undo.generation)
+    send_messages(settings().import_completions_queue_url, [completion], tenant_id=import_record.tenant_id)
     logger.info("parts of an undo queued", extra={"import_id": import_id, "undo_no": undo_no, "parts": sent})
 
 
-def _send_request(import_record: Imports, undo: ImportUndos, **more: object) -> None:
-    request = build_request(undo, **more)
+def _send_request(import_record: Imports, undo: ImportUndos, after_part: int = 0) -> None:
+    request = UndoMessage(undo.import_id, undo.undo_no, undo.generation, after_part)
     send_messages(settings().import_requests_queue_url, [request], tenant_id=import_record.tenant_id)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import settle_failed_import
+import handle_failed_import
 from core.contracts.exhibits import ExhibitChange, TaggingRequest
 from shell.exhibits.commands import add_taggings, patch_exhibit
 from shell.imports.undo.queries import get_undo
@@ -49,7 +49,7 @@ def test_an_undo_that_is_retried_after_a_dry_run_is_the_one_that_is_described(wo
     overlay = world.run(OVERLAY, mode="overlay")
     request_undo(overlay)
     (request,) = request_messages()
-    assert call(settle_failed_import.lambda_handler, {**request, "redrive": 1})
+    assert call(handle_failed_import.lambda_handler, {**request, "redrive": 1})
     assert undo(world, overlay, dry_run=True).undo_no == 2
     messages = begin_undo(world, overlay)
     assert (get_undo(CALLER, overlay).undo_no, get_undo(CALLER, overlay).status.value) == (1, "running")

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import Connection, text
 
 import complete_import
+import handle_failed_chunk
+import handle_failed_import
 import import_chunk
-import settle_failed_chunk
-import settle_failed_import
 import start_import
 from core.contracts.exhibits import ExhibitChange
 from core.contracts.undos import Undo
@@ -20,6 +20,7 @@ from shell.aws import clients
 from shell.exhibits.commands import patch_exhibit
 from shell.imports.undo import parts, report
 from shell.imports.undo.queries import get_undo
+from shell.work.messages import ImportUndoneMessage
 from tests.integration.imports.conftest import Chunks, Setting
 from tests.integration.imports.support import CALLER, committed, events
 from tests.support.history import find_gaps
@@ -78,7 +79,7 @@ def fail_second(world: World, import_id: int) -> Undo:
 
 def settle(message: Message, redrive: int = 1) -> bool:
     """Hand a request, or the end, of an undo to the function behind the dead-letter queue."""
-    return call(settle_failed_import.lambda_handler, {**message, "redrive": redrive})
+    return call(handle_failed_import.lambda_handler, {**message, "redrive": redrive})
 
 
 def test_a_part_that_fails_in_every_attempt_ends_the_undo_as_failed(world: World, overlaid: int) -> None:
@@ -125,9 +126,9 @@ def test_a_report_that_is_written_late_is_not_that_of_the_retry(
     first, *_ = events(world, "import.undone")
     with monkeypatch.context() as patch:
         patch.setattr(report, "_mark_written", retried_before)
-        report.write_undo_report(first)
+        report.write_undo_report(ImportUndoneMessage.read(first))
     assert get_undo(CALLER, overlaid).report is None
-    report.write_undo_report(events(world, "import.undone")[-1])
+    report.write_undo_report(ImportUndoneMessage.read(events(world, "import.undone")[-1]))
     assert get_undo(CALLER, overlaid).report is not None
     key = build_kept_key(overlaid, 1, 2)
     assert b"A-2" in clients.s3().get_object(Bucket=world.bucket, Key=key)["Body"].read()
@@ -135,7 +136,7 @@ def test_a_report_that_is_written_late_is_not_that_of_the_retry(
 
 def test_a_part_that_came_back_from_the_dead_letters_is_done(world: World, overlaid: int, before: CaseDump) -> None:
     for message in begin_undo(world, overlaid):
-        assert call(settle_failed_chunk.lambda_handler, message)
+        assert call(handle_failed_chunk.lambda_handler, message)
     assert statuses(world) == ["pending"] * 3
     for message in world.chunk_messages():
         assert world.import_chunk(message)
@@ -159,7 +160,7 @@ def test_a_dead_letter_of_a_part_that_is_done_changes_nothing(world: World, over
 def test_a_part_that_a_worker_holds_is_not_given_up(world: World, overlaid: int, other: Connection) -> None:
     message, *_ = begin_undo(world, overlaid)
     other.execute(text("SELECT status FROM import_undo_parts WHERE chunk_no = 1 FOR UPDATE"))
-    assert not call(settle_failed_chunk.lambda_handler, {**message, "redrive": 1})
+    assert not call(handle_failed_chunk.lambda_handler, {**message, "redrive": 1})
     other.rollback()
     assert statuses(world) == ["pending"] * 3
 
@@ -167,9 +168,9 @@ def test_a_part_that_a_worker_holds_is_not_given_up(world: World, overlaid: int,
 def test_a_dead_letter_from_before_a_retry_gives_no_part_up(world: World, overlaid: int) -> None:
     fail_second(world, overlaid)
     (message,) = begin_undo(world, overlaid)
-    assert call(settle_failed_chunk.lambda_handler, {**message, "generation": 1, "redrive": 1})
+    assert call(handle_failed_chunk.lambda_handler, {**message, "generation": 1, "redrive": 1})
     assert statuses(world)[1] == "pending"
-    assert call(settle_failed_chunk.lambda_handler, {**message, "redrive": 1})
+    assert call(handle_failed_chunk.lambda_handler, {**message, "redrive": 1})
     assert statuses(world)[1] == "failed"
     end_undo()
     assert status_of(world, overlaid) == "undo_failed"

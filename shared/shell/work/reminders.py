@@ -9,9 +9,6 @@ Not guaranteed: that a message is sent once.
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping
-from typing import Any
 
 from sqlalchemy import text
 
@@ -19,9 +16,8 @@ from shell.aws.sqs import send_messages
 from shell.db.session import session
 from shell.observability import logger
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
+from shell.work.messages import NEW_TURN, WakeMessage
 
-# The turn of a message that was not sent by `remind`: later than any other.
-NEW_TURN = 2**63 - 1
 # The clock's microseconds, as fencing tokens are: no row has them after a purge, and they increase nevertheless.
 _TURNS = text(
     "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED) AS clock, "
@@ -31,12 +27,6 @@ _SAVE_TURN = text(
     "INSERT INTO semaphores (name, fencing_token) VALUES (:name, :turn) "
     "ON DUPLICATE KEY UPDATE fencing_token = GREATEST(fencing_token, :turn)"
 )
-
-
-def read_turn(event: Mapping[str, Any]) -> int:
-    """Return the latest turn of an invocation's messages; NEW_TURN if one of them has none, or without messages."""
-    bodies = [json.loads(record["body"]) for record in event.get("Records", ())]
-    return max((int(body.get("turn", NEW_TURN)) for body in bodies), default=NEW_TURN)
 
 
 def remind(queue_url: str, delay_s: int, turn: int = NEW_TURN) -> None:
@@ -51,7 +41,7 @@ def remind(queue_url: str, delay_s: int, turn: int = NEW_TURN) -> None:
         logger.info("a later message goes on", extra={"turn": turn, "latest": latest})
         return
     following = max(clock, latest + 1)
-    send_messages(queue_url, [{"turn": following}], delay_s)
+    send_messages(queue_url, [WakeMessage(following)], delay_s)
     _save_turn(name, following)
 
 

@@ -1,12 +1,7 @@
-"""The messages of the queue of volumes' work: what they ask for, and when they are sent.
-
-{"volume_id", "task", "generation"}, and "unit_no" for a part of a zip or of single files. A message of an earlier
-generation than the volume's has no effect. Sending again is harmless.
-"""
+"""Send the messages of a volume's work: what its status still needs. Sending again is harmless."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from functools import partial
 
 from sqlalchemy import text
@@ -19,6 +14,7 @@ from shell.settings import settings
 from shell.tables.volumes import Volumes
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 from shell.volumes.records import RETRY_AFTER_S, load_volume
+from shell.work.messages import DeletionMessage, ExpansionMessage, HashingMessage, ImportMessage, ListingMessage
 from shell.work.units import UnitKind
 
 # The work of a unit is done before its row is locked: that takes a moment. A failed one is done by a retry.
@@ -34,21 +30,16 @@ UNITS = UnitKind(
 _IMPORTS = text("SELECT id, generation FROM imports WHERE volume_id = :volume_id AND status = :status ORDER BY id")
 
 
-class Task(StrEnum):
-    """What a message asks for."""
-
-    LIST = "list"
-    EXPAND = "expand"
-    HASH = "hash"
-    DELETE = "delete"
+UnitMessage = type[ExpansionMessage | HashingMessage]
+_UNIT_MESSAGES: dict[str, UnitMessage] = {
+    VolumeStatus.EXPANDING: ExpansionMessage,
+    VolumeStatus.HASHING: HashingMessage,
+}
 
 
-_UNIT_TASKS = {VolumeStatus.EXPANDING: Task.EXPAND, VolumeStatus.HASHING: Task.HASH}
-
-
-def send_task(volume: Volumes, task: Task) -> None:
+def send_message(volume: Volumes, message: type[ListingMessage | DeletionMessage]) -> None:
     """Request the listing or deletion of a volume. Raises QueueUnavailableError unless the queue takes the message."""
-    body = {"volume_id": volume.id, "task": task.value, "generation": volume.generation}
+    body = message(volume.id, volume.generation)
     send_messages(settings().volume_work_queue_url, [body], tenant_id=volume.tenant_id)
 
 
@@ -60,21 +51,20 @@ def send_pending_work(volume_id: int) -> None:
     volume = load_volume(volume_id)
     if volume is None:
         return
-    if volume.status in _UNIT_TASKS:
-        _send_units(volume, _UNIT_TASKS[VolumeStatus(volume.status)])
+    if volume.status in _UNIT_MESSAGES:
+        _send_units(volume, _UNIT_MESSAGES[volume.status])
     elif volume.status == VolumeStatus.READY:
         send_messages(settings().import_requests_queue_url, _list_requests(volume_id), tenant_id=volume.tenant_id)
 
 
-def _send_units(volume: Volumes, task: Task) -> None:
-    common = {"volume_id": volume.id, "task": task.value, "generation": volume.generation}
+def _send_units(volume: Volumes, message: UnitMessage) -> None:
     for page in UNITS.list_pages(volume.id):
-        bodies = [{**common, "unit_no": unit_no} for unit_no in page]
+        bodies = [message(volume.id, volume.generation, unit_no) for unit_no in page]
         send_messages(settings().volume_work_queue_url, bodies, tenant_id=volume.tenant_id)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _list_requests(volume_id: int) -> list[dict[str, int]]:
+def _list_requests(volume_id: int) -> list[ImportMessage]:
     with session() as reading:
         rows = reading.execute(_IMPORTS, {"volume_id": volume_id, "status": ImportStatus.SPLITTING.value}).all()
-    return [{"import_id": row.id, "generation": row.generation} for row in rows]
+    return [ImportMessage(row.id, row.generation) for row in rows]
