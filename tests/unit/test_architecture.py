@@ -14,7 +14,9 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from tools.packages import ALLOWED, DEPLOYED, Source, all_sources, home_of, imports, module_counts
+from tools.measures import count_modules
+from tools.packages import ALLOWED, DEPLOYED, home, home_of
+from tools.sources import Source, all_sources, imports, parse
 
 DEVELOPMENT = {"exhibit_ingest", "local", "samples", "tools", "tests", "benchmarks"}
 HANDLER_IMPORTS = {"aws_lambda_powertools", *DEPLOYED}
@@ -42,7 +44,7 @@ Rule = Callable[[Source], Iterator[Found]]
 @cache
 def mentions(source: Source) -> list[Found]:
     """Line and full dotted name of what is imported and of every attribute of it that is used."""
-    nodes = list(ast.walk(ast.parse(source.text)))
+    nodes = list(ast.walk(parse(source)))
     names = dict(full_name for node in nodes for full_name in bound_names(node))
     found = [*imports(source)]
     for node in nodes:
@@ -77,22 +79,23 @@ def packages_import_what_they_may(source: Source) -> Iterator[Found]:
     ours = source.folder in ("functions", "shared") or source.module.startswith(("exhibit_ingest.", "local."))
     if not ours or source.module in ("core", "shell", "local", "exhibit_ingest"):
         return
-    if source.home is None or source.module == "shell":
+    package = home(source)
+    if package is None or source.module == "shell":
         yield 1, "is in no package of tools/packages.py"
         return
-    allowed = ALLOWED[source.home]
+    allowed = ALLOWED[package]
     for line, name in imports(source):
         other = home_of(name)
         if name.partition(".")[0] in DEVELOPMENT and source.folder in ("functions", "shared"):
-            yield line, f"{source.home} imports {name}, which is never deployed"
+            yield line, f"{package} imports {name}, which is never deployed"
         elif other is None and name.partition(".")[0] in DEPLOYED:
             yield line, f"imports {name}, which is in no package of tools/packages.py"
-        elif other not in (None, source.home) and not (other in allowed or within(name, allowed - set(ALLOWED))):
-            yield line, f"{source.home} imports {name} of {other}"
+        elif other not in (None, package) and not (other in allowed or within(name, allowed - set(ALLOWED))):
+            yield line, f"{package} imports {name} of {other}"
 
 
 def sql_text_is_made_in_db(source: Source) -> Iterator[Found]:
-    if source.folder in ("functions", "shared") and source.home != "shell.db" and source.module not in LITERAL_USERS:
+    if source.folder in ("functions", "shared") and home(source) != "shell.db" and source.module not in LITERAL_USERS:
         for line, name in imports(source):
             if within(name, LITERALS):
                 yield line, f"imports {name}; only shell.db and {', '.join(LITERAL_USERS)} may"
@@ -187,7 +190,7 @@ def test_the_rules_see_both_import_roots(sources: list[Source]) -> None:
 
 
 def test_no_package_is_a_heap(sources: list[Source]) -> None:
-    assert {home: count for home, count in module_counts(sources).items() if count > MOST_MODULES} == {}
+    assert {package: count for package, count in count_modules(sources).items() if count > MOST_MODULES} == {}
 
 
 def test_the_allowed_imports_have_no_circle() -> None:
@@ -199,7 +202,7 @@ def test_the_allowed_imports_have_no_circle() -> None:
 
 
 def test_every_package_says_what_it_promises(sources: list[Source]) -> None:
-    empty = [source.module for source in sources if source.path.stem == "__init__" and source.home]
+    empty = [source.module for source in sources if source.path.stem == "__init__" and home(source)]
     silent = [s.module for s in sources if s.module in empty and not ast.get_docstring(ast.parse(s.text))]
     assert silent == []
 
