@@ -25,9 +25,9 @@ def prepare(message: dict[str, Any]) -> ChunkInput | ImageChunk | str | dict[str
         return loaded
     if loaded.has_images:
         # Few messages are about image load files.
-        from shell.imports.images.reader import read_documents
+        from shell.imports.images.reader import read_page_documents
 
-        return read_documents(loaded)
+        return read_page_documents(loaded)
     return importer.read_rows(loaded)
 
 

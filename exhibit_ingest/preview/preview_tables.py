@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from core.imports.findings import Detection, Finding
+from core.imports.findings import Detected, Detection
 from core.imports.preview import ColumnPreview, Preview, Sample
 from exhibit_ingest.printable import shorten_printable
 
@@ -55,7 +55,7 @@ def _add_row(table: Table, *cells: object) -> None:
 def _build_detection(detection: Detection) -> Table:
     table = _build_table("Detected", "what", "value", "how sure", "why")
     for each in fields(detection):
-        finding: Finding = getattr(detection, each.name)
+        finding: Detected = getattr(detection, each.name)
         _add_row(table, each.name.replace("_", " "), _name_value(finding.value), finding.certainty, finding.why)
     return table
 

@@ -21,7 +21,7 @@ from shell.utils.db_helpers import acquire_lock_with_retry, insert_or_get, retry
 from shell.utils.key_validation import validate_key
 from shell.utils.named_rows import find_or_add_named
 
-LINK_COLUMNS = ("exhibit_id", "custodian_id", "user_id")
+_LINK_COLUMNS = ("exhibit_id", "custodian_id", "user_id")
 
 
 @retry_on_db_conflict
@@ -41,7 +41,7 @@ def create_custodian_exhibits(
     custodians = acquire_lock_with_retry(session, Custodians, custodian_ids, is_list_filter=True)
     _check_all_exist("custodians", custodian_ids - {row.id for row in custodians})
     rows = [(exhibit, custodian, user_id) for exhibit, custodian in pairs]
-    insert_missing(session, "custodian_exhibits", LINK_COLUMNS, rows, key=2)
+    insert_missing(session, "custodian_exhibits", _LINK_COLUMNS, rows, key=2)
 
 
 @retry_on_db_conflict

@@ -1,4 +1,4 @@
-"""The rules of the house, read from the source: which way imports point, what only one module may do, how long.
+"""Rules of each module, read from the source: which way imports point, what only one module may do, how long.
 
 Every rule is also shown a violation, so that none can pass by looking away. What is imported by a name made at run
 time is not seen.
@@ -14,7 +14,6 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from tools.measures import count_modules
 from tools.packages import ALLOWED, DEPLOYED, home, home_of
 from tools.sources import Source, all_sources, imports, parse
 
@@ -26,7 +25,7 @@ CORE_NEVER |= {"datetime.datetime.now", "datetime.datetime.utcnow", "datetime.da
 CORE_NEVER |= {"uuid.uuid1", "uuid.uuid4"}
 ENVIRONMENT = {"os.environ", "os.environb", "os.getenv"}
 SETTINGS = PurePosixPath("shared/shell/settings.py")
-LONGEST_HANDLER, LONGEST_MODULE, MOST_MODULES = 60, 300, 25
+LONGEST_HANDLER, LONGEST_MODULE = 60, 300
 # SQL text is put together here alone.
 LITERALS = {"shell.db.sql_literals", "shell.db.group_concat"}
 LITERAL_USERS = (
@@ -189,10 +188,6 @@ def test_the_rules_see_both_import_roots(sources: list[Source]) -> None:
     assert {"core.errors", "shell.settings", "start_import", "exhibit_ingest.cli.main", "tools.packages"} <= modules
 
 
-def test_no_package_is_a_heap(sources: list[Source]) -> None:
-    assert {package: count for package, count in count_modules(sources).items() if count > MOST_MODULES} == {}
-
-
 def test_the_allowed_imports_have_no_circle() -> None:
     ordered: list[str] = []
     while left := [home for home in ALLOWED if home not in ordered]:
@@ -218,6 +213,7 @@ def test_every_package_says_what_it_promises(sources: list[Source]) -> None:
         (packages_import_what_they_may, "shared/shell/imports/start.py", "from local.services import aws"),
         (packages_import_what_they_may, "shared/shell/imports/start.py", "from shell.custody import queries"),
         (packages_import_what_they_may, "shared/shell/imports/state/access.py", "from shell.imports import start"),
+        (packages_import_what_they_may, "shared/shell/imports/chunks/x.py", "from shell.imports.start import start"),
         (packages_import_what_they_may, "shared/shell/maintenance/purge.py", "from shell.imports import start"),
         (packages_import_what_they_may, "functions/start_import.py", "from shell.db import session"),
         (packages_import_what_they_may, "local/template/reader.py", "from local.services import aws"),

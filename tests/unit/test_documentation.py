@@ -138,15 +138,15 @@ def test_every_table_of_the_schema_document_belongs_to_a_subject() -> None:
 def test_a_schema_document_that_is_outdated_or_lacks_a_part_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = schema_document.DOCUMENT.read_text(encoding="utf-8")
-    monkeypatch.setattr(schema_document, "DOCUMENT", tmp_path / "schema.md")
-    schema_document.DOCUMENT.write_text(text.replace("The case, cases.id", "A number"), encoding="utf-8")
+    text = schema_document.SCHEMA_DOCUMENT.read_text(encoding="utf-8")
+    monkeypatch.setattr(schema_document, "SCHEMA_DOCUMENT", tmp_path / "schema.md")
+    schema_document.SCHEMA_DOCUMENT.write_text(text.replace("The case, cases.id", "A number"), encoding="utf-8")
     assert schema_document.main(["--check"]) == 1
     assert "is outdated" in capsys.readouterr().err
     assert schema_document.main([]) == 0
-    assert schema_document.DOCUMENT.read_text(encoding="utf-8") == text
+    assert schema_document.SCHEMA_DOCUMENT.read_text(encoding="utf-8") == text
     with pytest.raises(ValueError, match="lacks the part tables"):
-        schema_document.build_document(text.replace("end of tables", ""))
+        schema_document.build_schema_document(text.replace("end of tables", ""))
 
 
 def aws_commands(text: str) -> list[tuple[str, str, set[str]]]:

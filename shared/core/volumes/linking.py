@@ -27,10 +27,9 @@ from core.volumes.hashes import (
     name_uncompared,
     read_stated_hashes,
 )
-from core.volumes.paths import Candidate, PathError, PathRule, list_candidates, resolve, split_path
+from core.volumes.paths import HASH_BYTES, Candidate, PathError, PathRule, list_candidates, resolve, split_path
 
 DATA_FOLDER = "data"
-HASH_BYTES = 16
 
 
 class FileKind(StrEnum):

@@ -24,7 +24,7 @@ from shell.imports.uploads import check_options
 from shell.settings import settings
 from shell.tables.volumes import Volumes, VolumeUploads
 from shell.volumes.messages import Task, send_task
-from shell.volumes.queries import build_not_found, has_imports, read_details, require_volume
+from shell.volumes.queries import build_volume_not_found, has_imports, read_details, require_volume
 from shell.volumes.records import lock_volume
 from shell.volumes.sealing import describe_missing
 
@@ -82,7 +82,7 @@ def import_volume(transaction: Session, caller: Caller, volume_id: int, body: Vo
 def _lock(transaction: Session, volume_id: int) -> Volumes:
     volume = lock_volume(transaction, volume_id)
     if volume is None:
-        raise build_not_found()
+        raise build_volume_not_found()
     return volume
 
 

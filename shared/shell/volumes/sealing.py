@@ -85,7 +85,7 @@ class ListPosition:
         return replace(self, page=self.page + 1, files=self.files + len(rows), bytes=self.bytes + size)
 
 
-def list_files(volume: Volumes) -> bool:
+def register_objects(volume: Volumes) -> bool:
     """Store the files of a sealed volume, a page of 1,000 at a time; return False if the deadline nears before the end.
 
     Raises ImportBusyError if another worker lists the volume, VolumeRefusedError for a key that is not a path.

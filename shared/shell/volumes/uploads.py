@@ -45,7 +45,7 @@ from shell.settings import settings
 from shell.tables.volumes import Volumes, VolumeUploads
 from shell.utils.db_helpers import is_in, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import is_storable
-from shell.volumes.queries import build_not_found, has_imports, require_volume
+from shell.volumes.queries import build_volume_not_found, has_imports, require_volume
 
 _STATUS = text("SELECT status FROM volumes WHERE id = :volume_id")
 
@@ -123,7 +123,7 @@ def declare_files(transaction: Session, caller: Caller, volume_id: int, files: S
     query = select(Volumes).where(Volumes.id == volume_id).with_for_update(read=True)
     volume = transaction.scalars(query).one_or_none()
     if volume is None:
-        raise build_not_found()
+        raise build_volume_not_found()
     _require_open(transaction, volume)
     for file in files:
         check_key(volume.prefix, file.path)

@@ -26,7 +26,7 @@ from shell.exhibits.updates import (
     find_by_key,
     list_links,
     lock_exhibits,
-    read_documents,
+    read_stored_documents,
     slice_exhibits,
 )
 from shell.imports.chunks.chunk_input import ChunkInput
@@ -144,7 +144,7 @@ class ChunkOverlay:
                 for each in part
                 if _changes_links(links.get(each.id)) or not self._has_values(rows[each.id], each)
             ]
-            stored = read_documents(transaction, ids)
+            stored = read_stored_documents(transaction, ids)
             decided = (
                 self._decide(rows[each.id], each, stored.get(each.id), links.get(each.id, _LinkChanges()))
                 for each in part

@@ -44,7 +44,7 @@ ROWS_PER_STATEMENT = 5_000
 RETRY_AFTER_S = 60
 # A page takes about ten seconds to send; the function that handles dead letters has a minute.
 CHUNKS_PER_PAGE = 10_000
-PAUSE_S = 60
+_PAUSE_S = 60
 
 _REGISTER = text(
     "UPDATE imports SET status = :status, phase = :phase, kind = :kind, sha256 = :sha256, encoding = :encoding, "
@@ -129,7 +129,7 @@ def register_chunks(
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def refuse_during_undo(import_id: int) -> None:
+def postpone_during_undo(import_id: int) -> None:
     """Raise ImportBusyError if another import of the case is being undone: the file would be read for nothing."""
     with session() as locking:
         _wait_for_undo(locking, import_id)
@@ -214,7 +214,7 @@ def send_pending_work(import_id: int, tenant_id: str, after_chunk: int = 0) -> i
     Returns the number of chunks. Sending again is harmless. If the deadline nears, a request for the rest is sent
     instead. Raises QueueUnavailableError unless all is queued.
     """
-    config, sent, is_deadline_near = settings(), 0, build_deadline_check(PAUSE_S)
+    config, sent, is_deadline_near = settings(), 0, build_deadline_check(_PAUSE_S)
     while page := list_pending_chunks(import_id, after_chunk):
         sent += send_messages(config.import_chunks_queue_url, page, tenant_id=tenant_id)
         after_chunk = page[-1]["chunk_no"]

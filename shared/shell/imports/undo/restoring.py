@@ -39,7 +39,7 @@ from shell.exhibits.updates import (
     StoredDocument,
     delete_links,
     list_links,
-    read_documents,
+    read_stored_documents,
     slice_exhibits,
     update_exhibits,
     update_link_makers,
@@ -99,7 +99,7 @@ def _restore_slice(
     result: PartResult,
 ) -> None:
     ids = [each.id for each in exhibits]
-    stored = read_documents(transaction, ids)
+    stored = read_stored_documents(transaction, ids)
     names = find_names(transaction, context, chain.from_iterable(histories.values()))
     links = {
         kind: list_links(transaction, KINDS[kind], ids) if any(key.kind == kind for key in names) else {}
