@@ -14,12 +14,12 @@ from typing import Any
 from core.errors import ForbiddenError
 
 _BAD_CASES = (
-    "the token's claim of the cases is not a JSON array of their names, as text; ask the administrator who issues your "
-    "tokens"
+    "The token's claim of the cases is not a JSON array of their names, as text; ask the administrator who issues your "
+    "tokens."
 )
 _NO_CASES = (
-    "the token does not say which cases you may see, and this deployment requires that; ask the administrator who "
-    "issues your tokens for the claim of the cases"
+    "The token does not say which cases you may see, and this deployment requires that; ask the administrator who "
+    "issues your tokens for the claim of the cases."
 )
 # The claim of a user who may see every case, where the claim is required.
 EVERY_CASE = "*"

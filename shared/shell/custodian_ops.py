@@ -70,10 +70,10 @@ def lock_named_custodians(transaction: Session, case_id: int, names: Iterable[st
     ids = sorted({row.id for row in find_or_add_named(transaction, Custodians, case_id, names).values()})
     locked = acquire_lock_with_retry(transaction, Custodians, ids, is_list_filter=True)
     if len(locked) < len(ids):
-        raise ConflictError("a custodian was removed while exhibits were linked to it")
+        raise ConflictError("A custodian was removed while exhibits were linked to it.")
     return {row.id: row.name for row in locked}
 
 
 def _check_all_exist(table: str, missing: set[int]) -> None:
     if missing:
-        raise InvalidInputError(f"{table} with these ids do not exist: {format_ids(sorted(missing))}")
+        raise InvalidInputError(f"{table} with these ids do not exist: {format_ids(sorted(missing))}.")

@@ -79,7 +79,7 @@ def lock_named_tags(transaction: Session, case_id: int, names: Sequence[str]) ->
     locking = select(Tags.id, Tags.case_id).where(Tags.id.in_(tags)).order_by(Tags.id).with_for_update(read=True)
     locking = force_index(locking, Tags, "PRIMARY")
     if tags and len(transaction.scalars(locking).all()) < len(tags):
-        raise ConflictError("a tag was removed while exhibits were tagged with it")
+        raise ConflictError("A tag was removed while exhibits were tagged with it.")
     return tags
 
 

@@ -117,7 +117,7 @@ def _insert_ignore(transaction: Session, table: str, columns: Sequence[str], row
         warnings = transaction.connection().exec_driver_sql("SHOW WARNINGS").all()
         changed = [row for row in warnings if row[1] != DUPLICATE_ENTRY]
         if changed:
-            raise InvalidInputError(f"{table}: the server would have changed a value to fit (warning {changed[0][1]})")
+            raise InvalidInputError(f"{table}: the server would have changed a value to fit (warning {changed[0][1]}).")
         if result.warnings > len(warnings):
             # An unlisted warning may be a changed value. Repeating rows is harmless; halves are listed in full.
             _insert_ignore_halves(transaction, table, columns, rows)
@@ -127,7 +127,7 @@ def _insert_ignore(transaction: Session, table: str, columns: Sequence[str], row
 def _insert_ignore_halves(transaction: Session, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
     middle = len(rows) // 2
     if not middle:
-        raise InvalidInputError(f"{table}: the server may have changed a value to fit; it does not list the warning")
+        raise InvalidInputError(f"{table}: the server may have changed a value to fit; it does not list the warning.")
     _insert_ignore(transaction, table, columns, rows[:middle])
     _insert_ignore(transaction, table, columns, rows[middle:])
 

@@ -54,7 +54,7 @@ def _url(host: str | None) -> URL:
     if configured.database_url:
         return make_url(configured.database_url)
     if not (host and configured.db_name and configured.db_secret_arn):
-        raise DatabaseUnavailableError("set DATABASE_URL, or all of DB_HOST, DB_NAME and DB_SECRET_ARN")
+        raise DatabaseUnavailableError("Set DATABASE_URL, or all of DB_HOST, DB_NAME and DB_SECRET_ARN.")
     return URL.create("mysql+pymysql", host=host, port=3306, database=configured.db_name)
 
 

@@ -113,4 +113,4 @@ def _add_images(exhibit: SelectedExhibit, planned: PlannedImages) -> SelectedExh
 def _check_objects(exhibits: Sequence[SelectedExhibit]) -> None:
     objects = sum(each.objects for each in exhibits)
     if objects > MAX_OBJECTS:
-        raise InvalidInputError(f"{objects} files; a production has at most {MAX_OBJECTS}: narrow the query")
+        raise InvalidInputError(f"{objects} files; a production has at most {MAX_OBJECTS}: narrow the query.")

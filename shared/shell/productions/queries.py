@@ -108,7 +108,7 @@ def load_production(reading: Session, caller: Caller, production_id: int) -> tup
     statement = _select_productions(caller).where(Productions.id == production_id)
     found = reading.execute(statement.execution_options(populate_existing=True)).one_or_none()
     if found is None:
-        raise NotFoundError(f"you have no production {production_id}")
+        raise NotFoundError(f"You have no production {production_id}.")
     return found[0], found[1]
 
 

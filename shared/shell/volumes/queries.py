@@ -94,7 +94,7 @@ def has_imports(reading: Session, volume_id: int) -> bool:
 
 def build_volume_not_found() -> NotFoundError:
     """Return the error for a volume that does not exist or belongs to another tenant."""
-    return NotFoundError("you have no such volume; GET /volumes lists yours")
+    return NotFoundError("You have no such volume; GET /volumes lists yours.")
 
 
 def _describe(row: Any) -> dict[str, Any]:

@@ -178,7 +178,7 @@ def _adopt(key: str, file: _File, hashes: FileHashes) -> StoredObject:
     """
     found = find_object(settings().bucket, key)
     if found is None:
-        raise StorageUnavailableError("an object was deleted while its volume was expanded")
+        raise StorageUnavailableError("An object was deleted while its volume was expanded.")
     if found.size != file.entry.size or not _has_bytes(key, found, file, hashes):
         message = "another file is at its place in the bucket. Delete the volume, and upload the zip as a new one."
         raise VolumeRefusedError(VolumeFailure.ENTRY_CONFLICT, message, file.entry.path)

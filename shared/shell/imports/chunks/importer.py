@@ -241,13 +241,13 @@ def read_bytes(import_record: Imports, chunk: ImportChunks) -> bytes:
     """Return the bytes of the chunk; raise StorageRefusedError if they are not those that the splitting pass read."""
     raw = get_source(import_record).read(chunk.byte_start, chunk.byte_end)
     if hashlib.sha256(raw).digest() != chunk.sha256:
-        raise StorageRefusedError("the chunk's bytes differ from those that the splitting pass read")
+        raise StorageRefusedError("The chunk's bytes differ from those that the splitting pass read.")
     return raw
 
 
 def build_miscount(found: int, chunk: ImportChunks) -> StorageRefusedError:
     """Return the error for a chunk that has another number of records than the splitting pass counted."""
-    return StorageRefusedError(f"the chunk has {found} records; the splitting pass counted {chunk.row_count}")
+    return StorageRefusedError(f"The chunk has {found} records; the splitting pass counted {chunk.row_count}.")
 
 
 def _parse(record: SourceRecord, layout: Layout, first_line: int | None) -> Row:

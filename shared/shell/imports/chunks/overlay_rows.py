@@ -162,7 +162,7 @@ class ChunkOverlay:
             values = ValueChanges({}, stored.columns, stored.properties, list_stated(self._overlay, row, stored))
         else:
             if not row.values:
-                raise UnavailableError("an exhibit was changed after the chunk was read; the chunk is read again")
+                raise UnavailableError("An exhibit was changed after the chunk was read; the chunk is read again.")
             row, values = self._compare(row, stored)
         changes = _list_changes(values, exhibit, links)
         if not changes:
