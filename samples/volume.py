@@ -1,7 +1,8 @@
 """A generated volume: load file, image load file, natives, texts and page images, with a few planted faults.
 
-Guarantees: the same files every time for one spec and one version of Pillow; every fault is told, with the code that an
-import has for it. Does not guarantee: that a native is more than a few lines of text; images are pages with a number.
+Guarantees: the same files every time for one spec and one version of Pillow; every fault is listed, with the
+code that an import has for it. Does not guarantee: that a native is more than a few lines of text;
+images are pages with a number.
 """
 
 from __future__ import annotations

@@ -92,14 +92,14 @@ def _describe_sample(column: ColumnPreview, sample: Sample) -> str:
 
 
 def _build_rows(preview: Preview) -> Table:
-    shown = [column for column in preview.columns if column.field][:_SHOWN_COLUMNS]
-    names = [shorten_printable(column.name, _CELL) for column in shown]
+    columns = [column for column in preview.columns if column.field][:_SHOWN_COLUMNS]
+    names = [shorten_printable(column.name, _CELL) for column in columns]
     table = _build_table(
         f"First rows ({len(preview.rows)}), columns with a field", "line", *map(str, names), "findings"
     )
     for row in preview.rows:
         cells = row.cells or []
-        texts = ["".join(cells[each.number - 1 : each.number]) for each in shown]
+        texts = ["".join(cells[each.number - 1 : each.number]) for each in columns]
         _add_row(table, row.line, *(shorten_printable(text, _CELL) for text in texts), ", ".join(row.codes))
     return table
 

@@ -173,7 +173,7 @@ def _compute_fingerprint(request: Request, cases: frozenset[str] | None) -> byte
     parts = [
         *(request.method, event.get("rawPath"), event.get("rawQueryString"), event.headers.get("if-match")),
         *(json.dumps(body, sort_keys=True),),
-        # Nobody gets the response to a request about a case that does not exist for them.
+        # No caller gets the response to a request about a case that does not exist for them.
         *([] if cases is None else sorted(cases)),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).digest()

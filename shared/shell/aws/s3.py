@@ -3,7 +3,7 @@
 Guaranteed: every read names the version (or the ETag, where the bucket is not versioned), so all readers of an upload
 get the same bytes or an error. A version that no longer exists raises FileRefusedError (SOURCE_GONE); any other
 failure raises StorageUnavailableError, which a caller may retry, or its subclass StorageRefusedError, if S3 forbids a
-read and will until somebody changes that.
+read and will until an operator changes that.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def tls_context(authorities: Path) -> ssl.SSLContext:
     would end every connection. PyMySQL turns it off for its own contexts (PyMySQL #1198).
 
     All connections share one: creating it reads every authority, which takes longer than connecting. Raises
-    SettingsError without the file: no connection is better than one to whoever answers.
+    SettingsError without the file: no connection is better than one to an unknown server.
     """
     if not authorities.is_file():
         raise SettingsError(f"the layer has no {authorities.name}: build it with `make build`, and deploy again")

@@ -41,7 +41,7 @@ _LIMIT_TABLE_WAIT = text(f"SET SESSION lock_wait_timeout = {TABLE_WAIT_S}")
 
 
 def migrate(event: dict[str, Any]) -> dict[str, str]:
-    """Apply the missing migrations, give the functions their user, and respond to CloudFormation if it asked."""
+    """Apply the missing migrations, give the functions their user, and respond to CloudFormation if it waits."""
     with respond(event):
         if event.get("RequestType") != "Delete":
             upgrade(SCRIPTS)
@@ -111,7 +111,7 @@ def _apply(config: Config, revision: str) -> None:
     left_s = _seconds_for_work()
     if left_s < 1:
         raise DatabaseUnavailableError(
-            "No time is left for it. The server may still execute its last statement: wait until that is gone from "
+            "no time is left for it. The server may still execute its last statement: wait until that is gone from "
             "SHOW PROCESSLIST."
         )
     longest = None if math.isinf(left_s) else math.floor(left_s)

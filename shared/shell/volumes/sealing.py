@@ -2,7 +2,7 @@
 
 Guaranteed: an object that is there throughout the listing is in the volume exactly once, with the version that was the
 latest when its page was listed; a worker that is killed anywhere leaves pages that the next one does not repeat; one
-of several workers stores a page. A declared file that is missing fails the volume. What arrives behind the listing, or
+of several workers stores a page. A declared file that is missing fails the volume. What arrives after the listing, or
 replaces a listed version, is counted as late: every later read names the listed version.
 Not guaranteed: that an object which is put during the listing is in the volume rather than late, or that one which is
 put after the count of late ones is counted.

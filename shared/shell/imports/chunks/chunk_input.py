@@ -46,14 +46,14 @@ class ChunkInput:
             kind.model: self._list_first_lines(kind) for kind in NAME_KINDS
         }
         self.found_names: dict[Model, dict[str, NamedRow]] = {}
-        self.forget_names()
+        self.clear_names()
 
     def list_new_rows(self) -> list[StorableRow]:
         """Return the rows whose exhibits the case did not hold when it was read; none if they are not created."""
         creates = self.layout.load_mode.creates
         return [row for row in self.valid if row.control_number not in self.held] if creates else []
 
-    def forget_names(self) -> None:
+    def clear_names(self) -> None:
         """Let the next attempt find the names again: one may have been deleted, or its transaction lost."""
         self.found_names.update((model, {}) for model in self._name_lines)
 

@@ -197,9 +197,9 @@ class ChunkOverlay:
     ) -> dict[int, _LinkChanges]:
         found: dict[int, _LinkChanges] = {}
         for kind in NAME_KINDS:
-            wanted = {exhibit.id: self._find_names(kind, row) for row, exhibit in targets if self._touches(kind, row)}
-            linked = list_links(transaction, kind, list(wanted))
-            for exhibit_id, names in wanted.items():
+            required = {exhibit.id: self._find_names(kind, row) for row, exhibit in targets if self._touches(kind, row)}
+            linked = list_links(transaction, kind, list(required))
+            for exhibit_id, names in required.items():
                 there = linked.get(exhibit_id, {})
                 added = [(kind, name_id, name) for name_id, name in names.items() if name_id not in there]
                 gone = {} if not self._overlay.replaces_names else there

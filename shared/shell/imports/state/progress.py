@@ -2,8 +2,8 @@
 
 Guaranteed: exactly one transaction finds that no chunk is left. It sends the message that
 `shell.imports.completing.completion` works on *before* it commits, while it holds the lock on the import's row, which
-the receiver requests first: the message is neither lost, whoever is killed, nor too early. If the queue rejects it, the
-chunk is rolled back and delivered again.
+the receiver requests first: the message is neither lost, whichever process is killed, nor too early. If the queue
+rejects it, the chunk is rolled back and delivered again.
 """
 
 from __future__ import annotations

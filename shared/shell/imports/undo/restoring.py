@@ -53,8 +53,8 @@ from shell.utils.document_properties import TEXT_COLUMN_BYTES, serialize_propert
 
 _PAGE_SET = Key(Kind.FIELD, PAGE_SET)
 _CREATORS = text(
-    "SELECT e.id, i.user_id FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS wanted "
-    "STRAIGHT_JOIN exhibits AS e ON e.id = wanted.id JOIN imports AS i ON i.id = e.import_id"
+    "SELECT e.id, i.user_id FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS restored "
+    "STRAIGHT_JOIN exhibits AS e ON e.id = restored.id JOIN imports AS i ON i.id = e.import_id"
 )
 
 
