@@ -2,7 +2,7 @@
 
 from core.contracts import custody as schemas
 from shell.api import app as api
-from shell.api.mutations import CREATED, VERSIONED, parse_if_match, respond_with_etag, run_idempotent
+from shell.api.mutations import CREATED, WITH_ETAG, parse_if_match, respond_with_etag, run_idempotent
 from shell.custody import commands, queries
 
 app = api.http_app(is_by_case=False)  # a device belongs to no case
@@ -37,7 +37,7 @@ def change_custody_period(
 ) -> api.Response:
     """Change a custody period with a JSON merge patch, if If-Match names its current version."""
     versions = parse_if_match(if_match)
-    return run_idempotent(request, key, commands.patch_period, period_id, versions, body, options=VERSIONED)
+    return run_idempotent(request, key, commands.patch_period, period_id, versions, body, options=WITH_ETAG)
 
 
 @app.delete("/custody-periods/<period_id>", **api.for_admins(200, schemas.CustodyPeriod, *api.VERSIONED))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.contracts import exhibits as schemas
 from shell.api import app as api
-from shell.api.mutations import ONE_AT_A_TIME, VERSIONED, parse_if_match, respond_with_etag, run_idempotent
+from shell.api.mutations import ONE_AT_A_TIME, WITH_ETAG, parse_if_match, respond_with_etag, run_idempotent
 from shell.exhibits import commands, pages, queries
 
 app = api.http_app()
@@ -45,7 +45,7 @@ def change_exhibit(
 ) -> api.Response:
     """Change an exhibit with a JSON merge patch, if If-Match names its current version."""
     versions = parse_if_match(if_match)
-    return run_idempotent(request, key, commands.patch_exhibit, exhibit_id, versions, body, options=VERSIONED)
+    return run_idempotent(request, key, commands.patch_exhibit, exhibit_id, versions, body, options=WITH_ETAG)
 
 
 @app.post("/taggings", **api.for_editors(200, schemas.TaggingsMade, 404, 409, 422))

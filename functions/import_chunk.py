@@ -26,9 +26,9 @@ def prepare(message: ChunkMessage) -> ChunkInput | ImageChunk | str:
         return loaded
     if loaded.has_images:
         # Few messages are about image load files.
-        from shell.imports.images.reader import read_documents
+        from shell.imports.images.reader import read_page_documents
 
-        return read_documents(loaded)
+        return read_page_documents(loaded)
     return row_reader.read_rows(loaded)
 
 

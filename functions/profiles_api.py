@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.contracts import previews
 from core.contracts import profiles as schemas
 from shell.api import app as api
-from shell.api.mutations import VERSIONED, ResponseOptions, parse_if_match, respond_with_etag, run_idempotent
+from shell.api.mutations import WITH_ETAG, ResponseOptions, parse_if_match, respond_with_etag, run_idempotent
 from shell.imports import profiles as ops
 from shell.imports.previews import preview_import as preview
 
@@ -48,7 +48,7 @@ def replace_profile(
 ) -> api.Response:
     """Replace a mapping profile, if If-Match names its current version. Imports keep the copy that they have."""
     versions = parse_if_match(if_match)
-    return run_idempotent(request, key, ops.replace_profile, profile_id, versions, body, options=VERSIONED)
+    return run_idempotent(request, key, ops.replace_profile, profile_id, versions, body, options=WITH_ETAG)
 
 
 @app.delete("/profiles/<profile_id>", **api.for_editors(200, schemas.Profile, *api.VERSIONED))

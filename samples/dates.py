@@ -9,7 +9,7 @@ import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-_EPOCH = datetime(1994, 1, 3)
+_FIRST_DAY = datetime(1994, 1, 3)
 _DAYS = 30 * 365
 
 
@@ -70,7 +70,7 @@ class DatePlan:
 
     def draw(self, rng: random.Random, evident: bool = False) -> tuple[str, datetime]:
         """Return a date as written and as read; an evident one shows the order of an unambiguous format."""
-        day = _EPOCH + timedelta(days=rng.randrange(_DAYS), seconds=rng.randrange(86_400))
+        day = _FIRST_DAY + timedelta(days=rng.randrange(_DAYS), seconds=rng.randrange(86_400))
         if self.format.is_ordered and self.ambiguous:
             day = day.replace(day=rng.randint(1, 12))
         elif self.format.is_ordered and evident:

@@ -1,7 +1,8 @@
 """A generated volume: load file, image load file, natives, texts and page images, with a few planted faults.
 
-Guarantees: the same files every time for one spec and one version of Pillow; every fault is told, with the code that an
-import has for it. Does not guarantee: that a native is more than a few lines of text; images are pages with a number.
+Guarantees: the same files every time for one spec and one version of Pillow; every fault is listed, with the
+code that an import has for it. Does not guarantee: that a native is more than a few lines of text;
+images are pages with a number.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _SUBJECTS = ("Board budget", "Site visit", "Draft agreement", "Minutes", "Invoic
 _UNKNOWN_DOCUMENT = "9999999"
 
 
-class Fault(NamedTuple):
+class VolumeFault(NamedTuple):
     """A planted fault: the code that an import has for it, the document or file that it is about, and what it is."""
 
     code: str
@@ -98,17 +99,18 @@ class GeneratedVolume:
     documents: Sequence[Document]
 
     @cached_property
-    def faults(self) -> list[Fault]:
+    def faults(self) -> list[VolumeFault]:
         """The planted faults."""
         if not self.spec.has_faults:
             return []
+        unknown = self.spec.prefix + _UNKNOWN_DOCUMENT
         native, text, image = (self.documents[at] for at in self._faulty)
         return [
-            Fault("NATIVE_MISSING", native.native, "native that a row names is missing"),
-            Fault("TEXT_MISSING", text.text, "text that a row names is missing"),
-            Fault("IMAGE_MISSING", _image(image.numbers[-1]), "image of a page is missing"),
-            Fault("OPT_DOC_NOT_FOUND", self.spec.prefix + _UNKNOWN_DOCUMENT, "page of a document that no row has"),
-            Fault("UNREFERENCED_FILE", "NATIVES/unnamed.txt", "file that nothing names"),
+            VolumeFault("NATIVE_MISSING", native.native, "native that a row names is missing"),
+            VolumeFault("TEXT_MISSING", text.text, "text that a row names is missing"),
+            VolumeFault("IMAGE_MISSING", _image(image.numbers[-1]), "image of a page is missing"),
+            VolumeFault("OPT_DOC_NOT_FOUND", unknown, "page of a document that no row has"),
+            VolumeFault("UNREFERENCED_FILE", "NATIVES/unnamed.txt", "file that nothing names"),
         ]
 
     @property

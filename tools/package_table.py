@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator
 
 from tools.generated_parts import replace_part, write_or_check
-from tools.packages import ALLOWED, ROOT, all_sources
+from tools.packages import ALLOWED
+from tools.sources import ROOT, all_sources
 
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 # The folder of the handlers is an import root, not a package, and has no docstring.

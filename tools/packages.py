@@ -1,20 +1,18 @@
-"""The packages of this repository, their modules and the packages that they may import.
+"""The packages of this repository and what each of them may import.
 
-`python -m tools.packages` prints them as a table. tests/unit/test_architecture.py enforces ALLOWED.
+`python -m tools.packages` prints the packages, figures of the tree and counts of its words; `--root PATH` measures
+another tree, such as an older commit unpacked by `git archive`. tests/unit/test_architecture.py enforces ALLOWED.
 """
 
 from __future__ import annotations
 
-import ast
+import argparse
 import sys
-from collections import Counter
-from collections.abc import Iterator
-from functools import cache
-from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("functions", "shared", "exhibit_ingest", "local", "samples", "tools", "tests", "benchmarks")
+from tools.measures import format_figures, format_packages
+from tools.sources import ROOT, Source, all_sources
+from tools.words import format_words
 
 # What may import what, from the lowest package to the highest: `package: packages and modules that it may import`.
 # A word in capitals is a line of its own above.
@@ -105,40 +103,6 @@ ALLOWED = _read_rules(_RULES)
 DEPLOYED = ("functions", "core", "shell")
 
 
-class Source(NamedTuple):
-    """One module: its path from the repository's root, and its text."""
-
-    path: PurePosixPath
-    text: str
-
-    @property
-    def folder(self) -> str:
-        """The top folder: functions, shared, local ..."""
-        return self.path.parts[0]
-
-    @property
-    def package(self) -> tuple[str, ...]:
-        """Where a relative import starts; import roots are functions/, shared/ and the repository."""
-        parents = self.path.parts[:-1]
-        return parents[1:] if self.folder in ("functions", "shared") else parents
-
-    @property
-    def module(self) -> str:
-        """The dotted name under which others import it."""
-        return ".".join((*self.package, self.path.stem)).removesuffix(".__init__")
-
-    @property
-    def home(self) -> str | None:
-        """The key of ALLOWED that it belongs to."""
-        return "functions" if self.folder == "functions" else home_of(self.module)
-
-
-def all_sources() -> list[Source]:
-    """Every Python module of the repository, in the order of their paths."""
-    paths = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
-    return [Source(PurePosixPath(path.relative_to(ROOT).as_posix()), path.read_text("utf-8")) for path in paths]
-
-
 def home_of(name: str) -> str | None:
     """The package of ALLOWED that a dotted name belongs to; None for a name that is not in one."""
     parts = name.split(".")
@@ -147,42 +111,21 @@ def home_of(name: str) -> str | None:
     return next((prefix for prefix in prefixes if prefix in ALLOWED), None)
 
 
-@cache
-def imports(source: Source) -> list[tuple[int, str]]:
-    """Line and dotted name of everything imported; `from a import b` is a.b, because b may be a module."""
-    return list(_find_imports(source))
+def home(source: Source) -> str | None:
+    """The key of ALLOWED that a module belongs to."""
+    return "functions" if source.folder == "functions" else home_of(source.module)
 
 
-def _find_imports(source: Source) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(ast.parse(source.text)):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            start = source.package[: len(source.package) - node.level + 1] if node.level else ()
-            origin = ".".join((*start, *filter(None, [node.module])))
-            yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
+def main(arguments: list[str] | None = None) -> None:
+    """Print the packages with the names that they import from each other, the figures, and the words.
 
-
-def module_counts(sources: list[Source]) -> Counter[str]:
-    """How many modules each package has, without its __init__."""
-    return Counter(source.home for source in sources if source.home and source.path.stem != "__init__")
-
-
-def dependencies(sources: list[Source]) -> Counter[tuple[str, str]]:
-    """How many names each package imports from each other package."""
-    found = ((source.home, home_of(name)) for source in sources if source.home for _, name in imports(source))
-    return Counter((home, other) for home, other in found if home and other and home != other)
-
-
-def main() -> None:
-    """Print the modules of each package and the packages that it imports."""
-    sources = all_sources()
-    counts, edges = module_counts(sources), dependencies(sources)
-    sys.stdout.write("package, modules -> imported packages with the number of imported names\n")
-    for home, count in counts.items():
-        to = ", ".join(f"{other} {names}" for (start, other), names in sorted(edges.items()) if start == home)
-        sys.stdout.write(f"{home:22} {count:3}  -> {to or 'nothing'}\n")
-    sys.stdout.write(f"{len(counts)} packages, {sum(counts.values())} modules, {len(edges)} dependencies\n")
+    Packages are counted by folders, so that two trees compare whatever each of them allows.
+    """
+    parser = argparse.ArgumentParser(prog="python -m tools.packages", description=main.__doc__)
+    parser.add_argument("--root", type=Path, default=ROOT, help="the tree to measure; this one if not given")
+    root = parser.parse_args(arguments).root
+    sources = all_sources(root)
+    sys.stdout.write(f"{format_packages(sources)}\n{format_figures(sources)}\n{format_words(sources, root)}")
 
 
 if __name__ == "__main__":

@@ -187,7 +187,7 @@ _Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
 class _PrintVersion(argparse.Action):
-    """Prints the version of the installed package, which takes a moment to find."""
+    """Prints the version of the installed package, which takes some time to find."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version

@@ -94,11 +94,11 @@ def _build_table(results: Sequence[ImportResult]) -> Table:
     table.add_column("file", overflow="fold")
     table.add_column("result")
     # Only an overlay updates.
-    shown = [name for name in _COUNTS if name != "would_update" or any(_count(each)[name] for each in results)]
-    for name in shown:
+    names = [name for name in _COUNTS if name != "would_update" or any(_count(each)[name] for each in results)]
+    for name in names:
         table.add_column(name.removesuffix("_seen").replace("_", " "), justify="right", no_wrap=True)
     for result in results:
-        counts = [f"{_count(result)[name]:,}" for name in shown]
+        counts = [f"{_count(result)[name]:,}" for name in names]
         status = judge_check(list_findings(result)).value
         table.add_row(*map(Text, (result.file.name, status, *counts)))
     return table

@@ -165,8 +165,8 @@ def _collect(options: argparse.Namespace) -> dict[str, Any]:
 def undo(workspace: Workspace, options: argparse.Namespace) -> int:
     """Undo an import in the stack of a running `serve`, or in one that runs for this command; print the result.
 
-    Raises UsageError for a name, for an import that does not exist, and where no one can be asked; LocalError, unless
-    the result is printed as JSON, if the undo is refused.
+    Raises UsageError for a name, for an import that does not exist, and without a terminal to confirm it;
+    LocalError, unless the result is printed as JSON, if the undo is refused.
     """
     from boto3.exceptions import Boto3Error
     from botocore.exceptions import BotoCoreError, ClientError
@@ -193,7 +193,7 @@ def undo(workspace: Workspace, options: argparse.Namespace) -> int:
 
 
 def _require_confirmation(options: argparse.Namespace) -> None:
-    """Raise UsageError if the undo is neither confirmed nor a dry run, and no one can be asked."""
+    """Raise UsageError if the undo is neither confirmed nor a dry run, and no terminal can confirm it."""
     if options.dry_run or options.yes:
         return
     if options.json:

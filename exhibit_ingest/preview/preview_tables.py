@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from core.imports.findings import Detection, Finding
+from core.imports.findings import Detected, Detection
 from core.imports.preview import ColumnPreview, Preview, Sample
 from exhibit_ingest.printable import shorten_printable
 
@@ -55,7 +55,7 @@ def _add_row(table: Table, *cells: object) -> None:
 def _build_detection(detection: Detection) -> Table:
     table = _build_table("Detected", "what", "value", "how sure", "why")
     for each in fields(detection):
-        finding: Finding = getattr(detection, each.name)
+        finding: Detected = getattr(detection, each.name)
         _add_row(table, each.name.replace("_", " "), _name_value(finding.value), finding.certainty, finding.why)
     return table
 
@@ -92,14 +92,14 @@ def _describe_sample(column: ColumnPreview, sample: Sample) -> str:
 
 
 def _build_rows(preview: Preview) -> Table:
-    shown = [column for column in preview.columns if column.field][:_SHOWN_COLUMNS]
-    names = [shorten_printable(column.name, _CELL) for column in shown]
+    columns = [column for column in preview.columns if column.field][:_SHOWN_COLUMNS]
+    names = [shorten_printable(column.name, _CELL) for column in columns]
     table = _build_table(
         f"First rows ({len(preview.rows)}), columns with a field", "line", *map(str, names), "findings"
     )
     for row in preview.rows:
         cells = row.cells or []
-        texts = ["".join(cells[each.number - 1 : each.number]) for each in shown]
+        texts = ["".join(cells[each.number - 1 : each.number]) for each in columns]
         _add_row(table, row.line, *(shorten_printable(text, _CELL) for text in texts), ", ".join(row.codes))
     return table
 

@@ -1,7 +1,7 @@
 """The files of a folder, and which volume a folder was sent to before.
 
 Guaranteed: links are refused, not followed: what is sent is what the folder itself has. Not guaranteed: that a folder
-whose files have the same sizes and times has the same bytes; whoever sends it compares these.
+whose files have the same sizes and times has the same bytes; the sender compares these.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class UploadMemory:
             memory.execute("INSERT OR REPLACE INTO uploads VALUES (?, ?, ?)", (content, *upload))
 
     def end_upload(self, content: str) -> None:
-        """Forget the volume: its import is requested."""
+        """Remove the volume: its import is requested."""
         with closing(self._open()) as memory, memory:
             memory.execute("DELETE FROM uploads WHERE content = ?", (content,))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-Document = dict[str, Any]
+from exhibit_ingest.volumes.volume_api import Document
+
 _PAGES = ("lines_seen", "imported", "rejected", "documents", "missing_images")
 # Each import has these of the whole volume, as of its end.
 _OF_ALL = ("unreferenced", "of_rejected_rows")

@@ -30,7 +30,7 @@ _READ_BYTES = 65536
 _MOST_DESCRIPTORS = 65536
 
 
-class ForkServer:
+class ForkLoop:
     """The loop of this process; `serve` returns in forked processes and when standard input is closed."""
 
     def __init__(self, requests: int, replies: int) -> None:
@@ -152,7 +152,7 @@ def main(modules: list[str]) -> None:
     # What is imported stays: no child searches it for garbage, and so copies its pages.
     gc.freeze()
     gc.enable()
-    request = ForkServer(requests, replies).serve()
+    request = ForkLoop(requests, replies).serve()
     if request is None:
         # Nothing is left to do: an ordinary exit would take a quarter of a second to free what was imported.
         os._exit(0)

@@ -33,7 +33,7 @@ class HangingUpServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say what went wrong here; a client that goes away in the middle is no news."""
+        """Say what went wrong here; a client that goes away in the middle is not reported."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 

@@ -38,7 +38,7 @@ def lock_state_directory(directory: Path) -> Iterator[None]:
 
 
 def _open_lock(directory: Path) -> TextIO:
-    """Open and lock the file; again where `reset` has deleted it meanwhile, because that lock keeps nobody out."""
+    """Open and lock the file; again where `reset` has deleted it meanwhile, because that lock keeps no process out."""
     path = directory / "lock"
     while True:
         make_private_folder(directory)

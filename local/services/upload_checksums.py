@@ -10,10 +10,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-Application = Callable[[Any, dict[str, Any], Any], Iterable[bytes]]
+from local.services.presigned_requests import Application
 
 _HEADER = "HTTP_X_AMZ_CHECKSUM_SHA256"
 _REFUSAL = (

@@ -14,12 +14,12 @@ from typing import Any
 from core.errors import ForbiddenError
 
 _BAD_CASES = (
-    "the token's claim of the cases is not a JSON array of their names, as text; ask the administrator who issues your "
-    "tokens"
+    "The token's claim of the cases is not a JSON array of their names, as text; ask the administrator who issues your "
+    "tokens."
 )
 _NO_CASES = (
-    "the token does not say which cases you may see, and this deployment requires that; ask the administrator who "
-    "issues your tokens for the claim of the cases"
+    "The token does not say which cases you may see, and this deployment requires that; ask the administrator who "
+    "issues your tokens for the claim of the cases."
 )
 # The claim of a user who may see every case, where the claim is required.
 EVERY_CASE = "*"
@@ -44,8 +44,8 @@ class Caller:
         """Return the caller that the claims of a verified token name.
 
         Raises ForbiddenError if the tenant or the user is missing, or does not fit into an S3 key and its column, if
-        the claim of the cases is neither EVERY_CASE nor a JSON array of strings, and, with `cases_required`, if there
-        is none.
+        the claim of the cases is neither EVERY_CASE nor a JSON array of strings, and, with `cases_required`, if the
+        token has no such claim.
         """
         tenant, user = claims.get(tenant_claim), claims.get("sub")
         if not (_is_name(tenant, MAX_TENANT_CHARACTERS) and _is_name(user, MAX_USER_CHARACTERS)):

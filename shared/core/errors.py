@@ -69,7 +69,7 @@ class ImportNotRunningError(ExhibitIngestError):
     """The import was cancelled or has ended; retry the import if its remaining rows are needed."""
 
     def __init__(self, status: str) -> None:
-        super().__init__(f"the import is {status}")
+        super().__init__(f"The import has the status {status}.")
         self.status = status
 
 
@@ -120,8 +120,8 @@ class RoleMissingError(ForbiddenError):
 
     def __init__(self, required: str, role: str | None) -> None:
         super().__init__(
-            f"this request requires the role {required}, and your token has "
-            f"{f'the role {role}' if role else 'none of the roles'}; ask the administrator who issues your tokens"
+            f"This request requires the role {required}, and your token has "
+            f"{f'the role {role}' if role else 'none of the roles'}; ask the administrator who issues your tokens."
         )
         self.required = required
 
@@ -212,7 +212,7 @@ class SequenceExhaustedError(FinalConflictError):
     """The prefix has fewer Bates numbers left than requested; use another prefix."""
 
     def __init__(self, requested: int, available: int) -> None:
-        super().__init__(f"sequence exhausted: requested {requested}, available {available}; use another prefix")
+        super().__init__(f"Sequence exhausted: requested {requested}, available {available}; use another prefix.")
         self.requested = requested
         self.available = available
 

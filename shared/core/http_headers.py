@@ -30,7 +30,7 @@ def parse_idempotency_key(field: str) -> str:
     text = field.strip(" \t")
     if not _KEY.match(text):
         raise InvalidInputError(
-            f"Idempotency-Key must be 1 to {MAX_KEY_CHARACTERS} printable ASCII characters, bare or in double quotes"
+            f"Idempotency-Key must be 1 to {MAX_KEY_CHARACTERS} printable ASCII characters, bare or in double quotes."
         )
     return re.sub(r"\\(.)", r"\1", text[1:-1]) if text.startswith('"') else text
 
@@ -50,7 +50,7 @@ def parse_versions(field: str) -> Container[int]:
     text = field.strip(" \t")
     if not _ETAGS.match(text):
         raise InvalidInputError(
-            'If-Match must be the ETag of the version that you are changing, as in If-Match: "3", or * for any version'
+            'If-Match must be the ETag of the version that you are changing, as in If-Match: "3", or * for any version.'
         )
     if text == "*":
         return _ANY_VERSION

@@ -49,7 +49,7 @@ def decode_cursor(text: str, kinds: Sequence[type[int] | type[str]]) -> tuple[An
 
 def build_cursor_error() -> InvalidInputError:
     """Return the error for a cursor that the list did not return."""
-    return InvalidInputError("after: unknown cursor; send the value of `next` from the previous page")
+    return InvalidInputError("after: unknown cursor; send the value of `next` from the previous page.")
 
 
 def _is_of_kind(value: object, kind: type[int] | type[str]) -> bool:

@@ -2,7 +2,7 @@
 
 Guaranteed: a role is granted only by its exact name, after the prefix if there is one; any other word in the claim is
 ignored.
-Not guaranteed: that a role with a space in its name is told from several roles. API Gateway passes a list as text in
+Not guaranteed: that a role with a space in its name differs from several roles. API Gateway passes a list as text in
 brackets, `[site admin]`, whether it had one item or two. A prefix that no other group has tells them apart.
 """
 

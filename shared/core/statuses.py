@@ -66,7 +66,7 @@ class UndoStatus(StrEnum):
     """The status of an undo: requested, running, and one of the ends.
 
     It is cancelled before a part of it has begun; a dry run is superseded by the undo itself. An import that imported
-    nothing has no undo: `nothing_to_undo` is what its client is told.
+    nothing has no undo: `nothing_to_undo` is its client's response.
     """
 
     NOTHING_TO_UNDO = "nothing_to_undo"

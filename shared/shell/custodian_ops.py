@@ -21,7 +21,7 @@ from shell.utils.db_helpers import acquire_lock_with_retry, insert_or_get, retry
 from shell.utils.key_validation import validate_key
 from shell.utils.named_rows import find_or_add_named
 
-LINK_COLUMNS = ("exhibit_id", "custodian_id", "user_id")
+_LINK_COLUMNS = ("exhibit_id", "custodian_id", "user_id")
 
 
 @retry_on_db_conflict
@@ -41,7 +41,7 @@ def create_custodian_exhibits(
     custodians = acquire_lock_with_retry(session, Custodians, custodian_ids, is_list_filter=True)
     _check_all_exist("custodians", custodian_ids - {row.id for row in custodians})
     rows = [(exhibit, custodian, user_id) for exhibit, custodian in pairs]
-    insert_missing(session, "custodian_exhibits", LINK_COLUMNS, rows, key=2)
+    insert_missing(session, "custodian_exhibits", _LINK_COLUMNS, rows, key=2)
 
 
 @retry_on_db_conflict
@@ -70,10 +70,10 @@ def lock_named_custodians(transaction: Session, case_id: int, names: Iterable[st
     ids = sorted({row.id for row in find_or_add_named(transaction, Custodians, case_id, names).values()})
     locked = acquire_lock_with_retry(transaction, Custodians, ids, is_list_filter=True)
     if len(locked) < len(ids):
-        raise ConflictError("a custodian was removed while exhibits were linked to it")
+        raise ConflictError("A custodian was removed while exhibits were linked to it.")
     return {row.id: row.name for row in locked}
 
 
 def _check_all_exist(table: str, missing: set[int]) -> None:
     if missing:
-        raise InvalidInputError(f"{table} with these ids do not exist: {format_ids(sorted(missing))}")
+        raise InvalidInputError(f"{table} with these ids do not exist: {format_ids(sorted(missing))}.")

@@ -182,7 +182,8 @@ def choose_wait(error: Exception, deliveries: int) -> int | None:
 def is_outage(error: Exception) -> bool:
     """Return whether the cause is a service, the deployment or another worker, and not what the message names.
 
-    A refusal of the key is none: it lasts until an operator acts, so its messages are dead-lettered, which they see.
+    A refusal by the key is not an outage: it lasts until an operator acts, so its messages are dead-lettered,
+    which the operator sees.
     """
     return isinstance(error, _OUTAGES) and not isinstance(error, _LASTING)
 

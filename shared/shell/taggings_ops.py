@@ -22,7 +22,7 @@ from shell.utils.db_helpers import count_changed_rows, force_index, insert_or_ge
 from shell.utils.key_validation import validate_key
 from shell.utils.named_rows import find_named, find_or_add_named
 
-LINK_COLUMNS = ("exhibit_id", "tag_id", "user_id")
+_LINK_COLUMNS = ("exhibit_id", "tag_id", "user_id")
 # Finds every pair by its primary key. Two IN lists of 1,000 exhibits and 50 tags are more ranges than the memory of
 # MySQL's range optimizer allows: it would read the whole table, and a DELETE would lock it.
 _PAIRS = """
@@ -60,7 +60,7 @@ def create_np_taggings(
     found = find_or_add_named(session, Tags, case_id, tags)
     pairs = {(exhibit, row.id) for exhibit in set(exhibit_ids) for row in found.values()}
     rows = [(exhibit, tag, user_id) for exhibit, tag in pairs]
-    insert_ignore_checked(session, "taggings", LINK_COLUMNS, rows, key=2)
+    insert_ignore_checked(session, "taggings", _LINK_COLUMNS, rows, key=2)
 
 
 def lock_named_tags(transaction: Session, case_id: int, names: Sequence[str]) -> dict[int, str]:
@@ -79,7 +79,7 @@ def lock_named_tags(transaction: Session, case_id: int, names: Sequence[str]) ->
     locking = select(Tags.id, Tags.case_id).where(Tags.id.in_(tags)).order_by(Tags.id).with_for_update(read=True)
     locking = force_index(locking, Tags, "PRIMARY")
     if tags and len(transaction.scalars(locking).all()) < len(tags):
-        raise ConflictError("a tag was removed while exhibits were tagged with it")
+        raise ConflictError("A tag was removed while exhibits were tagged with it.")
     return tags
 
 

@@ -106,7 +106,7 @@ def test_an_upload_that_the_functions_refuse_ends_with_their_reason(
     file = generate(Spec(rows=5, seed=3)).write(tmp_path / "good.dat")
     code, printed = run(workspace, capsys, str(file), "--tenant", "t" * 65)
     assert code == 1
-    assert printed["imports"][0]["error"].startswith("the tenant in the object's key has 65 characters")
+    assert printed["imports"][0]["error"].startswith("The tenant in the object's key has 65 characters")
 
 
 def test_a_profile_that_is_saved_reads_the_next_file_in_the_same_way(

@@ -109,8 +109,8 @@ def test_a_refusal_says_which_role_is_needed_and_changes_nothing(matrix: Matrix)
         "type": "urn:exhibit-ingest:problem:role-required",
         "title": "The token does not have the role that is required.",
         "status": 403,
-        "detail": "this request requires the role admin, and your token has the role editor; ask the administrator "
-        "who issues your tokens",
+        "detail": "This request requires the role admin, and your token has the role editor; ask the administrator "
+        "who issues your tokens.",
         "requiredRole": "admin",
     }
 

@@ -9,7 +9,7 @@ import pytest
 
 from tools import package_table
 from tools.generated_parts import replace_part
-from tools.packages import Source, all_sources
+from tools.sources import Source, all_sources
 
 ROOT = Path(__file__).parents[2]
 MAP = ROOT / "docs" / "architecture.md"

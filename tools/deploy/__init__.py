@@ -1,1 +1,1 @@
-"""Deployments that replace or remove what holds data only if they are asked to; `python -m tools.deploy --help`."""
+"""Deployments that replace or remove what holds data only on request; `python -m tools.deploy --help`."""

@@ -108,10 +108,10 @@ def _plan(stack: Stack, options: Sequence[str], sam: Sam) -> tuple[int, list[Los
 
 
 def _refuse(losses: Sequence[Loss], replace: Sequence[str]) -> str:
-    if unasked := [loss for loss in losses if loss.name not in replace]:
+    if unlisted := [loss for loss in losses if loss.name not in replace]:
         names = " ".join(sorted(loss.name for loss in losses))
-        said = "\n".join(f"  {loss}" for loss in unasked)
-        return f"Not deployed, because the stack would lose what holds data:\n{said}\n{_ADVICE}REPLACE='{names}'."
+        listed = "\n".join(f"  {loss}" for loss in unlisted)
+        return f"Not deployed, because the stack would lose what holds data:\n{listed}\n{_ADVICE}REPLACE='{names}'."
     if needless := [name for name in replace if name not in {loss.name for loss in losses}]:
         return (
             f"Not deployed. This deployment does not replace or remove {', '.join(needless)}: leave it out of REPLACE."

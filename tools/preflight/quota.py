@@ -35,16 +35,18 @@ def check_quota(functions: LambdaClient, demand: Demand) -> Iterator[Finding]:
         )
         yield Finding(Severity.PROBLEM, "concurrency", text)
     left = unreserved - demand.concurrency
-    asked = f"queues and schedules can start {demand.concurrency} executions at once"
+    starts = f"queues and schedules can start {demand.concurrency} executions at once"
     of_quota = f"the account has {unreserved} (quota {quota}, without what other functions reserve)"
     if left < 0:
-        text = f"{asked}, and {of_quota}: messages and requests are throttled. {RAISE_QUOTA}{_until_then(demand, left)}"
+        text = (
+            f"{starts}, and {of_quota}: messages and requests are throttled. {RAISE_QUOTA}{_until_then(demand, left)}"
+        )
         yield Finding(Severity.PROBLEM, "concurrency", text)
     elif left < FOR_REQUESTS:
-        text = f"{asked}, and {of_quota}: {left} are left for requests and productions. {RAISE_QUOTA}"
+        text = f"{starts}, and {of_quota}: {left} are left for requests and productions. {RAISE_QUOTA}"
         yield Finding(Severity.NOTE, "concurrency", text)
     else:
-        yield Finding(Severity.OK, "concurrency", f"{asked}, and {of_quota}.")
+        yield Finding(Severity.OK, "concurrency", f"{starts}, and {of_quota}.")
 
 
 def _until_then(demand: Demand, left: int) -> str:

@@ -40,9 +40,9 @@ def _list_zones(ec2: EC2Client) -> dict[str, str]:
 
 
 def _list_services(ec2: EC2Client, demand: Demand) -> Iterator[tuple[str, set[str]]]:
-    wanted = [*demand.interface_services, *demand.gateway_services]
+    required = [*demand.interface_services, *demand.gateway_services]
     pages = ec2.get_paginator("describe_vpc_endpoint_services").paginate(
-        Filters=[{"Name": "service-name", "Values": wanted}]
+        Filters=[{"Name": "service-name", "Values": required}]
     )
     for page in pages:
         for each in page["ServiceDetails"]:
@@ -53,12 +53,12 @@ def _list_services(ec2: EC2Client, demand: Demand) -> Iterator[tuple[str, set[st
 
 
 def _check_services(demand: Demand, served: Mapping[str, set[str]]) -> Iterator[Finding]:
-    wanted = {*demand.interface_services, *demand.gateway_services}
-    if missing := wanted - served.keys():
+    required = {*demand.interface_services, *demand.gateway_services}
+    if missing := required - served.keys():
         text = f"the region has no endpoint for {join(missing)}. Deploy in another region."
         yield Finding(Severity.PROBLEM, "endpoints", text)
     else:
-        yield Finding(Severity.OK, "endpoints", f"the region has all {len(wanted)} that the template makes.")
+        yield Finding(Severity.OK, "endpoints", f"the region has all {len(required)} that the template makes.")
 
 
 def _list_database_zones(rds: RDSClient, demand: Demand) -> dict[str, set[str]]:

@@ -30,7 +30,7 @@ Tries a deployed stack through its outputs alone, as a tenant of this run's own 
   alarm e-mail        the subscriptions of AlarmEmail are confirmed; skipped where there is none
 
 Takes a few minutes. What was imported and produced stays, because evidence is not deleted; it belongs to the tenant of
-the run, which nobody else uses."""
+the run, which no other client uses."""
 _EPILOG = """\
 examples:
   make smoke STACK=exhibit-ingest-staging

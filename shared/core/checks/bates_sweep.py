@@ -45,9 +45,9 @@ class BatesSweep:
     """One pass over the entries of all series, which come in order."""
 
     def __init__(
-        self, numbering: FileNumbering, names: FactNames, tiles: FamilyRanges, waiting: Waiting, max_held: int
+        self, numbering: FileNumbering, names: FactNames, ranges: FamilyRanges, waiting: Waiting, max_held: int
     ) -> None:
-        self._numbering, self._names, self._tiles, self._waiting = numbering, names, tiles, waiting
+        self._numbering, self._names, self._ranges, self._waiting = numbering, names, ranges, waiting
         self._max_held = max_held
         self._series: tuple[str, str] | None = None
         self._start_series()
@@ -71,7 +71,7 @@ class BatesSweep:
                 yield from self._end_series()
                 self._series = entry[:2]
             if entry[8] is not None:
-                yield from self._tiles.add(entry)
+                yield from self._ranges.add(entry)
             if entry[5] == DOCUMENT:
                 if entry[2] != self._last + 1 or entry[6] != self._width or entry[0] != self._numbering.suffix:
                     yield from self._compare(entry)
@@ -86,7 +86,7 @@ class BatesSweep:
 
     def _end_series(self) -> Iterator[Finding]:
         yield from self._end_cover()
-        yield from self._tiles.end_series()
+        yield from self._ranges.end_series()
         for _ in self._waiting.drain() if self._spilled else ():
             pass
         self._start_series()

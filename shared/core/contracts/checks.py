@@ -41,7 +41,7 @@ class ChangedColumn(ResponseModel):
     rows: int
 
 
-class ChangedValue(ResponseModel):
+class UpdateExample(ResponseModel):
     """A value that would change. A name that would be added has no old text, one that would be removed no new one."""
 
     line: int
@@ -64,7 +64,7 @@ class CheckResult(ResponseModel):
     changed_columns: list[ChangedColumn] = Field(
         description="For an overlay: the columns whose values would change, most rows first."
     )
-    examples: list[ChangedValue] = Field(
+    examples: list[UpdateExample] = Field(
         description=f"For an overlay: the first changes, {MAX_EXAMPLES} at most, in the order of the file."
     )
     findings: list[CheckedCode] = Field(description="Every code that was found, with its number of findings.")
@@ -72,7 +72,7 @@ class CheckResult(ResponseModel):
     finished_at: datetime
 
 
-class Finding(ResponseModel):
+class CheckFinding(ResponseModel):
     """Something that a check found."""
 
     line: int = Field(description="The row's first line in the file, from 1; 0: the whole file.")
@@ -87,5 +87,5 @@ class Finding(ResponseModel):
 class FindingPage(ResponseModel):
     """A page of findings, by code and in the order of the file."""
 
-    items: list[Finding]
+    items: list[CheckFinding]
     next: NextCursor

@@ -1,7 +1,7 @@
 """Tell an Opticon file, an IPRO file and any other file apart by the content of its beginning; its name does not count.
 
 Guaranteed: a DAT, and a CSV file with a header, are neither. Not guaranteed: that a CSV file without a header whose
-columns look like those of an Opticon file, with paths of images in the third and Y in the fourth, is told from one.
+columns look like those of an Opticon file, with paths of images in the third and Y in the fourth, differs from one.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class ImageFileCounts:
 
 @dataclass
 class _OpenDocument:
-    """A document whose end is not known yet; `tiles` together are the bytes from `byte_start` on that were seen."""
+    """A document whose end is not known yet; `raw_parts` together are the bytes from `byte_start` on that were seen."""
 
     first: PageLine | LineError
     byte_start: int
@@ -80,7 +80,7 @@ class _OpenDocument:
     lines: int = 0
     is_sound: bool = True
     is_gap_held: bool = True
-    tiles: list[bytes] = field(default_factory=list)
+    raw_parts: list[bytes] = field(default_factory=list)
 
     def add(self, line: PageLine | LineError, line_no: int, byte_end: int, limits: Limits) -> None:
         self.last_line, self.byte_end, self.lines = line_no, byte_end, self.lines + 1
@@ -94,22 +94,22 @@ class _OpenDocument:
             self.reject(describe_large_document(self.first_line, f"more than {limits.document_bytes:,} bytes"))
 
     def reject(self, error: LineError) -> None:
-        self.error, self.tiles = self.error or error, []
+        self.error, self.raw_parts = self.error or error, []
 
     def hold(self, raw: bytes, limits: Limits) -> None:
         if self.error or not self.is_gap_held:
             return
-        self.tiles.append(raw)
+        self.raw_parts.append(raw)
         size = self.byte_end - self.byte_start
-        if sum(map(len, self.tiles)) - size > limits.document_bytes:
+        if sum(map(len, self.raw_parts)) - size > limits.document_bytes:
             # A document that goes on after such a gap is over the limit.
-            self.tiles, self.is_gap_held = [b"".join(self.tiles)[:size]], False
+            self.raw_parts, self.is_gap_held = [b"".join(self.raw_parts)[:size]], False
 
     def build(self, limits: Limits) -> LocatedDocument:
         pages = count_pages(self.first, self.lines) if isinstance(self.first, PageLine) else 0
         if pages > limits.document_pages:
             self.reject(describe_large_document(self.first_line, f"more than {limits.document_pages:,} pages"))
-        raw, size = b"".join(self.tiles), self.byte_end - self.byte_start
+        raw, size = b"".join(self.raw_parts), self.byte_end - self.byte_start
         return LocatedDocument(
             *(self.first.image_key, self.byte_start, self.byte_end, self.first_line, self.last_line, self.is_sound),
             pages if self.is_sound else 0,

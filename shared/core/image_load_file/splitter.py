@@ -119,7 +119,7 @@ class ImageSplitter:
         if self._gap is None or not self._has_room(document):
             yield from self._close()
         else:
-            self._open.tiles.append(self._gap)
+            self._open.raw_parts.append(self._gap)
         self._append(document)
 
     def _has_room(self, document: LocatedDocument) -> bool:
@@ -137,7 +137,7 @@ class ImageSplitter:
             chunk.byte_start, chunk.first_line = document.byte_start, document.first_line
         chunk.byte_end, chunk.last_line = document.byte_end, document.last_line
         chunk.row_count, self.rows_seen = chunk.row_count + 1, self.rows_seen + 1
-        chunk.tiles.append(document.raw)
+        chunk.raw_parts.append(document.raw)
         self._pages, self._gap = self._pages + document.pages, document.gap
         if document.is_sound:
             self.keys.append((document.key, document.first_line))
@@ -151,6 +151,6 @@ class ImageSplitter:
         chunk, self._open, self._pages, self._gap = self._open, OpenChunk(0, 0, 0, 0), 0, None
         if chunk.row_count:
             self.chunk_count += 1
-            digest = hashlib.sha256(b"".join(chunk.tiles)).digest()
+            digest = hashlib.sha256(b"".join(chunk.raw_parts)).digest()
             place = (chunk.byte_start, chunk.byte_end, chunk.first_line, chunk.last_line)
             yield Chunk(self.chunk_count, *place, chunk.row_count, digest)

@@ -70,5 +70,5 @@ def _excerpt(text: str | None, start: int) -> str:
     if not text:
         return "nothing"
     end = start + EXCERPT_CHARACTERS
-    shown = f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
-    return json.dumps(shown, ensure_ascii=False)
+    excerpt = f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+    return json.dumps(excerpt, ensure_ascii=False)

@@ -21,8 +21,8 @@ def describe_error_file_encoding(opening: Opening, encoding: str, evidence: Utf8
 
     `encoding` is that of the layout, `evidence` that of the whole file.
     """
-    shown = opening.dialect.signs.encoding if opening.dialect.signs else None
-    if not has_line_column(opening) or shown is Sign.GIVEN:
+    sign = opening.dialect.signs.encoding if opening.dialect.signs else None
+    if not has_line_column(opening) or sign is Sign.GIVEN:
         return None
     if is_wide(encoding):
         return f"{_WRITTEN} in UTF-16. They are read as UTF-16, which has all characters."
@@ -31,7 +31,7 @@ def describe_error_file_encoding(opening: Opening, encoding: str, evidence: Utf8
             f"{_WRITTEN} in another encoding, read as cp1252 (Western European, Windows). {_LOST} Compare the values "
             "with the load file, or save the rows as UTF-8."
         )
-    if encoding == UTF_8 and shown is Sign.CHARACTERS:
+    if encoding == UTF_8 and sign is Sign.CHARACTERS:
         return _describe_utf8(evidence)
     return None
 

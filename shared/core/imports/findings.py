@@ -26,7 +26,7 @@ class Certainty(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class Detected:
     """What is used, why, and how sure it is; `may_change`: the bytes that were not read can change it.
 
     `value` is None if the file has no such character, or no dates.
@@ -42,12 +42,12 @@ class Finding:
 class Detection:
     """How a file is written."""
 
-    encoding: Finding
-    delimiter: Finding
-    qualifier: Finding
-    newline: Finding
-    header: Finding
-    date_order: Finding
+    encoding: Detected
+    delimiter: Detected
+    qualifier: Detected
+    newline: Detected
+    header: Detected
+    date_order: Detected
 
     def list_changeable(self) -> list[str]:
         """Return the names of the findings that the rest of the file can change."""
@@ -78,82 +78,82 @@ def detect(opening: Opening, options: ImportOptions, layout: Layout, splitter: S
     )
 
 
-def _explain_encoding(opening: Opening, encoding: str, sign: Sign, found: Utf8Evidence, *, whole: bool) -> Finding:
+def _explain_encoding(opening: Opening, encoding: str, sign: Sign, found: Utf8Evidence, *, whole: bool) -> Detected:
     match sign:
         case Sign.GIVEN:
-            return Finding(encoding, _GIVEN, Certainty.GIVEN)
+            return Detected(encoding, _GIVEN, Certainty.GIVEN)
         case Sign.BYTE_ORDER_MARK:
-            return Finding(encoding, "The file begins with a byte order mark.", Certainty.CERTAIN)
+            return Detected(encoding, "The file begins with a byte order mark.", Certainty.CERTAIN)
         case Sign.THORNS:
-            return Finding(encoding, "The thorns (þ) are written in it.", Certainty.CERTAIN)
+            return Detected(encoding, "The thorns (þ) are written in it.", Certainty.CERTAIN)
     if opening.dialect.encoding is not None:
-        return Finding(encoding, "Most characters of the first bytes fit it.", Certainty.LIKELY)
+        return Detected(encoding, "Most characters of the first bytes fit it.", Certainty.LIKELY)
     may_change = not whole
     if not found.valid and not found.invalid:
         certainty = Certainty.CERTAIN if whole else Certainty.GUESS
-        return Finding(encoding, "All characters are ASCII, the same in UTF-8.", certainty, may_change)
+        return Detected(encoding, "All characters are ASCII, the same in UTF-8.", certainty, may_change)
     if found.is_utf8:
         certainty = Certainty.CERTAIN if whole else Certainty.LIKELY
-        return Finding(encoding, "All characters beyond ASCII are valid UTF-8.", certainty, may_change)
+        return Detected(encoding, "All characters beyond ASCII are valid UTF-8.", certainty, may_change)
     counts = f"{found.invalid:,} bytes are not UTF-8, {found.valid:,} characters are"
     certainty = Certainty.GUESS if found.valid else Certainty.LIKELY
     why = f"{counts}." if encoding != CP1252 else f"{counts}: Western European (Windows) is assumed."
-    return Finding(encoding, why, certainty, may_change)
+    return Detected(encoding, why, certainty, may_change)
 
 
-def _explain_delimiter(layout: Layout, sign: Sign) -> Finding:
+def _explain_delimiter(layout: Layout, sign: Sign) -> Detected:
     delimiter = layout.grammar.delimiter
     match sign:
         case Sign.GIVEN:
-            return Finding(delimiter, _GIVEN, Certainty.GIVEN)
+            return Detected(delimiter, _GIVEN, Certainty.GIVEN)
         case Sign.SEPARATOR_LINE:
-            return Finding(delimiter, "The line sep= names it.", Certainty.CERTAIN)
+            return Detected(delimiter, "The line sep= names it.", Certainty.CERTAIN)
         case Sign.THORNS:
-            return Finding(delimiter, "Cells are enclosed in þ, or 0x14 is between them.", Certainty.CERTAIN)
+            return Detected(delimiter, "Cells are enclosed in þ, or 0x14 is between them.", Certainty.CERTAIN)
     if len(layout.names) == 1:
-        return Finding(delimiter, "No delimiter splits the first line: the file has one column.", Certainty.GUESS)
-    return Finding(delimiter, "It splits most of the first lines into as many cells as the first.", Certainty.LIKELY)
+        return Detected(delimiter, "No delimiter splits the first line: the file has one column.", Certainty.GUESS)
+    return Detected(delimiter, "It splits most of the first lines into as many cells as the first.", Certainty.LIKELY)
 
 
-def _explain_qualifier(layout: Layout, sign: Sign) -> Finding:
+def _explain_qualifier(layout: Layout, sign: Sign) -> Detected:
     qualifier = layout.grammar.qualifier
     match sign:
         case Sign.GIVEN:
-            return Finding(qualifier, _GIVEN, Certainty.GIVEN)
+            return Detected(qualifier, _GIVEN, Certainty.GIVEN)
         case Sign.THORNS:
-            return Finding(qualifier, "The cells of the first lines are enclosed in it.", Certainty.CERTAIN)
+            return Detected(qualifier, "The cells of the first lines are enclosed in it.", Certainty.CERTAIN)
     if qualifier is None:
-        return Finding(None, "The first lines show none.", Certainty.LIKELY)
+        return Detected(None, "The first lines show none.", Certainty.LIKELY)
     if layout.grammar.quoted_start:
-        return Finding(qualifier, "Cells of the first lines are enclosed in it.", Certainty.LIKELY)
-    return Finding(qualifier, "It is the usual one; a cell that begins with it is enclosed in it.", Certainty.LIKELY)
+        return Detected(qualifier, "Cells of the first lines are enclosed in it.", Certainty.LIKELY)
+    return Detected(qualifier, "It is the usual one; a cell that begins with it is enclosed in it.", Certainty.LIKELY)
 
 
-def _explain_newline(layout: Layout, options: ImportOptions) -> Finding:
+def _explain_newline(layout: Layout, options: ImportOptions) -> Detected:
     if options.newline is not None:
-        return Finding(layout.newline, _GIVEN, Certainty.GIVEN)
+        return Detected(layout.newline, _GIVEN, Certainty.GIVEN)
     if layout.newline is not None:
-        return Finding(layout.newline, "It is the usual one in a file whose qualifier is þ.", Certainty.LIKELY)
+        return Detected(layout.newline, "It is the usual one in a file whose qualifier is þ.", Certainty.LIKELY)
     why = "® is the delimiter." if layout.grammar.qualifier == THORN else "The qualifier is not þ."
-    return Finding(None, why, Certainty.LIKELY)
+    return Detected(None, why, Certainty.LIKELY)
 
 
-def _explain_header(layout: Layout) -> Finding:
+def _explain_header(layout: Layout) -> Detected:
     if not layout.has_header:
-        return Finding(False, _GIVEN, Certainty.GIVEN)
+        return Detected(False, _GIVEN, Certainty.GIVEN)
     known = sum(why in (MappingReason.SYNONYM, MappingReason.PATTERN) for why in layout.reasons)
     why = f"The first line is the header unless option header is false; {known} of its names are known."
-    return Finding(True, why, Certainty.LIKELY if known else Certainty.GUESS)
+    return Detected(True, why, Certainty.LIKELY if known else Certainty.GUESS)
 
 
 def _explain_date_orders(
     layout: Layout, options: ImportOptions, found: Mapping[str, DateOrder | None], *, whole: bool
-) -> Finding:
+) -> Detected:
     """Return the finding of the main order, as sure as the least sure column; `why` names orders that differ."""
     if isinstance(options.date_order, str):
-        return Finding(layout.date_order, _GIVEN, Certainty.GIVEN)
+        return Detected(layout.date_order, _GIVEN, Certainty.GIVEN)
     if not layout.date_columns:
-        return Finding(None, "No column is a date.", Certainty.CERTAIN)
+        return Detected(None, "No column is a date.", Certainty.CERTAIN)
     columns = layout.date_columns
     findings = [_explain_date_order(each, options, found.get(each.field), whole=whole) for each in columns]
     main = max((each for each in findings if each.value == layout.date_order), key=_rank, default=findings[0])
@@ -163,25 +163,27 @@ def _explain_date_orders(
         if each.value != main.value
     ]
     certainty = max(findings, key=_rank).certainty
-    return Finding(main.value, " ".join([main.why, *others]), certainty, any(each.may_change for each in findings))
+    return Detected(main.value, " ".join([main.why, *others]), certainty, any(each.may_change for each in findings))
 
 
-def _rank(finding: Finding) -> int:
+def _rank(finding: Detected) -> int:
     return list(Certainty).index(finding.certainty)
 
 
-def _explain_date_order(column: DateColumn, options: ImportOptions, found: DateOrder | None, *, whole: bool) -> Finding:
+def _explain_date_order(
+    column: DateColumn, options: ImportOptions, found: DateOrder | None, *, whole: bool
+) -> Detected:
     if options.get_date_order(column.field):
-        return Finding(column.order, _GIVEN, Certainty.GIVEN)
+        return Detected(column.order, _GIVEN, Certainty.GIVEN)
     certain = Certainty.CERTAIN if whole else Certainty.LIKELY
     match found:
         case None:
-            return Finding(column.order, "No date needs an order.", certain, not whole)
+            return Detected(column.order, "No date needs an order.", certain, not whole)
         case DateOrder.MONTH_FIRST:
             # A date that contradicts the others does not change it.
-            return Finding("MDY", "A date has a second number over 12.", Certainty.CERTAIN)
+            return Detected("MDY", "A date has a second number over 12.", Certainty.CERTAIN)
         case DateOrder.DAY_FIRST:
-            return Finding("DMY", "A date has a first number over 12, and none a second one.", certain, not whole)
+            return Detected("DMY", "A date has a first number over 12, and none a second one.", certain, not whole)
         case DateOrder.MIXED:
-            return Finding("MDY", "Dates contradict each other; month first is assumed.", Certainty.GUESS)
-    return Finding("MDY", "No date shows the order; month first is assumed.", Certainty.GUESS, not whole)
+            return Detected("MDY", "Dates contradict each other; month first is assumed.", Certainty.GUESS)
+    return Detected("MDY", "No date shows the order; month first is assumed.", Certainty.GUESS, not whole)

@@ -132,7 +132,7 @@ def build_preview(head: bytes, size: int, options: ImportOptions, make_convert: 
     layout = splitter.build_layout(options, whole=whole)
     if whole and size > layout.body_start and not splitter.rows_seen:
         raise build_unread_rest(size - layout.body_start)
-    shown, counted = (
+    listed, counted = (
         min(rows, max(MIN_ROWS, cells // len(layout.names)))
         for rows, cells in ((SHOWN_ROWS, SHOWN_CELLS), (COUNTED_ROWS, COUNTED_CELLS))
     )
@@ -146,7 +146,7 @@ def build_preview(head: bytes, size: int, options: ImportOptions, make_convert: 
         detection=detection,
         rows_read=splitter.rows_seen,
         rows_counted=len(table.sound),
-        rows=[table.show_row(record) for record in table.records[:shown]],
+        rows=[table.show_row(record) for record in table.records[:listed]],
         column_count=len(layout.names),
         columns=table.list_columns(),
         header_fingerprint=layout.fingerprint_header(),
@@ -203,12 +203,12 @@ class _Table:
 
     def _take_samples(self, index: int, cells: Sequence[str], count: int) -> Iterator[Sample]:
         """Yield the first distinct values that are not blank, of which there are at least `count`."""
-        shown: set[str] = set()
+        samples: set[str] = set()
         for number, cell in enumerate(cells):
-            if len(shown) == count:
+            if len(samples) == count:
                 return
-            if cell.strip() and cell not in shown:
-                shown.add(cell)
+            if cell.strip() and cell not in samples:
+                samples.add(cell)
                 yield self._build_sample(index, cell, self._convert_record(self._with_cells[number]))
 
     def _build_sample(self, index: int, cell: str, row: ConvertedRow) -> Sample:

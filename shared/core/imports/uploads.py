@@ -59,14 +59,14 @@ def build_object_key(tenant_id: str, case_name: str, upload_id: str, file_name: 
     parts = (tenant_id, case_name, upload_id, file_name)
     if any(part in (".", "..") for part in parts):
         raise InvalidInputError(
-            "a case or file cannot be named . or .., which HTTP clients treat as folders; rename it"
+            "A case or file cannot be named . or .., which HTTP clients treat as folders; rename it."
         )
     key = "/".join((PREFIX, *parts))
     size = len(key.encode())
     if size > MAX_KEY_BYTES:
         raise InvalidInputError(
-            f"the names of case and file are too long: the object's key would have {size} bytes of UTF-8, and the "
-            f"limit is {MAX_KEY_BYTES}; shorten one of them"
+            f"The names of case and file are too long: the object's key would have {size} bytes of UTF-8, and the "
+            f"limit is {MAX_KEY_BYTES}; shorten one of them."
         )
     return key
 
@@ -125,7 +125,7 @@ def _parse_key(key: str) -> list[str]:
         raise UploadRefusedError()
     for kind, name in zip(("tenant", "case", "upload id", "file"), parts[1:], strict=True):
         if error := name_error(kind, name):
-            raise UploadRefusedError(f"the {kind} in the object's key {error}; upload it under another key")
+            raise UploadRefusedError(f"The {kind} in the object's key {error}; upload it under another key.")
     return parts[1:]
 
 

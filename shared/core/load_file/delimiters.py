@@ -13,7 +13,7 @@ from core.load_file.options import NO_CHARACTER, ImportOptions
 from core.load_file.record_reader import read_records
 
 DC4, THORN = "\x14", "\u00fe"
-# The first line in which Excel is told the delimiter; only characters that option 'delimiter' accepts.
+# The first line which names the delimiter to Excel; only characters that option 'delimiter' accepts.
 _SEPARATOR_LINE = re.compile('"?sep=([^\\w"\r\n\0 \ud800-\udfff])"?', re.IGNORECASE)
 DELIMITERS = (DC4, "\t", "|", ";", ",")
 
@@ -46,7 +46,7 @@ def explain_delimiter_and_qualifier(lines: list[str], options: ImportOptions) ->
     """Return the delimiter and the qualifier (None: no qualifier), and what shows each of them."""
     separator = find_separator(lines[0]) if lines else None
     lines = lines[1:] if separator else lines
-    thorns = is_shown([line.startswith(THORN) or DC4 + THORN in line for line in lines])
+    thorns = is_sign_present([line.startswith(THORN) or DC4 + THORN in line for line in lines])
     if options.delimiter is not None:
         delimiter, sign = options.delimiter, Sign.GIVEN
     elif separator:
@@ -76,7 +76,7 @@ def _find_delimiter_between_thorns(lines: list[str]) -> str:
     return between.most_common(1)[0][0] if between else DC4
 
 
-def is_shown(lines: list[bool]) -> bool:
+def is_sign_present(lines: list[bool]) -> bool:
     """Return whether a sign of a qualifier is on the first line or on most lines; on a few it may be text."""
     return bool(lines) and (lines[0] or 2 * sum(lines) > len(lines))
 
@@ -84,7 +84,7 @@ def is_shown(lines: list[bool]) -> bool:
 def _find_qualifier(delimiter: str, lines: list[str]) -> str | None:
     carets, quotes = (_find_enclosed_cells(mark, delimiter, lines) for mark in ("^", '"'))
     # A header with carets has them from its first cell on.
-    if is_shown([caret and (number > 0 or lines[0][0] == "^") for number, caret in enumerate(carets)]) and sum(
+    if is_sign_present([caret and (number > 0 or lines[0][0] == "^") for number, caret in enumerate(carets)]) and sum(
         carets
     ) > sum(quotes):
         return "^"
@@ -98,7 +98,7 @@ def _are_pipes_quoted(lines: list[str], quotes: list[bool]) -> bool:
     header than there are rows without them; or as many, if then every record fits it and some enclose line ends or
     doubled qualifiers. Marks that would enclose rows, such as two ditto marks in a column, make fewer records fit.
     """
-    if is_shown(quotes):
+    if is_sign_present(quotes):
         return True
     records = _read_records(lines, "|", '"')
     cells = lines[0].count("|") + 1 if lines else 1

@@ -15,7 +15,14 @@ from typing import NoReturn
 from core.codes import FileFailure
 from core.errors import FileRefusedError
 from core.load_file import encoding as enc
-from core.load_file.delimiters import THORN, Sign, Signs, explain_delimiter_and_qualifier, find_separator, is_shown
+from core.load_file.delimiters import (
+    THORN,
+    Sign,
+    Signs,
+    explain_delimiter_and_qualifier,
+    find_separator,
+    is_sign_present,
+)
 from core.load_file.field_mapping import MappingReason, explain_columns, get_id_field, name_columns
 from core.load_file.file_signatures import EMPTY_FILE, refuse_foreign_formats
 from core.load_file.grammar import MAX_RECORD_BYTES, Grammar, LineCursor, Record
@@ -190,7 +197,7 @@ def _read_first_record(lines: enc.Lines, dialect: Dialect, cells: int | None, wh
 def _detect_dialect(head: bytes, options: ImportOptions, whole: bool) -> Dialect:
     marked, mark_bytes = enc.detect_byte_order_mark(head)
     encoding = options.encoding or marked
-    shown = Sign.GIVEN if options.encoding else Sign.BYTE_ORDER_MARK if marked else Sign.CHARACTERS
+    sign = Sign.GIVEN if options.encoding else Sign.BYTE_ORDER_MARK if marked else Sign.CHARACTERS
     if encoding != marked and marked != enc.UTF_8:
         mark_bytes = 0
     sample = head[mark_bytes : mark_bytes + SAMPLE_BYTES]
@@ -198,7 +205,7 @@ def _detect_dialect(head: bytes, options: ImportOptions, whole: bool) -> Dialect
         refuse_utf8()
     if encoding is None:
         encoding = _detect_thorn_encoding(sample)
-        shown = Sign.THORNS if encoding else Sign.CHARACTERS
+        sign = Sign.THORNS if encoding else Sign.CHARACTERS
     view = encoding or enc.BYTEWISE
     cr_ends = detect_cr_ends(sample, view, options)
     lines = take_sample_lines(sample, view, cr_ends)
@@ -209,7 +216,7 @@ def _detect_dialect(head: bytes, options: ImportOptions, whole: bool) -> Dialect
         _refuse_equal_qualifier(delimiter, options)
         qualifier = None
     newline = _choose_newline_mark(delimiter, qualifier, options)
-    view, found = encoding or enc.BYTEWISE, Signs(shown, *signs)
+    view, found = encoding or enc.BYTEWISE, Signs(sign, *signs)
     return Dialect(encoding, view, mark_bytes, delimiter, qualifier, newline, cr_ends, found)
 
 
@@ -239,9 +246,9 @@ def _choose_newline_mark(delimiter: str, qualifier: str | None, options: ImportO
 
 def _detect_thorn_encoding(sample: bytes) -> str | None:
     lines = [line for line in re.split(rb"[\r\n]+", sample, maxsplit=SAMPLE_LINES)[:SAMPLE_LINES] if line]
-    if is_shown([_is_used_as_qualifier(line, b"\xc3\xbe") for line in lines]):
+    if is_sign_present([_is_used_as_qualifier(line, b"\xc3\xbe") for line in lines]):
         return enc.UTF_8
-    if is_shown([_is_used_as_qualifier(line, b"\xfe") for line in lines]):
+    if is_sign_present([_is_used_as_qualifier(line, b"\xfe") for line in lines]):
         return enc.CP1252
     return None
 

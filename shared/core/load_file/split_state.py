@@ -28,14 +28,14 @@ class Chunk:
 
 @dataclass
 class OpenChunk:
-    """The chunk that is being filled; `tiles` together are its bytes [byte_start, byte_end)."""
+    """The chunk that is being filled; `raw_parts` together are its bytes [byte_start, byte_end)."""
 
     byte_start: int
     first_line: int
     byte_end: int
     last_line: int
     row_count: int = 0
-    tiles: list[bytes] = field(default_factory=list)
+    raw_parts: list[bytes] = field(default_factory=list)
 
 
 @dataclass
@@ -114,7 +114,9 @@ class SplitState:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as values for JSON."""
-        return asdict(self)
+        values = asdict(self)
+        del values["open_chunk"]["raw_parts"]
+        return values
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> SplitState:
@@ -128,4 +130,6 @@ class SplitState:
         }
         if any(isinstance(each, str) for each in values["date_prefixes"]) or not values["date_prefixes"]:
             values = values | {"date_prefixes": [values["date_prefixes"]]}
+        # Versions before this one wrote the bytes, always none, as `tiles`.
+        values = values | {"open_chunk": {name: each for name, each in values["open_chunk"].items() if name != "tiles"}}
         return cls(**{name: kinds[name](**value) if name in kinds else value for name, value in values.items()})

@@ -102,7 +102,7 @@ class Splitter:
         return SplitState(
             self.bytes_read,
             position,
-            replace(self._open, tiles=[]),
+            replace(self._open, raw_parts=[]),
             self.chunk_count,
             self.rows_seen,
             self._dates.export(),
@@ -124,7 +124,7 @@ class Splitter:
         self.bytes_read, self._header = state.bytes_read, bytes(self.opening.body_start)
         self._digest = ResumableSha256(bytes.fromhex(state.sha256) if state.sha256 else None, read_before)
         self._stream.resume(state.position, read(state.position.byte, state.bytes_read), state.evidence)
-        self._open = replace(state.open_chunk, tiles=[read(state.open_chunk.byte_start, state.open_chunk.byte_end)])
+        self._open = replace(state.open_chunk, raw_parts=[read(state.open_chunk.byte_start, state.open_chunk.byte_end)])
         self.chunk_count, self.rows_seen = state.chunk_count, state.rows_seen
         self._dates.resume(state.date_prefixes)
         self.repeated_headers, self.byte_order_marks = state.repeated_headers, state.byte_order_marks
@@ -180,8 +180,8 @@ class Splitter:
 
     def _choose_orders(self, options: ImportOptions) -> dict[str, str]:
         return {
-            date: options.get_date_order(date) or (shown.order if shown else "MDY")
-            for date, shown in self.date_orders.items()
+            date: options.get_date_order(date) or (found.order if found else "MDY")
+            for date, found in self.date_orders.items()
         }
 
     def _strip_header(self, block: bytes) -> bytes:
@@ -244,7 +244,7 @@ class Splitter:
         chunk, rows = self._open, end - start
         chunk.byte_end, chunk.last_line = located.get_byte(end), located.get_line(end) - 1
         chunk.row_count, self.rows_seen = chunk.row_count + rows, self.rows_seen + rows
-        chunk.tiles.append(located.get_bytes(start, end))
+        chunk.raw_parts.append(located.get_bytes(start, end))
 
     def _is_full(self, record: LocatedRecord) -> bool:
         chunk = self._open
@@ -254,7 +254,7 @@ class Splitter:
         chunk = self._open
         chunk.byte_end, chunk.last_line, chunk.row_count = record.byte_end, record.last_line, chunk.row_count + 1
         if record.tile is not None:
-            chunk.tiles.append(record.tile)
+            chunk.raw_parts.append(record.tile)
         self.rows_seen += 1
         cells = record.cells
         if cells is not None and self.opening.grammar.has_expected_cells(cells) and self._is_one_row(record, cells):
@@ -285,7 +285,7 @@ class Splitter:
 
     def _close(self) -> Iterator[Chunk]:
         if self._open.row_count:
-            yield self._build_chunk(hashlib.sha256(b"".join(self._open.tiles)).digest())
+            yield self._build_chunk(hashlib.sha256(b"".join(self._open.raw_parts)).digest())
 
     def _build_chunk(self, digest: bytes) -> Chunk:
         done = self._open

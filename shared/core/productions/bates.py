@@ -78,6 +78,6 @@ def parse_page_count(exhibit_id: int, properties: Mapping[str, str | None]) -> i
         return 1
     if not _COUNT.fullmatch(text) or int(text) > MAX_PAGES:
         raise InvalidInputError(
-            f"the page count of exhibit {exhibit_id} is not a number from 1 to {MAX_PAGES}; number by document instead"
+            f"The page count of exhibit {exhibit_id} is not a number from 1 to {MAX_PAGES}; number by document instead."
         )
     return int(text)

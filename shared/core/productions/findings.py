@@ -52,7 +52,7 @@ _WARNINGS = frozenset({FindingCode.INCOMPLETE_FAMILY, FindingCode.PAGE_COUNT, Fi
 
 
 @dataclass(frozen=True)
-class Finding:
+class GroupedFinding:
     """A finding: the first ids of the exhibits that it is about, and the number of all of them."""
 
     code: FindingCode
@@ -70,20 +70,22 @@ class Finding:
         return _MESSAGES[self.code]
 
 
-def format_findings(findings: Iterable[Finding]) -> str:
+def format_findings(findings: Iterable[GroupedFinding]) -> str:
     """Return the findings as JSON."""
     return json.dumps([asdict(each) for each in findings])
 
 
-def parse_findings(stored: str | None) -> list[Finding]:
+def parse_findings(stored: str | None) -> list[GroupedFinding]:
     """Return the findings that `format_findings` has formatted, none for None."""
     rows = json.loads(stored) if stored else []
-    return [Finding(FindingCode(row["code"]), row["count"], tuple(row["exhibit_ids"])) for row in rows]
+    return [GroupedFinding(FindingCode(row["code"]), row["count"], tuple(row["exhibit_ids"])) for row in rows]
 
 
-def group_findings(found: Iterable[tuple[FindingCode, int]]) -> list[Finding]:
+def group_findings(found: Iterable[tuple[FindingCode, int]]) -> list[GroupedFinding]:
     """Return a finding for each code, in the order of the codes; `found` are codes and ids of exhibits."""
     ids: dict[FindingCode, set[int]] = {}
     for code, exhibit_id in found:
         ids.setdefault(code, set()).add(exhibit_id)
-    return [Finding(code, len(ids[code]), tuple(sorted(ids[code])[:MAX_IDS])) for code in FindingCode if code in ids]
+    return [
+        GroupedFinding(code, len(ids[code]), tuple(sorted(ids[code])[:MAX_IDS])) for code in FindingCode if code in ids
+    ]

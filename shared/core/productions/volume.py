@@ -93,7 +93,7 @@ def resolve_source_key(tenant_id: str, case: str, path: str) -> str:
     key = "/".join((SOURCE_PREFIX, tenant_id, case, *parts))
     leaves_case = {".", ".."} & {tenant_id, case, *parts}
     if not parts or leaves_case or len(key.encode("utf-8", "surrogatepass")) > MAX_KEY_BYTES:
-        raise InvalidInputError("a path is blank, leaves the case's files or is too long")
+        raise InvalidInputError("A path is blank, leaves the case's files or is too long.")
     return key
 
 

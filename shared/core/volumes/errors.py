@@ -24,5 +24,5 @@ def shorten_name(name: str) -> str:
 
     A backslash stays one, as in the name.
     """
-    shown = repr(name if len(name) <= MAX_NAME_IN_MESSAGE else name[:MAX_NAME_IN_MESSAGE] + "...")
-    return shown.replace("\\\\", "\\")
+    text = repr(name if len(name) <= MAX_NAME_IN_MESSAGE else name[:MAX_NAME_IN_MESSAGE] + "...")
+    return text.replace("\\\\", "\\")

@@ -1,6 +1,6 @@
 """Compare the hashes that a load file states with those of the files.
 
-Guaranteed: a stated hash is a cell that has nothing but an MD5, SHA-1 or SHA-256 in hexadecimal, told by its length, in
+Guaranteed: a stated hash is a cell that has nothing but an MD5, SHA-1 or SHA-256 in hexadecimal, by its length, in
 a column of hashes of the native. Every one of a row is compared, in any case. Not guaranteed: that a mismatch is a
 damaged file, because the hash of an e-mail often covers some of its fields instead of the file.
 """

@@ -31,12 +31,12 @@ def check_key(prefix: str, path: str) -> None:
     """Raise InvalidInputError if a path is not one within a volume, in the form that volumes use, or is too long."""
     try:
         if build_path(path) != path or path.endswith("/"):
-            raise InvalidInputError("write the path from the root of the volume: slashes alone, no './', no blank part")
+            raise InvalidInputError("Write the path from the root of the volume: slashes alone, no './' or blank part.")
     except VolumeRefusedError as refused:
         raise InvalidInputError(str(refused)) from refused
     if len((prefix + path).encode()) > MAX_KEY_BYTES:
         longest = MAX_KEY_BYTES - len(prefix.encode())
-        raise InvalidInputError(f"a path of this volume has at most {longest} bytes of UTF-8; shorten it")
+        raise InvalidInputError(f"A path of this volume has at most {longest} bytes of UTF-8; shorten it.")
 
 
 def build_import_key(volume_id: int, role: str, run: int) -> bytes:

@@ -26,10 +26,9 @@ from core.volumes.hashes import (
     name_uncompared,
     read_stated_hashes,
 )
-from core.volumes.paths import Candidate, PathError, PathRule, Resolved, list_candidates, split_path
+from core.volumes.paths import HASH_BYTES, Candidate, PathError, PathRule, Resolved, list_candidates, split_path
 
 DATA_FOLDER = "data"
-HASH_BYTES = 16
 
 
 class FileKind(StrEnum):

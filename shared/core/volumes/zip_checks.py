@@ -103,7 +103,7 @@ def scan_headers(read: Read, place: DirectoryPlace, encoding: str | None, limits
         path = build_path(decode_name(header, encoding))
         if path.endswith("/") and header.size:
             message = "its name is that of a folder, and it has bytes. Give the file a name, and make the zip again."
-            raise refuse_damaged(message, header.shown_name)
+            raise refuse_damaged(message, header.display_name)
         scan.add(header, path)
         total += header.size
         if scan.entries > limits.entries:
@@ -127,7 +127,7 @@ def _check_entry(header: Header, directory_start: int) -> None:
         message = f"it is compressed with {method}. Make the zip with the method Deflate, or without compression."
         raise _refuse(VolumeFailure.ZIP_METHOD, header, message)
     if header.method == STORED and header.size != header.compressed_size:
-        raise refuse_damaged("it is stored and has two sizes. Make the zip again.", header.shown_name)
+        raise refuse_damaged("it is stored and has two sizes. Make the zip again.", header.display_name)
     if header.size > get_max_size(header.compressed_size):
         raise _refuse(VolumeFailure.ZIP_BOMB, header, describe_bomb(header.compressed_size))
     if _find_least_end(header) > directory_start:
@@ -183,9 +183,9 @@ def _describe_overlap(read: Read, place: DirectoryPlace, at: int) -> VolumeRefus
     """Return the error about the first two entries that have this byte."""
     found = (each for each in read_headers(read, place) if each.offset <= at < _find_least_end(each))
     first, other = islice(found, 2)
-    message = f"its bytes are also those of {shorten_name(other.shown_name)}. Make the zip again."
+    message = f"its bytes are also those of {shorten_name(other.display_name)}. Make the zip again."
     return _refuse(VolumeFailure.ZIP_OVERLAP, first, message)
 
 
 def _refuse(code: VolumeFailure, header: Header, message: str) -> VolumeRefusedError:
-    return VolumeRefusedError(code, message, header.shown_name)
+    return VolumeRefusedError(code, message, header.display_name)

@@ -103,7 +103,7 @@ def read_directory(
     that is not supported.
     """
     if zip_names not in (None, *NAME_ENCODINGS):
-        raise InvalidInputError(f"zipNames is not supported; use one of {', '.join(NAME_ENCODINGS)}")
+        raise InvalidInputError(f"zipNames is not supported; use one of {', '.join(NAME_ENCODINGS)}.")
     place = find_directory(read, size)
     try:
         scan, encoding = scan_headers(read, place, zip_names, limits), zip_names or "utf-8"

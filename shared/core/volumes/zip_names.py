@@ -41,7 +41,7 @@ def decode_name(header: Header, encoding: str | None) -> str:
     """
     raw = header.raw_name
     if len(raw) > MAX_RAW_BYTES:
-        raise _refuse(header.shown_name, f"the name is longer than {MAX_RAW_BYTES:,} bytes.")
+        raise _refuse(header.display_name, f"the name is longer than {MAX_RAW_BYTES:,} bytes.")
     # Also beside a name in ASCII, which may be a stand-in such as `__.msg` for one that an old program cannot write.
     unicode_path = None if header.flags & UTF8_FLAG else _read_unicode_path(header)
     if unicode_path is not None:
@@ -55,7 +55,7 @@ def decode_name(header: Header, encoding: str | None) -> str:
         if stated is None:
             raise NameNotUtf8Error from None
         message = f"its name is not valid {stated}. Make the zip again, or set zipNames to the encoding of the names."
-        raise refuse_damaged(message, header.shown_name) from None
+        raise refuse_damaged(message, header.display_name) from None
 
 
 def _read_unicode_path(header: Header) -> str | None:

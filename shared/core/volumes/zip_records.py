@@ -68,7 +68,7 @@ class Header(NamedTuple):
     offset: int
 
     @property
-    def shown_name(self) -> str:
+    def display_name(self) -> str:
         """The name for a message."""
         return self.raw_name.decode("utf-8" if self.flags & UTF8_FLAG else "cp437", "backslashreplace")
 
@@ -226,9 +226,9 @@ def _apply_zip64(header: Header, offset: int, disk: int, shift: int) -> Header:
                 value, rest = _take(rest, width)
             values.append(value)
     except ValueError:
-        raise refuse_damaged("its Zip64 field is malformed. Make the zip again.", header.shown_name) from None
+        raise refuse_damaged("its Zip64 field is malformed. Make the zip again.", header.display_name) from None
     if values[3]:
-        raise refuse_damaged("it is in another part of the zip. Join the parts, or make one zip.", header.shown_name)
+        raise refuse_damaged("it is in another part of the zip. Join the parts, or make one zip.", header.display_name)
     return header._replace(size=values[0], compressed_size=values[1], offset=values[2] + shift)
 
 

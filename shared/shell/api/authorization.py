@@ -45,7 +45,7 @@ def require_access(app: ApiResolver) -> None:
         role = parse_role(claims.get(names.roles_claim), names.default_role, names.roles_prefix)
         require_role(role, operation.role)
         if caller.cases is not None and not operation.is_by_case:
-            raise ForbiddenError("this request concerns the whole tenant, and your token is limited to cases")
+            raise ForbiddenError("This request concerns the whole tenant, and your token is limited to cases.")
 
 
 def _get_claims(event: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -85,7 +85,7 @@ class ResponseOptions:
 
 
 CREATED = ResponseOptions(status=201)
-VERSIONED = ResponseOptions(etag=True)
+WITH_ETAG = ResponseOptions(etag=True)
 ONE_AT_A_TIME = ResponseOptions(one_at_a_time=True)
 WRITES_EVENTS = ResponseOptions(writes_events=True)
 

@@ -73,13 +73,13 @@ def _require_decimal_ids(request: Request) -> None:
     parts = zip(request.route.split("/"), str(request.resolved_event.get("rawPath")).split("/"), strict=False)
     invalid = [part for part, sent in parts if part.startswith("{") and not _ID.fullmatch(sent)]
     if invalid:
-        raise InvalidInputError(f"{to_camel(invalid[0][1:-1])} in the path must be a number from 1, in digits only")
+        raise InvalidInputError(f"{to_camel(invalid[0][1:-1])} in the path must be a number from 1, in digits only.")
 
 
 def _require_object(request: Request, operation: Operation) -> None:
     """Reject an array, of which Powertools would take the first element for the body."""
     if operation.takes_object and str(request.body or "").lstrip().startswith("["):
-        raise InvalidInputError("the body must be one JSON object, not an array")
+        raise InvalidInputError("The body must be one JSON object, not an array.")
 
 
 def _reject_unknown_parameters(request: Request, operation: Operation) -> None:
@@ -87,7 +87,7 @@ def _reject_unknown_parameters(request: Request, operation: Operation) -> None:
     unknown = sorted(set(request.query_parameters or {}) - known)
     if unknown:
         names = f"its query parameters are {', '.join(sorted(map(str, known)))}" if known else "send none"
-        raise InvalidInputError(f"the route has no query parameter {unknown[0][:100]!r}; {names}")
+        raise InvalidInputError(f"The route has no query parameter {unknown[0][:100]!r}; {names}.")
 
 
 def reject_ambiguous(event: Mapping[str, Any]) -> Response[str] | None:
@@ -173,7 +173,7 @@ def _compute_fingerprint(request: Request, cases: frozenset[str] | None) -> byte
     parts = [
         *(request.method, event.get("rawPath"), event.get("rawQueryString"), event.headers.get("if-match")),
         *(json.dumps(body, sort_keys=True),),
-        # Nobody gets the response to a request about a case that does not exist for them.
+        # No caller gets the response to a request about a case that does not exist for them.
         *([] if cases is None else sorted(cases)),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).digest()

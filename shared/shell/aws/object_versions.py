@@ -59,7 +59,7 @@ def delete_page(bucket: str, prefix: str) -> int:
     except (BotoCoreError, ClientError) as exc:
         raise StorageUnavailableError() from exc
     if failed:
-        raise StorageUnavailableError(f"{len(failed)} of {len(found)} objects were not deleted")
+        raise StorageUnavailableError(f"{len(failed)} of {len(found)} objects were not deleted.")
     return len(found)
 
 

@@ -37,7 +37,7 @@ def create_multipart_upload(bucket: str, key: str) -> str:
     try:
         return s3().create_multipart_upload(Bucket=bucket, Key=key)["UploadId"]
     except (BotoCoreError, ClientError) as exc:
-        raise StorageUnavailableError("S3 did not start the multipart upload; try again") from exc
+        raise StorageUnavailableError("S3 did not start the multipart upload; try again.") from exc
 
 
 def build_checksum_headers(sha256: bytes) -> dict[str, str]:
@@ -77,7 +77,7 @@ def _presign(operation: str, **parameters: Any) -> str:
         expires_s = settings().upload_url_seconds
         return _signing_client(s3()).generate_presigned_url(operation, Params=parameters, ExpiresIn=expires_s)
     except (BotoCoreError, ClientError) as exc:
-        raise StorageUnavailableError("no URL could be signed; try again") from exc
+        raise StorageUnavailableError("No URL could be signed; try again.") from exc
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,7 @@
 Guaranteed: every read names the version (or the ETag, where the bucket is not versioned), so all readers of an upload
 get the same bytes or an error. A version that no longer exists raises FileRefusedError (SOURCE_GONE); any other
 failure raises StorageUnavailableError, which a caller may retry, or its subclass StorageRefusedError, if S3 forbids a
-read and will until somebody changes that.
+read and will until an operator changes that.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def delete_prefix(bucket: str, prefix: str) -> int:
 def _delete(bucket: str, versions: list[dict[str, str]]) -> None:
     response = s3().delete_objects(Bucket=bucket, Delete=cast("Any", {"Objects": versions, "Quiet": True}))
     if response.get("Errors"):
-        raise StorageUnavailableError(f"{len(response['Errors'])} of {len(versions)} objects were not deleted")
+        raise StorageUnavailableError(f"{len(response['Errors'])} of {len(versions)} objects were not deleted.")
 
 
 class _ByteStream(RawIOBase):
@@ -187,7 +187,7 @@ class _ByteStream(RawIOBase):
 def _translate_error(exc: ClientError) -> Exception:
     code = exc.response["Error"]["Code"]
     if code in GONE:
-        return FileRefusedError(FileFailure.SOURCE_GONE, "the uploaded version is no longer in the bucket")
+        return FileRefusedError(FileFailure.SOURCE_GONE, "The uploaded version is no longer in the bucket.")
     if code in REFUSALS:
-        return StorageRefusedError(f"S3 answered {code}")
-    return StorageUnavailableError(f"S3 answered {code}")
+        return StorageRefusedError(f"S3 answered {code}.")
+    return StorageUnavailableError(f"S3 answered {code}.")

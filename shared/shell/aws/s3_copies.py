@@ -80,7 +80,7 @@ def _find_copy(bucket: str, target: str) -> CopiedObject | str:
     try:
         head = _head(bucket, target)
         if head is None:
-            raise StorageUnavailableError("a copy was there and is not any more")
+            raise StorageUnavailableError("A copy was there and is not any more.")
         return _describe(bucket, target, head)
     except ClientError as exc:
         return _get_refusal(exc)
@@ -131,4 +131,4 @@ def _get_refusal(exc: ClientError) -> str:
     code = str(exc.response["Error"]["Code"])
     if code in GONE | REFUSALS:
         return code
-    raise StorageUnavailableError(f"S3 answered {code}") from exc
+    raise StorageUnavailableError(f"S3 answered {code}.") from exc

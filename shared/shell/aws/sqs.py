@@ -58,9 +58,9 @@ def _send(queue_url: str, bodies: Iterable[str], delay_s: int, group: str | None
             # A batch can be accepted in part: rejected entries are listed, not raised.
             response = sqs().send_message_batch(QueueUrl=queue_url, Entries=entries)  # type: ignore[arg-type]
         except (BotoCoreError, ClientError) as exc:
-            raise QueueUnavailableError(f"{sent} messages were accepted, then the queue failed") from exc
+            raise QueueUnavailableError(f"{sent} messages were accepted, then the queue failed.") from exc
         if response.get("Failed"):
-            raise QueueUnavailableError(f"{len(response['Failed'])} of {len(batch)} messages were not accepted")
+            raise QueueUnavailableError(f"{len(response['Failed'])} of {len(batch)} messages were not accepted.")
         sent += len(batch)
     return sent
 
@@ -97,4 +97,4 @@ def postpone(queue_url: str, receipt_handle: str, seconds: int) -> None:
     try:
         sqs().change_message_visibility(QueueUrl=queue_url, ReceiptHandle=receipt_handle, VisibilityTimeout=hidden)
     except (BotoCoreError, ClientError) as exc:
-        raise QueueUnavailableError("a message was not postponed") from exc
+        raise QueueUnavailableError("A message was not postponed.") from exc

@@ -113,7 +113,7 @@ def _build_changed_span(period: CustodyPeriods, device_number: int, change: Peri
     begin = change.begin or period.begin_at
     end = to_stored_end(change.end) if "end" in change.model_fields_set else period.end_at
     if begin >= end:
-        raise InvalidInputError("end must be after begin: a period includes its begin and excludes its end")
+        raise InvalidInputError("End must be after begin: a period includes its begin and excludes its end.")
     return Span(0, device_number, begin, end)
 
 
@@ -133,15 +133,15 @@ def _find_period_to_end(transaction: Session, device_id: int, body: NewTransfer)
     if found is None:
         raise _not_held(body)
     if found.begin_at == body.at:
-        raise WrongStateError(f"period {found.id} begins at this timestamp; correct it with PATCH instead")
+        raise WrongStateError(f"Period {found.id} begins at this timestamp; correct it with PATCH instead.")
     if body.from_period_id not in (None, found.id):
-        raise WrongStateError(f"the device is held by period {found.id} then, not by the fromPeriodId of the request")
+        raise WrongStateError(f"The device is held by period {found.id} then, not by the fromPeriodId of the request.")
     return found
 
 
 def _not_held(body: NewTransfer) -> WrongStateError:
     at = format_timestamp(body.at)
-    return WrongStateError(f"device {body.device_id} has no holder at {at}; record a period instead")
+    return WrongStateError(f"Device {body.device_id} has no holder at {at}; record a period instead.")
 
 
 def _write_and_record(

@@ -109,7 +109,7 @@ def lock_custodians(transaction: Session, caller: Caller, ids: Sequence[int | No
     if missing:
         named = format_ids(missing)
         raise InvalidInputError(
-            f"custodianId: you have no custodians with these ids: {named}; list them with GET /custodians"
+            f"custodianId: you have no custodians with these ids: {named}; list them with GET /custodians."
         )
 
 

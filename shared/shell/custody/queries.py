@@ -141,4 +141,4 @@ def _decode_end(after: str | None) -> datetime | None:
 
 
 def _not_found(period_id: int) -> NotFoundError:
-    return NotFoundError(f"you have no custody period with id {period_id}")
+    return NotFoundError(f"You have no custody period with id {period_id}.")

@@ -22,7 +22,7 @@ from shell.db.session_variables import set_session_variable
 from shell.db.sql_literals import execute_literal, format_row_literals
 
 Row = tuple[Any, ...]
-R = TypeVar("R", bound=Row)
+AnyRow = TypeVar("AnyRow", bound=Row)
 DUPLICATE_ENTRY = 1062
 # The server lists at most 65,535 warnings, and a row can cause several.
 IGNORE_BATCH, MAX_WARNINGS = 10_000, 65_535
@@ -117,7 +117,7 @@ def _insert_ignore(transaction: Session, table: str, columns: Sequence[str], row
         warnings = transaction.connection().exec_driver_sql("SHOW WARNINGS").all()
         changed = [row for row in warnings if row[1] != DUPLICATE_ENTRY]
         if changed:
-            raise InvalidInputError(f"{table}: the server would have changed a value to fit (warning {changed[0][1]})")
+            raise InvalidInputError(f"{table}: the server would have changed a value to fit (warning {changed[0][1]}).")
         if result.warnings > len(warnings):
             # An unlisted warning may be a changed value. Repeating rows is harmless; halves are listed in full.
             _insert_ignore_halves(transaction, table, columns, rows)
@@ -127,14 +127,14 @@ def _insert_ignore(transaction: Session, table: str, columns: Sequence[str], row
 def _insert_ignore_halves(transaction: Session, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
     middle = len(rows) // 2
     if not middle:
-        raise InvalidInputError(f"{table}: the server may have changed a value to fit; it does not list the warning")
+        raise InvalidInputError(f"{table}: the server may have changed a value to fit; it does not list the warning.")
     _insert_ignore(transaction, table, columns, rows[:middle])
     _insert_ignore(transaction, table, columns, rows[middle:])
 
 
 def insert_bisecting(
-    transaction: Session, insert: Callable[[Sequence[R]], None], rows: Sequence[R]
-) -> list[tuple[R, int | None]]:
+    transaction: Session, insert: Callable[[Sequence[AnyRow]], None], rows: Sequence[AnyRow]
+) -> list[tuple[AnyRow, int | None]]:
     """Insert or update all rows that the server accepts; return the rejected ones, each with the server's error number.
 
     `insert` must be idempotent, as `insert_missing` is, or one statement: the first attempt runs without a SAVEPOINT.
@@ -152,8 +152,8 @@ def insert_bisecting(
 
 
 def _bisect(
-    transaction: Session, insert: Callable[[Sequence[R]], None], rows: Sequence[R]
-) -> list[tuple[R, int | None]]:
+    transaction: Session, insert: Callable[[Sequence[AnyRow]], None], rows: Sequence[AnyRow]
+) -> list[tuple[AnyRow, int | None]]:
     try:
         with transaction.begin_nested():
             insert(rows)

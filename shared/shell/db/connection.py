@@ -54,7 +54,7 @@ def _url(host: str | None) -> URL:
     if configured.database_url:
         return make_url(configured.database_url)
     if not (host and configured.db_name and configured.db_secret_arn):
-        raise DatabaseUnavailableError("set DATABASE_URL, or all of DB_HOST, DB_NAME and DB_SECRET_ARN")
+        raise DatabaseUnavailableError("Set DATABASE_URL, or all of DB_HOST, DB_NAME and DB_SECRET_ARN.")
     return URL.create("mysql+pymysql", host=host, port=3306, database=configured.db_name)
 
 
@@ -73,7 +73,7 @@ def tls_context(authorities: Path) -> ssl.SSLContext:
     would end every connection. PyMySQL turns it off for its own contexts (PyMySQL #1198).
 
     All connections share one: creating it reads every authority, which takes longer than connecting. Raises
-    SettingsError without the file: no connection is better than one to whoever answers.
+    SettingsError without the file: no connection is better than one to an unknown server.
     """
     if not authorities.is_file():
         raise SettingsError(f"the layer has no {authorities.name}: build it with `make build`, and deploy again")

@@ -39,6 +39,6 @@ def select_packed(transaction: Session, columns: str, rows: str) -> list[str]:
     *found, rest = str(row[1] or "").split(_END_OF_ROW)
     if len(found) != row[0] or rest:
         raise DatabaseUnavailableError(
-            f"the server returned {len(found)} of {row[0]} rows; raise its max_allowed_packet and group_concat_max_len"
+            f"The server returned {len(found)} of {row[0]} rows; raise its max_allowed_packet and group_concat_max_len."
         )
     return found

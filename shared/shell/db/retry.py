@@ -253,13 +253,13 @@ def _build_final_error(name: str, last: BaseException, tried: int) -> Exception:
     kind = classify(last)
     times = f"{name} failed in {tried} attempt{'s' if tried > 1 else ''}"
     if kind is DbErrorClass.STALE:
-        return TransactionConflictError(f"{times}; each time another transaction had changed the row")
+        return TransactionConflictError(f"{times}; each time another transaction had changed the row.")
     if kind in (DbErrorClass.TRANSACTION, DbErrorClass.DUPLICATE):
-        return TransactionConflictError(f"{times}; the last conflict was error {error_number(last)}")
+        return TransactionConflictError(f"{times}; the last conflict was error {error_number(last)}.")
     if is_server_unavailable(last):
         found = f"There was no server in {tried} attempts; the last error was {error_number(last)}."
         return DatabaseWakingError(f"{DatabaseWakingError.__doc__} {found}")
-    return DatabaseUnavailableError(f"{times}; the last error was {error_number(last)} ({kind.value})")
+    return DatabaseUnavailableError(f"{times}; the last error was {error_number(last)} ({kind.value}).")
 
 
 def _log_retry(state: RetryCallState) -> None:

@@ -100,18 +100,18 @@ def refuse_unsafe_server(connection: Any, _record: Any) -> None:
         mode, charset, *read_only = cursor.fetchone()
     if "STRICT_TRANS_TABLES" not in mode and "STRICT_ALL_TABLES" not in mode:
         raise DatabaseUnavailableError(
-            "the server's sql_mode lacks STRICT_TRANS_TABLES; values could be truncated silently"
+            "The server's sql_mode lacks STRICT_TRANS_TABLES; values could be truncated silently."
         )
     if "NO_BACKSLASH_ESCAPES" in mode:
         raise DatabaseUnavailableError(
-            "the server's sql_mode has NO_BACKSLASH_ESCAPES; values would be parsed incorrectly"
+            "The server's sql_mode has NO_BACKSLASH_ESCAPES; values would be parsed incorrectly."
         )
     if "SIMULTANEOUS_ASSIGNMENT" in mode:
         raise DatabaseUnavailableError(
-            "the server's sql_mode has SIMULTANEOUS_ASSIGNMENT; idempotency claims would be wrong"
+            "The server's sql_mode has SIMULTANEOUS_ASSIGNMENT; idempotency claims would be wrong."
         )
     if charset != "utf8mb4":
-        raise DatabaseUnavailableError(f"the connection's character set is {charset}, not utf8mb4")
+        raise DatabaseUnavailableError(f"The connection's character set is {charset}, not utf8mb4.")
     if any(str(each) not in ("0", "OFF") for each in read_only):
         raise pymysql.err.OperationalError(READ_ONLY_MODE, "the server is read-only; it is not the writer")
 

@@ -48,7 +48,7 @@ def add_case(transaction: Session, caller: Caller, body: NewCase) -> Case:
     key = {"tenant_id": caller.tenant_id, "name": body.name}
     made, is_new = insert_or_get(transaction, Cases, key, {}, unique_key="uq_cases_tenant_name")
     if not is_new:
-        raise AlreadyExistsError("you have a case with this name already; use it, or choose another name")
+        raise AlreadyExistsError("You have a case with this name already; use it, or choose another name.")
     transaction.refresh(made)
     return Case(id=made.id, name=made.name, created_at=made.created_at)
 

@@ -19,8 +19,8 @@ from shell.tables.cases import Cases
 from shell.utils.db_helpers import insert_or_get, is_exactly
 from shell.utils.key_validation import is_storable
 
-NO_SUCH_CASE = "you have no case with this name; case names are compared character by character"
-_OTHER_SPELLING = "you have a case with this name and other spaces at its end; use its name as GET /cases lists it"
+NO_SUCH_CASE = "You have no case with this name; case names are compared character by character."
+_OTHER_SPELLING = "You have a case with this name and other spaces at its end; use its name as GET /cases lists it."
 _CASE = text("SELECT id, name FROM cases WHERE tenant_id = :tenant_id AND name = :name")
 # For a statement in which the cases are `c`; its values are those of `wall_values`.
 WALL = "(:is_limited = 0 OR CAST(c.name AS BINARY) IN :cases)"

@@ -168,7 +168,7 @@ def _lock_exhibits(transaction: Session, caller: Caller, ids: Sequence[int]) -> 
     if missing:
         raise exhibits_not_found(missing)
     if len(set(cases.values())) > 1:
-        raise InvalidInputError("exhibitIds: the exhibits are of several cases; send a request for each case")
+        raise InvalidInputError("exhibitIds: the exhibits are of several cases; send a request for each case.")
     return LockedExhibits(cases[ids[0]], versions)
 
 

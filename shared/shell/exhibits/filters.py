@@ -44,4 +44,4 @@ def build_exhibit_filters(
 
 def exhibits_not_found(ids: list[int]) -> NotFoundError:
     """Return the error for exhibits that the tenant does not have, with the first 20 ids."""
-    return NotFoundError(f"you have no exhibits with these ids: {format_ids(ids)}")
+    return NotFoundError(f"You have no exhibits with these ids: {format_ids(ids)}.")

@@ -26,5 +26,5 @@ def insert_links(transaction: Session, kind: NameKind, links: Iterable[tuple[int
         insert_missing(transaction, kind.link_table, kind.link_columns, rows, key=2)
     except IntegrityError as error:
         if error_number(error) == NO_SUCH_PARENT:
-            raise ConflictError("a custodian or tag was deleted while the chunk was written") from error
+            raise ConflictError("A custodian or tag was deleted while the chunk was written.") from error
         raise

@@ -64,8 +64,8 @@ def find_narrow_link(reading: Session, case_id: int, query: ExhibitQuery) -> Nar
         if link := _find_link(reading, case_id, name, getattr(query, name)):
             return link
     raise FilterTooBroadError(
-        f"these filters read every exhibit that the others leave, at most {MAX_SEARCHED:,}, and the case has more: add "
-        f"a custodian or a tag that at most {MAX_SEARCHED:,} exhibits have, or a control number"
+        f"These filters read every exhibit that the others leave, at most {MAX_SEARCHED:,}, and the case has more: add "
+        f"a custodian or a tag that at most {MAX_SEARCHED:,} exhibits have, or a control number."
     )
 
 

@@ -136,7 +136,7 @@ def slice_exhibits(exhibits: Sequence[KeyedExhibit]) -> Iterator[list[KeyedExhib
     return slice_by_size(exhibits, lambda exhibit: exhibit.size, SLICE_BYTES, SLICE_ROWS)
 
 
-def read_documents(transaction: Session, ids: Sequence[int]) -> dict[int, StoredDocument]:
+def read_stored_documents(transaction: Session, ids: Sequence[int]) -> dict[int, StoredDocument]:
     """Return the stored values of exhibits by their ids."""
     if not ids:
         return {}

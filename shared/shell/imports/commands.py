@@ -114,13 +114,15 @@ def cancel_import(transaction: Session, caller: Caller, import_id: int) -> Impor
         append_events(transaction, [import_cancelled(import_id, found.tenant_id, found.generation, counts)])
         block_dependents(transaction, import_id)
     elif found.status != ImportStatus.CANCELLED:
-        raise WrongStateError(f"the import is {found.status}; only an import that has not ended can be cancelled")
+        raise WrongStateError(
+            f"The import has the status {found.status}; only one that has not ended can be cancelled."
+        )
     return read_state(transaction, caller, import_id)
 
 
 def _cancel_undo(transaction: Session, import_id: int) -> None:
     if not count_changed_rows(transaction.execute(_CANCEL_UNDO, {"import_id": import_id})):
-        raise WrongStateError("the undo of the import has begun; wait until it has ended, and import the file again")
+        raise WrongStateError("The undo of the import has begun; wait until it has ended, and import the file again.")
 
 
 def retry_import(transaction: Session, caller: Caller, import_id: int) -> ImportState:
@@ -143,10 +145,10 @@ def retry_import(transaction: Session, caller: Caller, import_id: int) -> Import
         status = held_back
     chunks = _reset_failed_chunks(transaction, import_id) if status in ACTIVE_STATUSES else 0
     if found.status == ImportStatus.CHECKED and not chunks:
-        raise WrongStateError("every row was checked; there is nothing to retry")
+        raise WrongStateError("Every row was checked; there is nothing to retry.")
     if found.status == ImportStatus.COMPLETED_WITH_REJECTIONS and not chunks:
         raise WrongStateError(
-            "no chunk of the file failed, only rows were rejected: correct the rejected-rows file and import it"
+            "No chunk of the file failed, only rows were rejected: correct the rejected-rows file and import it."
         )
     transaction.execute(_RESTART, {"import_id": import_id, "status": status.value, "chunks": chunks})
     if status is ImportStatus.CHECKING:
@@ -189,18 +191,18 @@ def _was_uploaded(found: Any) -> bool:
 
 def _explain_refusal(found: Any) -> str:
     if found.status == ImportStatus.COMPLETED:
-        return "every row was imported; there is nothing to retry"
+        return "Every row was imported; there is nothing to retry."
     if found.status == ImportStatus.CANCELLED:
-        return "the import was cancelled before its file was uploaded; announce it again"
+        return "The import was cancelled before its file was uploaded; announce it again."
     if found.status == ImportStatus.FAILED:
-        return f"the file was refused ({found.failure_code}: {found.failure_message}); correct it and import it again"
+        return f"The file was refused ({found.failure_code}: {found.failure_message}); correct it and import it again."
     if found.status == ImportStatus.WAITING:
-        return "the import waits for another one, and begins when that has ended"
+        return "The import waits for another one, and begins when that has ended."
     if found.status in (ImportStatus.UNDONE, ImportStatus.UNDONE_WITH_CONFLICTS):
-        return "the import was undone; import the file again"
+        return "The import was undone; import the file again."
     if found.status == ImportStatus.UNDO_FAILED:
-        return "the undo of the import failed in part; undo it again"
-    return f"the import is {found.status}; wait until it has ended, or cancel it"
+        return "The undo of the import failed in part; undo it again."
+    return f"The import has the status {found.status}; wait until it has ended, or cancel it."
 
 
 def _reset_failed_chunks(transaction: Session, import_id: int) -> int:

@@ -61,7 +61,7 @@ def _load(caller: Caller, import_id: int, profile: str | None) -> tuple[Any, tup
         if upload is None:
             raise build_not_found()
         if upload.upload_id is not None and bytes(upload.upload_key) == build_placeholder_key(upload.upload_id):
-            raise WrongStateError("the file of the import is not uploaded yet; upload it, then preview it")
+            raise WrongStateError("The file of the import is not uploaded yet; upload it, then preview it.")
         found = find_profile(reading, caller, profile) if profile is not None else None
         return upload, (found.name, found.version, found.options) if found else None
 
@@ -92,9 +92,9 @@ def _read_query(query: PreviewQuery) -> dict[str, Any]:
         try:
             document["columns"] = json.loads(query.columns)
         except (ValueError, RecursionError) as exc:
-            raise InvalidInputError('columns: send a JSON object, such as {"Doc ID":"control_number"}') from exc
+            raise InvalidInputError('columns: send a JSON object, such as {"Doc ID":"control_number"}.') from exc
         if not isinstance(document["columns"], dict):
-            raise InvalidInputError("columns: send a JSON object that maps columns to fields")
+            raise InvalidInputError("columns: send a JSON object that maps columns to fields.")
     return document
 
 

@@ -37,10 +37,10 @@ from shell.tables.profiles import ImportProfiles
 from shell.utils.db_helpers import insert_or_get, is_exactly, rerun_if_unknown, retry_on_db_conflict
 
 MAX_SUGGESTED = 5
-_NAME_TAKEN = "a profile with this name exists; change it with PUT, or use another name"
+_NAME_TAKEN = "A profile with this name exists; change it with PUT, or use another name."
 _IMPORT = text("SELECT layout, options FROM imports WHERE id = :import_id AND tenant_id = :tenant_id")
-_NO_IMPORT = "importId: you have no such import; GET /imports lists yours"
-_NOT_SPLIT = "importId: the file of the import is not read yet, so that its columns are not known; try again later"
+_NO_IMPORT = "importId: you have no such import; GET /imports lists yours."
+_NOT_SPLIT = "importId: the file of the import is not read yet, so that its columns are not known; try again later."
 
 
 def create_profile(transaction: Session, caller: Caller, body: NewProfile) -> Profile:
@@ -127,7 +127,7 @@ def find_profile(reading: Session, caller: Caller, name: str) -> ImportProfiles:
     query = select(ImportProfiles).where(*own)
     found = reading.scalars(query.execution_options(populate_existing=True)).one_or_none()
     if found is None:
-        raise NotFoundError("you have no profile with this name; GET /profiles lists yours")
+        raise NotFoundError("You have no profile with this name; GET /profiles lists yours.")
     return found
 
 
@@ -143,14 +143,14 @@ def suggest_profiles(reading: Session, caller: Caller, header_fingerprint: str |
 
 def _require_whole_tenant(caller: Caller) -> None:
     if caller.cases is not None:
-        raise ForbiddenError("profiles belong to the whole tenant, and your token is limited to cases")
+        raise ForbiddenError("Profiles belong to the whole tenant, and your token is limited to cases.")
 
 
 def _build_values(transaction: Session, caller: Caller, body: NewProfile) -> dict[str, Any]:
     document, fingerprint = dict(body.options.as_given()), body.header_fingerprint
     if body.import_id is not None:
         if document.get("columns"):
-            raise InvalidInputError("options/columns: the columns are those of the import; remove them, or importId")
+            raise InvalidInputError("options/columns: the columns are those of the import; remove them, or importId.")
         layout, stored = _load_layout(transaction, caller, body.import_id)
         document = build_profile_options(layout, {**stored, **document})
         fingerprint = fingerprint or layout.fingerprint_header()
@@ -179,16 +179,16 @@ def _check_options(document: Mapping[str, Any]) -> None:
     except FileRefusedError as refused:
         raise InvalidInputError(f"options: {refused}") from refused
     if options.files.volume is not None:
-        raise InvalidInputError("options/volume is for one error file alone; remove it")
+        raise InvalidInputError("options/volume is for one error file alone; remove it.")
     if len(options.columns) > MAX_OPTION_COLUMNS:
-        raise InvalidInputError(f"options/columns: a profile can name at most {MAX_OPTION_COLUMNS} columns")
+        raise InvalidInputError(f"options/columns: a profile can name at most {MAX_OPTION_COLUMNS} columns.")
     try:
         # An options file can write a value in a way that the API does not take.
         Options.model_validate(document)
     except ValidationError as refused:
         first = refused.errors()[0]
         place = "/".join(map(str, first["loc"]))
-        raise InvalidInputError(f"options/{place}: {first['msg']}; give another value in options") from refused
+        raise InvalidInputError(f"options/{place}: {first['msg']}; give another value in options.") from refused
 
 
 def _load(reading: Session, caller: Caller, profile_id: int) -> ImportProfiles:
@@ -197,7 +197,7 @@ def _load(reading: Session, caller: Caller, profile_id: int) -> ImportProfiles:
     query = select(ImportProfiles).where(*own).execution_options(populate_existing=True)
     found = reading.scalars(query).one_or_none()
     if found is None:
-        raise NotFoundError("you have no such profile; GET /profiles lists yours")
+        raise NotFoundError("You have no such profile; GET /profiles lists yours.")
     return found
 
 

@@ -27,7 +27,7 @@ from shell.imports.splitting.checkpoints import SplitCheckpoints
 from shell.imports.splitting.image_split import split_images
 from shell.imports.splitting.registration import (
     fail_import,
-    refuse_during_undo,
+    postpone_during_undo,
     register_chunks,
     send_pending_work,
 )
@@ -122,7 +122,7 @@ def _split_and_register(import_record: Imports) -> None:
         phase = ImportPhase.CHECK if options.dry_run else ImportPhase(import_record.phase)
         bind_to_volume(import_record, options.files.volume)
         if phase is ImportPhase.IMPORT:
-            refuse_during_undo(import_record.id)
+            postpone_during_undo(import_record.id)
         images = split_images(import_record, source, options)
         with images or split_file(source, options, checkpoints) as split:
             checkpoints.store_duplicates()

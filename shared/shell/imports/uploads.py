@@ -121,8 +121,8 @@ def require_existing_case(transaction: Session, caller: Caller, name: str) -> No
     try:
         get_case_id(transaction, caller, name)
     except NotFoundError as exc:
-        advice = "an overlay changes exhibits of a case: correct the name, or use the mode append_overlay"
-        raise NotFoundError(f"{exc}; {advice}") from exc
+        advice = "An overlay changes exhibits of a case: correct the name, or use the mode append_overlay."
+        raise NotFoundError(f"{exc} {advice}") from exc
 
 
 def check_options(transaction: Session, caller: Caller, given: Options, profile_name: str | None) -> CheckedOptions:

@@ -62,10 +62,10 @@ def _send(event: Mapping[str, Any], status: str, reason: str) -> None:
     try:
         response = urllib3.request("PUT", str(url), body=body, headers=headers, timeout=timeout, retries=retries)
     except urllib3.exceptions.HTTPError as exc:
-        raise UnavailableError(f"the response {status} could not be sent to CloudFormation") from exc
+        raise UnavailableError(f"The response {status} could not be sent to CloudFormation.") from exc
     if response.status >= 300:
         raise UnavailableError(
-            f"CloudFormation's response URL returned HTTP {response.status} for the response {status}"
+            f"CloudFormation's response URL returned HTTP {response.status} for the response {status}."
         )
 
 

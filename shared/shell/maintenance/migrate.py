@@ -41,7 +41,7 @@ _LIMIT_TABLE_WAIT = text(f"SET SESSION lock_wait_timeout = {TABLE_WAIT_S}")
 
 
 def migrate(event: dict[str, Any]) -> dict[str, str]:
-    """Apply the missing migrations, give the functions their user, and respond to CloudFormation if it asked."""
+    """Apply the missing migrations, give the functions their user, and respond to CloudFormation if it waits."""
     with respond(event):
         if event.get("RequestType") != "Delete":
             upgrade(SCRIPTS)
@@ -75,7 +75,7 @@ def upgrade(scripts: Path) -> None:
         except Exception as error:
             reason = f"migration {revision} failed: {summarize_error(error)}"
             raise DatabaseUnavailableError(
-                f"{reason}. Earlier ones are kept; remove the cause and deploy again"
+                f"{reason}. Earlier ones are kept; remove the cause and deploy again."
             ) from error
         logger.info("migrated", extra={"revision": revision})
     logger.info("schema is up to date")
@@ -112,7 +112,7 @@ def _apply(config: Config, revision: str) -> None:
     if left_s < 1:
         raise DatabaseUnavailableError(
             "no time is left for it. The server may still execute its last statement: wait until that is gone from "
-            "SHOW PROCESSLIST"
+            "SHOW PROCESSLIST."
         )
     longest = None if math.isinf(left_s) else math.floor(left_s)
     with exclusive_connection("migrations", LOCK_WAIT_S, longest_statement_s=longest) as connection:

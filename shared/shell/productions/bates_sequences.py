@@ -92,12 +92,12 @@ def _get_next_number(sequence: BatesSequences | None, bates_format: BatesFormat,
         return start_at or 1
     if (sequence.prefix, sequence.digits) != (bates_format.prefix, bates_format.digits):
         raise WrongStateError(
-            f"the case uses this prefix as {sequence.prefix} with {sequence.digits} digits: request these, or use "
-            "another prefix"
+            f"The case uses this prefix as {sequence.prefix} with {sequence.digits} digits: request these, or use "
+            "another prefix."
         )
     if start_at is not None and start_at != sequence.next_number:
         raise WrongStateError(
-            f"the next number of the prefix is {sequence.next_number}: omit startAt, or use another prefix"
+            f"The next number of the prefix is {sequence.next_number}: omit startAt, or use another prefix."
         )
     return sequence.next_number
 

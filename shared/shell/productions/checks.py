@@ -16,7 +16,7 @@ from core.contracts.productions import NewProduction, ProductionCheck
 from core.errors import ProductionRefusedError
 from core.named_lists import format_names
 from core.productions.bates import BatesFormat
-from core.productions.findings import Finding, FindingCode, group_findings
+from core.productions.findings import FindingCode, GroupedFinding, group_findings
 from shell.db.session import session
 from shell.exhibits.cases import get_case_id
 from shell.productions.bates_sequences import check_available, list_overlapping
@@ -30,7 +30,7 @@ from shell.tables.productions import Productions
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
 
 # Each takes a request to S3, and an answer has to come within half a minute.
-MAX_LOOKUPS = 2_000
+MAX_CHECK_LOOKUPS = 2_000
 # More documents are not prepared twice: their production is refused by its first steps, before it has numbers.
 MAX_DOCUMENTS_AT_ONCE = 10_000
 
@@ -74,11 +74,11 @@ def refuse_blocked_production(caller: Caller, body: NewProduction) -> None:
 
 
 def _prepare(production: Productions) -> PreparedDocuments:
-    return prepare_documents(production, _get_stored_counts, MAX_LOOKUPS)
+    return prepare_documents(production, _get_stored_counts, MAX_CHECK_LOOKUPS)
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def _describe(production: Productions, findings: Sequence[Finding]) -> list[ProductionFinding]:
+def _describe(production: Productions, findings: Sequence[GroupedFinding]) -> list[ProductionFinding]:
     with session() as reading:
         return describe_findings(reading, production.case_id, findings)
 

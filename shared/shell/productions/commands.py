@@ -75,11 +75,9 @@ def cancel_production(transaction: Session, caller: Caller, production_id: int) 
     """
     production = _lock_own_production(transaction, caller, production_id)
     if production.status == ProductionStatus.CONFIRMED:
-        raise WrongStateError("the production is confirmed and cannot be cancelled any more")
+        raise WrongStateError("The production is confirmed and cannot be cancelled any more.")
     if production.status == ProductionStatus.NEEDS_ATTENTION:
-        raise WrongStateError(
-            "the production is needs_attention: fix the cause of its `remainingActions`, then retry it"
-        )
+        raise WrongStateError("The production needs attention: fix the cause of its `remainingActions`, then retry it.")
     if production.status in ACTIVE:
         production.cancel_requested = 1
         transaction.flush()
@@ -93,7 +91,9 @@ def retry_production(transaction: Session, caller: Caller, production_id: int) -
     """
     production = _lock_own_production(transaction, caller, production_id)
     if production.status != ProductionStatus.NEEDS_ATTENTION:
-        raise WrongStateError(f"the production is {production.status}: only one that needs_attention can be retried")
+        raise WrongStateError(
+            f"The production has the status {production.status}: only one that needs attention can be retried."
+        )
     statuses = {step.name: step.status for step in list_steps(transaction, production_id)}
     is_confirmed = statuses[StepName.CONFIRM] == SagaStepStatus.COMPLETED
     production.status = _choose_status(production, is_confirmed).value

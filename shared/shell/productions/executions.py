@@ -219,6 +219,6 @@ def _lambda_errors() -> Iterator[None]:
         code = exc.response["Error"]["Code"]
         if code == _NOT_FOUND:
             raise NotFoundError() from exc
-        raise FunctionUnavailableError(f"Lambda returned {code}") from exc
+        raise FunctionUnavailableError(f"Lambda returned {code}.") from exc
     except BotoCoreError as exc:
         raise FunctionUnavailableError() from exc

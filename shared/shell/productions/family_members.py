@@ -16,7 +16,7 @@ from core.productions.families import FamilyOrder, order_families
 from shell.tables.exhibits import Exhibits
 from shell.utils.db_helpers import force_index, is_in
 
-PAGE_SIZE = 2_000
+_PAGE_SIZE = 2_000
 
 
 class Families(NamedTuple):
@@ -51,8 +51,8 @@ def _read(
     reading: Session, case_id: int, column: Any, index: str, values: Sequence[str]
 ) -> Iterator[tuple[str, str | None]]:
     """Yield control number and parent of the case's exhibits whose column has one of the values."""
-    for start in range(0, len(values), PAGE_SIZE):
+    for start in range(0, len(values), _PAGE_SIZE):
         statement = select(Exhibits.control_number, Exhibits.parent_control_number)
         statement = force_index(statement, Exhibits, index).where(Exhibits.case_id == case_id)
-        page = statement.where(is_in(column, values[start : start + PAGE_SIZE]))
+        page = statement.where(is_in(column, values[start : start + _PAGE_SIZE]))
         yield from ((row.control_number, row.parent_control_number) for row in reading.execute(page))

@@ -120,7 +120,7 @@ def _generate_dat(production: Productions, start: Start, summary: _VolumeSummary
         family = families.get(document.exhibit.control_number, NO_FAMILY)
         cells = _list_cells(production, document, family, columns)
         if summary.marks and has_newline_mark(cells):
-            raise ConflictError("an exhibit was changed while the load file of its production was written")
+            raise ConflictError("An exhibit was changed while the load file of its production was written.")
         yield format_dat_line(cells, marks=summary.marks).encode()
 
 

@@ -106,7 +106,7 @@ def _plan_part(page_set_ids: Sequence[int], facts: Mapping[int, Any], count: Cou
     counts = count(list(files), known) if files else {}
     for page_set_id in page_set_ids:
         if page_set_id in removed:
-            raise ConflictError("the pages of an exhibit were removed while they were being counted")
+            raise ConflictError("The pages of an exhibit were removed while they were being counted.")
         row = facts[page_set_id]
         if row.missing:
             planned.findings.append((FindingCode.FILE_MISSING, page_set_id))
@@ -199,7 +199,7 @@ def get_stored_count(file: str, known: Mapping[int, SourceFile]) -> CountedFile 
 
 def _count_file(tenant_id: str, case: str, known: Mapping[int, SourceFile], ends_at: float, file: str) -> CountedFile:
     if time.monotonic() > ends_at:
-        raise StorageUnavailableError("the invocation's time is over")
+        raise StorageUnavailableError("The invocation's time is over.")
     try:
         stored, version, size = _find_object(tenant_id, case, known, file)
         return CountedFile(stored, count_pages(version.read, size))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from core.errors import InvalidInputError
 from core.named_lists import format_ids
 from core.productions.bates import Numbering
-from core.productions.findings import Finding, FindingCode, group_findings
+from core.productions.findings import FindingCode, GroupedFinding, group_findings
 from core.productions.parts import MAX_OBJECTS
 from core.productions.volume import FileKind
 from shell.db.session import session
@@ -46,7 +46,7 @@ class PreparedDocuments(NamedTuple):
     unchecked: int
 
     @property
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[GroupedFinding]:
         """The findings by code."""
         return group_findings(self.found)
 
@@ -75,7 +75,7 @@ def prepare_documents(
     return PreparedDocuments(selected, ordered, found, len(planned.uncounted), missing.unchecked)
 
 
-def refuse_blocking(findings: Sequence[Finding]) -> None:
+def refuse_blocking(findings: Sequence[GroupedFinding]) -> None:
     """Raise InvalidInputError if there are findings with which documents cannot be produced; it names all of them."""
     named = [
         f"{each.code} (exhibits {format_ids(each.exhibit_ids)}): {each.message}" for each in findings if each.blocks
@@ -113,4 +113,4 @@ def _add_images(exhibit: SelectedExhibit, planned: PlannedImages) -> SelectedExh
 def _check_objects(exhibits: Sequence[SelectedExhibit]) -> None:
     objects = sum(each.objects for each in exhibits)
     if objects > MAX_OBJECTS:
-        raise InvalidInputError(f"{objects} files; a production has at most {MAX_OBJECTS}: narrow the query")
+        raise InvalidInputError(f"{objects} files; a production has at most {MAX_OBJECTS}: narrow the query.")

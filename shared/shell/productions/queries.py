@@ -18,7 +18,7 @@ from core.contracts.common import ProductionFinding
 from core.errors import NotFoundError
 from core.pagination import decode_cursor, paginate
 from core.productions.bates import BatesFormat, Numbering
-from core.productions.findings import Finding, parse_findings
+from core.productions.findings import GroupedFinding, parse_findings
 from core.productions.step_names import StepName
 from core.productions.volume import build_volume_folder
 from core.saga import SagaStepStatus
@@ -108,7 +108,7 @@ def load_production(reading: Session, caller: Caller, production_id: int) -> tup
     statement = _select_productions(caller).where(Productions.id == production_id)
     found = reading.execute(statement.execution_options(populate_existing=True)).one_or_none()
     if found is None:
-        raise NotFoundError(f"you have no production {production_id}")
+        raise NotFoundError(f"You have no production {production_id}.")
     return found[0], found[1]
 
 
@@ -195,7 +195,7 @@ def _describe_document(
     )
 
 
-def describe_findings(reading: Session, case_id: int, findings: Sequence[Finding]) -> list[ProductionFinding]:
+def describe_findings(reading: Session, case_id: int, findings: Sequence[GroupedFinding]) -> list[ProductionFinding]:
     """Return the findings about documents of the case as the API represents them."""
     names = find_control_numbers(reading, case_id, [each for finding in findings for each in finding.exhibit_ids])
     return [

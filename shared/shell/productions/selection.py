@@ -81,7 +81,7 @@ def check_count(count: int) -> None:
     if not count:
         raise NothingToProduceError()
     if count > MAX_DOCUMENTS:
-        raise InvalidInputError(f"{count} exhibits match; a production has at most {MAX_DOCUMENTS}: narrow the query")
+        raise InvalidInputError(f"{count} exhibits match; a production has at most {MAX_DOCUMENTS}: narrow the query.")
 
 
 def _narrow(statement: Select[Any], case_id: int, criteria: dict[str, Any]) -> Select[Any]:
@@ -107,7 +107,7 @@ def list_selected_exhibits(reading: Session, production: Productions) -> list[Se
         exhibits += [_build_selected(row, links, production) for row in rows]
     check_count(len(exhibits))
     if "ids" in json.loads(production.selection) and len(exhibits) < count:
-        raise ConflictError("an exhibit was removed while the production's documents were being read")
+        raise ConflictError("An exhibit was removed while the production's documents were being read.")
     _check_custodian_names(reading, production.case_id, {each.exhibit_id for each in exhibits})
     return exhibits
 
@@ -126,10 +126,10 @@ def lock_selected_exhibits(transaction: Session, production: Productions, select
         locking = force_index(locking.with_for_update(read=True), Exhibits, "PRIMARY")
         rows = transaction.execute(locking).all()
         if len(rows) < len(page):
-            raise ConflictError("an exhibit was removed while its Bates numbers were being reserved")
+            raise ConflictError("An exhibit was removed while its Bates numbers were being reserved.")
         links = list_linked_files(transaction, rows)
         if any(_build_selected(row, links, production) != before[row.id] for row in rows):
-            raise ConflictError("an exhibit was changed while its Bates numbers were being reserved")
+            raise ConflictError("An exhibit was changed while its Bates numbers were being reserved.")
 
 
 def _build_selected(row: Any, links: Mapping[tuple[int, FileKind], int], production: Productions) -> SelectedExhibit:
@@ -158,8 +158,8 @@ def _check_custodian_names(reading: Session, case_id: int, exhibit_ids: set[int]
         for row in reading.execute(links.where(is_in(CustodianExhibits.custodian_id, ambiguous))):
             if row.exhibit_id in exhibit_ids:
                 raise InvalidInputError(
-                    f"the name of custodian {row.custodian_id} contains a semicolon: readers of the load file would "
-                    "split it into two names"
+                    f"The name of custodian {row.custodian_id} contains a semicolon: readers of the load file would "
+                    "split it into two names."
                 )
 
 

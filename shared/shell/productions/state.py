@@ -53,9 +53,9 @@ def lock_active_production(transaction: Session, production_id: int) -> Producti
     """
     production = lock_production(transaction, production_id)
     if production.cancel_requested:
-        raise CancelledError("the production was cancelled on request")
+        raise CancelledError("The production was cancelled on request.")
     if production.status not in ACTIVE:
-        raise CancelledError(f"the production is {production.status}: none of its steps may run")
+        raise CancelledError(f"The production has the status {production.status}: none of its steps may run.")
     return production
 
 
@@ -178,4 +178,4 @@ def list_steps(reading: Session, production_id: int) -> list[ProductionSteps]:
 
 
 def _not_found(production_id: int) -> NotFoundError:
-    return NotFoundError(f"production {production_id} does not exist")
+    return NotFoundError(f"Production {production_id} does not exist.")

@@ -183,7 +183,7 @@ def _confirm(production_id: int) -> None:
         production = lock_active_production(transaction, production_id)
         produced = {"production_id": production_id, "status": DocumentStatus.PRODUCED.value}
         if count_changed_rows(transaction.execute(_CLOSE_DOCUMENTS, produced)) != production.documents:
-            raise WrongStateError("the production's documents are not those for which numbers were reserved")
+            raise WrongStateError("The production's documents are not those for which numbers were reserved.")
         production.status, production.updated_at = ProductionStatus.CONFIRMED, func.now(6)
         set_step_status(transaction, production_id, StepName.CONFIRM, SagaStepStatus.COMPLETED)
         numbers = (production.first_number or 0, production.last_number or 0)

@@ -106,7 +106,7 @@ def _list_copies(document: DocumentToProduce, images: Sequence[ProducedImage]) -
 def _copy(context: CopyContext, copy: FileCopy) -> CopiedObject | str:
     """Copy one file; return what was copied, or S3's error code, `BadPath` or `Changed`, if it cannot be copied."""
     if time.monotonic() > context.ends_at:
-        raise StorageUnavailableError("the invocation's time is over")
+        raise StorageUnavailableError("The invocation's time is over.")
     bucket, target, source = settings().bucket, context.folder + copy.path, copy.source
     if source is None:
         body = build_slip_sheet(copy.bates)
@@ -138,6 +138,6 @@ def _describe_failures(failures: Sequence[tuple[int, str]]) -> str:
     counts = Counter(code for _, code in failures)
     reasons = ", ".join(f"{count} {_EXPLANATIONS.get(code, code)}" for code, count in counts.items())
     return (
-        f"files of exhibits {format_ids(exhibits)} cannot be copied: {reasons}. The numbers are void. Restore the "
-        "files, check (POST /productions/check), and request a new production"
+        f"Files of exhibits {format_ids(exhibits)} cannot be copied: {reasons}. The numbers are void. Restore the "
+        "files, check (POST /productions/check), and request a new production."
     )

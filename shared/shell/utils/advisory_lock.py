@@ -119,7 +119,7 @@ def _acquire(connection: Connection, destination: str) -> InsertLock:
             return InsertLock(row.id, row.advisory_id, fencing_token)
         get_or_create_destination.cache_clear()
         connection.execute(_RELEASE, {"name": insert_lock_name(row.advisory_id)})
-    raise ConflictError(f"an insert destination was deleted by others {ROUNDS} times; try again")
+    raise ConflictError(f"An insert destination was deleted by others {ROUNDS} times; try again.")
 
 
 def insert_lock_name(advisory_id: int) -> str:
@@ -139,14 +139,14 @@ def get_lock(connection: Connection, name: str, timeout_s: int, description: str
         # The numbers of MySQL and of MariaDB. Unlike a deadlock on rows, this one rolls nothing back.
         if error_number(error) not in (USER_LOCK_DEADLOCK, DEADLOCK):
             raise
-        raise LockNotAcquiredError(f"{description} would deadlock with another lock; retry the whole unit") from error
+        raise LockNotAcquiredError(f"{description} would deadlock with another lock; retry the whole unit.") from error
     # GET_LOCK returns 1 for a lock, 0 for a timeout, NULL for an error.
     if result is None:
-        raise LockNotAcquiredError(f"{description} was not acquired: the server stopped waiting; retry the whole unit")
+        raise LockNotAcquiredError(f"{description} was not acquired: the server stopped waiting; retry the whole unit.")
     if result != 1:
         raise LockNotAcquiredError(
             f"{description} is held by another connection; waited {time.monotonic() - began:.1f} s. Try again later; "
-            f"IS_USED_LOCK('<hash of the database>:{name}') returns the id of the connection that holds it"
+            f"IS_USED_LOCK('<hash of the database>:{name}') returns the id of the connection that holds it."
         )
 
 

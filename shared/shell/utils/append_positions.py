@@ -82,8 +82,8 @@ def allocate_positions(transaction: Session, lock: InsertLock, count: int) -> in
         lock._used_in.append(begun)
     if allocated.rowcount != 1:
         raise LockLostError(
-            f"the insert lock of destination {lock.destination_id} was lost: it has a later holder than fencing token "
-            f"{lock.fencing_token}. Nothing was appended; retry the whole unit, with the lock"
+            f"The insert lock of destination {lock.destination_id} was lost: it has a later holder than fencing token "
+            f"{lock.fencing_token}. Nothing was appended; retry the whole unit, with the lock."
         )
     return allocated.lastrowid
 
@@ -114,7 +114,7 @@ def get_or_create_destination(_database: URL, name: str) -> Destination:
         if found is not None:
             return Destination(found.id, found.advisory_id)
         _insert(name)
-    raise ConflictError(f"an insert destination was created and deleted by others {ROUNDS} times; try again")
+    raise ConflictError(f"An insert destination was created and deleted by others {ROUNDS} times; try again.")
 
 
 def _insert(name: str) -> None:
@@ -135,9 +135,9 @@ def _validate_name(name: str) -> None:
     The column's collation pads with spaces, so names that differ only in trailing spaces would be one destination.
     """
     if not name or name.endswith(" "):
-        raise InvalidInputError("an insert destination's name must not be empty or end in a space")
+        raise InvalidInputError("An insert destination's name must not be empty or end in a space.")
     try:
         name.encode()
     except UnicodeEncodeError as exc:
-        raise InvalidInputError("an insert destination's name has characters that cannot be stored") from exc
+        raise InvalidInputError("An insert destination's name has characters that cannot be stored.") from exc
     validate_key(name, column_limits("insert_destinations")["name"])

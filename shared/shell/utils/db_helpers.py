@@ -145,5 +145,5 @@ def insert_or_get(
         if found is not None:
             return found, False
     raise ConflictError(
-        f"a row of {model.__tablename__} was created and deleted by others {INSERT_OR_GET_ROUNDS} times; try again"
+        f"A row of {model.__tablename__} was created and deleted by others {INSERT_OR_GET_ROUNDS} times; try again."
     )

@@ -75,7 +75,7 @@ def find_or_add_named(
         insert_ignore(transaction, model.__tablename__, ("case_id", "name"), missing, key=2)
         found = find_named(transaction, case_id, {model: requested})[model]
         if len(found) < len(requested):
-            raise ConflictError(f"rows of {model.__tablename__} were being added by another transaction; try again")
+            raise ConflictError(f"Rows of {model.__tablename__} were being added by another transaction; try again.")
     return found
 
 

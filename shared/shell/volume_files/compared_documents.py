@@ -16,7 +16,7 @@ from typing import Any
 from core.bates_numbers import MAX_LISTED
 from core.volumes.documents import NamedDocument, describe_ambiguous
 from shell.tables.imports import Imports
-from shell.volume_files.documents import find_control_numbers, find_without_pages, read_documents, read_rejected
+from shell.volume_files.documents import find_control_numbers, find_without_pages, read_accepted, read_rejected
 
 DOCUMENTS_PER_LOOKUP = 5_000
 _CONTROL_NUMBER, _BATES_BEGIN = "control_number", "bates_begin"
@@ -74,10 +74,10 @@ class ComparedDocuments:
 
     def __init__(self, database: sqlite3.Connection, import_record: Imports, image_key: str | None) -> None:
         self._database, self._import = database, import_record
-        for rows in read_documents(import_record.after_import_id or 0):
+        for rows in read_accepted(import_record.after_import_id or 0):
             database.executemany(_ADD_ROWS, (each[:4] for each in rows))
         add_rejected(database, import_record.after_import_id or 0)
-        for documents in read_documents(import_record.id):
+        for documents in read_accepted(import_record.id):
             database.executemany(_ADD_DOCUMENTS, (_build_row(each) for each in documents))
         for statement in filter(str.strip, _INDEXES.split(";")):
             database.execute(statement)

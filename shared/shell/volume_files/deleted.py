@@ -26,4 +26,4 @@ def refuse_without_volume(transaction: Session, import_id: int) -> None:
         return
     status = transaction.execute(_SHARE, {"volume_id": volume_id}).scalar()
     if status in (VolumeStatus.DELETING, VolumeStatus.DELETED):
-        raise WrongStateError("the files of the volume are deleted; upload it as a new volume and import that")
+        raise WrongStateError("The files of the volume are deleted; upload it as a new volume and import that.")

@@ -36,7 +36,7 @@ def store_whole_counts(transaction: Session, import_id: int, **counts: int) -> N
     transaction.execute(_STORE, {"import_id": import_id, "counts": json.dumps(counts)})
 
 
-def read_documents(import_id: int) -> Iterator[list[NamedDocument]]:
+def read_accepted(import_id: int) -> Iterator[list[NamedDocument]]:
     """Yield the accepted documents of each chunk of an import; none if the volume has no other load file."""
     for chunk_no in _list_chunks(import_id):
         yield [each for each in _read_chunk(import_id, chunk_no) if each.code is None]

@@ -38,16 +38,18 @@ def require_volume(transaction: Session, tenant_id: str, case_id: int, volume_id
     status = transaction.execute(_SHARE, place).scalar()
     if status is None:
         raise NotFoundError(
-            f"the case has no volume {volume_id}, which the options name; import the error file into the case of its "
-            "volume, with the options.json beside it"
+            f"The case has no volume {volume_id}, which the options name; import the error file into the case of its "
+            "volume, with the options.json beside it."
         )
     if status in (VolumeStatus.DELETING, VolumeStatus.DELETED):
         raise WrongStateError(
-            f"the files of volume {volume_id}, which the options name, are deleted; upload the volume again, and "
-            "import it with the mode append_overlay"
+            f"The files of volume {volume_id}, which the options name, are deleted; upload the volume again, and "
+            "import it with the mode append_overlay."
         )
     if status != VolumeStatus.READY:
-        raise WrongStateError(f"volume {volume_id}, which the options name, is {status}; wait until it is ready")
+        raise WrongStateError(
+            f"Volume {volume_id}, which the options name, has the status {status}; wait until it is ready."
+        )
 
 
 def bind_to_volume(import_record: Imports, volume: VolumeUse | None) -> None:

@@ -21,7 +21,7 @@ from shell.volume_files.documents import (
     NO_IMAGES,
     describe_without_images,
     find_without_pages,
-    read_documents,
+    read_accepted,
     store_whole_counts,
 )
 
@@ -46,7 +46,7 @@ def find_without_images(import_record: Imports) -> DocumentsWithoutImages | None
     if import_record.kind != ImportKind.IMAGES or import_record.volume_id is None or after is None:
         return None
     found = DocumentsWithoutImages()
-    for documents in read_documents(after):
+    for documents in read_accepted(after):
         without = find_without_pages(import_record.case_id, documents)
         found.count += len(without)
         found.first += without[: MAX_LISTED - len(found.first)]

@@ -24,7 +24,7 @@ from shell.imports.uploads import check_options
 from shell.settings import settings
 from shell.tables.volumes import Volumes, VolumeUploads
 from shell.volumes.pending_work import send_message
-from shell.volumes.queries import build_not_found, has_imports, read_details, require_volume
+from shell.volumes.queries import build_volume_not_found, has_imports, read_details, require_volume
 from shell.volumes.records import lock_volume
 from shell.volumes.sealing import describe_missing
 from shell.work.messages import DeletionMessage, ListingMessage
@@ -62,12 +62,12 @@ def import_volume(transaction: Session, caller: Caller, volume_id: int, body: Vo
     volume = _lock(transaction, volume_id)
     if volume.status not in (VolumeStatus.OPEN, VolumeStatus.FAILED, VolumeStatus.READY):
         if volume.status in (VolumeStatus.DELETING, VolumeStatus.DELETED):
-            raise WrongStateError("the files of the volume are deleted; upload them as a new volume")
-        raise WrongStateError(f"the volume is {volume.status}; wait until it is ready or failed")
+            raise WrongStateError("The files of the volume are deleted; upload them as a new volume.")
+        raise WrongStateError(f"The volume has the status {volume.status}; wait until it is ready or failed.")
     statuses = [each.value for each in _BUSY]
     busy = transaction.execute(_FIND_BUSY, {"volume_id": volume_id, "statuses": statuses}).scalar()
     if busy is not None:
-        raise WrongStateError(f"import {busy} of the volume has not ended; wait for it, or cancel it")
+        raise WrongStateError(f"Import {busy} of the volume has not ended; wait for it, or cancel it.")
     if _is_listed_anew(transaction, volume, body):
         volume.listed_at = volume.list_position = None
         volume.archive_version_id = version_id
@@ -83,7 +83,7 @@ def import_volume(transaction: Session, caller: Caller, volume_id: int, body: Vo
 def _lock(transaction: Session, volume_id: int) -> Volumes:
     volume = lock_volume(transaction, volume_id)
     if volume is None:
-        raise build_not_found()
+        raise build_volume_not_found()
     return volume
 
 
@@ -98,7 +98,7 @@ def _is_listed_anew(transaction: Session, volume: Volumes, body: VolumeImportReq
 def _build_request(transaction: Session, caller: Caller, volume: Volumes, body: VolumeImportRequest) -> dict[str, Any]:
     """Return what the volume's imports are created with."""
     if body.zip_names is not None and (volume.archive_key is None or body.zip_names not in NAME_ENCODINGS):
-        raise InvalidInputError(f"zipNames is for a zip alone, and one of {', '.join(NAME_ENCODINGS)}")
+        raise InvalidInputError(f"zipNames is for a zip alone, and one of {', '.join(NAME_ENCODINGS)}.")
     options, profile, *_ = check_options(transaction, caller, body.options, body.profile)
     return {
         "load_file": body.load_file,
@@ -121,7 +121,7 @@ def _check_uploaded(transaction: Session, volume_id: int) -> str | None:
     if volume.archive_key is not None:
         found = find_object(settings().bucket, volume.archive_key)
         if found is None and volume.archive_version_id is None:
-            raise WrongStateError("the zip is not uploaded; upload it, and import the volume then")
+            raise WrongStateError("The zip is not uploaded; upload it, and import the volume then.")
         return found and found.version_id
     if volume.status == VolumeStatus.OPEN and (missing := _find_missing(transaction, volume)):
         raise WrongStateError(describe_missing(missing))
@@ -173,11 +173,11 @@ def _check_not_needed(transaction: Session, caller: Caller, volume: Volumes) -> 
         advice = "undo it first, or cancel it if it runs"
         if needing.status == ImportStatus.UNDONE_WITH_CONFLICTS:
             advice = "documents that its undo kept have them: correct what its kept.csv lists, and undo it again"
-        raise WrongStateError(f"import {needing.id} needs the files of the volume; {advice}")
+        raise WrongStateError(f"Import {needing.id} needs the files of the volume; {advice}.")
     # It may have selected documents before the undo that took them away.
     values = {"tenant_id": caller.tenant_id, "case_id": volume.case_id}
     producing = transaction.execute(_FIND_PRODUCING, values).scalar()
     if producing is not None:
         raise WrongStateError(
-            f"production {producing} of the case may need the files of the volume; wait until it ends"
+            f"Production {producing} of the case may need the files of the volume; wait until it ends."
         )

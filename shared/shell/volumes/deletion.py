@@ -26,7 +26,7 @@ from shell.volumes.pending_work import send_message
 from shell.volumes.records import load_volume
 from shell.work.messages import DeletionMessage
 
-PAUSE_S = 60
+_PAUSE_S = 60
 # The timeout of the function that expands: after that, no worker writes to the volume.
 LONGEST_INVOCATION_S = 900
 # Longer than a day, which is the longest time between two purges.
@@ -52,7 +52,7 @@ def delete_volume_part(volume_id: int) -> None:
     volume = load_volume(volume_id)
     if volume is None or volume.status not in (VolumeStatus.DELETING, VolumeStatus.DELETED):
         return
-    if not _delete(volume, build_deadline_check(PAUSE_S)):
+    if not _delete(volume, build_deadline_check(_PAUSE_S)):
         send_message(volume, DeletionMessage)
         return
     _end(volume_id)

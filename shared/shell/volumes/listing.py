@@ -27,7 +27,7 @@ from shell.volumes.hash_plans import plan_units
 from shell.volumes.import_rows import create_imports
 from shell.volumes.pending_work import send_message, send_pending_work
 from shell.volumes.records import fail_volume, load_volume, lock_volume
-from shell.volumes.sealing import check_declared, discover, find_late_files, is_sealed, list_files
+from shell.volumes.sealing import check_declared, discover, find_late_files, is_sealed, register_objects
 from shell.work.messages import ListingMessage
 
 _LEAVE = text(
@@ -63,7 +63,7 @@ def list_volume(volume_id: int, generation: int) -> None:
 def _list(volume: Volumes) -> bool:
     """List the volume and end its listing; return False if the deadline neared before the end."""
     if volume.listed_at is None and not (
-        list_files(volume) if volume.archive_key is None else register_entries(volume)
+        register_objects(volume) if volume.archive_key is None else register_entries(volume)
     ):
         return False
     late: tuple[int, list[str]] = (0, [])

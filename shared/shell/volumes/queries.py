@@ -64,7 +64,7 @@ def read_details(reading: Session, caller: Caller, volume_id: int) -> VolumeDeta
     values = {"tenant_id": caller.tenant_id, "volume_id": volume_id, **wall_values(caller)}
     row = reading.execute(_ONE, values).one_or_none()
     if row is None:
-        raise build_not_found()
+        raise build_volume_not_found()
     imports = reading.execute(_IMPORTS, {"volume_id": volume_id}).all()
     return VolumeDetails(**_describe(row), imports=[_describe_import(each, row.prefix) for each in imports])
 
@@ -84,7 +84,7 @@ def require_volume(reading: Session, caller: Caller, volume_id: int) -> None:
     """Raise NotFoundError if the volume does not exist for the caller."""
     values = {"tenant_id": caller.tenant_id, "volume_id": volume_id, **wall_values(caller)}
     if reading.execute(_EXISTS, values).first() is None:
-        raise build_not_found()
+        raise build_volume_not_found()
 
 
 def has_imports(reading: Session, volume_id: int) -> bool:
@@ -92,9 +92,9 @@ def has_imports(reading: Session, volume_id: int) -> bool:
     return reading.execute(_HAS_IMPORTS, {"volume_id": volume_id}).first() is not None
 
 
-def build_not_found() -> NotFoundError:
+def build_volume_not_found() -> NotFoundError:
     """Return the error for a volume that does not exist or belongs to another tenant."""
-    return NotFoundError("you have no such volume; GET /volumes lists yours")
+    return NotFoundError("You have no such volume; GET /volumes lists yours.")
 
 
 def _describe(row: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 Guaranteed: an object that is there throughout the listing is in the volume exactly once, with the version that was the
 latest when its page was listed; a worker that is killed anywhere leaves pages that the next one does not repeat; one
-of several workers stores a page. A declared file that is missing fails the volume. What arrives behind the listing, or
+of several workers stores a page. A declared file that is missing fails the volume. What arrives after the listing, or
 replaces a listed version, is counted as late: every later read names the listed version.
 Not guaranteed: that an object which is put during the listing is in the volume rather than late, or that one which is
 put after the count of late ones is counted.
@@ -85,7 +85,7 @@ class ListPosition:
         return replace(self, page=self.page + 1, files=self.files + len(rows), bytes=self.bytes + size)
 
 
-def list_files(volume: Volumes) -> bool:
+def register_objects(volume: Volumes) -> bool:
     """Store the files of a sealed volume, a page of 1,000 at a time; return False if the deadline nears before the end.
 
     Raises ImportBusyError if another worker lists the volume, VolumeRefusedError for a key that is not a path.

@@ -151,24 +151,24 @@ def _get_hashes(reader: EntryReader) -> FileHashes:
 def _write_small(volume: Volumes, file: _File, data: bytes, hashes: FileHashes) -> _Expanded:
     key = volume.prefix + file.entry.path
     stored = put_new(settings().bucket, key, data, bytes.fromhex(hashes.sha256 or ""))
-    return _Expanded(file, stored or _adopt(key, file, hashes), hashes)
+    return _Expanded(file, stored or _reuse_object(key, file, hashes), hashes)
 
 
 def _write_large(volume: Volumes, file: _File, reader: EntryReader) -> _Expanded:
     key, entry = volume.prefix + file.entry.path, file.entry
     stored = put_new_in_parts(settings().bucket, key, reader.read_blocks(), entry.size, entry.crc32)
     hashes = _get_hashes(reader)
-    return _Expanded(file, stored or _adopt(key, file, hashes), hashes)
+    return _Expanded(file, stored or _reuse_object(key, file, hashes), hashes)
 
 
-def _adopt(key: str, file: _File, hashes: FileHashes) -> StoredObject:
+def _reuse_object(key: str, file: _File, hashes: FileHashes) -> StoredObject:
     """Return the object that is at the entry's place, which another worker, or an earlier attempt, has written.
 
     Raises VolumeRefusedError (ENTRY_CONFLICT) if it has other bytes.
     """
     found = find_object(settings().bucket, key)
     if found is None:
-        raise StorageUnavailableError("an object was deleted while its volume was expanded")
+        raise StorageUnavailableError("An object was deleted while its volume was expanded.")
     if found.size != file.entry.size or not _has_bytes(key, found, file, hashes):
         message = "another file is at its place in the bucket. Delete the volume, and upload the zip as a new one."
         raise VolumeRefusedError(VolumeFailure.ENTRY_CONFLICT, message, file.entry.path)

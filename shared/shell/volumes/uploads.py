@@ -45,7 +45,7 @@ from shell.settings import settings
 from shell.tables.volumes import Volumes, VolumeUploads
 from shell.utils.db_helpers import is_in, rerun_if_unknown, retry_on_db_conflict
 from shell.utils.key_validation import is_storable
-from shell.volumes.queries import build_not_found, has_imports, require_volume
+from shell.volumes.queries import build_volume_not_found, has_imports, require_volume
 
 _STATUS = text("SELECT status FROM volumes WHERE id = :volume_id")
 
@@ -114,22 +114,22 @@ def declare_files(transaction: Session, caller: Caller, volume_id: int, files: S
     """
     if sum(file.urls for file in files) > MAX_URLS:
         raise InvalidInputError(
-            f"the files need more than {MAX_URLS} URLs, one for each part of a large file; declare fewer at once"
+            f"The files need more than {MAX_URLS} URLs, one for each part of a large file; declare fewer at once."
         )
     if len({file.path for file in files}) < len(files):
-        raise InvalidInputError("a path is there twice; declare every file once")
+        raise InvalidInputError("A path is there twice; declare every file once.")
     require_volume(transaction, caller, volume_id)
     # Shared: clients declare files at once, and the seal waits for all of them.
     query = select(Volumes).where(Volumes.id == volume_id).with_for_update(read=True)
     volume = transaction.scalars(query).one_or_none()
     if volume is None:
-        raise build_not_found()
+        raise build_volume_not_found()
     _require_open(transaction, volume)
     for file in files:
         check_key(volume.prefix, file.path)
         if not is_storable(file.path, VolumeUploads.__tablename__, "path"):
             raise InvalidInputError(
-                f"the database cannot store a character of {shorten_name(file.path)}; rename the file"
+                f"The database cannot store a character of {shorten_name(file.path)}; rename the file."
             )
     fitting = files[: _count_fitting(volume.prefix, files)]
     known = _read_declared(transaction, volume_id, fitting)
@@ -148,14 +148,14 @@ def _count_fitting(prefix: str, files: Sequence[NewVolumeFile]) -> int:
 
 def _require_open(transaction: Session, volume: Volumes) -> None:
     if volume.archive_key is not None:
-        raise WrongStateError("the volume is a zip and takes no single files; create one without archive for them")
+        raise WrongStateError("The volume is a zip and takes no single files; create one without archive for them.")
     is_failed = volume.status == VolumeStatus.FAILED and not has_imports(transaction, volume.id)
     if volume.status != VolumeStatus.OPEN and not is_failed:
         raise _build_closed(volume.status)
 
 
 def _build_closed(status: str) -> WrongStateError:
-    return WrongStateError(f"the volume is {status} and takes no more files; create another one")
+    return WrongStateError(f"The volume has the status {status} and takes no more files; create another one.")
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)

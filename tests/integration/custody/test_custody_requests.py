@@ -125,7 +125,7 @@ def test_custodians_of_other_tenants_and_unknown_ones_are_refused_by_their_ids(w
     for ids, refused in refusals.items():
         assert (refused.status, refused.problem) == (400, "invalid-request")
         assert refused.json["detail"].endswith(
-            f"you have no custodians with these ids: {ids}; list them with GET /custodians"
+            f"you have no custodians with these ids: {ids}; list them with GET /custodians."
         )
     assert [len(world.query(f"SELECT id FROM {table}")) for table in ("custody_periods", "custody_changes")] == [1, 1]
 

@@ -141,7 +141,7 @@ def test_what_does_not_end_in_time_is_told_before_the_function_is_killed(
         migrate_database.lambda_handler(asked(reports), Left(seconds))
     reason = reports.only()["Reason"]
     assert "migration 9000 failed: no time is left for it" in reason
-    assert "wait until that is gone from SHOW PROCESSLIST" in reason
+    assert "wait until that is gone from SHOW PROCESSLIST." in reason
     assert "deploy again" in reason
     assert revision(ours) == HEAD
 
@@ -195,7 +195,7 @@ def test_an_answer_that_does_not_arrive_is_an_error_so_that_lambda_calls_again(
     reports: Answers, statuses: list[int]
 ) -> None:
     reports.statuses[:] = statuses
-    with pytest.raises(UnavailableError, match="the response SUCCESS"), custom_resource.respond(asked(reports)):
+    with pytest.raises(UnavailableError, match="response SUCCESS"), custom_resource.respond(asked(reports)):
         pass
     assert reports.bodies == []
 

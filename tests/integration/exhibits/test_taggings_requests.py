@@ -61,7 +61,7 @@ def test_foreign_and_missing_exhibits_are_refused_alike_and_nothing_is_done(
         done(op, CALLER, tagging([*missing, *mine, theirs], "Hot", "New"))
     assert (
         str(refused.value)
-        == f"you have no exhibits with these ids: {', '.join(map(str, [theirs, *missing][:20]))} and 10 more"
+        == f"You have no exhibits with these ids: {', '.join(map(str, [theirs, *missing][:20]))} and 10 more."
     )
     assert len(cases.taggings()) == 30
     assert cases.database.scalar("SELECT COUNT(*) FROM tags") == 1

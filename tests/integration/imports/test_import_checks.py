@@ -166,7 +166,7 @@ def test_a_run_needs_what_the_check_found_to_be_accepted(world: World) -> None:
         with pytest.raises(WrongStateError, match="2 rows would be rejected"):
             run(rejected, **body)
     assert run(warned, acknowledgeWarnings=True).status == run(rejected, **ACCEPT).status == "running"
-    with pytest.raises(WrongStateError, match="is running"):
+    with pytest.raises(WrongStateError, match="the status running"):
         run(rejected, **ACCEPT)
     with pytest.raises(NotFoundError):
         run(rejected, caller=STRANGER, **ACCEPT)

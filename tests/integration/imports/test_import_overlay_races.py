@@ -18,7 +18,7 @@ from shell.db.errors import error_number
 from shell.db.session import session
 from shell.exhibits.commands import add_taggings, patch_exhibit, remove_taggings
 from shell.exhibits.history import raise_versions
-from shell.exhibits.updates import ExhibitUpdate, lock_exhibits, read_documents, update_exhibits
+from shell.exhibits.updates import ExhibitUpdate, lock_exhibits, read_stored_documents, update_exhibits
 from shell.imports.chunks.write_or_check import finish_chunk
 from tests.integration.imports.support import CALLER, committed, deliver_during, prepare_chunk, until_waiting
 from tests.support.commit_proxy import Loss, between_application_and_database
@@ -213,7 +213,7 @@ def test_values_that_were_read_before_the_lock_lose_an_edit(world: World) -> Non
     """The negative control: the same functions in another order."""
     exhibit = exhibit_id(world)
     with session() as naive:
-        stored = read_documents(naive, [exhibit])[exhibit]
+        stored = read_stored_documents(naive, [exhibit])[exhibit]
         committed(edit(exhibit, {1}, title="edited"))
         lock_exhibits(naive, [exhibit])
         columns = {**stored.columns, "file_name": "new.msg"}

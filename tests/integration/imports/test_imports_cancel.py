@@ -76,7 +76,7 @@ def test_an_import_that_has_ended_cannot_be_cancelled(world: World) -> None:
     pending = announce()
     for status in ("completed", "completed_with_rejections", "failed"):
         world.query("UPDATE imports SET status = :status", status=status)
-        with pytest.raises(WrongStateError, match=f"is {status};"):
+        with pytest.raises(WrongStateError, match=f"the status {status};"):
             cancel(pending.id)
         assert state(pending.id).status == status
 

@@ -54,7 +54,7 @@ def test_after_a_retry_that_fails_and_one_that_works_the_database_is_as_if_nothi
     assert world.query(CHUNK) == [("pending", 0, 0, 1)]
     assert world.query("SELECT COUNT(*) FROM import_chunks WHERE status = 'done'") == [(5,)]
     assert (retried.status, retried.generation, retried.rows_processed, retried.chunks_failed) == ("running", 2, 5, 0)
-    with pytest.raises(WrongStateError, match="is running"):
+    with pytest.raises(WrongStateError, match="the status running"):
         retry(import_id)
     assert [start(message) for message in request_messages()] == [True]
     (message,) = world.chunk_messages()

@@ -74,7 +74,7 @@ def test_a_check_tells_nothing_of_another_case(world: World) -> None:
 
 
 def test_what_a_check_does_not_look_at_is_counted(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "MAX_LOOKUPS", 1)
+    monkeypatch.setattr(checks, "MAX_CHECK_LOOKUPS", 1)
     held, made = volume(world), exhibit(world, "A", native_path="a.doc", text_path="b.txt")
     page_set(world, made, [(volume_file(world, held, "a.pdf", pdf(2)), 0)], held)
     put_file(world, "a.doc", "x")

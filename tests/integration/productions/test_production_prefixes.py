@@ -60,7 +60,7 @@ def test_each_page_has_a_number_where_pages_are_counted(world: World) -> None:
 def test_a_page_count_that_is_none_cancels_the_production_and_names_the_document(world: World) -> None:
     pages(world, A="3", B="many", C="1")
     reason = cancelled(world, production := ask(numbering="page"))
-    assert "the page count of exhibit" in reason
+    assert "The page count of exhibit" in reason
     assert "many" not in reason
     assert (steps_of(world, production)["reserve"], documents_of(world, production)) == ("compensated", [])
     assert take(get_or_create_case(world, "Case", "tenant"), 1) == (1, 1), "nothing was given out"
@@ -69,7 +69,7 @@ def test_a_page_count_that_is_none_cancels_the_production_and_names_the_document
 def test_pages_that_a_prefix_has_no_numbers_for_cancel_the_production(world: World) -> None:
     pages(world, A="5", B="5")
     reason = cancelled(world, ask(numbering="page", digits=1))
-    assert reason.startswith("sequence exhausted: requested 10, available 9")
+    assert reason.startswith("Sequence exhausted: requested 10, available 9")
     assert world.query("SELECT COUNT(*) FROM bates_sequences")[0][0] == 0
 
 

@@ -53,7 +53,7 @@ def test_a_step_that_is_repeated_in_its_middle_copies_each_file_once(
     def fail_once(production: Productions, case: str, start: tuple[int, int], part: int) -> None:
         copied.append(part)
         if copied == [0, 1]:
-            raise StorageUnavailableError("the invocation's time is over")
+            raise StorageUnavailableError("The invocation's time is over.")
         copy_part(production, case, start, part)
 
     monkeypatch.setattr(steps, "_copy_part", fail_once)

@@ -74,8 +74,8 @@ def test_callers_with_the_same_rows_in_opposite_order_do_not_deadlock(
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        ([(1, 1), (98, 1), (99, 1)], "exhibits with these ids do not exist: 98, 99"),
-        ([(1, 97)], "custodians with these ids do not exist: 97"),
+        ([(1, 1), (98, 1), (99, 1)], "exhibits with these ids do not exist: 98, 99."),
+        ([(1, 97)], "custodians with these ids do not exist: 97."),
     ],
 )
 def test_unknown_ids_are_named_and_nothing_is_linked(exhibits: Database, pairs: Pairs, message: str) -> None:

@@ -120,7 +120,7 @@ def test_a_volume_with_missing_files_is_not_sealed(world: World) -> None:
 
 
 def test_a_zip_that_is_not_uploaded_is_not_sealed(world: World) -> None:
-    with pytest.raises(WrongStateError, match="the zip is not uploaded"):
+    with pytest.raises(WrongStateError, match="The zip is not uploaded"):
         request(create(archive={"fileName": "v.zip", "size": 5}))
 
 
@@ -232,7 +232,7 @@ def test_an_import_whose_volume_is_being_deleted_does_not_begin(world: World, be
     import_id = import_rows(world, volume_id)[0]["id"]
     world.query("UPDATE imports SET status = 'checked'")
     committed(delete_volume, CALLER, volume_id)
-    with pytest.raises(WrongStateError, match="the files of the volume are deleted"):
+    with pytest.raises(WrongStateError, match="The files of the volume are deleted"):
         committed(begin, CALLER, import_id)
     assert import_rows(world, volume_id)[0]["status"] == "checked"
 
@@ -257,7 +257,7 @@ def test_a_volume_that_had_imports_is_not_deleted_while_a_production_of_its_case
     world.query("UPDATE imports SET status = 'undone'")
     exhibit(world, "B-1")
     production = ask()
-    with pytest.raises(WrongStateError, match=f"production {production} of the case"):
+    with pytest.raises(WrongStateError, match=f"Production {production} of the case"):
         committed(delete_volume, CALLER, volume_id)
     assert committed(delete_volume, CALLER, never_imported).status == VolumeStatus.DELETING
     world.query("UPDATE productions SET status = 'cancelled'")

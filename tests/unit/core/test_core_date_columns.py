@@ -11,7 +11,7 @@ import pytest
 from core.exhibit_dates import DATE_FIELDS, Precision, change_precisions, describe_precisions, format_date
 from core.imports.column_report import describe_columns
 from core.imports.report_files import build_reload_options
-from core.load_file.date_columns import read_moment
+from core.load_file.date_columns import read_date_value
 from core.load_file.dates import DateOrder, read_date
 from core.load_file.layout import DateColumn, Layout
 from core.load_file.rows import Row, parse_row
@@ -64,7 +64,7 @@ MOMENTS: list[tuple[str, str, str | None, datetime | None, str, str | None]] = [
 def test_a_date_and_its_time_are_one_moment_as_precise_as_they_are_written(
     text: str, time: str, zone: str | None, value: datetime | None, precision: str, code: str | None
 ) -> None:
-    found = read_moment(DateColumn("date_sent", 3, "MDY", zone, 4), text, time)
+    found = read_date_value(DateColumn("date_sent", 3, "MDY", zone, 4), text, time)
     assert (found.value, found.precision) == (value, precision)
     assert (found.problem and found.problem.code) == code
     assert found.problem is None or found.problem.column == (4 if code == "INVALID_TIME" else 3)
@@ -78,7 +78,7 @@ def test_what_a_production_writes_is_read_as_the_same_date(
     if value is None:
         assert written == ""
     else:
-        again = read_moment(DateColumn("date_sent", 3, "MDY"), written, "")
+        again = read_date_value(DateColumn("date_sent", 3, "MDY"), written, "")
         assert (again.value, again.precision, read_date(written, "DMY")) == (
             value,
             precision,

@@ -13,7 +13,7 @@ from PIL import Image
 
 from core.image_load_file.tiff import count_tiff_pages
 from core.productions.families import order_families
-from core.productions.findings import Finding, FindingCode, format_findings, group_findings, parse_findings
+from core.productions.findings import FindingCode, GroupedFinding, format_findings, group_findings, parse_findings
 from core.productions.images import ImageLayout, PageImage, decide_layout, list_files_to_count
 from core.productions.parts import MAX_PART_OBJECTS, split_parts
 from shell.utils.page_counts import UncountableError, count_pages
@@ -151,4 +151,4 @@ def test_findings_come_back_as_they_were_stored() -> None:
     ]
     assert parse_findings(format_findings(found)) == found
     assert parse_findings(None) == []
-    assert Finding(FindingCode.IMAGE_MIXED, 1, (1,)).blocks
+    assert GroupedFinding(FindingCode.IMAGE_MIXED, 1, (1,)).blocks

@@ -18,7 +18,7 @@ from exhibit_ingest.cli.workspace import Workspace
 from exhibit_ingest.undo.resuming import describe_stopped
 from local.errors import LocalError, StackBusyError
 from local.lambda_runtime.activity import Activity
-from local.lambda_runtime.fork_server import ForkServer
+from local.lambda_runtime.fork_server import ForkLoop
 from local.lambda_runtime.invocation import InvocationFailedError
 from local.private_files import read_or_create_secret
 from local.services.state_lock import ADDRESS_FILE, lock_state_directory, publish_address, read_address
@@ -222,7 +222,7 @@ def test_a_failed_fork_is_the_failure_of_one_start(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(os, "fork", refuse)
     # Without its constructor, which sets the signal handlers of a process of its own.
-    server = ForkServer.__new__(ForkServer)
+    server = ForkLoop.__new__(ForkLoop)
     server._replies = writer
     assert not server._fork(7)
     assert json.loads(os.read(replies, 1000)) == {"failed": 7, "error": "[Errno 11] no more processes"}

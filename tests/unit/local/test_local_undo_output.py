@@ -131,8 +131,8 @@ class RefusingStack:
 @pytest.mark.parametrize(
     ("reason", "command"),
     [
-        ("import 8 added the images of these documents; undo it first", f": {format_command('undo', '8')} --tenant t"),
-        ("import 8 of the same case is running or being undone; undo this one when it has ended", ""),
+        ("Import 8 added the images of these documents; undo it first.", f": {format_command('undo', '8')} --tenant t"),
+        ("Import 8 of the same case is running or being undone; undo this one when it has ended.", ""),
     ],
 )
 def test_the_undo_that_has_to_come_first_is_named_as_a_command(reason: str, command: str) -> None:

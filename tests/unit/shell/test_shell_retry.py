@@ -88,8 +88,8 @@ def test_a_pause_without_jitter_brings_both_victims_back_in_step(clock: Clock) -
 @pytest.mark.parametrize(
     ("error", "tried", "raised", "message"),
     [
-        (CONFLICT, 5, TransactionConflictError, "^unit failed in 5 attempts; the last conflict was error 1213$"),
-        (STALE, 3, TransactionConflictError, "in 3 attempts; each time another transaction had changed the row$"),
+        (CONFLICT, 5, TransactionConflictError, "^unit failed in 5 attempts; the last conflict was error 1213.$"),
+        (STALE, 3, TransactionConflictError, "in 3 attempts; each time another transaction had changed the row.$"),
         (ConflictError("of our own"), 5, ConflictError, "^of our own$"),
         # What kills its own connection, such as a statement that is too long for the server, is no failover.
         (error_of(2013), 5, DatabaseUnavailableError, "failed in 5 attempts"),

@@ -13,7 +13,7 @@ import yaml
 from cfnlint.api import lint_file
 
 from tests.unit.template.conftest import ROOT, Deployed, deployed_with, listed
-from tools.deploy_role import (
+from tools.deploy.role import (
     LEFT_OUT,
     POLICY_CHARACTERS,
     TARGET,
@@ -48,7 +48,7 @@ def allowed(deployed: Deployed) -> set[str]:
 
 
 def test_the_file_is_what_the_template_needs_today() -> None:
-    assert TARGET.read_text(encoding="utf-8") == render(), "run: python -m tools.deploy_role"
+    assert TARGET.read_text(encoding="utf-8") == render(), "run: python -m tools.deploy.role"
 
 
 @pytest.mark.parametrize("kind", sorted(list_kinds()))

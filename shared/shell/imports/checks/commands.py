@@ -52,7 +52,7 @@ def run_import(transaction: Session, caller: Caller, import_id: int, body: RunRe
     refuse_without_volume(transaction, import_id)
     import_record = _lock(transaction, caller, import_id)
     if import_record.after_import_id is not None:
-        raise WrongStateError("the images of a volume are imported with its load file: import the volume again")
+        raise WrongStateError("The images of a volume are imported with its load file: import the volume again.")
     check = transaction.get_one(ImportChecks, import_id)
     _require_accepted(check, body)
     if body.require_unchanged:
@@ -72,7 +72,9 @@ def _lock(transaction: Session, caller: Caller, import_id: int) -> Imports:
     if import_record is None or import_record.tenant_id != caller.tenant_id:
         raise build_not_found()
     if import_record.status != ImportStatus.CHECKED:
-        raise WrongStateError(f"the import is {import_record.status}; only an import that is checked can be run")
+        raise WrongStateError(
+            f"The import has the status {import_record.status}; only an import that is checked can be run."
+        )
     return import_record
 
 
@@ -81,17 +83,17 @@ def _require_accepted(check: ImportChecks, body: RunRequest) -> None:
     if found is CheckStatus.ERRORS and not body.accept_rejections:
         raise WrongStateError(
             f"{check.would_reject} rows would be rejected; correct the file and check it again, or send "
-            '{"acceptRejections": true} to import the other rows'
+            '{"acceptRejections": true} to import the other rows.'
         )
     if found is CheckStatus.WARNINGS and not (body.acknowledge_warnings or body.accept_rejections):
-        raise WrongStateError('the check has warnings; look at them, then send {"acknowledgeWarnings": true}')
+        raise WrongStateError('the check has warnings; look at them, then send {"AcknowledgeWarnings": true}.')
 
 
 def _require_unchanged(transaction: Session, import_record: Imports, check: ImportChecks) -> None:
     before = CaseState(check.exhibits_before, check.last_exhibit_before, check.changes_before)
     if read_case_state(transaction, import_record.case_id) != before:
         raise WrongStateError(
-            "exhibits were added to the case, changed or deleted after the check began; check the file again"
+            "Exhibits were added to the case, changed or deleted after the check began; check the file again."
         )
 
 

@@ -70,8 +70,8 @@ def _sweep(rows: SpilledRows, folder: str, names: FactNames, limits: Limits, *, 
         closing(WaitingEntries(folder, limits)) as waiting,
         closing(PostponedFamilies(folder, names, limits)) as postponed,
     ):
-        tiles = FamilyRanges(names, postponed.add, limits.families)
-        yield from BatesSweep(numbering, names, tiles, waiting, limits.entries).find(read_entries(rows.bates))
+        ranges = FamilyRanges(names, postponed.add, limits.families)
+        yield from BatesSweep(numbering, names, ranges, waiting, limits.entries).find(read_entries(rows.bates))
         yield from postponed.find_gaps()
 
 

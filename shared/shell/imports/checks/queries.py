@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import text
 
 from core.caller import Caller
-from core.contracts.checks import Finding, FindingPage
+from core.contracts.checks import CheckFinding, FindingPage
 from core.imports.check_summary import FINDINGS_PER_ATTEMPT, Severity, map_severities
 from core.pagination import decode_cursor, paginate
 from shell.db.session import session
@@ -49,8 +49,8 @@ def list_findings(caller: Caller, import_id: int, code: str | None, limit: int, 
     return FindingPage(items=[_build_finding(row, severities[row.code]) for row in page], next=following)
 
 
-def _build_finding(row: Any, severity: Severity) -> Finding:
-    return Finding(
+def _build_finding(row: Any, severity: Severity) -> CheckFinding:
+    return CheckFinding(
         line=row.line_no,
         rows=row.row_count,
         column=row.column_name,

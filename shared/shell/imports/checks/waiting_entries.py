@@ -46,12 +46,12 @@ class PostponedFamilies:
 
     def find_gaps(self) -> Iterator[Finding]:
         """Yield what is missing in these families, one after the other."""
-        tiles = FamilyRanges(self._names, self.add, max_open=1)
+        ranges = FamilyRanges(self._names, self.add, max_open=1)
         entries = map(parse_member, chain.from_iterable(self._lines.read()))
         for _, members in groupby(entries, key=lambda entry: (*entry[:2], *entry[8:])):
             for entry in members:
-                yield from tiles.add(entry)
-            yield from tiles.end_series()
+                yield from ranges.add(entry)
+            yield from ranges.end_series()
 
     def close(self) -> None:
         """Close and delete the file."""

@@ -41,7 +41,7 @@ class ChunkInput:
             kind.model: self._list_first_lines(kind) for kind in NAME_KINDS
         }
         self.found_names: dict[Model, dict[str, NamedRow]] = {}
-        self.forget_names()
+        self.clear_names()
         self.new = prepare_exhibits(() if self.is_check else self.list_new_rows())
 
     def list_new_rows(self) -> list[StorableRow]:
@@ -49,7 +49,7 @@ class ChunkInput:
         creates = self.layout.load_mode.creates
         return [row for row in self.valid if row.control_number not in self.held] if creates else []
 
-    def forget_names(self) -> None:
+    def clear_names(self) -> None:
         """Let the next attempt find the names again: one may have been deleted, or its transaction lost."""
         self.found_names.update((model, {}) for model in self._name_lines)
 

@@ -86,7 +86,7 @@ def read_bytes(loaded: LoadedChunk) -> bytes:
     """Return the bytes of the chunk; raise StorageRefusedError if they are not those that the splitting pass read."""
     raw = read_part(loaded, loaded.chunk.byte_start, loaded.chunk.byte_end)
     if hashlib.sha256(raw).digest() != loaded.chunk.sha256:
-        raise StorageRefusedError("the chunk's bytes differ from those that the splitting pass read")
+        raise StorageRefusedError("The chunk's bytes differ from those that the splitting pass read.")
     return raw
 
 
@@ -98,4 +98,4 @@ def read_part(loaded: LoadedChunk, start: int, end: int) -> bytes:
 
 def build_miscount(found: int, chunk: ImportChunks) -> StorageRefusedError:
     """Return the error for a chunk that has another number of records than the splitting pass counted."""
-    return StorageRefusedError(f"the chunk has {found} records; the splitting pass counted {chunk.row_count}")
+    return StorageRefusedError(f"The chunk has {found} records; the splitting pass counted {chunk.row_count}.")

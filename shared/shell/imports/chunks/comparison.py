@@ -20,7 +20,7 @@ from shell.imports.chunks.exhibit_store import StoredExhibit, find_missing_links
 from shell.imports.chunks.results import RowResults
 from shell.tables.name_kinds import NAME_KINDS, NameKind
 
-CHANGED_MEANWHILE = "an exhibit or name of the case changed while the chunk was prepared; the chunk is imported again"
+CHANGED_MEANWHILE = "An exhibit or name of the case changed while the chunk was prepared; the chunk is imported again."
 
 
 class CaseComparison:

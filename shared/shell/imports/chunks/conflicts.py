@@ -24,7 +24,7 @@ from shell.utils.document_properties import parse_properties
 
 # An exhibit can take 64 KB.
 EXHIBITS_PER_STATEMENT = 100
-REMOVED_MEANWHILE = "an exhibit was removed by an undo after the chunk was read; the chunk is read again"
+REMOVED_MEANWHILE = "An exhibit was removed by an undo after the chunk was read; the chunk is read again."
 _FIELDS = (*KEYS[1:], *TEXTS, "document_date")
 _STORED = text(
     "SELECT e.*, e.row_hash IS NULL AS edited, COALESCE(i.file_name, '') AS source_file "

@@ -11,13 +11,13 @@ from itertools import repeat
 from typing import NamedTuple, TypeAlias
 
 from core.exhibit_dates import EVENT_DATES, NO_PRECISIONS, Precision
-from core.load_file.date_columns import Moment, read_moment
+from core.load_file.date_columns import DateValue, read_date_value
 from core.load_file.dates import parse_date
 from core.load_file.layout import DateColumn, Layout
 from core.row_texts import Part
 
 # By the cell, or by the cells of a date and its time.
-Known: TypeAlias = dict[str | tuple[str, str], Moment]
+Known: TypeAlias = dict[str | tuple[str, str], DateValue]
 
 
 class _Dates(NamedTuple):
@@ -78,18 +78,18 @@ def _read_column(column: DateColumn, columns: Sequence[Sequence[str]], known: Kn
     cells: Sequence[str] = columns[column.index]
     if column.time is None:
         for cell in set(cells) - known.keys():
-            known[cell] = read_moment(column, cell, "")
+            known[cell] = read_date_value(column, cell, "")
         return _look_up(cells, known)
     pairs = list(zip(cells, columns[column.time], strict=True))
     for pair in set(pairs) - known.keys():
-        known[pair] = read_moment(column, *pair)
+        known[pair] = read_date_value(column, *pair)
     return _look_up(pairs, known)
 
 
 def _look_up(cells: Sequence[str] | Sequence[tuple[str, str]], known: Known) -> _Dates:
-    texts = {cell: None if moment.value is None else str(moment.value) for cell, moment in known.items()}
+    texts = {cell: None if date.value is None else str(date.value) for cell, date in known.items()}
     problems: list[bool] = []
-    if any(moment.problem for moment in known.values()):
+    if any(date.problem for date in known.values()):
         problems = [known[cell].problem is not None for cell in cells]
     return _Dates([texts[cell] for cell in cells], [known[cell].precision for cell in cells], problems)
 

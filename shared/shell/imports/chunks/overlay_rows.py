@@ -26,7 +26,7 @@ from shell.exhibits.updates import (
     find_by_key,
     list_links,
     lock_exhibits,
-    read_documents,
+    read_stored_documents,
     slice_exhibits,
 )
 from shell.imports.chunks.chunk_input import ChunkInput
@@ -140,7 +140,7 @@ class ChunkOverlay:
                 for each in part
                 if _changes_links(links.get(each.id)) or not self._has_values(rows[each.id], each)
             ]
-            stored = read_documents(transaction, ids)
+            stored = read_stored_documents(transaction, ids)
             decided = (
                 self._decide(rows[each.id], each, stored.get(each.id), links.get(each.id, _LinkChanges()))
                 for each in part
@@ -158,7 +158,7 @@ class ChunkOverlay:
             values = ValueChanges({}, stored.columns, stored.properties, list_stated(self._overlay, row, stored))
         else:
             if not row.values:
-                raise UnavailableError("an exhibit was changed after the chunk was read; the chunk is read again")
+                raise UnavailableError("An exhibit was changed after the chunk was read; the chunk is read again.")
             row, values = self._compare(row, stored)
         changes = _list_changes(values, exhibit, links)
         if not changes:
@@ -193,9 +193,9 @@ class ChunkOverlay:
     ) -> dict[int, _LinkChanges]:
         found: dict[int, _LinkChanges] = {}
         for kind in NAME_KINDS:
-            wanted = {exhibit.id: self._find_names(kind, row) for row, exhibit in targets if self._touches(kind, row)}
-            linked = list_links(transaction, kind, list(wanted))
-            for exhibit_id, names in wanted.items():
+            required = {exhibit.id: self._find_names(kind, row) for row, exhibit in targets if self._touches(kind, row)}
+            linked = list_links(transaction, kind, list(required))
+            for exhibit_id, names in required.items():
                 there = linked.get(exhibit_id, {})
                 added = [(kind, name_id, name) for name_id, name in names.items() if name_id not in there]
                 gone = {} if not self._overlay.replaces_names else there

@@ -73,7 +73,7 @@ def write_chunk(chunk_input: ChunkInput) -> WriteResult:
         return _write_names_and_rows(chunk_input)
     except Exception:
         # Their ids can be those of a lost transaction; after a crash the server may give them to other names.
-        chunk_input.forget_names()
+        chunk_input.clear_names()
         raise
 
 

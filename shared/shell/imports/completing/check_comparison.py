@@ -1,6 +1,6 @@
 """Compare an import with the check that came before it.
 
-Guaranteed: it is told if any row has another result or other codes than in the check, if the whole file has, or if
+Guaranteed: a warning says if any row has another result or other codes than in the check, if the whole file has, or if
 another number of custodians or tags is new. Not compared: the texts of messages, and which values an overlay replaces.
 """
 

@@ -110,7 +110,7 @@ def _lock(transaction: Session, key: OverlayKey, targets: Sequence[Target]) -> S
     for read, exhibit in targets:
         now = current.get(exhibit.id) if exhibit else None
         if now is None or getattr(now, key.value) != read.document.key:
-            raise ConflictError("a document was changed or removed before its pages were imported")
+            raise ConflictError("A document was changed or removed before its pages were imported.")
         locked.append(Target(read, now))
     return locked
 

@@ -78,7 +78,7 @@ def _count(bucket: str, prefix: str, rows: Sequence[Any]) -> dict[int, int | Non
 
 def _count_file(bucket: str, prefix: str, ends_at: float, row: Any) -> int | None:
     if time.monotonic() > ends_at:
-        raise StorageUnavailableError("the invocation's time is over")
+        raise StorageUnavailableError("The invocation's time is over.")
     try:
         return count_pages(ObjectVersion(bucket, prefix + row.path, row.version_id, None).read, row.size)
     # Damaged, or the version was deleted.

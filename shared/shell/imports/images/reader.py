@@ -36,7 +36,7 @@ class ImageChunk:
     documents: Sequence[ReadDocument]
 
 
-def read_documents(loaded: LoadedChunk) -> ImageChunk:
+def read_page_documents(loaded: LoadedChunk) -> ImageChunk:
     """Read the documents of the chunk in file order, and look up the files of their pages.
 
     Raises StorageRefusedError if the bytes are not those that the splitting pass read, StorageUnavailableError if an

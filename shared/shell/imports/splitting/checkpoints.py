@@ -41,7 +41,7 @@ STATE_VERSION = 1
 # The ids since the last checkpoint are in /tmp, which has 512 MB by default; repeats are looked for in as much memory.
 MAX_SPILLED_BYTES = 64_000_000
 # Enough for a checkpoint, also while the database fails over.
-PAUSE_S = 60
+_PAUSE_S = 60
 
 
 class SplitCheckpoints(Checkpoints):
@@ -53,7 +53,7 @@ class SplitCheckpoints(Checkpoints):
         self._fingerprint = b""
         self._stored: StoredSplit | None = None
         self._parts: list[str] = []
-        self._is_deadline_near = build_deadline_check(PAUSE_S)
+        self._is_deadline_near = build_deadline_check(_PAUSE_S)
 
     @property
     def is_file_read(self) -> bool:

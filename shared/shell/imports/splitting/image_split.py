@@ -59,7 +59,7 @@ class ImageSplit(Split):
 def split_images(import_record: Imports, source: ObjectVersion, options: ImportOptions) -> ImageSplit | None:
     """Split an image load file; return None, having read its beginning, for a file of rows.
 
-    Raises FileRefusedError if the file has to be an image load file and is none, or cannot be imported.
+    Raises FileRefusedError if the file has to be an image load file and is not one, or cannot be imported.
     """
     found = _detect(import_record, source, options)
     if found.kind is None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 ROWS_PER_STATEMENT = 5_000
 # Of a worker that finds another one at its work.
 RETRY_AFTER_S = 60
-PAUSE_S = 60
+_PAUSE_S = 60
 
 _REGISTER = text(
     "UPDATE imports SET status = :status, phase = :phase, kind = :kind, sha256 = :sha256, encoding = :encoding, "
@@ -127,7 +127,7 @@ def register_chunks(
 
 
 @retry_on_db_conflict(resolve=rerun_if_unknown)
-def refuse_during_undo(import_id: int) -> None:
+def postpone_during_undo(import_id: int) -> None:
     """Raise ImportBusyError if another import of the case is being undone: the file would be read for nothing."""
     with session() as locking:
         _wait_for_undo(locking, import_id)
@@ -210,7 +210,7 @@ def send_pending_work(import_id: int, tenant_id: str, after_chunk: int = 0) -> i
     active = _find_active(import_id)
     if active is None:
         return 0
-    config, sent, is_deadline_near = settings(), 0, build_deadline_check(PAUSE_S)
+    config, sent, is_deadline_near = settings(), 0, build_deadline_check(_PAUSE_S)
     for page in CHUNKS.list_pages(import_id, after=after_chunk):
         chunks = [ChunkMessage(import_id, chunk_no, active.generation) for chunk_no in page]
         sent += send_messages(config.import_chunks_queue_url, chunks, tenant_id=tenant_id)

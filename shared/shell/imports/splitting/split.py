@@ -94,11 +94,11 @@ class Split:
     def _list_date_orders(self) -> Iterator[FileWarning]:
         """Yield the warnings about columns of dates of which the dates do not show one order."""
         for column in self.layout.date_columns:
-            name, shown = self.layout.names[column.index], self.date_orders.get(column.field)
-            if shown is DateOrder.AMBIGUOUS:
+            name, order = self.layout.names[column.index], self.date_orders.get(column.field)
+            if order is DateOrder.AMBIGUOUS:
                 message = "no date shows whether day or month comes first; dates are read month first"
                 yield WarningCode.AMBIGUOUS_DATE_ORDER, name, message
-            if shown is DateOrder.MIXED:
+            if order is DateOrder.MIXED:
                 message = "the dates show different orders of day, month and year"
                 message += "; those with the year last are read month first"
                 yield WarningCode.MIXED_DATE_ORDER, name, message
@@ -160,8 +160,8 @@ def _take_findings(split: Split, splitter: Splitter, options: ImportOptions) -> 
     split.repeated_headers, split.byte_order_marks = splitter.repeated_headers, splitter.byte_order_marks
     split.layout = splitter.build_layout(options)
     _refuse_unread_rest(split)
-    shown = splitter.date_orders.items()
-    split.date_orders = {date: order for date, order in shown if not options.get_date_order(date)}
+    orders = splitter.date_orders.items()
+    split.date_orders = {date: order for date, order in orders if not options.get_date_order(date)}
     split.first_utf8_line = splitter.evidence.first_line
     found = (splitter.opening, split.layout.encoding, splitter.evidence)
     split.saved_encoding = describe_error_file_encoding(*found)

@@ -25,7 +25,7 @@ def require_import(reading: Session, caller: Caller, import_id: int) -> None:
 
 def build_not_found() -> NotFoundError:
     """Return the error for an import that does not exist or belongs to another tenant."""
-    return NotFoundError("you have no such import; GET /imports lists yours")
+    return NotFoundError("You have no such import; GET /imports lists yours.")
 
 
 _CASE_ID = text("SELECT case_id FROM imports WHERE id = :import_id")
@@ -36,4 +36,4 @@ def refuse_during_undo(transaction: Session, import_id: int) -> None:
     case_id = transaction.execute(_CASE_ID, {"import_id": import_id}).scalar_one()
     undone = find_undo(transaction, case_id, import_id)
     if undone is not None:
-        raise WrongStateError(f"import {undone} of the same case is being undone; repeat this when it has ended")
+        raise WrongStateError(f"Import {undone} of the same case is being undone; repeat this when it has ended.")

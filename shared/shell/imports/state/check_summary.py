@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC
 
-from core.contracts.checks import ChangedColumn, ChangedValue, CheckedCode, CheckResult
+from core.contracts.checks import ChangedColumn, CheckedCode, CheckResult, UpdateExample
 from core.imports.check_summary import judge_check, read_summaries
 from core.imports.check_updates import Updates, describe_rows
 from core.imports.report_files import build_findings_key
@@ -29,7 +29,7 @@ def describe_check(check: ImportChecks | None) -> CheckResult | None:
         new_custodians=check.new_custodians,
         new_tags=check.new_tags,
         changed_columns=[ChangedColumn(column=name, rows=rows) for name, rows in describe_rows(updates.rows)],
-        examples=[ChangedValue(**each._asdict()) for each in updates.examples],
+        examples=[UpdateExample(**each._asdict()) for each in updates.examples],
         findings=[CheckedCode(**vars(each)) for each in summaries],
         report=presign_get(settings().bucket, key) if check.report_written else None,
         finished_at=check.finished_at.replace(tzinfo=UTC),

@@ -62,7 +62,7 @@ def refuse_beside_dependents(transaction: Session, import_id: int) -> None:
     running = transaction.execute(_RUNNING, {"import_id": import_id}).scalar()
     if running is not None:
         raise WrongStateError(
-            f"import {running} needs the rows of this one and is running; repeat this when it has ended"
+            f"Import {running} needs the rows of this one and is running; repeat this when it has ended."
         )
 
 
@@ -80,4 +80,4 @@ def hold_back(transaction: Session, import_id: int) -> ImportStatus | None:
     if status in _UNDER_WAY:
         return ImportStatus.WAITING
     advice = "retry that one; this one then begins by itself" if status in _ENDED_BADLY else "import its file again"
-    raise WrongStateError(f"import {after}, which this one comes after, is {status}; {advice}")
+    raise WrongStateError(f"Import {after}, which this one comes after, has the status {status}; {advice}.")

@@ -67,17 +67,17 @@ def undo_import(transaction: Session, caller: Caller, import_id: int, body: Undo
         return describe_undo(transaction, import_record, last)
     if import_record.status not in ENDED:
         raise WrongStateError(
-            f"the import is {import_record.status}; wait until it has ended, or cancel it, and undo it then"
+            f"The import has the status {import_record.status}; wait until it has ended, or cancel it; then undo it."
         )
     if import_record.phase == ImportPhase.CHECK or not _has_done_chunk(transaction, import_id):
         return describe_undo(transaction, import_record, None)
     if other is not None:
         raise WrongStateError(
-            f"import {other} of the same case is running or being undone; undo this one when it has ended"
+            f"Import {other} of the same case is running or being undone; undo this one when it has ended."
         )
     images = find_live_images(transaction, import_id)
     if images is not None:
-        raise WrongStateError(f"import {images} added the images of these documents; undo it first")
+        raise WrongStateError(f"Import {images} added the images of these documents; undo it first.")
     undo = _begin(transaction, caller, import_record, last, dry_run=body.dry_run)
     _send_request(undo, caller)
     return describe_undo(transaction, import_record, undo)

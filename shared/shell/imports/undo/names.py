@@ -35,7 +35,7 @@ def add_names(transaction: Session, context: UndoContext, lines: Mapping[Key, in
             add_named(transaction, kind.model, case_id, import_id, missing)
     found = _find(transaction, case_id, lines)
     if len(found) < len(lines):
-        raise ConflictError("a custodian or tag was deleted while a link to it was restored")
+        raise ConflictError("A custodian or tag was deleted while a link to it was restored.")
     return found
 
 

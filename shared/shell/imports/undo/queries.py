@@ -104,7 +104,7 @@ def _require_undo(reading: Session, caller: Caller, import_id: int) -> ImportUnd
     require_import(reading, caller, import_id)
     undo = find_last_undo(reading, import_id)
     if undo is None:
-        raise NotFoundError("this import was not undone; POST /imports/{id}/undo undoes it")
+        raise NotFoundError("This import was not undone; POST /imports/{id}/undo undoes it.")
     return undo
 
 

@@ -84,7 +84,7 @@ def _delete(transaction: Session, context: UndoContext, gone: Sequence[CreatedDo
         delete_rows(transaction, "exhibits", "id", ids)
     except IntegrityError as error:
         if error_number(error) == STILL_REFERENCED:
-            raise ConflictError("a document was linked while it was being removed") from error
+            raise ConflictError("A document was linked while it was being removed.") from error
         raise
     case_id, import_id, undo_no = context.import_record.case_id, context.import_record.id, context.undo.undo_no
     tombstones = [

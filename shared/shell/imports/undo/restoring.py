@@ -39,7 +39,7 @@ from shell.exhibits.updates import (
     StoredDocument,
     delete_links,
     list_links,
-    read_documents,
+    read_stored_documents,
     slice_exhibits,
     update_exhibits,
     update_link_makers,
@@ -53,8 +53,8 @@ from shell.utils.document_properties import TEXT_COLUMN_BYTES, serialize_propert
 
 _PAGE_SET = Key(Kind.FIELD, PAGE_SET)
 _CREATORS = text(
-    "SELECT e.id, i.user_id FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS wanted "
-    "STRAIGHT_JOIN exhibits AS e ON e.id = wanted.id JOIN imports AS i ON i.id = e.import_id"
+    "SELECT e.id, i.user_id FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) AS restored "
+    "STRAIGHT_JOIN exhibits AS e ON e.id = restored.id JOIN imports AS i ON i.id = e.import_id"
 )
 
 
@@ -99,7 +99,7 @@ def _restore_slice(
     result: PartResult,
 ) -> None:
     ids = [each.id for each in exhibits]
-    stored = read_documents(transaction, ids)
+    stored = read_stored_documents(transaction, ids)
     names = find_names(transaction, context, chain.from_iterable(histories.values()))
     links = {
         kind: list_links(transaction, KINDS[kind], ids) if any(key.kind == kind for key in names) else {}

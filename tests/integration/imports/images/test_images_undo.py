@@ -75,7 +75,7 @@ def test_documents_with_pages_stay_until_the_pages_are_undone_and_then_go_with_t
 def test_the_rows_of_a_volume_are_undone_after_its_images(world: World) -> None:
     rows = world.run(DAT)
     images = import_after(world, rows, OPT)
-    with pytest.raises(WrongStateError, match=f"import {images} added the images"):
+    with pytest.raises(WrongStateError, match=f"Import {images} added the images"):
         request_undo(rows)
     undo(world, images)
     assert counts(undo(world, rows)) == ("undone", 0, 3, 0, 0)
@@ -85,7 +85,7 @@ def test_rows_that_were_run_from_a_check_are_undone_after_the_images_of_a_later_
     rows, again = world.run(DAT), world.run(DAT)
     images = import_after(world, again, OPT)
     world.query("UPDATE imports SET volume_id = 7")
-    with pytest.raises(WrongStateError, match=f"import {images} added the images"):
+    with pytest.raises(WrongStateError, match=f"Import {images} added the images"):
         request_undo(rows)
 
 

@@ -82,7 +82,7 @@ def test_rows_are_not_retried_beside_their_images(world: World) -> None:
     images = make_waiting(world, rows, OPT)
     world.give_up(chunk)
     assert (status(world, rows), status(world, images)) == ("completed_with_rejections", "splitting")
-    with pytest.raises(WrongStateError, match=f"import {images} needs the rows of this one"):
+    with pytest.raises(WrongStateError, match=f"Import {images} needs the rows of this one"):
         committed(retry_import, CALLER, rows)
     deliver_requests(world)
     committed(retry_import, CALLER, rows)
@@ -113,7 +113,7 @@ def test_images_that_were_blocked_go_on_after_a_retry_of_the_rows(world: World) 
     chunks = world.chunk_messages()
     images = make_waiting(world, rows, OPT)
     cancel(world, rows, chunks)
-    with pytest.raises(WrongStateError, match=f"import {rows}, which this one comes after, is cancelled; retry"):
+    with pytest.raises(WrongStateError, match=f"Import {rows}, which .* has the status cancelled; retry"):
         committed(retry_import, CALLER, images)
     committed(retry_import, CALLER, rows)
     # While the other one is under way it waits.
@@ -136,7 +136,7 @@ def test_images_of_rows_that_were_undone_do_not_begin(world: World) -> None:
     rows = world.run(DAT)
     images = make_waiting(world, rows, OPT, "blocked")
     undo(world, rows)
-    with pytest.raises(WrongStateError, match="is undone; import its file again"):
+    with pytest.raises(WrongStateError, match="the status undone; import its file again"):
         committed(retry_import, CALLER, images)
 
 

@@ -260,9 +260,9 @@ def test_who_may_undo_what(world: World) -> None:
         with pytest.raises(NotFoundError):
             list_kept(caller, import_id, 10, None)
     running = world.start(SECOND, mode="overlay")
-    with pytest.raises(WrongStateError, match=f"import {running} of the same case is running"):
+    with pytest.raises(WrongStateError, match=f"Import {running} of the same case is running"):
         request_undo(first)
-    with pytest.raises(WrongStateError, match="the import is running; wait until it has ended, or cancel it"):
+    with pytest.raises(WrongStateError, match="The import has the status running; wait until it has ended"):
         request_undo(running)
     assert world.query("SELECT COUNT(*) FROM import_undos") == [(0,)]
 

@@ -127,7 +127,7 @@ def test_who_waited_for_the_request_of_an_undo_is_refused(
     other = cancelled(world, chunk_rows, OTHER) if kind == "retry" else checked(world, OTHER)
     before = statuses(world)
     begun = begin_during(lambda: begins[kind](other), lambda: until_waiting(world), created)
-    with pytest.raises(WrongStateError, match=f"import {created} of the same case is being undone; repeat this"):
+    with pytest.raises(WrongStateError, match=f"Import {created} of the same case is being undone; repeat this"):
         begun.result()
     assert statuses(world) == ["undoing", before[1]]
     undo_messages = request_messages()
@@ -200,7 +200,7 @@ def test_imports_of_other_cases_do_not_wait(world: World, created: int) -> None:
 def test_two_imports_of_a_case_are_not_undone_at_once(world: World, created: int) -> None:
     second = world.run(OTHER)
     begun = begin_during(lambda: request_undo(second), lambda: until_waiting(world), created)
-    with pytest.raises(WrongStateError, match=f"import {created} of the same case is running or being undone"):
+    with pytest.raises(WrongStateError, match=f"Import {created} of the same case is running or being undone"):
         begun.result()
     assert statuses(world) == ["undoing", "completed"]
 

@@ -60,7 +60,7 @@ def test_an_undo_that_has_not_begun_can_be_cancelled_and_the_import_be_retried(w
 def test_an_undo_that_has_begun_cannot_be_cancelled(world: World, late: ChunkInput) -> None:
     import_id = late.import_record.id
     parts = begin_undo(world, import_id)
-    with pytest.raises(WrongStateError, match="the undo of the import has begun"):
+    with pytest.raises(WrongStateError, match="The undo of the import has begun"):
         cancel(import_id)
     for part in parts:
         assert world.import_chunk(part)

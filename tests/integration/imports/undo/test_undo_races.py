@@ -15,7 +15,7 @@ from core.contracts.exhibits import ExhibitChange, TaggingRequest
 from core.errors import NotFoundError, StaleVersionError
 from shell.db.session import session
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings
-from shell.exhibits.updates import ExhibitUpdate, lock_exhibits, read_documents, update_exhibits
+from shell.exhibits.updates import ExhibitUpdate, lock_exhibits, read_stored_documents, update_exhibits
 from tests.integration.imports.support import CALLER, committed, deliver_during, until_waiting
 from tests.support.history import find_gaps, read_history
 from tests.support.undoing import begin_undo, dump_documents, end_undo, kept
@@ -231,7 +231,7 @@ def test_values_that_were_read_before_the_lock_lose_an_edit(world: World, overla
     """The negative control: an undo that decides, and locks then."""
     exhibit = exhibit_id(world)
     with session() as naive:
-        stored = read_documents(naive, [exhibit])[exhibit]
+        stored = read_stored_documents(naive, [exhibit])[exhibit]
         committed(edit(world, 2, title="edited"))
         lock_exhibits(naive, [exhibit])
         columns = {**stored.columns, "file_name": "a.msg"}

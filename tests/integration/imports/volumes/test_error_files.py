@@ -137,7 +137,7 @@ def test_the_undo_of_an_error_file_takes_its_documents_and_their_files(world: Wo
         world.run(data, name=name, **options_of(rows))
         for name, data in (("r.csv", correct(rows)), ("r.opt", images["rejected_rows.opt"]))
     ]
-    with pytest.raises(ConflictError, match=f"import {made[1]}"):
+    with pytest.raises(ConflictError, match=f"Import {made[1]}"):
         undo(world, made[0])
     for import_id in reversed(made):
         assert counts(undo(world, import_id))[0] == "undone"
@@ -161,9 +161,9 @@ def test_files_that_only_undone_imports_name_are_unreferenced(world: World) -> N
     ("change", "expected"),
     [
         ("UPDATE volumes SET status = 'deleted'", "are deleted"),
-        ("UPDATE volumes SET status = 'expanding'", "wait until it is ready"),
-        ("UPDATE volumes SET tenant_id = 'other'", "the case has no volume"),
-        ("UPDATE volumes SET case_id = case_id + 1", "the case has no volume"),
+        ("UPDATE volumes SET status = 'expanding'", "wait until it is ready."),
+        ("UPDATE volumes SET tenant_id = 'other'", "The case has no volume"),
+        ("UPDATE volumes SET case_id = case_id + 1", "The case has no volume"),
     ],
 )
 def test_a_volume_that_cannot_be_used_refuses_the_error_file(world: World, change: str, expected: str) -> None:
