@@ -7,9 +7,9 @@ import json
 from samples.generator import generate
 from samples.spec import Spec
 from shell.aws import clients
-from tests.artifact.sending import Sender
-from tests.support.answers import answers
-from tests.support.world import completion_messages, request_messages, taken_from
+from tests.artifact.event_sender import Sender
+from tests.support.application.application_world import completion_messages, request_messages, taken_from
+from tests.support.aws.custom_resource_server import answers
 
 DONE: dict[str, list[str]] = {"batchItemFailures": []}
 THREE = generate(Spec(rows=3)).data

@@ -18,13 +18,13 @@ from local.lambda_runtime.build_artifact import Artifact
 from local.stack.options import DEFAULT_TEMPLATE, REPOSITORY
 from local.template.reader import Template
 from tests.artifact import document_effects
-from tests.artifact.exhaustive_work import HANDLERS, MODULES, do_everything, effects_in
-from tests.artifact.sending import logical_id
-from tests.artifact.watching import watched
-from tests.support.aws_requests import Asked, UnknownRequestError, asked_for, methods
-from tests.support.permissions import Grant, Roles, needs
-from tests.support.reaching import Sources, never_made
-from tests.support.recording_proxy import Seen
+from tests.artifact.event_sender import logical_id
+from tests.artifact.exhaustive_requests import HANDLERS, MODULES, do_everything, effects_in
+from tests.artifact.observed_stack import watched
+from tests.support.aws.reachable_calls import Sources, never_made
+from tests.support.aws.request_resources import Asked, UnknownRequestError, asked_for, methods
+from tests.support.aws.role_permissions import Grant, Roles, needs
+from tests.support.servers.recording_proxy import Seen
 from tests.unit.template.conftest import TEMPLATE, Deployed, deployed_with, listed
 from tools.check_template import transform
 

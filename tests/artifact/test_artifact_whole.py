@@ -15,8 +15,8 @@ from local.lambda_runtime.build_artifact import Artifact
 from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
 from samples.demo import write_demo
-from tests.support import servers
-from tests.support.dump import Dump, logical_dump
+from tests.support.database.database_dump import Dump, logical_dump
+from tests.support.servers import provisioned_servers
 
 # The migration of an empty database takes a second, and a minute on a machine that does much else.
 SCALE = TimeScale(0.05, shortest_timeout=300)
@@ -26,11 +26,11 @@ SCALE = TimeScale(0.05, shortest_timeout=300)
 def running(state: Path, schema_url: URL, name: str, artifact: Path | None = None) -> Iterator[LocalStack]:
     """A stack with a schema of its own."""
     server = schema_url.render_as_string(hide_password=False)
-    url = servers.fresh_schema(server, f"{schema_url.database}_{name}")
+    url = provisioned_servers.fresh_schema(server, f"{schema_url.database}_{name}")
     at = url.render_as_string(hide_password=False)
     with LocalStack(state, StackOptions(workers=2, time_scale=SCALE, database_url=at, artifact=artifact)) as stack:
         yield stack
-    servers.drop_schema(url)
+    provisioned_servers.drop_schema(url)
 
 
 def left_by(stack: LocalStack, file: Path, folder: Path) -> tuple[Dump, dict[str, bytes]]:

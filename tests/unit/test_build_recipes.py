@@ -15,8 +15,8 @@ import pytest
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.intrinsics import load_document
 from local.template.reader import Template
-from tests.support.reaching import Sources
-from tests.support.trees import tree_of
+from tests.support.aws.reachable_calls import Sources
+from tests.support.volumes.folder_contents import tree_of
 from tools.compiled import compiled_path, find_fault
 from tools.runtime_python import get_runtime_version
 

@@ -10,9 +10,9 @@ import pytest
 
 from core.image_load_file.ipro import parse_lfp_line
 from core.load_file import dates
-from tests.support.attack_texts import Attack, list_attacks
-from tests.support.backtracking import StepCounter
-from tests.support.patterns import find_patterns
+from tests.support.regexes.attack_texts import Attack, list_attacks
+from tests.support.regexes.source_patterns import find_patterns
+from tests.support.regexes.step_counts import StepCounter
 
 COUNT = 48
 # Twice the steps for twice the length, and those that do not depend on it; four times are quadratic.

@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import NoRegionError
 
 from local.errors import TemplateError
-from tests.support.aws_account import (
+from tests.support.aws.stubbed_account import (
     ASKED,
     DEMAND,
     PROXYLESS,

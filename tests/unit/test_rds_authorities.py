@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tls_server import Authority
+from tests.support.servers.tls_server import Authority
 from tools.rds_authorities import AuthoritiesError, check_bundle, main
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.cases import Matter, matter
-from tests.support.world import World
+from tests.support.application.application_world import World
+from tests.support.exhibits.stored_cases import Matter, matter
 
 __all__ = ["Held", "Matter"]
 
@@ -19,7 +19,7 @@ FIRST_HELD = datetime(2026, 11, 21, tzinfo=UTC)
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Pass over a module whose only test is slow and takes seconds to collect, where no slow test is to run."""
-    return True if collection_path.name == "test_api_answers.py" and config.option.markexpr == "not slow" else None
+    return True if collection_path.name == "test_responses.py" and config.option.markexpr == "not slow" else None
 
 
 @dataclass

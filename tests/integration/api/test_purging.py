@@ -10,8 +10,8 @@ from sqlalchemy.pool import NullPool
 
 import purge_expired
 from shell.db.session import session
-from tests.support.cases import Matter
-from tests.support.world import Context, World
+from tests.support.application.application_world import Context, World
+from tests.support.exhibits.stored_cases import Matter
 
 
 def purge() -> dict[str, int]:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.integration.custody.support import CALLER, ME, PERIODS, statements_sent, wanted
-from tests.support.api import Reply
-from tests.support.cases import Cases, get_or_create_case
-from tests.support.watching import statements
-from tests.support.world import World
+from tests.integration.custody.custody_values import CALLER, ME, PERIODS, statements_sent, wanted
+from tests.support.api.api_client import Reply
+from tests.support.application.application_world import World
+from tests.support.database.server_status import statements
+from tests.support.exhibits.stored_cases import Cases, get_or_create_case
 
 INDEX = "ix_custody_periods_overlap"
 SIZES, MOST_STATEMENTS = (1, 10, 1_000), 15

@@ -10,11 +10,11 @@ from urllib.parse import quote
 import pytest
 
 from core.pagination import encode_cursor
-from tests.integration.custody.support import CHANGES, ME, PERIODS, add, at, statements_sent, wanted
-from tests.support.api import Reply
-from tests.support.cases import Cases, matter
-from tests.support.watching import statements
-from tests.support.world import World
+from tests.integration.custody.custody_values import CHANGES, ME, PERIODS, add, at, statements_sent, wanted
+from tests.support.api.api_client import Reply
+from tests.support.application.application_world import World
+from tests.support.database.server_status import statements
+from tests.support.exhibits.stored_cases import Cases, matter
 
 DEVICE = 1
 

@@ -2,7 +2,7 @@
 
 Under both ways of locking, and with clients that go different ones. The negative controls at the end do not keep
 periods apart under READ COMMITTED: a check before the insert, a statement that checks for itself, and locks on the
-range. Our own operations without what they meet on are in `test_custody_serial_order.py`.
+range. Our own operations without what they meet on are in `test_serial_order.py`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from core.errors import NotFoundError, OverlapError, StaleVersionError, Transact
 from shell.custody import device_locks
 from shell.custody.commands import add_periods, patch_period, remove_period, transfer
 from shell.settings import settings
-from tests.integration.custody.racing import Request, at_once, clients, going, overtaking
-from tests.integration.custody.support import CALLER, WAYS, add, at, overlaps, periods, wanted
-from tests.support.cases import Cases
-from tests.support.database import PATIENCE_S, Database, barrier, outcome, replayed, transaction
+from tests.integration.custody.custody_values import CALLER, WAYS, add, at, overlaps, periods, wanted
+from tests.integration.custody.meeting_clients import Request, at_once, clients, going, overtaking
+from tests.support.database.counted_database import PATIENCE_S, Database, barrier, outcome, replayed, transaction
+from tests.support.exhibits.stored_cases import Cases
 
 
 @contextmanager

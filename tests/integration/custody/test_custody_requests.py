@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from custody_api import lambda_handler
-from tests.integration.custody.support import (
+from tests.integration.custody.custody_values import (
     CALLER,
     ME,
     PERIODS,
@@ -19,8 +19,8 @@ from tests.integration.custody.support import (
     utc,
     wanted,
 )
-from tests.support.api import Reply
-from tests.support.world import Context, World
+from tests.support.api.api_client import Reply
+from tests.support.application.application_world import Context, World
 
 KEPT = "SELECT number, begin_at, end_at FROM custody_periods JOIN devices ON devices.id = device_id ORDER BY 1, 2"
 

@@ -10,14 +10,16 @@ from sqlalchemy import Connection, Engine, create_engine, make_url
 
 from shell.db import session
 from shell.settings import settings
-from tests.support import servers
-from tests.support.database import Database
+from tests.support.database.counted_database import Database
+from tests.support.servers import provisioned_servers
 
 
 @pytest.fixture
 def empty(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """The application's database is a schema without a table."""
-    url = servers.fresh_schema(database.url.render_as_string(hide_password=False), f"{database.url.database}_new")
+    url = provisioned_servers.fresh_schema(
+        database.url.render_as_string(hide_password=False), f"{database.url.database}_new"
+    )
     made = create_engine(url, isolation_level="AUTOCOMMIT")
     with monkeypatch.context() as patch:
         patch.setenv("DATABASE_URL", url.render_as_string(hide_password=False))
@@ -26,7 +28,7 @@ def empty(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engin
         session.engine().dispose()
     forget_database()
     made.dispose()
-    servers.drop_schema(url)
+    provisioned_servers.drop_schema(url)
 
 
 def forget_database() -> None:
@@ -37,7 +39,7 @@ def forget_database() -> None:
 @pytest.fixture
 def administrator(database: Database) -> Iterator[Connection]:
     """A connection that can create users; where deadlocks are counted by user, the database's own one cannot."""
-    server = make_url(os.environ[servers.SERVER]) if database.is_mysql else database.url
+    server = make_url(os.environ[provisioned_servers.SERVER]) if database.is_mysql else database.url
     engine = create_engine(server.set(database=""), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         yield connection

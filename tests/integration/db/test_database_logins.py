@@ -27,11 +27,11 @@ from shell.db import session
 from shell.db.connection import tls_context
 from shell.db.errors import is_server_unavailable
 from shell.deadline import invocation_deadline
-from tests.support.database_logins import Login, cipher, create_login, engine_to, forget_settings
-from tests.support.failing import Left
-from tests.support.servers import SERVER, is_mysql
-from tests.support.tcp_proxy import proxied
-from tests.support.tls_server import Authority, StrippingProxy, tls_server
+from tests.support.database.database_logins import Login, cipher, create_login, engine_to, forget_settings
+from tests.support.faults.tcp_proxy import proxied
+from tests.support.servers.provisioned_servers import SERVER, is_mysql
+from tests.support.servers.tls_server import Authority, StrippingProxy, tls_server
+from tests.support.utils.failing_units import Left
 
 SHARED = str(Path(session.__file__).parents[2])
 PROGRAM = """

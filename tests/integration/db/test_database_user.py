@@ -17,7 +17,7 @@ from shell.db.session import session
 from shell.maintenance import database_user
 from shell.maintenance.database_user import AUDIT_TABLES, ensure_user
 from shell.settings import settings
-from tests.support.database import Database
+from tests.support.database.counted_database import Database
 
 
 @dataclass

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from shell.db.errors import DbErrorClass, classify, error_number
 from shell.db.session import session
 from shell.utils.db_helpers import retry_on_db_conflict
-from tests.support.database import Database, Step, barrier, outcome, pay, together
+from tests.support.database.counted_database import Database, Step, barrier, outcome, pay, together
 
 
 def transfer(first: int, second: int, amount: int, met: Step) -> None:

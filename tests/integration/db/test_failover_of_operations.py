@@ -10,12 +10,12 @@ from samples.generator import generate
 from samples.spec import Spec
 from shell.imports.chunks.failed_chunks import settle_failed_chunk
 from shell.utils.idempotency import once_per_key
-from tests.support.checks import assert_accounted
-from tests.support.commit_proxy import CommitProxy, Loss
-from tests.support.effects import Effects, asking, effect
-from tests.support.refusing_proxy import RefusingProxy
-from tests.support.tcp_proxy import application_behind
-from tests.support.world import World
+from tests.support.application.application_world import World
+from tests.support.faults.commit_proxy import CommitProxy, Loss
+from tests.support.faults.refusing_proxy import RefusingProxy
+from tests.support.faults.tcp_proxy import application_behind
+from tests.support.imports.import_accounting import assert_accounted
+from tests.support.utils.counted_effects import Effects, asking, effect
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ import migrate_database
 from core.errors import LockNotAcquiredError
 from shell.tables import metadata
 from shell.utils.advisory_lock import exclusive_connection
-from tests.support.database import Database, outcome, together
-from tests.support.world import Context
+from tests.support.application.application_world import Context
+from tests.support.database.counted_database import Database, outcome, together
 
 DIALECT = mysql.dialect()
 

@@ -15,9 +15,9 @@ from core.errors import LockNotAcquiredError
 from shell.db.session import engine, session
 from shell.observability import logger
 from shell.utils.db_helpers import acquire_lock_with_retry, retry_on_db_conflict
-from tests.integration.db.support import IMPATIENT, held
-from tests.support.database import Accounts, Database, pay
-from tests.support.failing import error_of
+from tests.integration.db.held_locks import IMPATIENT, held
+from tests.support.database.counted_database import Accounts, Database, pay
+from tests.support.utils.failing_units import error_of
 
 
 class Watching(logging.Handler):

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from shell.db.bulk_insert import insert_new
 from shell.db.session import engine, session
 from shell.utils.db_helpers import acquire_lock_with_retry, retry_on_db_conflict
-from tests.integration.db.support import IMPATIENT, held
-from tests.support.database import Accounts, Database, barrier, outcome, pay, together, transaction
+from tests.integration.db.held_locks import IMPATIENT, held
+from tests.support.database.counted_database import Accounts, Database, barrier, outcome, pay, together, transaction
 
 
 def lock_accounts(caller: Session, *ids: int) -> list[Accounts]:

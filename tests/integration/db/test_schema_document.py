@@ -23,10 +23,10 @@ from core.contracts.productions import NewProduction
 from shell.aws import clients
 from shell.db.session import session
 from shell.productions.commands import create_production
-from tests.support.cases import get_or_create_case, put_exhibits
-from tests.support.database import Database
-from tests.support.productions import execute
-from tests.support.world import World
+from tests.support.application.application_world import World
+from tests.support.database.counted_database import Database
+from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
+from tests.support.productions.production_runs import execute
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "schema.md").read_text(encoding="utf-8")
 QUESTIONS, VIEW, TABLES = (

@@ -13,7 +13,7 @@ from core.errors import TransactionConflictError
 from shell.db.session import engine, session
 from shell.tables.exhibits import Exhibits
 from shell.utils.db_helpers import retry_on_db_conflict
-from tests.support.database import Database
+from tests.support.database.counted_database import Database
 
 ID = 1
 

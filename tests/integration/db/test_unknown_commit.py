@@ -15,8 +15,8 @@ from shell.db import retry
 from shell.db.errors import DbErrorClass, classify
 from shell.db.session import engine, session
 from shell.utils.db_helpers import rerun_if_unknown, retry_on_db_conflict
-from tests.support.commit_proxy import CommitProxy, Loss, between_application_and_database
-from tests.support.database import Database, connection_id
+from tests.support.database.counted_database import Database, connection_id
+from tests.support.faults.commit_proxy import CommitProxy, Loss, between_application_and_database
 
 
 @pytest.fixture

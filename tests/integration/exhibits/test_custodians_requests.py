@@ -14,10 +14,10 @@ from core.contracts.exhibits import NewCustodian
 from shell.exhibits.custodians import add_custodian
 from shell.imports.state.unused_names import delete_unused_names
 from shell.tables.imports import Imports
-from tests.integration.exhibits.support import CALLER
-from tests.support.api import Client, Reply
-from tests.support.cases import Cases
-from tests.support.database import barrier, done, outcome, replayed, together, transaction
+from tests.integration.exhibits.exhibit_requests import CALLER
+from tests.support.api.api_client import Client, Reply
+from tests.support.database.counted_database import barrier, done, outcome, replayed, together, transaction
+from tests.support.exhibits.stored_cases import Cases
 
 AN_IMPORT = 7
 

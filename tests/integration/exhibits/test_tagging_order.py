@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 
 from shell.exhibits.commands import add_custodians, add_taggings, remove_taggings
 from shell.taggings_ops import create_np_taggings
-from tests.integration.exhibits.support import CALLER, plan_of, sent_by, sorts, tagging
-from tests.support.cases import Cases
-from tests.support.database import barrier, done, outcome, replayed, together, transaction
+from tests.integration.exhibits.exhibit_requests import CALLER, plan_of, sent_by, sorts, tagging
+from tests.support.database.counted_database import barrier, done, outcome, replayed, together, transaction
+from tests.support.exhibits.stored_cases import Cases
 
 
 @pytest.mark.parametrize(

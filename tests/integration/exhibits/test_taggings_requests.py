@@ -14,9 +14,9 @@ from core.errors import InvalidInputError, NotFoundError
 from shell.db.session import session
 from shell.exhibits.commands import add_custodians, add_taggings, remove_taggings
 from shell.taggings_ops import create_np_taggings
-from tests.integration.exhibits.support import CALLER, tagging
-from tests.support.cases import Cases
-from tests.support.database import done, replayed, together
+from tests.integration.exhibits.exhibit_requests import CALLER, tagging
+from tests.support.database.counted_database import done, replayed, together
+from tests.support.exhibits.stored_cases import Cases
 
 FIVE = ("Hot", r"Hot\Really Hot", "Privileged", "Responsive", "Redact")
 

@@ -16,7 +16,7 @@ from shell.aws import clients
 from shell.imports.checks.queries import list_findings
 from shell.imports.chunks import importer
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import (
+from tests.integration.imports.import_requests import (
     ACCEPT,
     CALLER,
     SIX,
@@ -35,7 +35,7 @@ from tests.integration.imports.support import (
     start,
     state,
 )
-from tests.support.world import World, call, complete_imports
+from tests.support.application.application_world import World, call, complete_imports
 
 HEADER = "Control Number,Title,Custodian,Tags,Date\r\n"
 # What the case holds: equal rows, a row with other values, and one without its custodian.

@@ -20,9 +20,16 @@ from samples.large import write_large
 from samples.spec import Fault, FaultKind, Spec
 from shell.settings import settings
 from tests.integration.imports.conftest import Chunks
-from tests.support.checks import assert_accounted
-from tests.support.watching import session_statements
-from tests.support.world import Handler, Message, World, call, complete_imports, completion_messages
+from tests.support.application.application_world import (
+    Handler,
+    Message,
+    World,
+    call,
+    complete_imports,
+    completion_messages,
+)
+from tests.support.database.server_status import session_statements
+from tests.support.imports.import_accounting import assert_accounted
 
 MOST_STATEMENTS = 28
 # Of a chunk that is not the first of its names.

@@ -15,12 +15,12 @@ import start_import
 from samples.generator import generate
 from samples.spec import Spec
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import deliver_all, until_waiting, waiting
-from tests.support.accounts import accounts
-from tests.support.checks import assert_accounted
-from tests.support.watching import wait_until
-from tests.support.workers import Workers
-from tests.support.world import World, call, completion_messages
+from tests.integration.imports.import_requests import deliver_all, until_waiting, waiting
+from tests.support.application.application_world import World, call, completion_messages
+from tests.support.application.handler_processes import Workers
+from tests.support.database.server_status import wait_until
+from tests.support.imports.import_accounting import assert_accounted
+from tests.support.imports.row_outcomes import accounts
 
 HOT = "Hot, Harriet"
 

@@ -12,7 +12,7 @@ from core.pagination import encode_cursor
 from core.statuses import ImportStatus
 from shell.imports.queries import get_import, list_imports, list_rejections, list_warnings
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import (
+from tests.integration.imports.import_requests import (
     CALLER,
     STRANGER,
     THREE,
@@ -24,8 +24,8 @@ from tests.integration.imports.support import (
     start,
     state,
 )
-from tests.support.watching import statements
-from tests.support.world import World, request_messages
+from tests.support.application.application_world import World, request_messages
+from tests.support.database.server_status import statements
 
 REJECTION = (
     "INSERT INTO import_rejections (import_id, line_no, seq, chunk_no, code, message, byte_start, byte_len) "

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import URL
 
 from local.stack import LocalStack, StackOptions
 from local.time_scale import TimeScale
-from tests.support import servers
 
 TOY = Path(__file__).with_name("toy") / "template.yaml"
 
@@ -85,11 +83,3 @@ def send(stack: LocalStack) -> Callable[..., None]:
         stack.sqs.send_message_batch(QueueUrl=stack.queue_url("WorkQueue"), Entries=entries)
 
     return send
-
-
-@pytest.fixture
-def schema(schema_url: URL) -> Iterator[str]:
-    """A schema for the session of a page alone, on the server of the tests."""
-    url = servers.fresh_schema(schema_url.render_as_string(hide_password=False), f"{schema_url.database}_readme")
-    yield url.render_as_string(hide_password=False)
-    servers.drop_schema(url)

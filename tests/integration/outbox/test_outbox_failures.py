@@ -12,10 +12,10 @@ from shell.maintenance.purge import purge_expired
 from shell.observability import logger
 from shell.outbox.leases import LONGEST_PAUSE_S, MAX_REFUSALS
 from shell.outbox.relay import publish_pending, report_backlog
-from tests.support.database import Database
-from tests.support.log import Log
-from tests.support.outbox import POISON, THROTTLED, FakeTopic, append, later, refusal, waiting
-from tests.support.world import Context
+from tests.support.application.application_world import Context
+from tests.support.application.captured_log import Log
+from tests.support.database.counted_database import Database
+from tests.support.outbox.outbox_events import POISON, THROTTLED, FakeTopic, append, later, refusal, waiting
 
 PARKED = "SELECT aggregate_id, failures, lease_until FROM outbox_events WHERE published = 2"
 PAUSES = "SELECT TIMESTAMPDIFF(MICROSECOND, NOW(6), lease_until) / 1000000 FROM outbox_events WHERE published = 3"

@@ -17,10 +17,10 @@ from shell.outbox.leases import FIRSTS, HALF, LEASE_SIZE, NEXT, OLDEST, PublishR
 from shell.outbox.relay import publish_pending
 from shell.outbox.writer import append_events
 from shell.sns import Message, publish_batch
-from tests.support.database import Database
-from tests.support.outbox import TENANT, THROTTLED, FakeTopic, append, event, later, waiting
-from tests.support.watching import statements
-from tests.support.world import World
+from tests.support.application.application_world import World
+from tests.support.database.counted_database import Database
+from tests.support.database.server_status import statements
+from tests.support.outbox.outbox_events import TENANT, THROTTLED, FakeTopic, append, event, later, waiting
 
 INDEXES = {"ix_outbox_events_unpublished", "ix_outbox_events_aggregate", "PRIMARY"}
 

@@ -16,9 +16,9 @@ from shell.aws import clients
 from shell.outbox import relay, writer
 from shell.outbox.relay import publish_pending, report_backlog
 from shell.utils import reminders
-from tests.support.database import Database
-from tests.support.outbox import FakeTopic, append
-from tests.support.world import Context, sqs_event
+from tests.support.application.application_world import Context, sqs_event
+from tests.support.database.counted_database import Database
+from tests.support.outbox.outbox_events import FakeTopic, append
 
 
 @contextmanager

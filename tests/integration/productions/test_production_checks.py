@@ -14,13 +14,13 @@ from shell.aws.s3 import ObjectVersion
 from shell.aws.s3_copies import CopiedObject, copy_version
 from shell.productions import checks
 from shell.productions.reconciliation import reconcile
-from tests.support.api import Client
-from tests.support.paged import page_set, pdf, tiff, volume, volume_file
-from tests.support.production_ends import end, passing_run
-from tests.support.production_faults import Point
-from tests.support.productions import CALLER, ask, documents_of, objects_of, put_file, status_of
-from tests.support.world import World
-from tests.support.written import exhibit
+from tests.support.api.api_client import Client
+from tests.support.application.application_world import World
+from tests.support.productions.final_executions import end, passing_run
+from tests.support.productions.production_runs import CALLER, ask, documents_of, objects_of, put_file, status_of
+from tests.support.productions.saga_faults import Point
+from tests.support.productions.written_volumes import exhibit
+from tests.support.volumes.stored_files import page_set, pdf, tiff, volume, volume_file
 
 ME = Client(CALLER.tenant_id, CALLER.user_id)
 BODY = {"case": "Case", "volume": "VOL001", "prefix": "ACME", "digits": 7, "numbering": "page", "query": {}}

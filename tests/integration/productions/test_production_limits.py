@@ -17,10 +17,10 @@ from shell.productions.documents import PART_SIZE, list_part
 from shell.productions.queries import get_production, list_documents, list_productions
 from shell.productions.selection import check_count
 from shell.tables.productions import Productions
-from tests.support.cases import get_or_create_case, put_exhibits
-from tests.support.productions import CALLER, ask
-from tests.support.watching import rows_read, statements
-from tests.support.world import World
+from tests.support.application.application_world import World
+from tests.support.database.server_status import rows_read, statements
+from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
+from tests.support.productions.production_runs import CALLER, ask
 
 LARGE, OWN, TENANTS = 20_000, 1_000, 1_000
 _NUMBERS = "JSON_TABLE(:numbers, '$[*]' COLUMNS (n BIGINT PATH '$')) AS given"

@@ -20,9 +20,9 @@ from samples.strategies import specs
 from samples.words import Alphabet
 from shell.aws import clients
 from shell.utils.document_properties import parse_properties
-from tests.support.productions import objects_of
-from tests.support.world import World
-from tests.support.written import written
+from tests.support.application.application_world import World
+from tests.support.productions.production_runs import objects_of
+from tests.support.productions.written_volumes import written
 
 _cases = count()
 _ENDS = "SELECT status, rows_seen, imported, rejected, warnings FROM imports WHERE id = :id"

@@ -14,11 +14,11 @@ from shell.productions import steps
 from shell.productions.load_files import _generate_dat, _summarize, write_load_files
 from shell.tables.productions import Productions
 from shell.utils.document_properties import serialize_properties
-from tests.support.cases import get_or_create_case, put_exhibits
-from tests.support.productions import ask, objects_of, put_file
-from tests.support.volumes import read_opt
-from tests.support.world import World
-from tests.support.written import dat_of, exhibit, running, written
+from tests.support.application.application_world import World
+from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
+from tests.support.productions.production_runs import ask, objects_of, put_file
+from tests.support.productions.written_volumes import dat_of, exhibit, running, written
+from tests.support.volumes.load_file_reader import read_opt
 
 
 def test_the_dat_says_what_the_exhibits_say(world: World) -> None:

@@ -15,9 +15,9 @@ from shell.utils.advisory_lock import (
     table_insert_lock,
 )
 from shell.utils.append_positions import get_or_create_destination
-from tests.support.appending import executed, lock_of
-from tests.support.commit_proxy import Loss, between_application_and_database
-from tests.support.database import Database
+from tests.support.database.counted_database import Database
+from tests.support.faults.commit_proxy import Loss, between_application_and_database
+from tests.support.utils.destination_appends import executed, lock_of
 
 
 @pytest.mark.parametrize("name", ["x" * 255, "\N{PILE OF POO}" * 255, "a\tb", " leading", "ÄÖ/../%_\\'\"", "a\0b", "A"])

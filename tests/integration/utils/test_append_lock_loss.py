@@ -11,9 +11,9 @@ from shell.utils.advisory_lock import (
     get_lock,
     table_insert_lock,
 )
-from tests.support.appending import append, executed, holder, kill_holder
-from tests.support.database import Database, outcome, until
-from tests.support.log import Log
+from tests.support.application.captured_log import Log
+from tests.support.database.counted_database import Database, outcome, until
+from tests.support.utils.destination_appends import append, executed, holder, kill_holder
 
 
 def test_the_bodys_error_is_raised_also_when_the_lock_was_lost(database: Database, log: Log) -> None:

@@ -17,9 +17,9 @@ from shell.utils.advisory_lock import (
     insert_lock_name,
     table_insert_lock,
 )
-from tests.support.appending import append, executed, holder, lock_of, until_queueing
-from tests.support.database import PATIENCE_S, Database, barrier, outcome, together, until
-from tests.support.failing import Left
+from tests.support.database.counted_database import PATIENCE_S, Database, barrier, outcome, together, until
+from tests.support.utils.destination_appends import append, executed, holder, lock_of, until_queueing
+from tests.support.utils.failing_units import Left
 
 WAITING = "SELECT MAX(id) FROM information_schema.processlist WHERE state = 'User lock' AND db = DATABASE()"
 

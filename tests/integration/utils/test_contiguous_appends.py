@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 from shell.db.retry import attempt_number, retry_on_db_conflict
 from shell.db.session import engine, session
 from shell.utils.advisory_lock import allocate_positions, exclusive_connection, table_insert_lock
-from tests.support.appending import (
+from tests.support.database.counted_database import PATIENCE_S, Database, barrier, together
+from tests.support.utils.destination_appends import (
     ROWS,
     STATEMENTS,
     append,
@@ -30,7 +31,6 @@ from tests.support.appending import (
     runs,
     until_queueing,
 )
-from tests.support.database import PATIENCE_S, Database, barrier, together
 
 BATCH = STATEMENTS * ROWS
 

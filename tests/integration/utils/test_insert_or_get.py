@@ -16,7 +16,7 @@ from shell.db.session import session
 from shell.tables.custodians_tags import Custodians
 from shell.utils.db_helpers import insert_or_get, retry_on_db_conflict
 from shell.utils.named_rows import find_named, find_or_add_named
-from tests.support.database import Database, People, Step, barrier, outcome, together, transaction
+from tests.support.database.counted_database import Database, People, Step, barrier, outcome, together, transaction
 
 
 def person(caller: Session, email: str, badge: str) -> tuple[People, bool]:

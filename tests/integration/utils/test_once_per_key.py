@@ -12,9 +12,9 @@ from core.errors import BusyError, InvalidInputError, KeyReusedError
 from core.idempotency import KeyedResponse
 from shell.db.session import session
 from shell.utils.idempotency import once_per_key
-from tests.support.cases import Cases
-from tests.support.database import barrier, outcome, together
-from tests.support.effects import Effects, asking, claim_and_die, effect
+from tests.support.database.counted_database import barrier, outcome, together
+from tests.support.exhibits.stored_cases import Cases
+from tests.support.utils.counted_effects import Effects, asking, claim_and_die, effect
 
 
 def failing(_transaction: Session) -> KeyedResponse:

@@ -11,9 +11,9 @@ from redis import Redis
 
 from shell.utils import redis_client
 from shell.utils.redis_client import RedisUnavailableError
-from tests.support.caches import forget_redis, forget_secrets
-from tests.support.redis_server import RedisServer
-from tests.support.world import World
+from tests.support.application.application_world import World
+from tests.support.application.cleared_caches import forget_redis, forget_secrets
+from tests.support.servers.redis_server import RedisServer
 
 PASSWORD = secrets.token_hex(32)
 

@@ -11,7 +11,7 @@ import pytest
 from core.errors import DatabaseUnavailableError, QueueUnavailableError
 from shell.utils import reminders
 from shell.utils.reminders import NEW_TURN, read_turn, remind
-from tests.support.database import Database, barrier, together
+from tests.support.database.counted_database import Database, barrier, together
 
 DELAY_S = 60
 

@@ -9,8 +9,8 @@ from redis import Redis
 
 from core.idempotency import KeyedRequest, KeyedResponse
 from shell.utils import response_cache
-from tests.support.log import Log
-from tests.support.redis_server import RedisServer
+from tests.support.application.captured_log import Log
+from tests.support.servers.redis_server import RedisServer
 
 REQUEST = KeyedRequest("t", "POST /x", "k", b"f" * 32)
 RESPONSE = KeyedResponse(201, '{"id": 1}', {"location": "/x/1"})

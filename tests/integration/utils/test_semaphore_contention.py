@@ -6,11 +6,11 @@ import pytest
 from redis import Redis
 
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
-from tests.support.database import barrier, together, until
-from tests.support.log import Log
-from tests.support.semaphore import PATIENCE_S, Judge
-from tests.support.semaphore_stores import Store
-from tests.support.world import World
+from tests.support.application.application_world import World
+from tests.support.application.captured_log import Log
+from tests.support.database.counted_database import barrier, together, until
+from tests.support.utils.semaphore_contenders import PATIENCE_S, Judge
+from tests.support.utils.semaphore_stores import Store
 
 
 def test_many_contenders_fill_every_slot_and_never_more(store: Store) -> None:

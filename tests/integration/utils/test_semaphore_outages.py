@@ -11,11 +11,11 @@ import pytest
 from shell.utils import redis_client
 from shell.utils.redis_client import RedisUnavailableError
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
-from tests.support.caches import forget_redis
-from tests.support.database import until
-from tests.support.redis_server import AnswerLosingProxy, RedisServer
-from tests.support.semaphore import wait_for_redis
-from tests.support.world import World
+from tests.support.application.application_world import World
+from tests.support.application.cleared_caches import forget_redis
+from tests.support.database.counted_database import until
+from tests.support.servers.redis_server import AnswerLosingProxy, RedisServer
+from tests.support.utils.semaphore_contenders import wait_for_redis
 
 pytestmark = pytest.mark.slow
 

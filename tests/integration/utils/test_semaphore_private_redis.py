@@ -13,7 +13,7 @@ from redis import Redis
 from local.errors import ProcessFailedError
 from local.services.redis import PrivateRedis
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
-from tests.support.caches import forget_redis
+from tests.support.application.cleared_caches import forget_redis
 
 
 @pytest.fixture(params=["redis-server", "substitute"])

@@ -16,12 +16,12 @@ from shell.db.session import engine
 from shell.deadline import MARGIN_S, invocation_deadline
 from shell.utils.semaphore import with_semaphore_lock
 from shell.utils.semaphore_backends import Grant, MySqlBackend, SlotRequest
-from tests.support.cases import Cases
-from tests.support.commit_proxy import CommitProxy, Loss, between_application_and_database
-from tests.support.database import until
-from tests.support.failing import Left
-from tests.support.log import Log
-from tests.support.semaphore import (
+from tests.support.application.captured_log import Log
+from tests.support.database.counted_database import until
+from tests.support.exhibits.stored_cases import Cases
+from tests.support.faults.commit_proxy import CommitProxy, Loss, between_application_and_database
+from tests.support.utils.failing_units import Left
+from tests.support.utils.semaphore_contenders import (
     PATIENCE_S,
     ByOwnClock,
     Ours,
@@ -29,7 +29,7 @@ from tests.support.semaphore import (
     inside_after_a_late_release,
     inside_with_skewed_clocks,
 )
-from tests.support.semaphore_stores import Store
+from tests.support.utils.semaphore_stores import Store
 
 SKEWS = [(0, 60), (-60, 0)]
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from shell.aws import clients
-from tests.integration.volumes.support import build_zip, finish_imports, run, state, upload, upload_zip
-from tests.support.paged import pdf, tiff
-from tests.support.productions import ask, execute, objects_of
-from tests.support.world import World
+from tests.integration.volumes.volume_requests import build_zip, finish_imports, run, state, upload, upload_zip
+from tests.support.application.application_world import World
+from tests.support.productions.production_runs import ask, execute, objects_of
+from tests.support.volumes.stored_files import pdf, tiff
 
 ROWS = (
     "Control Number,Parent ID,Title,Native Path,Text Path",

@@ -19,7 +19,7 @@ from core.load_file.dates import (
     parse_date,
     read_date,
 )
-from tests.unit.core.reading import read_file
+from tests.unit.core.file_reading import read_file
 
 DATES: list[tuple[str, str, datetime | None]] = [
     ("5/21/2001 3:48 PM", "MDY", datetime(2001, 5, 21, 15, 48)),

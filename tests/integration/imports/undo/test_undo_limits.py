@@ -27,12 +27,12 @@ from shell.imports.undo.store import GENERATIONS
 from shell.productions.queries import list_documents
 from shell.productions.steps import PRODUCTION, reserve
 from tests.integration.imports.conftest import Chunks
-from tests.integration.imports.support import committed
-from tests.support.history import find_gaps
-from tests.support.productions import ask
-from tests.support.undoing import CALLER, begin_undo, counts, dump_documents, end_undo, kept, undo
-from tests.support.watching import statements
-from tests.support.world import World, call
+from tests.integration.imports.import_requests import committed
+from tests.support.application.application_world import World, call
+from tests.support.database.server_status import statements
+from tests.support.exhibits.exhibit_history import find_gaps
+from tests.support.productions.production_runs import ask
+from tests.support.undo.undo_runs import CALLER, begin_undo, counts, dump_documents, end_undo, kept, undo
 
 LARGE, MOST_BYTES = 1_000, 40_000_000
 BODY = "\\" * 32_000
