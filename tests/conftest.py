@@ -20,7 +20,7 @@ from redis import Redis
 from sqlalchemy import URL, make_url
 
 from local.errors import LocalError
-from tests.support.application.application_world import World, empty_bucket, empty_queues
+from tests.support.application.driver import World, empty_bucket, empty_queues
 from tests.support.application.cleared_caches import forget_caches, forget_redis
 from tests.support.database.application_user import ADMINISTRATOR, SWITCH, administrator_engine, application_user
 from tests.support.database.empty_tables import empty_tables

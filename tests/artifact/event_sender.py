@@ -20,7 +20,7 @@ import requests
 from local.stack import LocalStack
 from local.stack.options import REPOSITORY
 from shell.aws import clients
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 EVENTS = REPOSITORY / "events"
 # Nothing takes so long but what never comes.

@@ -27,7 +27,7 @@ from tests.artifact.import_effects import DONE, THREE
 from tests.artifact.observed_stack import Watched
 from tests.artifact.queue_requests import leave_messages_behind, redeliver_what_fails
 from tests.integration.volumes.volume_requests import work_messages
-from tests.support.application.application_world import (
+from tests.support.application.driver import (
     World,
     completion_messages,
     request_messages,

@@ -8,7 +8,7 @@ from samples.generator import generate
 from samples.spec import Spec
 from shell.aws import clients
 from tests.artifact.event_sender import Sender
-from tests.support.application.application_world import completion_messages, request_messages, taken_from
+from tests.support.application.driver import completion_messages, request_messages, taken_from
 from tests.support.aws.custom_resource_server import answers
 
 DONE: dict[str, list[str]] = {"batchItemFailures": []}

@@ -14,7 +14,7 @@ from sqlalchemy import URL
 from local.lambda_runtime.build_artifact import Artifact
 from local.stack import LocalStack, StackOptions
 from tests.artifact.event_sender import Sender
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.application.cleared_caches import forget_caches
 from tests.support.aws.request_resources import Asked, asked_for
 from tests.support.servers import provisioned_servers

@@ -16,7 +16,7 @@ from shell.outbox.writer import append_events
 from shell.productions import executions
 from shell.settings import Settings, settings
 from tests.artifact.observed_stack import Watched
-from tests.support.application.application_world import Context, sqs_event
+from tests.support.application.driver import Context, sqs_event
 
 
 def _other_queue(name: str) -> str:

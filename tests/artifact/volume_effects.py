@@ -7,7 +7,7 @@ import json
 from tests.artifact.event_sender import Sender
 from tests.artifact.import_effects import DONE
 from tests.integration.volumes.volume_requests import FILES, request, upload, work_messages
-from tests.support.application.application_world import request_messages
+from tests.support.application.driver import request_messages
 
 
 def volumes_api(sender: Sender) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import URL, make_url
 import migrate_database
 from shell.db import column_limits, session
 from shell.settings import settings
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.counted_database import Database, Toys
 from tests.support.database.empty_tables import empty_tables
 from tests.support.exhibits.stored_cases import Cases

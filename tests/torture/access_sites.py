@@ -13,7 +13,7 @@ from local.gateway.events import HttpRequest
 from local.gateway.server import ApiGateway
 from shell.aws import clients
 from tests.support.api.api_client import TOKENS, gateway
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 # Of every answer its own, whatever was asked.
 _OWN_HEADERS = {"apigw-requestid", "content-length", "date", "server", "connection"}

@@ -8,7 +8,7 @@ from core.load_file.layout import Layout
 from core.load_file.record_reader import SourceRecord
 from samples.columns import Column, Role
 from samples.oracle import Truth, is_wide
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.imports.rebuilt_rows import FIELDS, rebuilt_rows
 from tests.torture.mutated_rows import demand
 

@@ -21,7 +21,7 @@ from core.load_file.record_reader import SourceRecord
 from samples.words import build_random
 from shell.aws import clients
 from shell.observability import metrics
-from tests.support.application.application_world import World, call, complete_imports
+from tests.support.application.driver import World, call, complete_imports
 from tests.support.imports.error_file_reference import error_file_of
 from tests.support.imports.row_outcomes import Accounts, accounts, summed_over_chunks
 from tests.torture.mutated_cells import check_cells

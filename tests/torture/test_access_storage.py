@@ -15,7 +15,7 @@ import start_import
 from core.imports.uploads import build_options_key
 from shell.aws import clients
 from tests.support.api.api_client import Client
-from tests.support.application.application_world import World, call
+from tests.support.application.driver import World, call
 from tests.torture.access_rows import Kept
 from tests.torture.access_sites import put
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.support.api.api_client import template
-from tests.support.application.application_world import request_messages
+from tests.support.application.driver import request_messages
 from tests.torture.access_attacks import EVERYTHING, Check, comparable
 from tests.torture.access_document import places
 from tests.torture.access_leaks import Condition, modules_with_conditions, watched

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.exhibits.stored_cases import Matter, matter
 
 __all__ = ["Held", "Matter"]

@@ -7,7 +7,7 @@ import urllib.request
 from typing import Any
 
 from tests.support.api.api_client import Client, Reply
-from tests.support.application.application_world import World, request_messages
+from tests.support.application.driver import World, request_messages
 
 CLIENT = Client()
 NAMES = {"case": "Smith v. Jones", "fileName": "production.csv"}

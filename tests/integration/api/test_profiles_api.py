@@ -14,7 +14,7 @@ from core.imports.uploads import build_options_key
 from exhibit_ingest.profiles import save_profile
 from shell.aws import clients
 from tests.support.api.api_client import TOKENS, Client, Reply
-from tests.support.application.application_world import World, call
+from tests.support.application.driver import World, call
 
 ADA, STRANGER = Client(), Client(tenant="other")
 # Of the files that `World.run` puts into the bucket.

@@ -10,7 +10,7 @@ from sqlalchemy.pool import NullPool
 
 import purge_expired
 from shell.db.session import session
-from tests.support.application.application_world import Context, World
+from tests.support.application.driver import Context, World
 from tests.support.exhibits.stored_cases import Matter
 
 

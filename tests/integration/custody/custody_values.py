@@ -16,7 +16,7 @@ from shell.custody.commands import add_periods
 from shell.db.session import engine
 from shell.exhibits.commands import add_custodians
 from tests.support.api.api_client import Client
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.committed_state import Queried
 from tests.support.database.counted_database import done
 from tests.support.exhibits.stored_cases import matter

@@ -30,7 +30,7 @@ from tests.integration.custody.custody_values import (
     wanted,
 )
 from tests.support.api.api_client import Client, Reply
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.counted_database import done
 
 STATE = "SELECT p.*, (SELECT COUNT(*) FROM custody_changes) FROM custody_periods AS p ORDER BY id"

@@ -12,7 +12,7 @@ import pytest
 
 from tests.integration.custody.custody_values import CALLER, ME, PERIODS, statements_sent, wanted
 from tests.support.api.api_client import Reply
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.server_status import statements
 from tests.support.exhibits.stored_cases import Cases, get_or_create_case
 

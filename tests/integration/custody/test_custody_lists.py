@@ -12,7 +12,7 @@ import pytest
 from core.pagination import encode_cursor
 from tests.integration.custody.custody_values import CHANGES, ME, PERIODS, add, at, statements_sent, wanted
 from tests.support.api.api_client import Reply
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.server_status import statements
 from tests.support.exhibits.stored_cases import Cases, matter
 

@@ -20,7 +20,7 @@ from tests.integration.custody.custody_values import (
     wanted,
 )
 from tests.support.api.api_client import Reply
-from tests.support.application.application_world import Context, World
+from tests.support.application.driver import Context, World
 
 KEPT = "SELECT number, begin_at, end_at FROM custody_periods JOIN devices ON devices.id = device_id ORDER BY 1, 2"
 

@@ -10,7 +10,7 @@ from samples.generator import generate
 from samples.spec import Spec
 from shell.imports.chunks.failed_chunks import settle_failed_chunk
 from shell.utils.idempotency import once_per_key
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.faults.commit_proxy import CommitProxy, Loss
 from tests.support.faults.refusing_proxy import RefusingProxy
 from tests.support.faults.tcp_proxy import application_behind

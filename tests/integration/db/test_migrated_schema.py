@@ -13,7 +13,7 @@ import migrate_database
 from core.errors import LockNotAcquiredError
 from shell.tables import metadata
 from shell.utils.advisory_lock import exclusive_connection
-from tests.support.application.application_world import Context
+from tests.support.application.driver import Context
 from tests.support.database.counted_database import Database, outcome, together
 
 DIALECT = mysql.dialect()

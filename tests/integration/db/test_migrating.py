@@ -21,7 +21,7 @@ from shell.maintenance.custom_resource import MAX_BYTES, RESPONSE_S
 from shell.maintenance.migrate import LOCK_WAIT_S, SCRIPTS
 from shell.utils.advisory_lock import exclusive_connection
 from tests.integration.db.conftest import forget_database
-from tests.support.application.application_world import Context
+from tests.support.application.driver import Context
 from tests.support.aws.custom_resource_server import Answers, answers
 from tests.support.database.counted_database import Database, until
 

@@ -10,7 +10,7 @@ import pytest
 
 import migrate_database
 from shell.maintenance.restore import STEP
-from tests.support.application.application_world import Context
+from tests.support.application.driver import Context
 from tests.support.database.counted_database import Database
 from tests.support.database.empty_tables import empty_tables, restart_ids
 

@@ -23,7 +23,7 @@ from core.contracts.productions import NewProduction
 from shell.aws import clients
 from shell.db.session import session
 from shell.productions.commands import create_production
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.counted_database import Database
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
 from tests.support.productions.production_runs import execute

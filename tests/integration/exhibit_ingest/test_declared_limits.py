@@ -7,7 +7,7 @@ import pytest
 from exhibit_ingest.preview.declared_limits import declared_limits
 from shell.db.column_limits import column_limits
 from shell.settings import settings
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 
 @pytest.mark.parametrize("table", ["exhibits", "custodians", "tags"])

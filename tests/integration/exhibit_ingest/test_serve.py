@@ -26,7 +26,7 @@ from exhibit_ingest.cli.workspace import Workspace
 from local.services.mysql_connection import describe_place
 from local.template.reader import Template
 from shell.tables.imports import Imports
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.application.process_ends import wait_until_ended
 
 TEMPLATE = """

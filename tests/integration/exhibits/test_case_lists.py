@@ -15,7 +15,7 @@ from shell.db.session import session
 from shell.exhibits.case_list import add_case, list_cases
 from shell.exhibits.cases import get_case_id, get_or_create_case
 from tests.integration.exhibits.exhibit_requests import CALLER, sent_by
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.counted_database import done
 from tests.support.database.server_status import statements
 from tests.support.exhibits.stored_cases import Cases

@@ -15,7 +15,7 @@ from shell.exhibits.commands import add_custodians, patch_exhibit
 from shell.exhibits.queries import get_exhibit
 from shell.utils.document_properties import serialize_properties
 from tests.integration.exhibits.exhibit_requests import CALLER
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.counted_database import done
 from tests.support.exhibits.stored_cases import Cases
 

@@ -16,7 +16,7 @@ from shell.exhibits.commands import add_custodians, add_taggings
 from shell.exhibits.custodians import list_custodians
 from shell.exhibits.queries import get_exhibit, list_exhibits
 from tests.integration.exhibits.exhibit_requests import CALLER, plan_of, sent_by, sorts, tagging
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.counted_database import done
 from tests.support.database.server_status import statements
 from tests.support.exhibits.stored_cases import Cases

@@ -14,7 +14,7 @@ from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit
 from shell.exhibits.history import Author, NewEntry, write_entries
 from tests.integration.exhibits.exhibit_requests import CALLER, tagging
 from tests.support.api.api_client import Client
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.counted_database import done
 from tests.support.exhibits.stored_cases import Cases
 from tools.openapi import build_document

@@ -16,7 +16,7 @@ from shell.exhibits.commands import patch_exhibit
 from shell.tables.exhibits import Exhibits
 from shell.utils.db_helpers import retry_on_db_conflict
 from tests.integration.exhibits.exhibit_requests import CALLER
-from tests.support.application.application_world import Message, World
+from tests.support.application.driver import Message, World
 from tests.support.database.counted_database import PATIENCE_S, barrier, outcome, together, transaction
 from tests.support.exhibits.stored_cases import Cases
 

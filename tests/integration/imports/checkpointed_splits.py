@@ -9,7 +9,7 @@ import pytest
 from shell.imports import start as start_module
 from tests.integration.imports.conftest import Setting
 from tests.integration.imports.import_requests import announce, put, start
-from tests.support.application.application_world import Message, World
+from tests.support.application.driver import Message, World
 from tests.support.faults.step_hooks import KilledError, Step, at_every_step, nothing
 
 # Repeated ids in and between checkpoints, a repeated header, dates that need an order, and characters beyond ASCII.

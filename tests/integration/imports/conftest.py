@@ -11,7 +11,7 @@ from sqlalchemy.pool import NullPool
 
 from shell.aws import clients
 from shell.settings import settings
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.application.handler_processes import Workers, running
 
 Chunks = Callable[[int], None]

@@ -24,7 +24,7 @@ from shell.imports.checks.commands import run_import
 from shell.imports.commands import cancel_import, retry_import
 from shell.imports.queries import get_import
 from shell.imports.uploads import create_import
-from tests.support.application.application_world import Message, World, call, complete_imports, request_messages
+from tests.support.application.driver import Message, World, call, complete_imports, request_messages
 from tests.support.application.handler_processes import Workers, start_alone
 from tests.support.database.server_status import count_waiting, wait_until
 

@@ -11,7 +11,7 @@ import start_import
 from shell.imports.chunks import importer, writer
 from tests.integration.imports.conftest import Chunks, Setting
 from tests.integration.imports.import_requests import THREE
-from tests.support.application.application_world import Message, World, call, request_messages
+from tests.support.application.driver import Message, World, call, request_messages
 from tests.support.imports.row_outcomes import accounts
 
 OTHERS = b"Control Number,Title,Custodian\r\nA-1,1,Else\r\nA-2,2,Else\r\nA-3,3,Else\r\n"

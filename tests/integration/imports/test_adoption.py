@@ -24,7 +24,7 @@ from tests.integration.imports.import_requests import (
     start_blocked,
     state,
 )
-from tests.support.application.application_world import Message, World
+from tests.support.application.driver import Message, World
 from tests.support.application.handler_processes import Workers, ended_well, start_alone
 
 IMPORTS = "SELECT id, status, version_id, upload_id IS NULL, user_id FROM imports ORDER BY id"

@@ -12,7 +12,7 @@ from samples.generator import generate
 from samples.spec import Spec
 from shell.aws import clients
 from tests.integration.imports.conftest import Chunks, Setting
-from tests.support.application.application_world import Message, World, call
+from tests.support.application.driver import Message, World, call
 from tests.support.imports.import_accounting import assert_accounted, turned_down
 
 GOOD = b"Control Number,Title,Custodian\r\nA-1,one,Smith\r\nA-2,two,Jones\r\n"

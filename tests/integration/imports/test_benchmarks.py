@@ -25,7 +25,7 @@ from benchmarks.overlay import LIMITS
 from benchmarks.split_rate import MeasuredFile
 from shell.db.retry import retry_on_db_conflict
 from shell.observability import logger
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.servers.provisioned_servers import SERVER
 
 ROOT = Path(__file__).parents[3]

@@ -23,7 +23,7 @@ from tests.integration.imports.import_requests import (
     state,
     until_waiting,
 )
-from tests.support.application.application_world import World, call
+from tests.support.application.driver import World, call
 from tests.support.application.handler_processes import ended_well
 from tests.support.database.counted_database import together
 

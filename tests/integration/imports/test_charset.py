@@ -16,7 +16,7 @@ from samples.spec import Fault, FaultKind, Spec
 from samples.words import Alphabet
 from shell.settings import properties_format
 from shell.utils.document_properties import parse_properties
-from tests.support.application.application_world import Context, World
+from tests.support.application.driver import Context, World
 from tests.support.application.cleared_caches import forget_caches
 from tests.support.imports.import_accounting import assert_accounted
 from tests.support.imports.rebuilt_rows import assert_rebuilt

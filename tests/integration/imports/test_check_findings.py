@@ -7,7 +7,7 @@ from sqlalchemy import Connection, text
 from shell.imports.checks.queries import list_findings
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 HEADER = "Control Number,Bates Begin,Bates End,Parent,Date,Custodian\r\n"
 HELD = HEADER + 'H-1,ABC000001,ABC000003,,,"Doe, Jane"\r\n'

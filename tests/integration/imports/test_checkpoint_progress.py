@@ -15,7 +15,7 @@ from shell.imports.splitting import checkpoint_store, checkpoints
 from tests.integration.imports.checkpointed_splits import found, kill_after_a_checkpoint, kill_at_checkpoint, stop
 from tests.integration.imports.conftest import Setting
 from tests.integration.imports.import_requests import announce, put, retry, start, state
-from tests.support.application.application_world import Message, World, call, request_messages
+from tests.support.application.driver import Message, World, call, request_messages
 from tests.support.faults.step_hooks import nothing
 
 pytestmark = pytest.mark.usefixtures("small_checkpoints")

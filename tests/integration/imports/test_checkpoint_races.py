@@ -22,7 +22,7 @@ from tests.integration.imports.checkpointed_splits import (
 )
 from tests.integration.imports.conftest import Chunks, Setting
 from tests.integration.imports.import_requests import announce, cancel, put, retry, start, state
-from tests.support.application.application_world import World, request_messages
+from tests.support.application.driver import World, request_messages
 from tests.support.faults.step_hooks import KilledError, at, at_every_step, nothing
 
 pytestmark = pytest.mark.usefixtures("small_checkpoints")

@@ -23,7 +23,7 @@ from tests.integration.imports.checkpointed_splits import (
 )
 from tests.integration.imports.conftest import Setting
 from tests.integration.imports.import_requests import announce, events, put, run_chunks, start, state
-from tests.support.application.application_world import World, request_messages
+from tests.support.application.driver import World, request_messages
 from tests.support.faults.step_hooks import Step, at, at_every_step, kill, nothing
 
 pytestmark = pytest.mark.usefixtures("small_checkpoints")

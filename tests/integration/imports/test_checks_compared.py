@@ -21,7 +21,7 @@ from tests.integration.imports.import_requests import (
     start,
 )
 from tests.support.api.api_client import Client
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 HELD = b"Control Number,Title,Custodian\r\nA-1,one,Smith\r\nA-2,two,Smith\r\n"
 CLIENT = Client(tenant=CALLER.tenant_id, user=CALLER.user_id)

@@ -27,7 +27,7 @@ from tests.integration.imports.import_requests import (
     start,
     state,
 )
-from tests.support.application.application_world import World, call, complete_imports, request_messages
+from tests.support.application.driver import World, call, complete_imports, request_messages
 
 GAP = b"Control Number,Bates Begin,Bates End,Custodian\r\nA-1,B001,B002,Ann\r\nA-2,B005,B006,Bob\r\n"
 COUNTS = ("imported", "unchanged", "updated", "rejected", "warnings")

@@ -35,7 +35,7 @@ from tests.integration.imports.import_requests import (
     state,
     whole,
 )
-from tests.support.application.application_world import (
+from tests.support.application.driver import (
     World,
     call,
     complete_imports,

@@ -16,7 +16,7 @@ from samples.generator import generate
 from samples.spec import Fault, FaultKind, Spec
 from shell.settings import settings
 from tests.integration.imports.conftest import Chunks
-from tests.support.application.application_world import Context, World, complete_imports, taken_from
+from tests.support.application.driver import Context, World, complete_imports, taken_from
 
 EVENTS = Path(__file__).parents[3] / "events"
 FROM_QUEUES = ("start_import", "import_chunk", "complete_import", "settle_failed_chunk", "write_import_report")

@@ -16,7 +16,7 @@ from samples.spec import Fault, FaultKind, Spec
 from samples.strategies import quotings, specs
 from samples.words import Alphabet
 from tests.integration.imports.conftest import Chunks
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.imports.import_accounting import assert_accounted
 from tests.support.imports.rebuilt_rows import assert_rebuilt
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 ROWS, SPACES = 200, 16_000
 # Of a slow machine; a single cell of the version before took 17 s.

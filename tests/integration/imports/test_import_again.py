@@ -14,7 +14,7 @@ from shell.db.session import session
 from shell.imports.chunks.conflicts import find_origins
 from shell.tables.imports import Imports
 from tests.integration.imports.conftest import Chunks
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.database_dump import Dump
 from tests.support.imports.import_accounting import assert_accounted, turned_down
 

@@ -19,7 +19,7 @@ from shell.aws import clients
 from shell.settings import settings
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import deliver_all, start_blocked
-from tests.support.application.application_world import Context, Message, World, call, complete_imports, sqs_event
+from tests.support.application.driver import Context, Message, World, call, complete_imports, sqs_event
 from tests.support.application.handler_processes import Workers
 from tests.support.database.database_dump import Dump
 from tests.support.database.server_status import wait_until

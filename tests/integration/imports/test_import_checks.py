@@ -35,7 +35,7 @@ from tests.integration.imports.import_requests import (
     start,
     state,
 )
-from tests.support.application.application_world import World, call, complete_imports
+from tests.support.application.driver import World, call, complete_imports
 
 HEADER = "Control Number,Title,Custodian,Tags,Date\r\n"
 # What the case holds: equal rows, a row with other values, and one without its custodian.

@@ -12,7 +12,7 @@ from shell.imports.checks.commands import run_import
 from shell.imports.commands import cancel_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import ACCEPT, CALLER, committed
-from tests.support.application.application_world import World, call, request_messages
+from tests.support.application.driver import World, call, request_messages
 from tests.support.undo.undo_runs import begin_undo, end_undo
 from tests.support.volumes.volume_imports import import_volume, put_volume
 

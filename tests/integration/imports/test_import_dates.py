@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 FILE = b"""DOCID,Title,Date Sent,Time Sent,Date Received
 A-1,Memo,5/21/2001,14:30,21/6/2001

@@ -20,7 +20,7 @@ from samples.large import write_large
 from samples.spec import Fault, FaultKind, Spec
 from shell.settings import settings
 from tests.integration.imports.conftest import Chunks
-from tests.support.application.application_world import (
+from tests.support.application.driver import (
     Handler,
     Message,
     World,

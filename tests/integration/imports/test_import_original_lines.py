@@ -21,7 +21,7 @@ from shell.imports.splitting import split
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER
 from tests.integration.imports.test_reports import table
-from tests.support.application.application_world import World, call
+from tests.support.application.driver import World, call
 from tests.support.imports.import_accounting import assert_accounted
 from tests.support.imports.row_outcomes import accounts
 

@@ -16,7 +16,7 @@ from samples.generator import generate
 from samples.spec import Spec
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import deliver_all, until_waiting, waiting
-from tests.support.application.application_world import World, call, completion_messages
+from tests.support.application.driver import World, call, completion_messages
 from tests.support.application.handler_processes import Workers
 from tests.support.database.server_status import wait_until
 from tests.support.imports.import_accounting import assert_accounted

@@ -24,7 +24,7 @@ from tests.integration.imports.import_requests import (
     start,
     state,
 )
-from tests.support.application.application_world import World, request_messages
+from tests.support.application.driver import World, request_messages
 from tests.support.database.server_status import statements
 
 REJECTION = (

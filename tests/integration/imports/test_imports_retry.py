@@ -30,7 +30,7 @@ from tests.integration.imports.import_requests import (
     state,
     whole,
 )
-from tests.support.application.application_world import World, call, request_messages
+from tests.support.application.driver import World, call, request_messages
 
 MERGED = "SELECT line_no FROM import_warnings WHERE import_id = :id AND seq >= :seq ORDER BY line_no"
 CODES = "SELECT line_no, code FROM import_rejections ORDER BY line_no"

@@ -25,7 +25,7 @@ from tests.integration.imports.import_requests import (
     start,
     state,
 )
-from tests.support.application.application_world import World, call, request_messages
+from tests.support.application.driver import World, call, request_messages
 from tests.support.application.cleared_caches import forget_caches
 
 CHUNKS = "SELECT status FROM import_chunks ORDER BY chunk_no"

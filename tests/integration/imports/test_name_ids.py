@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from core.errors import CommitOutcomeUnknownError
 from shell.db import session as session_module
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 FILE = b"Control Number,Title,Custodian,Tags\r\nA-1,one,Ann,Hot\r\n"
 TABLES = ("custodians", "tags")

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from shell.db.bulk_insert import insert_missing
 from shell.db.errors import LOCK_WAIT_TIMEOUT, error_number
 from tests.integration.imports.conftest import Chunks
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.imports.row_outcomes import accounts
 
 HEADER = "Control Number,Title,Custodian,Tags\r\n"

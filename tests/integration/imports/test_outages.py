@@ -12,7 +12,7 @@ from shell.aws.sqs import send_messages
 from shell.lambda_handlers import MAX_DELIVERIES
 from tests.integration.imports.conftest import Setting
 from tests.integration.imports.import_requests import THREE
-from tests.support.application.application_world import World, complete_imports
+from tests.support.application.driver import World, complete_imports
 from tests.support.aws.queue_redelivery import TWO_HOURS, RedeliveringQueue
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, text
 from shell.settings import settings
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import deliver_all, start_blocked
-from tests.support.application.application_world import World, empty_queues
+from tests.support.application.driver import World, empty_queues
 from tests.support.application.handler_processes import Workers
 from tests.support.database.database_dump import Dump
 from tests.support.database.empty_tables import empty_tables

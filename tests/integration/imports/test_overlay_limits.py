@@ -11,7 +11,7 @@ import pytest
 from shell.imports.chunks.importer import finish_chunk, prepare_chunk
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.test_import_limits import statements_of
-from tests.support.application.application_world import World, complete_imports
+from tests.support.application.driver import World, complete_imports
 from tests.support.exhibits.exhibit_history import find_gaps, read_history
 
 HEADER = "Control Number,Title,Custodian,Tags,Date Sent,Author\r\n"

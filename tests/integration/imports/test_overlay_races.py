@@ -21,7 +21,7 @@ from shell.exhibits.history import raise_versions
 from shell.exhibits.updates import ExhibitUpdate, lock_exhibits, read_documents, update_exhibits
 from shell.imports.chunks.importer import finish_chunk, prepare_chunk
 from tests.integration.imports.import_requests import CALLER, committed, deliver_during, until_waiting
-from tests.support.application.application_world import World, complete_imports
+from tests.support.application.driver import World, complete_imports
 from tests.support.application.handler_processes import Workers
 from tests.support.exhibits.exhibit_history import find_gaps, read_history
 from tests.support.faults.commit_proxy import Loss, between_application_and_database

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.integration.imports.conftest import Chunks
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.imports.row_outcomes import accounts
 
 TOO_LONG = 1406

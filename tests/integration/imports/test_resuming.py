@@ -26,7 +26,7 @@ from tests.integration.imports.import_requests import (
     state,
     whole,
 )
-from tests.support.application.application_world import World, call, request_messages
+from tests.support.application.driver import World, call, request_messages
 from tests.support.application.handler_processes import ended_well
 
 

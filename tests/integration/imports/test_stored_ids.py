@@ -12,7 +12,7 @@ from shell.aws.s3 import write_stream
 from shell.imports.splitting import stored_ids
 from shell.imports.splitting.duplicate_ids import PARTITIONS, SpilledIds
 from shell.imports.splitting.stored_ids import StoredIds
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 ALPHABET = ["A", "a", "A ", "Å", "A\u030a", "\udcff", "\0", "é"]
 

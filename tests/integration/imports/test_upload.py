@@ -29,7 +29,7 @@ from tests.integration.imports.import_requests import (
     start,
     state,
 )
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 MINIMUM_PART = 5 * 1024 * 1024
 AGE = "UPDATE imports SET started_at = started_at - INTERVAL :hours HOUR WHERE id = :id"

@@ -12,7 +12,7 @@ from shell.maintenance.purge import purge_expired
 from shell.observability import logger
 from shell.outbox.leases import LONGEST_PAUSE_S, MAX_REFUSALS
 from shell.outbox.relay import publish_pending, report_backlog
-from tests.support.application.application_world import Context
+from tests.support.application.driver import Context
 from tests.support.application.captured_log import Log
 from tests.support.database.counted_database import Database
 from tests.support.outbox.outbox_events import POISON, THROTTLED, FakeTopic, append, later, refusal, waiting

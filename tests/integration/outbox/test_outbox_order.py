@@ -17,7 +17,7 @@ from shell.outbox.leases import FIRSTS, HALF, LEASE_SIZE, NEXT, OLDEST, PublishR
 from shell.outbox.relay import publish_pending
 from shell.outbox.writer import append_events
 from shell.sns import Message, publish_batch
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.counted_database import Database
 from tests.support.database.server_status import statements
 from tests.support.outbox.outbox_events import TENANT, THROTTLED, FakeTopic, append, event, later, waiting

@@ -16,7 +16,7 @@ from shell.aws import clients
 from shell.outbox import relay, writer
 from shell.outbox.relay import publish_pending, report_backlog
 from shell.utils import reminders
-from tests.support.application.application_world import Context, sqs_event
+from tests.support.application.driver import Context, sqs_event
 from tests.support.database.counted_database import Database
 from tests.support.outbox.outbox_events import FakeTopic, append
 

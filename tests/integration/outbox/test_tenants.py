@@ -20,7 +20,7 @@ from shell.db.session import session
 from shell.outbox.writer import append_events
 from shell.settings import settings
 from shell.sns import publish_sns_message
-from tests.support.application.application_world import World, taken_from
+from tests.support.application.driver import World, taken_from
 
 AVAILABLE = {"eventType": "production.available", "productionId": 1}
 

@@ -8,7 +8,7 @@ import pytest
 
 from shell.productions import documents, executions
 from shell.settings import settings
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.aws.lambda_executions import FakeLambda
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
 from tests.support.productions.production_runs import ask, put_documents

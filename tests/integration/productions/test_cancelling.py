@@ -14,7 +14,7 @@ from core.saga import SagaContext, SagaStep
 from shell.db.session import engine, session
 from shell.productions.commands import cancel_production
 from shell.productions.saga import STEPS
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.counted_database import PATIENCE_S, barrier
 from tests.support.exhibits.stored_cases import Cases
 from tests.support.productions.final_executions import Meanwhile, passing_run

@@ -18,7 +18,7 @@ from shell.aws.sqs import send_messages
 from shell.productions import executions
 from shell.productions.executions import MAX_RESUMPTIONS
 from shell.settings import settings
-from tests.support.application.application_world import Context, World, call
+from tests.support.application.driver import Context, World, call
 from tests.support.aws.lambda_executions import FakeLambda, refusal
 from tests.support.aws.queue_redelivery import TWO_HOURS, RedeliveringQueue
 from tests.support.database.counted_database import barrier, together

@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from core.errors import StorageUnavailableError
 from shell.aws import clients, s3_copies
 from shell.aws.s3_copies import COPIED_FROM, CopiedObject, copy_object
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
 from tests.support.productions.final_executions import passing_run
 from tests.support.productions.production_runs import (

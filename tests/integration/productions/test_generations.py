@@ -12,7 +12,7 @@ from itertools import product
 import pytest
 
 from shell.aws import clients
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.productions.final_executions import Held, Meanwhile, end, passing_run
 from tests.support.productions.production_runs import ask, cancel, execute, retry, status_of
 from tests.support.productions.saga_faults import (

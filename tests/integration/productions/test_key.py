@@ -10,7 +10,7 @@ import resume_productions
 import start_production
 from shell.aws.key_refusals import KeyRefusedError, watch_key
 from shell.productions import executions
-from tests.support.application.application_world import Context, World, call, sqs_event
+from tests.support.application.driver import Context, World, call, sqs_event
 from tests.support.aws.lambda_executions import FakeLambda
 from tests.support.productions.production_runs import ask, retry
 

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.productions.killed_executions import Function, Kill, Run, execute_in_processes
 from tests.support.productions.production_runs import ask
 from tests.support.productions.saga_faults import (

@@ -21,7 +21,7 @@ from shell.productions import reservation, steps
 from shell.productions.bates_sequences import AllocatedNumbers, allocate_numbers, ensure_sequence
 from shell.productions.selection import lock_selected_exhibits
 from shell.utils.document_properties import serialize_properties
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.counted_database import (
     PATIENCE_S,
     Database,

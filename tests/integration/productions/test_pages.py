@@ -15,7 +15,7 @@ from shell.productions import reservation, steps
 from shell.productions.queries import get_production
 from shell.productions.selection import lock_selected_exhibits
 from shell.tables.volumes import NO_FILE
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.productions.final_executions import passing_run
 from tests.support.productions.production_runs import (
     CALLER,

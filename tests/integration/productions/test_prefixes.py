@@ -10,7 +10,7 @@ from core.errors import CancelledError
 from shell.productions.steps import PRODUCTION, reserve
 from shell.utils.document_properties import serialize_properties
 from tests.support.api.api_client import Client
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.exhibits.stored_cases import get_or_create_case, matter, put_exhibits
 from tests.support.productions.production_runs import ask, cancelled, documents_of, execute, steps_of, take
 

@@ -15,7 +15,7 @@ from shell.aws.s3_copies import CopiedObject, copy_version
 from shell.productions import checks
 from shell.productions.reconciliation import reconcile
 from tests.support.api.api_client import Client
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.productions.final_executions import end, passing_run
 from tests.support.productions.production_runs import CALLER, ask, documents_of, objects_of, put_file, status_of
 from tests.support.productions.saga_faults import Point

@@ -17,7 +17,7 @@ from shell.productions.documents import PART_SIZE, list_part
 from shell.productions.queries import get_production, list_documents, list_productions
 from shell.productions.selection import check_count
 from shell.tables.productions import Productions
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.server_status import rows_read, statements
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
 from tests.support.productions.production_runs import CALLER, ask

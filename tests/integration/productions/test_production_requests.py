@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.api.api_client import Client, Reply
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.exhibits.stored_cases import Matter, get_or_create_case, matter, put_exhibits
 from tests.support.productions.production_runs import CALLER, execute
 from tests.support.productions.production_runs import ask as create

@@ -14,7 +14,7 @@ from shell.productions import steps
 from shell.productions.load_files import _generate_dat, _summarize, write_load_files
 from shell.tables.productions import Productions
 from shell.utils.document_properties import serialize_properties
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
 from tests.support.productions.production_runs import ask, objects_of, put_file
 from tests.support.productions.written_volumes import dat_of, exhibit, running, written

@@ -13,7 +13,7 @@ from core.productions.readback import VolumeDiffersError
 from shell.aws import clients
 from shell.productions import saga, steps
 from shell.productions.reconciliation import reconcile
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.productions.final_executions import passing_run
 from tests.support.productions.production_runs import ask, documents_of, objects_of, status_of
 from tests.support.productions.written_volumes import exhibit

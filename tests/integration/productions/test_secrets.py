@@ -11,7 +11,7 @@ from aws_durable_execution_sdk_python_testing.stores.memory import InMemoryExecu
 
 from shell.observability import logger
 from shell.productions import documents as produced_documents
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.application.captured_log import Log
 from tests.support.productions.production_runs import (
     Handler,

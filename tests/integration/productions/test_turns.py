@@ -12,7 +12,7 @@ import start_production
 from shell.productions import executions
 from shell.settings import settings
 from shell.utils import reminders
-from tests.support.application.application_world import Context, World, call, sqs_event
+from tests.support.application.driver import Context, World, call, sqs_event
 from tests.support.aws.lambda_executions import FakeLambda
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
 from tests.support.productions.production_runs import ask, cancel

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from shell.observability import logger
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.application.captured_log import Log
 from tests.support.application.cleared_caches import forget_redis
 from tests.support.servers.redis_server import RedisServer, private_redis

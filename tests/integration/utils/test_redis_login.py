@@ -11,7 +11,7 @@ from redis import Redis
 
 from shell.utils import redis_client
 from shell.utils.redis_client import RedisUnavailableError
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.application.cleared_caches import forget_redis, forget_secrets
 from tests.support.servers.redis_server import RedisServer
 

@@ -6,7 +6,7 @@ import pytest
 from redis import Redis
 
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.application.captured_log import Log
 from tests.support.database.counted_database import barrier, together, until
 from tests.support.utils.semaphore_contenders import PATIENCE_S, Judge

@@ -11,7 +11,7 @@ import pytest
 from shell.utils import redis_client
 from shell.utils.redis_client import RedisUnavailableError
 from shell.utils.semaphore import SemaphoreOutcome, with_semaphore_lock
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.application.cleared_caches import forget_redis
 from tests.support.database.counted_database import until
 from tests.support.servers.redis_server import AnswerLosingProxy, RedisServer

@@ -10,7 +10,7 @@ import pytest
 from core.errors import QueueUnavailableError
 from shell.aws import clients
 from shell.aws.sqs import LONGEST_VISIBILITY_S, postpone, send_messages
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.counted_database import until
 
 

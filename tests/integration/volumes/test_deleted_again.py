@@ -23,7 +23,7 @@ from tests.integration.volumes.volume_requests import (
     versions,
     work_messages,
 )
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 
 def put_later(world: World, volume_id: int) -> None:

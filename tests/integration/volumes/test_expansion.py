@@ -28,7 +28,7 @@ from tests.integration.volumes.volume_requests import (
     versions,
     work_messages,
 )
-from tests.support.application.application_world import Message, World, request_messages
+from tests.support.application.driver import Message, World, request_messages
 from tests.support.application.handler_processes import Workers
 from tests.support.faults.step_hooks import KilledError, at, at_every_step, kill, nothing
 from tests.support.volumes.zip_bytes import DEFLATED, ENCRYPTED, STORED, SYMLINK, Entry, deflate

@@ -29,7 +29,7 @@ from tests.integration.volumes.volume_requests import (
     upload_zip,
     work_messages,
 )
-from tests.support.application.application_world import World, call, complete_imports, request_messages
+from tests.support.application.driver import World, call, complete_imports, request_messages
 
 VERIFIED: dict[str, Any] = {"options": {"verifyHashes": True}}
 WRONG = "0" * 32

@@ -22,7 +22,7 @@ from tests.integration.volumes.volume_requests import (
     upload,
     work_messages,
 )
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.faults.step_hooks import KilledError, Step, at, at_every_step, kill, nothing
 
 KEPT = {path: data for path, data in FILES.items() if ".DS_Store" not in path}

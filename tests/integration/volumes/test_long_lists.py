@@ -17,7 +17,7 @@ from exhibit_ingest.volumes.volume_api import VolumeApi
 from shell.aws import clients
 from tests.support.api import api_client
 from tests.support.api.api_client import Client, Reply
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 # "Lambda quotas": an invocation's response.
 LIMIT = 6 * 1024 * 1024

@@ -12,7 +12,7 @@ import write_import_report
 from shell.aws import clients
 from shell.imports.queries import get_import
 from tests.integration.volumes.volume_requests import CALLER, finish_imports, import_rows, run, upload
-from tests.support.application.application_world import World, call
+from tests.support.application.driver import World, call
 
 DAT = (
     "Control Number,Bates Begin,Native Path\r\n"

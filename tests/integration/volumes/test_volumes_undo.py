@@ -25,7 +25,7 @@ from tests.integration.volumes.volume_requests import (
     upload,
     versions,
 )
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.productions.final_executions import passing_run
 from tests.support.productions.production_runs import ask, cancel, execute, objects_of, status_of
 from tests.support.undo.undo_runs import counts, dump_documents, undo

@@ -43,7 +43,7 @@ from tests.integration.volumes.volume_requests import (
     work_messages,
 )
 from tests.support.api.api_client import Client
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.productions.production_runs import ask
 from tests.support.productions.written_volumes import exhibit
 

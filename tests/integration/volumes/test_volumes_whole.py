@@ -27,7 +27,7 @@ from tests.integration.volumes.volume_requests import (
     versions,
     work_messages,
 )
-from tests.support.application.application_world import World, call, complete_imports, request_messages
+from tests.support.application.driver import World, call, complete_imports, request_messages
 from tests.support.faults.step_hooks import at_every_step
 
 KEPT = {path: data for path, data in FILES.items() if ".DS_Store" not in path}

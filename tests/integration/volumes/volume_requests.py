@@ -18,7 +18,7 @@ from shell.settings import settings
 from shell.volumes.commands import import_volume
 from shell.volumes.queries import get_volume
 from shell.volumes.uploads import create_volume, declare_files
-from tests.support.application.application_world import (
+from tests.support.application.driver import (
     Message,
     World,
     call,

@@ -15,7 +15,7 @@ from local.gateway.server import ApiGateway
 from local.gateway.tokens import Tokens
 from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
-from tests.support.application.application_world import Context
+from tests.support.application.driver import Context
 
 TOKENS = Tokens("a secret of the tests, which nobody else has")
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.synchronize import Barrier
 
-from tests.support.application.application_world import Message, call
+from tests.support.application.driver import Message, call
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload([__name__])

@@ -13,7 +13,7 @@ import pytest
 from shell import lambda_handlers
 from shell.aws import clients
 from shell.lambda_handlers import LONGEST_WAIT_S, MAX_DELIVERIES
-from tests.support.application.application_world import Context, taken_from
+from tests.support.application.driver import Context, taken_from
 
 # The deliveries of two hours in which a service is away.
 TWO_HOURS = 2 * 3_600 // LONGEST_WAIT_S + 1

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 # In the server's report of its transactions: whoever waits for a lock, and on which connection. INNODB_TRX will not do,
 # for it is a copy that is renewed only if nobody has looked for a tenth of a second: three who ask again and again see

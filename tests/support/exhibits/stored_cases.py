@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.support.api.api_client import Client
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.committed_state import Queried
 from tests.support.database.counted_database import Database
 

@@ -12,7 +12,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from shell.db import session as session_module
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 Step = Callable[[int], object]
 

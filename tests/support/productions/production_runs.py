@@ -18,7 +18,7 @@ from shell.db.session import session
 from shell.productions.bates_sequences import allocate_numbers, ensure_sequence
 from shell.productions.commands import cancel_production, create_production, retry_production
 from shell.utils.document_properties import serialize_properties
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.counted_database import done
 from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
 

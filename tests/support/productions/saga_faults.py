@@ -20,7 +20,7 @@ from core.saga import PART, SagaContext, SagaStep
 from shell.aws.durable_execution import durable_handler
 from shell.productions.queries import get_production
 from shell.productions.saga import STEPS, produce
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.productions.production_runs import (
     CALLER,
     MANIFESTS,

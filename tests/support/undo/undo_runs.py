@@ -12,7 +12,7 @@ from core.contracts.undos import Undo, UndoRequest
 from shell.db.session import session
 from shell.imports.undo.commands import undo_import
 from shell.imports.undo.queries import get_undo, list_kept
-from tests.support.application.application_world import Message, World, call, completion_messages, request_messages
+from tests.support.application.driver import Message, World, call, completion_messages, request_messages
 from tests.support.database.committed_state import Queried
 
 CALLER = Caller(tenant_id="tenant", user_id="ann@example.com")

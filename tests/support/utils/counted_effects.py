@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from core.idempotency import KeyedRequest, KeyedResponse
 from shell.utils import idempotency
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 
 def asking(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from redis import Redis
 
 from shell.utils.semaphore_backends import MySqlBackend, RedisBackend
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 
 class InRedis:

@@ -13,7 +13,7 @@ from PIL import Image
 from pypdf import PdfWriter
 
 from shell.aws import clients
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.exhibits.stored_cases import get_or_create_case
 
 _lines = count(1)

@@ -12,7 +12,7 @@ from core.volumes.paths import fold_path, hash_path
 from shell.aws import clients
 from shell.db.session import session
 from shell.exhibits.cases import get_or_create_case
-from tests.support.application.application_world import World, call, complete_imports
+from tests.support.application.driver import World, call, complete_imports
 
 TENANT = "tenant"
 

@@ -22,7 +22,7 @@ from core.errors import (
 )
 from shell.lambda_handlers import MAX_DELIVERIES, choose_wait, sqs_handler
 from shell.observability import logger
-from tests.support.application.application_world import Context, sqs_event
+from tests.support.application.driver import Context, sqs_event
 
 FAILED = {"batchItemFailures": [{"itemIdentifier": "message-0"}]}
 OUTAGES = [

@@ -14,7 +14,7 @@ from core.errors import BusyError, ChunkBusyError, DatabaseUnavailableError, Dea
 from shell.deadline import MARGIN_S
 from shell.imports.chunks.importer import pause_gc
 from shell.lambda_handlers import sqs_handler
-from tests.support.application.application_world import Context, sqs_event
+from tests.support.application.driver import Context, sqs_event
 
 WAIT_S = 60
 TIMEOUT_S = 60.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import start_import
-from tests.support.application.application_world import World, call, request_messages
+from tests.support.application.driver import World, call, request_messages
 
 
 def make_waiting(world: World, after: int, data: bytes, status: str = "waiting", **options: object) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shell.aws import clients
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.imports.image_load_files import DAT, IMAGES, OPT, results
 from tests.support.volumes.volume_imports import import_volume, put_volume
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shell.tables.imports import Imports
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.exhibits.exhibit_history import find_gaps, read_history
 from tests.support.imports.image_load_files import (
     DAT,

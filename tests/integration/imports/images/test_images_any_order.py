@@ -17,7 +17,7 @@ from shell.imports.images import decisions
 from shell.imports.splitting import image_split
 from tests.integration.imports.import_requests import CALLER, deliver_during
 from tests.integration.imports.test_import_limits import statements_of
-from tests.support.application.application_world import World, complete_imports
+from tests.support.application.driver import World, complete_imports
 from tests.support.application.handler_processes import Workers
 from tests.support.exhibits.exhibit_history import find_gaps, read_history
 from tests.support.imports.image_load_files import counted, found, opt, pages, results

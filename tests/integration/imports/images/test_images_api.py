@@ -11,7 +11,7 @@ from shell.exhibits.pages import count_pages, list_pages
 from shell.exhibits.queries import get_exhibit
 from shell.imports.queries import get_import
 from tests.integration.imports.import_requests import CALLER, STRANGER
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.imports.image_load_files import DAT, IMAGES, OPT, found, opt, results
 from tests.support.volumes.volume_imports import import_volume, put_volume
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.errors import WrongStateError
 from tests.integration.imports.images.image_imports import import_after
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.database.empty_tables import empty_tables
 from tests.support.exhibits.exhibit_history import find_gaps
 from tests.support.imports.image_load_files import DAT, OPT, opt, page_counts

@@ -10,7 +10,7 @@ from core.errors import StorageUnavailableError
 from shell.imports.queries import get_import
 from shell.utils.page_counts import count_pages
 from tests.integration.imports.import_requests import CALLER
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.faults.step_hooks import at_every_step
 from tests.support.imports.image_load_files import counted, found, page_counts
 from tests.support.volumes.stored_files import pdf, tiff

@@ -12,7 +12,7 @@ from shell.imports.completing.completion import complete_import, fail_completion
 from shell.imports.state.records import load_current_import
 from tests.integration.imports.images.image_imports import deliver_requests, make_waiting, status
 from tests.integration.imports.import_requests import CALLER, committed
-from tests.support.application.application_world import Message, World, complete_imports, request_messages
+from tests.support.application.driver import Message, World, complete_imports, request_messages
 from tests.support.imports.image_load_files import DAT, OPT, page_counts, results
 from tests.support.undo.undo_runs import undo
 

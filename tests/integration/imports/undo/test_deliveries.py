@@ -18,7 +18,7 @@ import start_import
 from shell.imports.undo import parts
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import start_blocked, until_waiting
-from tests.support.application.application_world import (
+from tests.support.application.driver import (
     Handler,
     Message,
     World,

@@ -22,7 +22,7 @@ from shell.imports.splitting import registration
 from shell.imports.undo.commands import undo_import
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER, cancel, committed, finish, retry, until_waiting
-from tests.support.application.application_world import World, call, complete_imports, request_messages
+from tests.support.application.driver import World, call, complete_imports, request_messages
 from tests.support.application.handler_processes import Workers
 from tests.support.undo.undo_runs import begin_undo, dump_documents, end_undo, request_undo, undo
 

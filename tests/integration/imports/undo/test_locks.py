@@ -17,7 +17,7 @@ from shell.exhibits.commands import add_taggings
 from shell.exhibits.updates import lock_exhibits
 from shell.imports.undo.store import delete_rows
 from tests.integration.imports.import_requests import CALLER
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 
 ROWS = 1_000
 Statement = Callable[[Session, Sequence[int]], object]

@@ -13,7 +13,7 @@ from core.errors import NotFoundError
 from shell.productions.selection import count_selected
 from shell.productions.steps import reserve
 from tests.integration.imports.import_requests import until_waiting
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.application.handler_processes import Workers
 from tests.support.productions import production_runs
 from tests.support.undo.undo_runs import begin_undo, end_undo, kept, undo

@@ -18,7 +18,7 @@ from core.contracts.exhibits import ExhibitChange, TaggingRequest
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER, committed
-from tests.support.application.application_world import World, empty_queues
+from tests.support.application.driver import World, empty_queues
 from tests.support.database.empty_tables import empty_tables
 from tests.support.exhibits.exhibit_history import find_gaps
 from tests.support.undo.undo_runs import CaseDump, dump_documents, undo

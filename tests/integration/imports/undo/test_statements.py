@@ -16,7 +16,7 @@ from core.imports import undo as rules
 from shell.exhibits.commands import patch_exhibit
 from shell.imports.undo import restoring
 from tests.integration.imports.import_requests import CALLER, committed
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.exhibits.exhibit_history import find_gaps
 from tests.support.undo.undo_runs import counts, dump_documents, kept, undo
 

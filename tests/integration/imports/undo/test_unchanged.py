@@ -7,7 +7,7 @@ from shell.imports.undo.queries import get_undo
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER
 from tests.integration.imports.undo.test_undo import FIRST, SECOND, edit
-from tests.support.application.application_world import World, complete_imports
+from tests.support.application.driver import World, complete_imports
 from tests.support.undo.undo_runs import undo
 
 

@@ -12,7 +12,7 @@ from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit,
 from shell.imports.undo.queries import get_undo, list_kept
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import CALLER, STRANGER, committed
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.exhibits.exhibit_history import find_gaps
 from tests.support.undo.undo_runs import counts, dump_documents, kept, request_undo, undo
 

@@ -22,7 +22,7 @@ from shell.imports.undo import parts, report
 from shell.imports.undo.queries import get_undo
 from tests.integration.imports.conftest import Chunks, Setting
 from tests.integration.imports.import_requests import CALLER, committed, events
-from tests.support.application.application_world import Message, World, call, completion_messages, request_messages
+from tests.support.application.driver import Message, World, call, completion_messages, request_messages
 from tests.support.exhibits.exhibit_history import find_gaps
 from tests.support.undo.undo_runs import CaseDump, begin_undo, counts, dump_documents, end_undo, request_undo, undo
 

@@ -28,7 +28,7 @@ from shell.productions.queries import list_documents
 from shell.productions.steps import PRODUCTION, reserve
 from tests.integration.imports.conftest import Chunks
 from tests.integration.imports.import_requests import committed
-from tests.support.application.application_world import World, call
+from tests.support.application.driver import World, call
 from tests.support.database.server_status import statements
 from tests.support.exhibits.exhibit_history import find_gaps
 from tests.support.productions.production_runs import ask

@@ -17,7 +17,7 @@ from shell.db.session import session
 from shell.exhibits.commands import add_custodians, add_taggings, patch_exhibit, remove_taggings
 from shell.exhibits.updates import ExhibitUpdate, lock_exhibits, read_documents, update_exhibits
 from tests.integration.imports.import_requests import CALLER, committed, deliver_during, until_waiting
-from tests.support.application.application_world import Message, World
+from tests.support.application.driver import Message, World
 from tests.support.application.handler_processes import Workers
 from tests.support.exhibits.exhibit_history import find_gaps, read_history
 from tests.support.undo.undo_runs import begin_undo, dump_documents, end_undo, kept

@@ -20,7 +20,7 @@ from shell.imports.uploads import create_import
 from shell.volumes.commands import delete_volume
 from shell.volumes.queries import get_volume
 from tests.integration.imports.import_requests import CALLER, committed
-from tests.support.application.application_world import World
+from tests.support.application.driver import World
 from tests.support.imports.image_load_files import page_counts
 from tests.support.undo.undo_runs import counts, dump_documents, undo
 from tests.support.volumes.volume_imports import import_volume, put_volume
