@@ -20,8 +20,8 @@ from redis import Redis
 from sqlalchemy import URL, make_url
 
 from local.errors import LocalError
-from tests.support.application.driver import World, empty_bucket, empty_queues
 from tests.support.application.cleared_caches import forget_caches, forget_redis
+from tests.support.application.driver import World, empty_bucket, empty_queues
 from tests.support.database.application_user import ADMINISTRATOR, SWITCH, administrator_engine, application_user
 from tests.support.database.empty_tables import empty_tables
 from tests.support.servers import provisioned_servers
@@ -117,7 +117,7 @@ def aws_url() -> Iterator[str]:
 def environment(schema_url: URL, aws_url: str) -> Iterator[dict[str, str]]:
     """The environment of a function: database, AWS, a bucket and its queues."""
     with pytest.MonkeyPatch.context() as patch:
-        # A developer's own Redis is nobody's playground; tests that want one ask for `with_redis`.
+        # A developer's own Redis is not for tests; tests that need one use `with_redis`.
         patch.delenv("REDIS_URL", raising=False)
         values = {
             "DATABASE_URL": schema_url.render_as_string(hide_password=False),

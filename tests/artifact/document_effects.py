@@ -61,7 +61,7 @@ def custody_api(sender: Sender) -> None:
 
 
 def productions_api(sender: Sender) -> None:
-    """The production is asked for, in the table and on its way to the topic."""
+    """The production is requested, in the table and on its way to the topic."""
     [exhibit] = put_exhibits(sender.world, get_or_create_case(sender.world, "Doe v. Acme", "acme"), ["A"])
     sender.world.query("INSERT INTO tags (case_id, name) SELECT id, 'Responsive' FROM cases")
     sender.world.query("INSERT INTO taggings (exhibit_id, tag_id, user_id) SELECT :e, id, 'u' FROM tags", e=exhibit)
@@ -86,7 +86,7 @@ def start_production(sender: Sender) -> None:
 
 
 def resume_productions(sender: Sender) -> None:
-    """A production of which nothing was heard is asked for once more."""
+    """A production of which nothing was heard is requested once more."""
     put_documents(sender.world, ["A"])
     ask()
     sender.world.query("UPDATE productions SET updated_at = NOW(6) - INTERVAL 1 DAY")

@@ -93,7 +93,7 @@ def an_import_is_cancelled_and_retried(sender: Sender) -> None:
 
 
 def options_beside_the_file_are_read(sender: Sender) -> None:
-    """Those of an upload that nobody announced."""
+    """Those of an upload that was not announced."""
     message = sender.world.upload(THREE, user_id="grace")
     assert sender.stack.invoke("StartImportFunction", sqs_event(message)) == DONE
 
@@ -172,7 +172,7 @@ def a_production_with_an_archived_file_is_undone(sender: Sender) -> None:
 
 
 def a_production_is_looked_up_that_nothing_was_heard_of(sender: Sender) -> None:
-    """Lambda says that its execution has ended, and it is asked for again."""
+    """Lambda says that its execution has ended, and it is requested again."""
     put_documents(sender.world, ["A"])
     first = ask()
     assert sender.send("start_production", productionId=first) == DONE

@@ -14,9 +14,9 @@ from sqlalchemy import URL
 from local.lambda_runtime.build_artifact import Artifact
 from local.stack import LocalStack, StackOptions
 from tests.artifact.event_sender import Sender
-from tests.support.application.driver import World
 from tests.support.application.cleared_caches import forget_caches
-from tests.support.aws.request_resources import Asked, asked_for
+from tests.support.application.driver import World
+from tests.support.aws.request_resources import AwsRequest, read_request
 from tests.support.servers import provisioned_servers
 from tests.support.servers.recording_proxy import RecordingProxy, recording_proxy
 
@@ -28,14 +28,14 @@ class Watched:
     sender: Sender
     proxies: tuple[RecordingProxy, ...]
 
-    def asked(self) -> list[Asked]:
+    def requests(self) -> list[AwsRequest]:
         """Everything so far, but for what the test asks for itself; raises UnknownRequestError."""
-        found = [asked_for(seen) for proxy in self.proxies for seen in proxy.seen]
+        found = [read_request(seen) for proxy in self.proxies for seen in proxy.seen]
         return [each for each in found if each.caller != "test"]
 
     @contextmanager
     def acting_as(self, function: str) -> Iterator[None]:
-        """For the block, what this process asks for is asked for by the function."""
+        """For the block, what this process requests is requested by the function."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("AWS_ACCESS_KEY_ID", function)
             # It keeps the credentials that it found first.

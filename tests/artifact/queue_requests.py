@@ -20,7 +20,7 @@ from tests.support.application.driver import Context, sqs_event
 
 
 def _other_queue(name: str) -> str:
-    """The URL of a queue that only one function is told."""
+    """The URL of a queue that only one function knows."""
     return settings().import_requests_queue_url.replace("ImportRequests", name)
 
 

@@ -1,4 +1,4 @@
-"""What `sam build` makes: the same bytes whoever builds it when, and every service's client from the layer alone."""
+"""What `sam build` makes: the same bytes in every build, and every service's client from the layer alone."""
 
 from __future__ import annotations
 

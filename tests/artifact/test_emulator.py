@@ -1,4 +1,4 @@
-"""Functions run under AWS's emulator from built folders alone, and their failures are told as Lambda tells them."""
+"""Functions run under AWS's emulator from built folders alone, and report failures as Lambda does."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_nothing_is_written_into_the_build(probe: Runtime, artifact: Artifact) -
     assert tree_of(build) == before
 
 
-def test_an_exception_is_told_with_its_kind_and_spares_the_worker(probe: Runtime) -> None:
+def test_an_exception_is_reported_with_its_type_and_the_worker_lives_on(probe: Runtime) -> None:
     before = ask(probe)["pids"]
     with pytest.raises(InvocationFailedError, match="as you wished") as failed:
         ask(probe, fail="as you wished")

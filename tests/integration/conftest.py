@@ -28,7 +28,7 @@ def cases(world: World) -> Cases:
 
 @pytest.fixture(scope="session")
 def counting_url(schema_url: URL) -> Iterator[URL]:
-    """A schema on a server, or of a user, whose deadlocks nobody else adds to."""
+    """A schema on a server, or of a user, whose deadlocks no other session adds to."""
     with ExitStack() as stack:
         if counts_for_us_alone():
             yield schema_url

@@ -11,8 +11,8 @@ import pytest
 from pymysql.connections import Connection
 from sqlalchemy import make_url
 
-from tests.support.application.driver import World, empty_queues
 from tests.support.application.cleared_caches import forget_caches
+from tests.support.application.driver import World, empty_queues
 from tests.support.database.counted_database import until
 from tests.support.database.empty_tables import empty_tables, restart_ids
 from tests.torture.access_attacks import NEW_IDS

@@ -14,8 +14,8 @@ from moto import mock_aws
 
 from local.services.mysql import temporary_server
 from shell.observability import logger
-from tests.support.application.driver import World
 from tests.support.application.cleared_caches import forget_caches
+from tests.support.application.driver import World
 from tests.support.servers import provisioned_servers
 
 

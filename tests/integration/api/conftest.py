@@ -1,4 +1,4 @@
-"""A tenant's case with exhibits, and a device with periods of custody, for whoever calls the API."""
+"""A tenant's case with exhibits, and a device with periods of custody, for callers of the API."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @dataclass
 class Held:
-    """A device of the tenant that was held every other hundred hours, and somebody who may hold it."""
+    """A device of the tenant that was held every other hundred hours, and a custodian who may hold it."""
 
     matter: Matter
     number: int

@@ -142,6 +142,6 @@ def test_a_copy_that_is_gone_or_damaged_is_made_again(acme: Matter) -> None:
         assert acme.client.post("/imports", NAMES, key="k1").json["id"] == first.json["id"]
     redis_client.execute(lambda redis: redis.flushall())
     assert acme.client.post("/imports", NAMES, key="k1").is_replay
-    acme.world.query("UPDATE idempotency_keys SET response_body = 'asked the database'")
+    acme.world.query("UPDATE idempotency_keys SET response_body = 'queried the database'")
     assert acme.client.post("/imports", NAMES, key="k1").is_replay
     assert redis_client.execute(lambda redis: redis.ttl(name)) > 86_000

@@ -95,7 +95,7 @@ def test_values_that_were_sent_are_not_repeated_and_names_shortened(acme: Matter
     assert len(json.dumps(refused(reply, 400, "invalid-request"))) < 1_000
 
 
-def test_a_key_is_asked_for_and_described(acme: Matter) -> None:
+def test_a_key_is_required_and_described(acme: Matter) -> None:
     body = {"exhibitIds": acme.exhibits, "tags": ["Hot"]}
     for key in ("", "k" * 256):
         reply = acme.client.call("POST", "/taggings", body, **{"Idempotency-Key": key})

@@ -1,4 +1,4 @@
-"""Every answer keeps to the OpenAPI document, whatever is asked that the document allows, or does not.
+"""Every answer keeps to the OpenAPI document, for requests that the document allows and for others.
 
 A run of the quick tests does not collect this module: to make its requests up takes seconds of each worker.
 """
@@ -29,7 +29,7 @@ NOT_OURS = [
     # A schema cannot say all that is refused: control characters in names, a key that is taken, a stale version.
     checks.positive_data_acceptance,
 ]
-# Of custody the answers that must be among those that are met: what is well asked, in and out of turn.
+# Of custody the answers that must be among those that are met: valid requests, in and out of turn.
 MET = {
     "POST /custody-periods": {201, 409},
     "GET /custody-periods": {200},
@@ -58,7 +58,7 @@ class Bearer:
 
 
 def meeting(case: Case[Any], held: Held) -> Case[Any]:
-    """Half of what is well asked for exists: else all answers would be 404."""
+    """Half of what valid requests name exists: else all answers would be 404."""
     chance = drawn(case)
     if case.meta is None or case.meta.generation.mode is GenerationMode.NEGATIVE or chance % 2:
         return case

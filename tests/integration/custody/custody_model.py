@@ -1,7 +1,7 @@
-"""What custody must do, said as simply as can be, and random requests that are to be asked of it.
+"""What custody must do, as a simple model, and random requests to it.
 
 Hours are numbers, and an end that is None has not come. Every request has a label and names what it makes by that and
-by the place in it, so that the names do not depend on who came first. What is recorded is a tuple that nobody changes:
+by the place in it, so that the names do not depend on who came first. What is recorded is an immutable tuple:
 to go back to an earlier state is to have kept it. Nothing here comes from the application.
 """
 
@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 Name = tuple[str, int]
-NOBODYS: Name = ("nobody's", 0)
+NO_NAME: Name = ("none", 0)
 NEVER = 10**6
 NOTES = [None, "a", "b"]
 # Short, so that many periods touch and many overlap; some have no end, and a few end too soon.
@@ -32,7 +32,7 @@ class Period(NamedTuple):
 
 
 class Element(NamedTuple):
-    """What is wanted of one device."""
+    """What a request has for one device."""
 
     device: int
     begin: int
@@ -82,15 +82,15 @@ class Outcome(NamedTuple):
     """
 
     kind: str
-    told: Any = None
+    response: Any = None
 
 
 class RefusedError(Exception):
     """Nothing was recorded."""
 
-    def __init__(self, kind: str, told: object = None) -> None:
+    def __init__(self, kind: str, response: object = None) -> None:
         super().__init__(kind)
-        self.outcome = Outcome(kind, told)
+        self.outcome = Outcome(kind, response)
 
 
 Request = Add | Change | Remove | Transfer
@@ -101,10 +101,10 @@ NOTHING: State = ()
 def answer(state: State, request: Request) -> tuple[State, Outcome]:
     """What is recorded after the request, and what is answered."""
     try:
-        after, told = _applied(state, request)
+        after, response = _applied(state, request)
     except RefusedError as refused:
         return state, refused.outcome
-    return after, Outcome("ok", told)
+    return after, Outcome("ok", response)
 
 
 def _applied(state: State, request: Request) -> tuple[State, State]:
@@ -155,15 +155,15 @@ def _at_version(state: State, request: Change | Remove) -> Period:
     raise RefusedError("not_found")
 
 
-def _refuse_empty(wanted: Iterable[Period]) -> None:
-    if any(each.begin >= _end(each) for each in wanted):
+def _refuse_empty(requested: Iterable[Period]) -> None:
+    if any(each.begin >= _end(each) for each in requested):
         raise RefusedError("invalid")
 
 
-def _refuse_overlaps(wanted: Sequence[Period], others: State) -> None:
-    places = range(len(wanted))
-    recorded = {(place, *other[:4]) for place in places for other in others if _overlap(wanted[place], other)}
-    within = {(one, two) for one, two in combinations(places, 2) if _overlap(wanted[one], wanted[two])}
+def _refuse_overlaps(requested: Sequence[Period], others: State) -> None:
+    places = range(len(requested))
+    recorded = {(place, *other[:4]) for place in places for other in others if _overlap(requested[place], other)}
+    within = {(one, two) for one, two in combinations(places, 2) if _overlap(requested[one], requested[two])}
     if recorded or within:
         raise RefusedError("overlap", frozenset(recorded | within))
 
@@ -194,7 +194,7 @@ def script(chosen: Random, length: int, label: str = "", state: State = NOTHING)
         made.append(_request(chosen, [*state, *state, *known.values()], f"{label}{number}"))
         state, outcome = answer(state, made[-1])
         if outcome.kind == "ok":
-            known |= {each.name: each for each in outcome.told}
+            known |= {each.name: each for each in outcome.response}
     return made
 
 
@@ -210,15 +210,15 @@ def _request(chosen: Random, known: Sequence[Period], label: str) -> Request:
         return Add(
             label, [_element(chosen, chosen.choice([1, 1, 2]), _hour(chosen)) for _ in range(chosen.randint(1, 3))]
         )
-    period = chosen.choice([*known, Period(NOBODYS, 1, 1, 2, None)])
+    period = chosen.choice([*known, Period(NO_NAME, 1, 1, 2, None)])
     rightly = {period.version}
     versions = frozenset(chosen.choice([rightly, rightly, rightly, {1, 2, 3, *rightly}, {period.version + 1}]))
     if kind is Remove:
         return Remove(label, period.name, versions)
     if kind is Change:
         return Change(label, period.name, versions, _values(chosen))
-    wanted = _element(chosen, period.device, period.begin + chosen.choice([1, 1, 2, 0]))
-    return Transfer(label, *wanted, chosen.choice([None, None, period.name, period.name, NOBODYS]))
+    requested = _element(chosen, period.device, period.begin + chosen.choice([1, 1, 2, 0]))
+    return Transfer(label, *requested, chosen.choice([None, None, period.name, period.name, NO_NAME]))
 
 
 def _element(chosen: Random, device: int, begin: int) -> Element:

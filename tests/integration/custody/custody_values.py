@@ -48,7 +48,7 @@ def utc(hour: float) -> str:
     return at(hour).replace("+00:00", "Z")
 
 
-def wanted(device_id: int, begin: float, end: float | None, **more: Any) -> dict[str, Any]:
+def requested_period(device_id: int, begin: float, end: float | None, **more: Any) -> dict[str, Any]:
     """An element of a request: a device from one hour to another; None: still held."""
     return {"deviceId": device_id, "begin": at(begin), "end": None if end is None else at(end), **more}
 

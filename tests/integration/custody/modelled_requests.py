@@ -1,4 +1,4 @@
-"""The application, asked what the model of `custody_model.py` is asked, and what it answers in the model's words."""
+"""The application, with the requests of `custody_model.py`, and its answers in the model's words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.errors import (
 )
 from shell.custody import commands
 from tests.integration.custody.custody_model import Add, Change, Name, Outcome, Period, Remove, Request, Transfer
-from tests.integration.custody.custody_values import CALLER, DAY, at, periods, wanted
+from tests.integration.custody.custody_values import CALLER, DAY, at, periods, requested_period
 from tests.support.database.counted_database import replayed
 from tests.support.exhibits.stored_cases import Cases
 
@@ -36,7 +36,7 @@ Answered = Sequence[CustodyPeriod] | Exception
 
 
 class Asking:
-    """The application, asked what the model is asked; its answers and its rows in the model's words."""
+    """The application, with the model's requests; its answers and its rows in the model's words."""
 
     def __init__(self, cases: Cases) -> None:
         self._database, self._ids, self._changes = cases.database, dict[Name, int](), list[int]()
@@ -55,11 +55,11 @@ class Asking:
         return answered
 
     def said(self, answered: Answered) -> Outcome:
-        """The same in the model's words; everything that it speaks of must have been answered to somebody."""
+        """The same in the model's words; everything that it speaks of must have been in an answer."""
         match answered:
             case OverlapError():
                 conflicts = [self._conflict(each) for each in answered.conflicts]
-                assert len(set(conflicts)) == len(conflicts), "a conflict is told twice"
+                assert len(set(conflicts)) == len(conflicts), "a conflict is reported twice"
                 return Outcome("overlap", frozenset(conflicts))
             case StaleVersionError():
                 return Outcome("stale", answered.current_version)
@@ -103,7 +103,7 @@ class Asking:
 
     def _name(self, period_id: int) -> Name:
         names = [name for name, known in self._ids.items() if known == period_id]
-        assert len(names) == 1, "nobody was told of that period, or two were of the same"
+        assert len(names) == 1, "no answer had that period, or two had the same"
         return names[0]
 
     def _period(self, period_id: int, device: int, begin: datetime, end: datetime | None, *rest: Any) -> Period:
@@ -118,7 +118,7 @@ class Asking:
 
 def _elements(request: Add) -> Iterator[dict[str, Any]]:
     for each in request.elements:
-        yield wanted(each.device, each.begin, each.end, note=each.note)
+        yield requested_period(each.device, each.begin, each.end, note=each.note)
 
 
 def _written(values: dict[str, Any]) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def _fields(period: CustodyPeriod) -> tuple[Any, ...]:
 
 def _hour(moment: datetime) -> int:
     hours, rest = divmod(moment - DAY.replace(tzinfo=None), timedelta(hours=1))
-    assert not rest, "nobody spoke of minutes"
+    assert not rest, "no request had minutes"
     return hours
 
 

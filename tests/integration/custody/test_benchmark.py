@@ -56,7 +56,7 @@ def test_overlaps_are_found_and_end_it_with_an_error() -> None:
     "arguments",
     [("--clients", "0"), ("--clients", "1,65"), ("--seconds", "nan"), ("--rounds", "-1"), ("--database-url", "x")],
 )
-def test_wrong_usage_is_told_before_anything_is_done(
+def test_wrong_usage_is_reported_before_anything_is_done(
     arguments: Sequence[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert_refused(main, arguments, capsys)

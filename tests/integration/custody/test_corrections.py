@@ -26,8 +26,8 @@ from tests.integration.custody.custody_values import (
     at,
     custodian,
     periods,
+    requested_period,
     utc,
-    wanted,
 )
 from tests.support.api.api_client import Client, Reply
 from tests.support.application.driver import World
@@ -38,7 +38,7 @@ STATE = "SELECT p.*, (SELECT COUNT(*) FROM custody_changes) FROM custody_periods
 
 def period(begin: float, end: float | None, **more: Any) -> int:
     """The id of a recorded period of device 1."""
-    return add(wanted(1, begin, end, **more)).items[0].id
+    return add(requested_period(1, begin, end, **more)).items[0].id
 
 
 def patch(period_id: int, fields: dict[str, Any], version: int | None = 1, **headers: str) -> Reply:
@@ -111,21 +111,21 @@ def test_a_device_is_transferred(world: World) -> None:
 
 def test_a_transfer_that_is_refused_says_who_holds_the_device(world: World) -> None:
     held = period(9, 12)
-    begun, other, nobody = transfer(9), transfer(10, fromPeriodId=held + 1), transfer(12)
-    assert [each.problem for each in (begun, other, nobody)] == ["wrong-state"] * 3
+    begun, other, no_caller = transfer(9), transfer(10, fromPeriodId=held + 1), transfer(12)
+    assert [each.problem for each in (begun, other, no_caller)] == ["wrong-state"] * 3
     assert all(f"period {held}" in each.json["detail"] for each in (begun, other))
-    assert f"device 1 has no holder at {utc(12)}" in nobody.json["detail"]
+    assert f"device 1 has no holder at {utc(12)}" in no_caller.json["detail"]
 
 
-def test_all_that_was_done_is_told_in_its_order_and_goes_on(world: World) -> None:
+def test_all_that_was_done_is_reported_in_order(world: World) -> None:
     first = period(9, 12, note="x")
     Client("acme", "bob").patch(f"{PERIODS}/{first}", {"end": None}, 1)
     begun = transfer(11).json["begun"]
     second, removed = begun["id"], delete(begun["id"])
     assert (removed.status, removed.json, ME.get(f"{PERIODS}/{second}").status) == (200, begun, 404)
     third = period(11, 13)
-    told = [(each["periodId"], each["version"], each["action"], each["userId"], each["end"]) for each in changes()]
-    assert told == [
+    response = [(each["periodId"], each["version"], each["action"], each["userId"], each["end"]) for each in changes()]
+    assert response == [
         (first, 1, "added", "ada", utc(12)),
         (first, 2, "changed", "bob", None),
         (first, 3, "changed", "ada", utc(11)),
@@ -158,7 +158,9 @@ def test_an_import_keeps_the_names_of_those_who_held_a_device(world: World, end:
     selected = f"SELECT cases.id, given.name, :i FROM cases JOIN ({names}) AS given"
     world.query(f"INSERT INTO custodians (case_id, name, import_id) {selected}", i=import_id)
     ids = {row[0]: row[1] for row in world.query("SELECT name, id FROM custodians")}
-    elements = [wanted(1, hour, hour + 1, custodianId=ids[name]) for hour, name in enumerate(("Holds", "Held"))]
+    elements = [
+        requested_period(1, hour, hour + 1, custodianId=ids[name]) for hour, name in enumerate(("Holds", "Held"))
+    ]
     removed = done(add_periods, IMPORTER, periods(*elements)).items[1].id
     assert Client("tenant").call("DELETE", f"{PERIODS}/{removed}", **{"If-Match": '"1"'}).status == 200
     end(world, import_id)

@@ -1,4 +1,4 @@
-"""Whoever asks, one after the other or at once: it is answered and recorded as a simple model does, in some order.
+"""Requests one after the other or at once: each is answered and recorded as a simple model does, in some order.
 
 Refusals are compared to the last conflict, answers to the last version. The record of changes is complete: replayed
 from nothing it gives the table. Each of several mistakes that the application could make is found likewise.
@@ -81,7 +81,7 @@ def engines(counting: Cases) -> Iterator[list[Engine]]:
 
 
 def answers_at_once(asking: Asking, engines: Sequence[Engine], ways: Sequence[str], *scripts: Script) -> list[History]:
-    """What each client asked and was answered; their ways of locking alternate."""
+    """What each client requested and was answered; their ways of locking alternate."""
 
     def work(script: Script) -> Callable[[Engine], list[Any]]:
         return lambda on: [asking.ask(on, each) for each in script]
@@ -95,7 +95,7 @@ def answers_at_once(asking: Asking, engines: Sequence[Engine], ways: Sequence[st
 
 
 def in_some_order(state: State, histories: Sequence[History], left: frozenset[Period]) -> bool:
-    """Whether the model gives these answers, and leaves this, if it is asked in some order that keeps each client's."""
+    """Whether the model gives these answers and rows in some order of the requests that keeps each client's."""
     if not any(histories):
         return frozenset(state) == left
     for number, mine in enumerate(histories):
@@ -151,7 +151,7 @@ def test_all_at_once_is_answered_and_recorded_as_one_after_the_other(
     assert decided > rounds / 4
 
 
-def nobody_looks(patch: pytest.MonkeyPatch) -> None:
+def without_lock(patch: pytest.MonkeyPatch) -> None:
     """What overlaps is written."""
     patch.setattr(commands, "check_overlaps", lambda *_, **__: None)
     patch.setattr(period_writer, "check_overlaps", lambda *_, **__: None)
@@ -160,10 +160,10 @@ def nobody_looks(patch: pytest.MonkeyPatch) -> None:
 
 def elements_are_not_compared(patch: pytest.MonkeyPatch) -> None:
     """Only what is recorded counts."""
-    patch.setattr(period_writer, "find_conflicts_within", lambda _wanted: iter(()))
+    patch.setattr(period_writer, "find_conflicts_within", lambda _expected: iter(()))
 
 
-def one_conflict_is_told(patch: pytest.MonkeyPatch) -> None:
+def one_conflict_is_reported(patch: pytest.MonkeyPatch) -> None:
     """The first, and no others."""
     patch.setattr(period_writer, "find_conflicts_with", lambda *spans: islice(find_conflicts_with(*spans), 1))
 
@@ -186,8 +186,8 @@ def changes_leave_no_record(patch: pytest.MonkeyPatch) -> None:
 
 
 MISTAKES = [
-    *(("optimistic", each) for each in (nobody_looks, elements_are_not_compared)),
-    *(("pessimistic", each) for each in (nobody_looks, one_conflict_is_told, versions_are_not_compared)),
+    *(("optimistic", each) for each in (without_lock, elements_are_not_compared)),
+    *(("pessimistic", each) for each in (without_lock, one_conflict_is_reported, versions_are_not_compared)),
     *(("pessimistic", each) for each in (a_period_hinders_itself, changes_leave_no_record)),
 ]
 
@@ -219,7 +219,7 @@ def meeting_after(write: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("requests", "write"), [(RECORDING, "insert_periods"), (GROWING, "_write_and_record")])
-def test_versions_that_nobody_compares_or_locks_give_what_no_order_does(
+def test_versions_without_comparison_or_lock_give_what_no_order_does(
     way: str,
     counting: Cases,
     engines: list[Engine],

@@ -1,4 +1,4 @@
-"""A schema without a table, and somebody who may create users."""
+"""A schema without a table, and an administrator who may create users."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ class User:
     url: URL
 
     def set_password(self, password: str) -> None:
-        told = json.dumps({"username": self.name, "password": password})
-        boto3.client("secretsmanager").put_secret_value(SecretId=self.arn, SecretString=told)
+        secret = json.dumps({"username": self.name, "password": password})
+        boto3.client("secretsmanager").put_secret_value(SecretId=self.arn, SecretString=secret)
 
     def execute(self, password: str, statement: str) -> None:
         engine = create_engine(self.url.set(username=self.name, password=password))

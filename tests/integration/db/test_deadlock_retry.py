@@ -25,7 +25,7 @@ def transfer(first: int, second: int, amount: int, met: Step) -> None:
 
 
 def once(step: Step) -> Step:
-    """The step for the first attempt alone: a replay must not wait for somebody who is done."""
+    """The step for the first attempt alone: a replay must not wait for a transaction that has ended."""
     pending = [step]
     return lambda: pending and pending.pop()()
 
@@ -70,7 +70,7 @@ def deadlock_as_victim(victim: Session, other: Session, inner: Callable[[Session
     """Deadlock the two sessions in a way that makes `victim` the one that the server gives up."""
     pay(victim, 1, 100)
     for _ in range(3):
-        # The server gives up whoever has changed less.
+        # The server gives up the transaction that has changed less.
         other.execute(text("INSERT INTO toy_payments (reference) VALUES (1), (2), (3), (4), (5)"))
     pay(other, 2, 1)
     blocked = threading.Thread(target=pay, args=(other, 1, 1))

@@ -79,7 +79,7 @@ def test_1290_on_a_live_connection_has_the_next_unit_run_on_a_new_one(
 
 
 @pytest.mark.parametrize("account", ["plain", "root"])
-def test_a_server_that_can_only_be_read_is_refused_whoever_asks(
+def test_a_read_only_server_is_refused_to_every_caller(
     demoted_server: tuple[URL, Engine], read_only: Switch, account: str
 ) -> None:
     """An administrator of the server could write to it, and what he wrote would be on the old writer alone."""

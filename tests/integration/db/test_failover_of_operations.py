@@ -85,9 +85,9 @@ def test_a_chunk_is_imported_once_whichever_commit_is_lost(
     assert_accounted(world, import_id, made.truth)
 
 
-# What is looked up is read; of what gives the chunk up, the answer is what an operator is told by.
+# What is looked up is read; of what gives the chunk up, the answer is what an operator reads.
 @pytest.mark.parametrize("loss", [Loss.ANSWER, Loss.REQUEST])
-def test_a_chunk_is_given_up_once_and_told_whether_its_commit_or_the_answer_is_lost(
+def test_a_chunk_is_given_up_and_reported_once_whether_its_commit_or_the_answer_is_lost(
     world: World, losing: CommitProxy, loss: Loss, capsys: pytest.CaptureFixture[str]
 ) -> None:
     world.start(generate(Spec(rows=6)).data)

@@ -98,7 +98,7 @@ def test_two_that_create_tables_without_a_lock_meet(empty: Engine) -> None:
     assert isinstance(refused, Exception)
 
 
-def test_the_lock_of_one_database_is_nobody_elses(database: Database) -> None:
+def test_the_lock_of_one_database_belongs_to_it_alone(database: Database) -> None:
     with exclusive_connection("migrations", 0):
         with pytest.raises(LockNotAcquiredError, match="'migrations'"), exclusive_connection("migrations", 0):
             pass

@@ -203,7 +203,7 @@ def test_the_reader_of_the_document_reads_the_view_and_can_do_nothing_else(reade
 def test_without_one_of_its_grants_the_reader_is_refused(
     reader: Engine, administrator: Connection, database: Database, grant: str
 ) -> None:
-    """The view gives nobody what they may not read, and no grant of the document is too many."""
+    """The view gives no user what they may not read, and no grant of the document is too many."""
     table = grant.split()[3].removeprefix("exhibits.")
     revoked = f"REVOKE SELECT ON `{database.url.database}`.{table} FROM {reader.url.username}@'%%'"
     administrator.exec_driver_sql(revoked)

@@ -27,7 +27,7 @@ def exhibit(database: Database) -> Database:
 
 
 class Others:
-    """Somebody on a second connection who changes the exhibit so many times, each time he is told that it was read."""
+    """A second connection that changes the exhibit so many times, each time after it was read."""
 
     def __init__(self, database: Database, times: int) -> None:
         self._database, self._left = database, times

@@ -1,4 +1,4 @@
-"""A connection that is lost during COMMIT: nobody knows whether it happened, until the database is asked."""
+"""A connection that is lost during COMMIT: whether it happened is unknown until the database is queried."""
 
 from __future__ import annotations
 
@@ -103,37 +103,37 @@ def test_without_a_way_to_ask_it_is_raised_and_never_retried(
 
 
 @pytest.mark.parametrize("killed", [True, False], ids=["its answer", "its own commit"])
-def test_the_question_may_get_lost_too_and_is_asked_again(database: Database, proxy: CommitProxy, killed: bool) -> None:
-    asked: list[int] = []
+def test_a_lost_query_is_sent_again(database: Database, proxy: CommitProxy, killed: bool) -> None:
+    lookups: list[int] = []
 
     def ask(reference: int) -> str | None:
-        asked.append(reference)
-        if len(asked) == 1 and not killed:
+        lookups.append(reference)
+        if len(lookups) == 1 and not killed:
             proxy.lose_next(Loss.ANSWER)
         with session() as asking:
-            if len(asked) == 1 and killed:
+            if len(lookups) == 1 and killed:
                 database.query(f"KILL {connection_id(asking)}")
             return "settled" if asking.execute(text("SELECT id FROM toy_payments FOR UPDATE")).first() else None
 
     proxy.lose_next(Loss.ANSWER)
     assert retry_on_db_conflict(resolve=ask)(insert_payment)(1) == "settled"
-    assert (len(asked), effects(database, 1)) == (2, 1)
+    assert (len(lookups), effects(database, 1)) == (2, 1)
 
 
 def test_while_the_database_does_not_answer_the_question_the_outcome_stays_unknown(
     database: Database, proxy: CommitProxy
 ) -> None:
-    asked: list[int] = []
+    lookups: list[int] = []
 
     def ask(reference: int) -> str | None:
-        asked.append(reference)
+        lookups.append(reference)
         raise OperationalError("SELECT", {}, pymysql.err.OperationalError(2003, "Can't connect"))
 
     proxy.lose_next(Loss.ANSWER)
     with pytest.raises(CommitOutcomeUnknownError):
         retry_on_db_conflict(resolve=ask)(insert_payment)(1)
-    assert set(asked) == {1}
-    assert len(asked) > 5, "longer than for a deadlock: a failover takes its time"
+    assert set(lookups) == {1}
+    assert len(lookups) > 5, "longer than for a deadlock: a failover takes its time"
     assert effects(database, 1) == 1
 
 

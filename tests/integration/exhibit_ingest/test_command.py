@@ -81,7 +81,7 @@ def test_one_failing_file_fails_the_command_and_not_the_others(
     assert (imported["status"], imported["imported"]) == ("completed", 5)
 
 
-def test_a_misspelt_case_is_created_only_when_asked_for(
+def test_a_misspelt_case_is_created_only_on_request(
     workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = str(generate(Spec(rows=5, seed=3)).write(tmp_path / "good.dat"))

@@ -127,7 +127,7 @@ def test_the_history_of_a_document_is_listed_newest_first(cases: Cases, run: Run
     assert "\x1b" not in printed
 
 
-def test_as_many_changes_are_listed_as_asked_for(cases: Cases, run: Run) -> None:
+def test_as_many_changes_are_listed_as_requested(cases: Cases, run: Run) -> None:
     exhibit = cases.exhibit("A-1")
     for _ in range(3):
         done(add_taggings, CALLER, tagging([exhibit], "Hot"))

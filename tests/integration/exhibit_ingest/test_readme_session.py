@@ -84,7 +84,7 @@ def run(api_url: str, clone: Path, *options: str) -> subprocess.CompletedProcess
 
 
 def run_script(script: str, clone: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Run the script in the folder, as somebody who pastes it there."""
+    """Run the script in the folder, as a user who pastes it there."""
     environment = os.environ | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
     bash = shutil.which("bash") or pytest.fail("the session is one of bash")
     command = [bash, *options, "-c", script]

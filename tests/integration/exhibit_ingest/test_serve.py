@@ -57,7 +57,7 @@ import signal, sys
 from pathlib import Path
 from exhibit_ingest.cli import main as cli
 from exhibit_ingest.cli.workspace import Workspace
-# Whoever runs the tests in the background may have had it ignored.
+# A shell that runs the tests in the background may ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 workspace = Workspace(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
 sys.exit(cli.main(["serve", "--port", "0", "--workers", "1"], workspace))
@@ -151,7 +151,7 @@ def test_what_has_not_ended_is_counted_over_all_and_named_up_to_a_number(world: 
     ]
 
 
-def test_a_port_that_is_taken_is_told_before_anything_is_started(
+def test_a_port_in_use_is_reported_before_anything_is_started(
     workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -30,27 +30,33 @@ def patched(exhibit_id: int, version: int, **fields: Any) -> Exhibit:
     return done(patch_exhibit, CALLER, exhibit_id, frozenset({version}), change(**fields))
 
 
-def test_all_of_an_exhibit_is_told(cases: Cases) -> None:
+def test_all_fields_of_an_exhibit_are_returned(cases: Cases) -> None:
     properties = serialize_properties({"Author": "Åsa 'x' \\ \"y\"", "Pages": "<nil>", "Empty": None})
     moment = datetime(2001, 2, 3, 4, 5, 6, 789012)
     exhibit = cases.exhibit("A-1", title="Memo", document_date=moment, document_properties=properties, line_no=7)
     done(add_custodians, CALLER, exhibit, ["bob", "Ann"])
-    told = get_exhibit(CALLER, exhibit)
-    assert (told.case, told.control_number, told.title, told.line, told.version) == ("Case", "A-1", "Memo", 7, 2)
-    assert (told.document_date, told.custodians, told.tags) == (moment, ["Ann", "bob"], [])
-    assert told.properties == {"Author": "Åsa 'x' \\ \"y\"", "Pages": "<nil>", "Empty": None}
+    response = get_exhibit(CALLER, exhibit)
+    assert (response.case, response.control_number, response.title, response.line, response.version) == (
+        "Case",
+        "A-1",
+        "Memo",
+        7,
+        2,
+    )
+    assert (response.document_date, response.custodians, response.tags) == (moment, ["Ann", "bob"], [])
+    assert response.properties == {"Author": "Åsa 'x' \\ \"y\"", "Pages": "<nil>", "Empty": None}
     assert get_exhibit(CALLER, cases.exhibit("A-2")).properties == {}
 
 
 def test_fields_are_changed_emptied_or_left(cases: Cases) -> None:
     exhibit = cases.exhibit("A-1", title="Memo", bates_begin="B-1", file_name="a.msg")
-    told = patched(
+    response = patched(
         exhibit, 1, title="Letter\tof 5\u2028May", batesBegin=None, documentDate="2020-02-29T23:59:59.999999"
     )
     row = cases.row(exhibit)
     assert (row.title, row.bates_begin, row.file_name, row.version) == ("Letter\tof 5\u2028May", None, "a.msg", 2)
     assert row.document_date == datetime(2020, 2, 29, 23, 59, 59, 999999)
-    assert told == get_exhibit(CALLER, exhibit)
+    assert response == get_exhibit(CALLER, exhibit)
 
 
 def test_a_date_of_a_client_is_a_time_of_no_known_zone(cases: Cases) -> None:
@@ -58,14 +64,16 @@ def test_a_date_of_a_client_is_a_time_of_no_known_zone(cases: Cases) -> None:
     exhibit = cases.exhibit(
         "A-1", document_date=sent, date_sent=sent, document_date_source="date_sent", date_precision="DD---"
     )
-    told = get_exhibit(CALLER, exhibit)
-    assert (told.date_sent, told.document_date_source) == (sent, "date_sent")
-    assert told.date_precision == {"document_date": "day", "date_sent": "day"}
-    told = patched(exhibit, 1, documentDate="2020-02-29T23:59:59", dateSent=None, dateModified="2021-01-01T00:00:00")
-    assert (told.document_date, told.document_date_source) == (datetime(2020, 2, 29, 23, 59, 59), None)
-    assert (told.date_sent, told.date_modified) == (None, datetime(2021, 1, 1))
-    assert told.date_precision == {"document_date": "time", "date_modified": "time"}
-    assert told == get_exhibit(CALLER, exhibit)
+    response = get_exhibit(CALLER, exhibit)
+    assert (response.date_sent, response.document_date_source) == (sent, "date_sent")
+    assert response.date_precision == {"document_date": "day", "date_sent": "day"}
+    response = patched(
+        exhibit, 1, documentDate="2020-02-29T23:59:59", dateSent=None, dateModified="2021-01-01T00:00:00"
+    )
+    assert (response.document_date, response.document_date_source) == (datetime(2020, 2, 29, 23, 59, 59), None)
+    assert (response.date_sent, response.date_modified) == (None, datetime(2021, 1, 1))
+    assert response.date_precision == {"document_date": "time", "date_modified": "time"}
+    assert response == get_exhibit(CALLER, exhibit)
 
 
 def test_the_first_and_last_timestamps_that_can_be_stored_are(cases: Cases) -> None:

@@ -34,7 +34,7 @@ def numbers(**filters: Any) -> list[str]:
 def walked(
     limit: int, between: Callable[[str], object] = lambda _last: None, custodian: str | None = None
 ) -> Iterator[str]:
-    """The control numbers of all pages; `between` two of them it is told the last one."""
+    """The control numbers of all pages; `between` two of them it gets the last one."""
     after: str | None = None
     while True:
         got = page(limit, after, custodian=custodian)
@@ -154,11 +154,11 @@ def test_a_page_is_read_off_the_index_and_not_sorted(cases: Cases) -> None:
 
 def test_statements_do_not_grow_with_what_is_read(cases: Cases, world: World) -> None:
     exhibit, *_ = cases.exhibits(60)
-    asked: list[Callable[[], object]] = [lambda: page(1), lambda: list_custodians(CALLER, "Case", 1, None)]
-    asked.append(lambda: get_exhibit(CALLER, exhibit))
-    before = [statements(world, ask) for ask in asked]
+    calls: list[Callable[[], object]] = [lambda: page(1), lambda: list_custodians(CALLER, "Case", 1, None)]
+    calls.append(lambda: get_exhibit(CALLER, exhibit))
+    before = [statements(world, ask) for ask in calls]
     held_by(cases, exhibit, *(f"Custodian {number}" for number in range(50)))
     done(add_taggings, CALLER, tagging([exhibit], *(f"Tag {number}" for number in range(50))))
-    asked[:2] = [lambda: page(50), lambda: list_custodians(CALLER, "Case", 50, None)]
-    assert [statements(world, ask) for ask in asked] == before
+    calls[:2] = [lambda: page(50), lambda: list_custodians(CALLER, "Case", 50, None)]
+    assert [statements(world, ask) for ask in calls] == before
     assert len(get_exhibit(CALLER, exhibit).tags) == 50

@@ -50,8 +50,8 @@ def committed(work: Callable[..., T], *arguments: Any, **named: Any) -> T:
 
 def announce(caller: Caller = CALLER, **body: Any) -> PendingUpload:
     """Announce a load file."""
-    wanted = {"case": "Case", "fileName": "production.dat", **body}
-    return committed(create_import, caller, NewImport.model_validate(wanted))
+    fields = {"case": "Case", "fileName": "production.dat", **body}
+    return committed(create_import, caller, NewImport.model_validate(fields))
 
 
 def put(pending: PendingUpload, data: bytes) -> Message:
@@ -63,8 +63,8 @@ def put(pending: PendingUpload, data: bytes) -> Message:
 def notification(pending: PendingUpload, version_id: str, etag: str, size: int) -> Message:
     """What S3 says of a file that was put where one is awaited."""
     key = quote_plus(pending.object_key, safe="/")
-    told = {"key": key, "versionId": version_id, "eTag": etag, "size": size, "sequencer": "1"}
-    record = {"eventName": "ObjectCreated:Put", "s3": {"bucket": {"name": pending.bucket}, "object": told}}
+    uploaded = {"key": key, "versionId": version_id, "eTag": etag, "size": size, "sequencer": "1"}
+    record = {"eventName": "ObjectCreated:Put", "s3": {"bucket": {"name": pending.bucket}, "object": uploaded}}
     return {"Records": [record]}
 
 

@@ -75,7 +75,7 @@ def test_a_late_delivery_brings_no_name_back_after_the_import_is_complete(world:
     stale = importer.read_rows(found)
     assert stale.held == {}
     world.chunk_messages()
-    # Behind the back of the second delivery the rows become rows of a conflict, which name nobody.
+    # Behind the back of the second delivery the rows become rows of a conflict, which name no custodian.
     world.run(OTHERS)
     assert importer.import_chunk(import_id, 1) == "done"
     before = world.query("SELECT name FROM custodians ORDER BY name")
@@ -85,7 +85,7 @@ def test_a_late_delivery_brings_no_name_back_after_the_import_is_complete(world:
     assert accounts(world, import_id).codes() == {line: {"EXISTS_WITH_OTHER_VALUES"} for line in (2, 3, 4)}
 
 
-def test_long_names_that_the_database_holds_equal_are_merged_and_told(world: World) -> None:
+def test_long_names_that_the_database_holds_equal_are_merged_and_reported(world: World) -> None:
     tags = ["\u200b" * 400 + "a", "\u200b" * 450 + "a"]
     rows = "".join(f"A-{number},{tag}\r\n" for number, tag in enumerate(tags))
     import_id = world.run(f"Control Number,Tags\r\n{rows}".encode())

@@ -92,7 +92,7 @@ def test_a_file_that_comes_after_its_import_expired_is_imported_all_the_same(wor
     assert [(row[1], row[2]) for row in world.query(IMPORTS)] == [("failed", None), ("running", version(message))]
 
 
-def test_two_files_at_one_place_at_once_are_two_imports_however_often_they_are_told_of(
+def test_two_files_at_one_place_at_once_are_two_imports_however_often_they_are_announced(
     world: World, workers: Workers
 ) -> None:
     pending = announce()
@@ -156,7 +156,7 @@ def test_a_file_that_another_worker_splits_is_left_to_it_and_one_that_runs_has_i
     assert world.chunk_messages() == sent
 
 
-def test_a_file_is_split_where_nobody_can_tell_whether_somebody_does(world: World) -> None:
+def test_a_file_is_split_where_another_splitter_cannot_be_detected(world: World) -> None:
     pending = announce()
     nowhere = {**world.environment, "REDIS_URL": "redis://127.0.0.1:1/0"}
     worker = start_alone(nowhere, "start_import", put(pending, THREE))

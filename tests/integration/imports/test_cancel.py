@@ -82,7 +82,7 @@ def test_an_import_that_has_ended_cannot_be_cancelled(world: World) -> None:
 
 
 def test_a_file_that_is_cancelled_while_it_is_split_gets_no_chunks(world: World) -> None:
-    """The splitter waits at the import's row with its chunks at hand; then the row says that nobody wants them."""
+    """The splitter waits at the import's row with its chunks at hand; then the row says that they are cancelled."""
     pending = announce()
     message = put(pending, THREE)
     world.query("UPDATE imports SET status = 'splitting' WHERE id = :id", id=pending.id)

@@ -16,8 +16,8 @@ from samples.spec import Fault, FaultKind, Spec
 from samples.words import Alphabet
 from shell.settings import properties_format
 from shell.utils.document_properties import parse_properties
-from tests.support.application.driver import Context, World
 from tests.support.application.cleared_caches import forget_caches
+from tests.support.application.driver import Context, World
 from tests.support.imports.import_accounting import assert_accounted
 from tests.support.imports.rebuilt_rows import assert_rebuilt
 from tests.support.imports.row_outcomes import accounts

@@ -1,4 +1,4 @@
-"""A large file is split with checkpoints: whoever is killed or paused, the result is that of one pass."""
+"""A large file is split with checkpoints: if any worker is killed or paused, the result is that of one pass."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def test_rows_that_exchange_their_results_differ_from_the_check_although_the_cou
     assert message.startswith("the check found another result: other rows in 1 of the chunks, the first from line 2;")
 
 
-def test_a_warning_that_the_check_did_not_have_is_told(world: World) -> None:
+def test_a_warning_that_the_check_did_not_have_is_reported(world: World) -> None:
     import_id = checked(world, THREE)
     check = details(import_id).check
     assert check is not None

@@ -110,7 +110,7 @@ def test_the_request_waits_until_the_last_chunk_has_committed(world: World, comm
 
 
 def test_naive_reading_without_a_lock_drops_the_request(world: World, other: Connection) -> None:
-    """The message is taken before the commit, nothing is found to do, and nobody asks again."""
+    """The message is taken before the commit, nothing is found to do, and no request follows."""
     import_id = world.start(SIX)
     world.chunk_messages()
     with session() as transaction:

@@ -100,9 +100,9 @@ def test_the_publisher_is_waked_for_events_and_for_nothing_else(world: World, ch
     world.start(generate(Spec(rows=6, faults=(late,))).data)
     first, warned, last = world.chunk_messages()
     wakes = settings().outbox_wake_queue_url
-    told = []
+    counts = []
     for message in (first, warned, last):
         taken_from(wakes)
         assert world.import_chunk(message)
-        told.append(len(taken_from(wakes)))
-    assert told == [0, 1, 1], "a plain chunk, one with a warning, the last one"
+        counts.append(len(taken_from(wakes)))
+    assert counts == [0, 1, 1], "a plain chunk, one with a warning, the last one"

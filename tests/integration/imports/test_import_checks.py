@@ -142,7 +142,7 @@ def test_a_file_that_is_checked_and_run_has_the_result_of_one_that_is_imported(
     assert world.dump(import_id) == world.dump(world.run(SIX, case="Another", user_id=CALLER.user_id))
 
 
-def test_a_dropped_file_is_checked_by_its_options_and_a_case_that_changed_is_told(world: World) -> None:
+def test_a_dropped_file_is_checked_by_its_options_and_a_changed_case_is_reported(world: World) -> None:
     import_id = world.run(THREE, dry_run=True)
     assert state(import_id).status == "checked"
     world.run(THREE)

@@ -25,8 +25,8 @@ from tests.integration.imports.import_requests import (
     start,
     state,
 )
-from tests.support.application.driver import World, call, request_messages
 from tests.support.application.cleared_caches import forget_caches
+from tests.support.application.driver import World, call, request_messages
 
 CHUNKS = "SELECT status FROM import_chunks ORDER BY chunk_no"
 
@@ -55,7 +55,7 @@ def test_a_request_that_failed_before_a_retry_does_not_end_it(world: World) -> N
     assert state(pending.id).failure_code == "NOT_READ"
 
 
-def test_a_file_that_somebody_is_splitting_is_not_given_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_a_worker_is_splitting_is_not_given_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     pending = announce()
     request = put(pending, SIX)
     answers: list[bool] = []

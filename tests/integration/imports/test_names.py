@@ -1,4 +1,4 @@
-"""Custodians and tags: one spelling whatever the order, none that nothing carries, and nobody waits for a hot one."""
+"""Custodians and tags: one spelling in any order, none that nothing carries, and no writer waits for a hot one."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_lowest_line_gives_the_spelling_in_any_order(
     assert (counts["custodians_created"], counts["tags_created"], counts["warnings"]) == (1, 1, 4)
 
 
-def test_a_spelling_on_many_rows_is_told_once_at_its_lowest_line(world: World, chunk_rows: Chunks) -> None:
+def test_a_spelling_on_many_rows_is_reported_once_at_its_lowest_line(world: World, chunk_rows: Chunks) -> None:
     chunk_rows(2)
     names = ["Ann", "ANN", "Ann", "ANN", "ann", "ANN"]
     import_id = world.run(file_of(*[f"A-{n},one,{name}," for n, name in enumerate(names)]), shuffle=2)

@@ -53,7 +53,7 @@ def count_twice(world: World, count: int) -> tuple[int, int]:
 
 
 def test_statements_do_not_grow_with_the_rows(world: World) -> None:
-    # What a process asks once in its life is asked.
+    # What a process queries once in its life is queried.
     world.run(write_rows(3, "one"), case="Warm")
     world.run(write_rows(3, "two"), case="Warm", mode="overlay")
     found = {count: count_twice(world, count) for count in (30, 450)}

@@ -1,4 +1,4 @@
-"""The message that carries a retry on is never lost and never too early, whoever dies or refuses on the way."""
+"""The message that carries a retry on is never lost and never too early, if a worker dies or a queue refuses."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def uploaded_in_parts(upload: UploadUrls, data: bytes) -> Reply:
 
 
 @pytest.mark.parametrize("size", [len(THREE), None], ids=["announced size", "any size"])
-def test_an_upload_is_put_once_and_a_repeated_one_is_told_that_it_is_there(world: World, size: int | None) -> None:
+def test_an_upload_is_put_once_and_a_repeated_one_is_refused(world: World, size: int | None) -> None:
     pending = announce(size=size)
     upload, other = sign_upload(pending).upload, THREE.replace(b"A", b"B", 1)
     assert attempt("PUT", upload.url, THREE, {}) == (403, "None", "SignatureDoesNotMatch"), "without the header"
@@ -207,7 +207,7 @@ def test_what_cannot_be_imported_is_refused_before_anything_is_written(
     assert world.query("SELECT (SELECT COUNT(*) FROM imports), (SELECT COUNT(*) FROM cases)") == [(0, 0)]
 
 
-def test_a_storage_that_fails_is_told_before_anything_is_locked(world: World, setting: Setting) -> None:
+def test_a_storage_failure_is_reported_before_anything_is_locked(world: World, setting: Setting) -> None:
     setting("BUCKET", "no-such-bucket")
     with session() as transaction:
         body = NewImport.model_validate({"case": "Case", "fileName": "large.dat", "size": SINGLE_PUT_BYTES})
@@ -221,7 +221,7 @@ def test_files_that_never_came_fail_their_imports_after_a_week(world: World) -> 
     late, later, early = announce(), announce(), announce()
     for pending, hours in ((late, 7 * 24 + 2), (later, 7 * 24 + 1), (early, 7 * 24 - 1)):
         world.query(AGE, hours=hours, id=pending.id)
-    assert (expire_uploads(1), state(later.id).status) == (1, "awaiting_upload"), "no more than asked for"
+    assert (expire_uploads(1), state(later.id).status) == (1, "awaiting_upload"), "no more than requested"
     assert (expire_uploads(10), expire_uploads(10)) == (1, 0)
     expired = state(late.id)
     assert (expired.status, expired.failure_code) == ("failed", "NOT_UPLOADED")

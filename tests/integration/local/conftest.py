@@ -16,27 +16,27 @@ from local.time_scale import TimeScale
 TOY = Path(__file__).with_name("toy") / "template.yaml"
 
 
-class Told:
-    """What the toy functions told on their results queue."""
+class ToyResults:
+    """What the toy functions reported on their results queue."""
 
     def __init__(self, stack: LocalStack) -> None:
         self._stack = stack
         self._messages: list[dict[str, Any]] = []
 
-    def matching(self, wanted: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
-        """Everything told so far that is wanted, in order."""
+    def matching(self, matches: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
+        """Every report so far that matches, in order."""
         self._receive(wait=0)
-        return [message for message in self._messages if wanted(message)]
+        return [message for message in self._messages if matches(message)]
 
-    def first(self, wanted: Callable[[dict[str, Any]], bool], within: float = 20.0) -> dict[str, Any]:
-        """The first that is wanted; waits for it on the queue."""
+    def first(self, matches: Callable[[dict[str, Any]], bool], within: float = 20.0) -> dict[str, Any]:
+        """The first that matches; waits for it on the queue."""
         deadline = time.monotonic() + within
         while time.monotonic() < deadline:
             for message in self._messages:
-                if wanted(message):
+                if matches(message):
                     return message
             self._receive(wait=1)
-        raise AssertionError(f"nothing of the kind was told: {self._messages}")
+        raise AssertionError(f"no such report: {self._messages}")
 
     def _receive(self, wait: int) -> None:
         url = self._stack.queue_url("ResultsQueue")
@@ -62,13 +62,13 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
 
 
 @pytest.fixture(scope="session")
-def told(stack: LocalStack) -> Told:
-    return Told(stack)
+def toy_results(stack: LocalStack) -> ToyResults:
+    return ToyResults(stack)
 
 
 @pytest.fixture(scope="session")
-def listen() -> Callable[[LocalStack], Told]:
-    return Told
+def listen() -> Callable[[LocalStack], ToyResults]:
+    return ToyResults
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from tests.support.database.counted_database import until
 pytestmark = pytest.mark.slow
 
 if TYPE_CHECKING:
-    from tests.integration.local.conftest import Told
+    from tests.integration.local.conftest import ToyResults
 
 ALIAS = "arn:aws:lambda:us-east-1:123456789012:function:SagaFunction:live"
 STEP_ERROR = "aws_durable_execution_sdk_python.exceptions.StepError"
@@ -33,8 +33,8 @@ STEP_ERROR = "aws_durable_execution_sdk_python.exceptions.StepError"
 class Sagas:
     """Starts executions of the toy's durable function and asks for them, as a caller of AWS does."""
 
-    def __init__(self, stack: LocalStack, told: Told) -> None:
-        self.stack, self.client, self._told = stack, stack.lambda_client, told
+    def __init__(self, stack: LocalStack, entry: ToyResults) -> None:
+        self.stack, self.client, self._results = stack, stack.lambda_client, entry
 
     def start(self, name: str, function: str = ALIAS, **event: Any) -> str:
         """Start one whose steps tell its name; gives the ARN of the execution."""
@@ -60,19 +60,19 @@ class Sagas:
 
     def steps(self, name: str) -> list[str]:
         """The steps that were run, not replayed, in order."""
-        return [each["step"] for each in self._told.matching(lambda told: told.get("saga") == name)]
+        return [each["step"] for each in self._results.matching(lambda entry: entry.get("saga") == name)]
 
     def stand_at_the_gate(self, name: str) -> int:
         """Wait until a worker is in the gate's step; gives its process."""
-        told = self._told.first(lambda told: (told.get("saga"), told.get("step")) == (name, "gate"))
-        assert told["pid"] in self.stack.runtime.busy_pids("SagaFunction")
-        return int(told["pid"])
+        entry = self._results.first(lambda entry: (entry.get("saga"), entry.get("step")) == (name, "gate"))
+        assert entry["pid"] in self.stack.runtime.busy_pids("SagaFunction")
+        return int(entry["pid"])
 
 
 @pytest.fixture
-def sagas(stack: LocalStack, told: Told) -> Sagas:
+def sagas(stack: LocalStack, entry: ToyResults) -> Sagas:
     stack.wait_until_idle()
-    return Sagas(stack, told)
+    return Sagas(stack, entry)
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_an_execution_that_was_not_started_is_not_found(sagas: Sagas) -> None:
 
 
 def test_a_stack_that_goes_down_with_executions_under_way_leaves_nothing(
-    tmp_path: Path, stack: LocalStack, listen: Callable[[LocalStack], Told], capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, stack: LocalStack, listen: Callable[[LocalStack], ToyResults], capfd: pytest.CaptureFixture[str]
 ) -> None:
     threads, handlers = set(threading.enumerate()), list(logging.getLogger().handlers)
     options: Any = {"template": stack.template.path, "database_url": stack.database_url}
@@ -189,7 +189,7 @@ def test_a_stack_that_goes_down_with_executions_under_way_leaves_nothing(
         pid = sagas.stand_at_the_gate("stands")
         caller = threading.Thread(target=_wait_in_vain, args=[sagas.client])
         caller.start()
-        while "asked" not in other.get_execution_statuses("SagaFunction"):
+        while "requested" not in other.get_execution_statuses("SagaFunction"):
             other.wait_for_activity(0.05)
     caller.join(5)
     assert (caller.is_alive(), psutil.pid_exists(pid), other.failures()) == (False, False, [])
@@ -198,9 +198,9 @@ def test_a_stack_that_goes_down_with_executions_under_way_leaves_nothing(
 
 
 def _wait_in_vain(client: Any) -> None:
-    payload = json.dumps({"saga": "asked", "wait": 31_536_000})
+    payload = json.dumps({"saga": "requested", "wait": 31_536_000})
     with pytest.raises((BotoCoreError, ClientError)):
-        client.invoke(FunctionName=ALIAS, DurableExecutionName="asked", Payload=payload)
+        client.invoke(FunctionName=ALIAS, DurableExecutionName="requested", Payload=payload)
 
 
 def _of_the_stack(thread: threading.Thread) -> bool:

@@ -64,7 +64,7 @@ def test_a_topic_out_of_reach_loses_nothing(database: Database, topic: FakeTopic
     append(*range(12))
     topic.outages = 1
     assert publish_pending() == 0
-    assert len(topic.batches) == 1, "nobody goes on asking"
+    assert len(topic.batches) == 1, "no publisher continues"
     assert waiting(database) == list(range(12))
     assert publish_pending() == 2, "what was not tried does not wait"
     later(database)

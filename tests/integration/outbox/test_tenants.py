@@ -91,8 +91,8 @@ def test_with_the_tenant_in_the_body_alone_a_filter_hears_of_nothing(
 
 
 def test_a_message_without_a_tenant_is_published_and_found_by_its_missing_attribute(world: World) -> None:
-    with subscribed("nobody", {"tenantId": [{"exists": False}]}) as nobody:
+    with subscribed("without-tenant", {"tenantId": [{"exists": False}]}) as without_tenant:
         with session() as transaction:
             append_events(transaction, [events.upload_refused("", "imports/a.dat", "why")])
         assert world.publish() == 1
-        assert heard_of(nobody) == [("upload.refused", "")]
+        assert heard_of(without_tenant) == [("upload.refused", "")]

@@ -53,10 +53,10 @@ def test_a_cancellation_between_any_two_checkpoints_is_obeyed_until_it_is_confir
 
 def cancel_while_confirming(cases: Cases, pool: ThreadPoolExecutor, production: int) -> bool:
     """The cancellation waits for the confirmation, which has written everything and commits then."""
-    asked: list[Callable[[float], bool]] = []
+    pending: list[Callable[[float], bool]] = []
 
     def let_the_cancellation_come(_connection: object) -> None:
-        asked.append(pool.submit(cancelled_or_refused, production).result)
+        pending.append(pool.submit(cancelled_or_refused, production).result)
         cases.database.until_waiting(1)
 
     def confirming(point: Point) -> None:
@@ -64,7 +64,7 @@ def cancel_while_confirming(cases: Cases, pool: ThreadPoolExecutor, production: 
             event.listen(engine(), "commit", let_the_cancellation_come, once=True)
 
     passing_run(production, confirming)
-    return asked[0](PATIENCE_S)
+    return pending[0](PATIENCE_S)
 
 
 def confirm_while_cancelling(cases: Cases, pool: ThreadPoolExecutor, production: int) -> bool:
@@ -78,15 +78,15 @@ def confirm_while_cancelling(cases: Cases, pool: ThreadPoolExecutor, production:
             cases.database.until_waiting(1)
         return True
 
-    asked = []
+    pending = []
 
     def confirming(point: Point) -> None:
         if point == Point("confirm"):
-            asked.append(pool.submit(cancelling))
+            pending.append(pool.submit(cancelling))
             meeting.wait()
 
     passing_run(production, confirming)
-    return asked[0].result(PATIENCE_S)
+    return pending[0].result(PATIENCE_S)
 
 
 @pytest.mark.parametrize(("race", "expected"), [(cancel_while_confirming, False), (confirm_while_cancelling, True)])
@@ -115,5 +115,5 @@ def test_a_confirmation_that_asks_without_a_lock_does_both(world: World) -> None
     production = ask()
     steps: list[SagaStep] = [replace(each, execute=naive_confirm) if each.is_pivot else each for each in STEPS]
     passing_run(production, nothing, steps)
-    asked = "SELECT status, cancel_requested FROM productions WHERE id = :p"
-    assert tuple(world.query(asked, p=production)[0]) == ("confirmed", 1)
+    pending = "SELECT status, cancel_requested FROM productions WHERE id = :p"
+    assert tuple(world.query(pending, p=production)[0]) == ("confirmed", 1)

@@ -26,7 +26,9 @@ from tests.support.exhibits.stored_cases import get_or_create_case, put_exhibits
 from tests.support.productions.production_runs import ask, execute, retry, status_of
 
 EVENTS = Path(__file__).parents[3] / "events"
-ASKED = "SELECT payload FROM outbox_events WHERE event_type = 'production.requested' AND aggregate_id = :p ORDER BY id"
+REQUESTED = (
+    "SELECT payload FROM outbox_events WHERE event_type = 'production.requested' AND aggregate_id = :p ORDER BY id"
+)
 
 
 def name_of(world: World, production: int, generation: int = 1) -> str:
@@ -67,7 +69,7 @@ def row_of(world: World, production: int) -> tuple[int, str | None]:
 
 def generations(world: World, production: int) -> list[int]:
     """Of the requests for executions that were committed."""
-    return [json.loads(row[0])["generation"] for row in world.query(ASKED, p=str(production))]
+    return [json.loads(row[0])["generation"] for row in world.query(REQUESTED, p=str(production))]
 
 
 def test_the_event_of_the_api_asks_for_a_production(world: World) -> None:
@@ -84,13 +86,13 @@ def test_the_event_of_the_api_asks_for_a_production(world: World) -> None:
 
 def test_the_event_of_the_queue_starts_the_execution(world: World, lambdas: FakeLambda, production: int) -> None:
     event = json.loads((EVENTS / "start_production.json").read_text())
-    asked = json.loads(event["Records"][0]["body"])["productionId"]
-    world.query("UPDATE productions SET id = :new WHERE id = :old", new=asked, old=production)
+    production_id = json.loads(event["Records"][0]["body"])["productionId"]
+    world.query("UPDATE productions SET id = :new WHERE id = :old", new=production_id, old=production)
     answer = start_production.lambda_handler(event, Context())
-    assert (answer, lambdas.executions) == ({"batchItemFailures": []}, {name_of(world, asked): "RUNNING"})
+    assert (answer, lambdas.executions) == ({"batchItemFailures": []}, {name_of(world, production_id): "RUNNING"})
 
 
-def test_however_often_it_is_asked_for_one_execution_is_started(
+def test_however_often_it_is_requested_one_execution_is_started(
     world: World, lambdas: FakeLambda, production: int
 ) -> None:
     assert [start(production) for _ in range(3)] == [True] * 3
@@ -157,7 +159,7 @@ def test_a_production_that_is_being_made_or_was_heard_of_lately_is_left_alone(
     assert generations(world, production) == [1]
 
 
-def test_where_the_execution_has_ended_another_one_is_asked_for_once(
+def test_where_the_execution_has_ended_another_one_is_requested_once(
     world: World, lambdas: FakeLambda, production: int
 ) -> None:
     for generation, state in enumerate(("SUCCEEDED", "FAILED", "TIMED_OUT", "STOPPED", None), 1):
@@ -177,9 +179,7 @@ def test_a_request_that_never_arrived_is_made_again(world: World, lambdas: FakeL
     assert generations(world, production) == [1, 1]
 
 
-def test_an_execution_that_nobody_wrote_down_is_found_under_its_name(
-    world: World, lambdas: FakeLambda, production: int
-) -> None:
+def test_an_unrecorded_execution_is_found_under_its_name(world: World, lambdas: FakeLambda, production: int) -> None:
     """The function died between Lambda's answer and the row: a second execution would run beside a living one."""
     start(production)
     world.query("UPDATE productions SET execution_arn = NULL WHERE id = :p", p=production)
@@ -189,7 +189,7 @@ def test_an_execution_that_nobody_wrote_down_is_found_under_its_name(
     assert (len(lambdas.executions), row_of(world, production)) == (1, (1, f"arn:{name_of(world, production)}"))
 
 
-def test_after_so_many_executions_that_ended_somebody_is_told(
+def test_after_so_many_ended_executions_the_production_needs_attention(
     world: World, lambdas: FakeLambda, production: int
 ) -> None:
     for generation in range(1, MAX_RESUMPTIONS + 2):
@@ -199,8 +199,8 @@ def test_after_so_many_executions_that_ended_somebody_is_told(
         sweep()
     assert status_of(world, production) == "needs_attention"
     assert generations(world, production) == list(range(1, MAX_RESUMPTIONS + 2))
-    told = world.query("SELECT COUNT(*) FROM outbox_events WHERE event_type = 'production.needs_attention'")
-    assert (told[0][0], sweep()) == (1, {"quiet": 0, "resumed": 0})
+    announced = world.query("SELECT COUNT(*) FROM outbox_events WHERE event_type = 'production.needs_attention'")
+    assert (announced[0][0], sweep()) == (1, {"quiet": 0, "resumed": 0})
     retry(production)
     execute(production)
     assert status_of(world, production) == "confirmed", "nothing had failed, so it goes on and is not undone"

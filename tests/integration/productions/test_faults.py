@@ -151,13 +151,13 @@ def test_the_waits_for_what_can_come_back_make_a_day_and_some_minutes(
 
 
 def test_recipients_who_are_notified_again_know_it_by_its_key(world: World) -> None:
-    queue = clients.sqs().create_queue(QueueName=f"{world.bucket}-told")["QueueUrl"]
+    queue = clients.sqs().create_queue(QueueName=f"{world.bucket}-events")["QueueUrl"]
     to = clients.sqs().get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
     topic = clients.sns().subscribe(
         TopicArn=settings().events_topic_arn, Protocol="sqs", Endpoint=to, ReturnSubscriptionArn=True
     )
     execute(production := ask(), failing(Fault("notify", "unavailable", after=True, times=2)))
     clients.sns().unsubscribe(SubscriptionArn=topic["SubscriptionArn"])
-    told = [json.loads(each["Message"]) for each in taken_from(queue)]
-    assert [each["eventType"] for each in told] == ["production.available"] * 3
-    assert {each["messageKey"] for each in told} == {f"{production}:notify"}
+    messages = [json.loads(each["Message"]) for each in taken_from(queue)]
+    assert [each["eventType"] for each in messages] == ["production.available"] * 3
+    assert {each["messageKey"] for each in messages} == {f"{production}:notify"}

@@ -54,7 +54,7 @@ FIRST: dict[str, Callable[[int], Hook]] = {
     "failing at the end": faults(Fault("confirm")),
     "cancelled": cancelled_in_copying,
     "not undone": faults(Fault("copy:2"), Fault("undo reserve")),
-    "not told": faults(Fault("notify")),
+    "not announced": faults(Fault("notify")),
 }
 # What happens in the second one, unless it was decided before: nothing, a cancellation before it, or a fault.
 CANCELLATION = "cancellation"
@@ -107,9 +107,9 @@ def test_another_execution_goes_on_wherever_the_first_one_ended(world: World, ra
         go_on(world, production, SECOND[place % len(SECOND)])
 
 
-def ended_at(point: Point, **asked: str) -> int:
+def ended_at(point: Point, **fields: str) -> int:
     """A production whose first execution ended there."""
-    production = ask(**asked)
+    production = ask(**fields)
     assert passing_run(production, lambda here: end() if here == point else None) is None
     return production
 
@@ -185,7 +185,7 @@ def test_a_copy_that_comes_after_the_cancellation_is_deleted(world: World) -> No
     assert_cancelled(world, production)
 
 
-def test_a_late_execution_does_not_end_what_the_other_one_has_not_told(world: World) -> None:
+def test_a_late_execution_does_not_end_what_the_other_one_has_not_announced(world: World) -> None:
     production = ask()
     held = Held(production, 12, nothing)
     passing_run(production, lambda point: end() if point == Point("notify") else None)

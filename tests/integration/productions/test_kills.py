@@ -41,8 +41,8 @@ pytestmark = [pytest.mark.usefixtures("small_parts"), pytest.mark.slow]
 def killed(world: World, run: str, kill: Kill, number: int) -> Function:
     """The function of a run with a kill, whose outcome is the same as without."""
     production = ask(prefix=letters(number))
-    wanted = replace(RUNS[run], production=production, kill=kill)
-    result, function = execute_in_processes(world.environment, wanted)
+    execution = replace(RUNS[run], production=production, kill=kill)
+    result, function = execute_in_processes(world.environment, execution)
     assert result == {"status": "confirmed" if run == "confirmed" else "cancelled", "unfinished": []}
     (assert_confirmed if run == "confirmed" else assert_cancelled)(world, production, letters(number))
     return function
@@ -59,7 +59,7 @@ def test_killed_around_any_checkpoint_it_ends_as_if_it_had_not_been(world: World
     calls = killed(world, run, Kill(), 0).served
     every = list(product(range(1, calls + 1), (False, True)))
     for number, (at, after) in enumerate(random.Random(SEED).sample(every, -(-len(every) // fewer)), 1):
-        # How many calls there are differs by one or two: a checkpoint's beginning may be told with its end.
+        # How many calls there are differs by one or two: a checkpoint's beginning may be reported with its end.
         assert killed(world, run, Kill(at, after), number).killed or at >= calls - 1
 
 

@@ -51,8 +51,8 @@ def many_pages(cases: Cases) -> list[int]:
 @pytest.mark.slow
 def test_every_number_is_in_one_row_however_many_ask_at_once(counting: Cases, race_counts: int) -> None:
     exhibits, chosen = many_pages(counting), Random(1)
-    asked = [[chosen.choice(exhibits)] for _ in range(RANGES // race_counts)]
-    made = [ask(exhibitIds=ids, numbering="page", volume=f"VOL{n % 24}") for n, ids in enumerate(asked)]
+    sql = [[chosen.choice(exhibits)] for _ in range(RANGES // race_counts)]
+    made = [ask(exhibitIds=ids, numbering="page", volume=f"VOL{n % 24}") for n, ids in enumerate(sql)]
     work = [Work(production, n % 3 == 0, n % 7 == 0) for n, production in enumerate(made)]
     before = counting.database.deadlocks()
     at_once(WORKERS, counting.case("Case"), FORM, work)
@@ -101,8 +101,8 @@ def race(engines: Sequence[Engine], work: Callable[[Engine, threading.Barrier], 
 
 def highest_and_one(opened: Session, sequence: int, met: threading.Barrier) -> int:
     """The negative control that asks the rows."""
-    asked = text("SELECT COALESCE(MAX(last_number), 0) + 1 FROM production_documents WHERE sequence_id = :s")
-    first = int(opened.execute(asked, {"s": sequence}).scalar_one())
+    sql = text("SELECT COALESCE(MAX(last_number), 0) + 1 FROM production_documents WHERE sequence_id = :s")
+    first = int(opened.execute(sql, {"s": sequence}).scalar_one())
     met.wait()
     insert = text(
         "INSERT INTO production_documents (production_id, exhibit_id, destination_id, position, sequence_id, "
@@ -114,8 +114,8 @@ def highest_and_one(opened: Session, sequence: int, met: threading.Barrier) -> i
 
 def read_and_write(opened: Session, sequence: int, met: threading.Barrier) -> int:
     """The negative control that reads the sequence without a lock, and writes it without a version."""
-    asked = text("SELECT next_number FROM bates_sequences WHERE id = :s")
-    first = int(opened.execute(asked, {"s": sequence}).scalar_one())
+    sql = text("SELECT next_number FROM bates_sequences WHERE id = :s")
+    first = int(opened.execute(sql, {"s": sequence}).scalar_one())
     met.wait()
     opened.execute(text("UPDATE bates_sequences SET next_number = :n WHERE id = :s"), {"n": first + 3, "s": sequence})
     return first
@@ -126,14 +126,14 @@ def committed(twin: Twin, sequence: int, on: Engine, met: threading.Barrier) -> 
         return twin(opened, sequence, met)
 
 
-def test_whoever_asks_for_the_highest_number_gets_one_that_others_get(counting: Cases) -> None:
+def test_reading_the_highest_number_gives_numbers_twice(counting: Cases) -> None:
     with counting.database.environments(WORKERS) as engines:
         found = race(engines, partial(committed, highest_and_one, 1))
     assert found.count(1) == 1
     assert sum(isinstance(error, IntegrityError) for error in found) == WORKERS - 1
 
 
-def test_whoever_reads_the_sequence_without_its_lock_gives_numbers_out_again(counting: Cases) -> None:
+def test_reading_the_sequence_without_its_lock_gives_numbers_twice(counting: Cases) -> None:
     case_id = counting.case("Case")
     done(ensure_sequence, case_id, FORM, 1)
     sequence = done(allocate_numbers, case_id, FORM, 1).sequence_id
@@ -149,7 +149,7 @@ def added_by_who_takes(opened: Session, case_id: int, bates_format: BatesFormat,
 
 
 @pytest.mark.parametrize(("begin", "breaks"), [(allocate_numbers, False), (added_by_who_takes, True)])
-def test_whoever_rolls_back_the_first_numbers_of_a_prefix_breaks_nobody(
+def test_a_rollback_of_the_first_numbers_of_a_prefix_breaks_no_other(
     counting: Cases, begin: Callable[..., AllocatedNumbers], breaks: bool
 ) -> None:
     case_id, rounds, before = counting.case("Case"), 3, counting.database.deadlocks()

@@ -15,9 +15,9 @@ from tests.support.exhibits.stored_cases import get_or_create_case, matter, put_
 from tests.support.productions.production_runs import ask, cancelled, documents_of, execute, steps_of, take
 
 
-def post(client: Client, **asked: Any) -> tuple[int, str, str]:
+def post(client: Client, **fields: Any) -> tuple[int, str, str]:
     """Status, problem and detail of a request."""
-    body = {"case": "Smith v. Jones", "volume": "V", "prefix": "SMITH", "digits": 7, "query": {}, **asked}
+    body = {"case": "Smith v. Jones", "volume": "V", "prefix": "SMITH", "digits": 7, "query": {}, **fields}
     reply = client.post("/productions", body)
     return reply.status, reply.problem, reply.json.get("detail", "")
 
@@ -36,9 +36,9 @@ def test_a_prefix_that_is_used_in_another_way_is_refused_at_once(world: World) -
     ours = matter(world, 2)
     assert post(ours.client, startAt=41)[0] == 202
     execute(world.query("SELECT MAX(id) FROM productions")[0][0])
-    for asked in ({"digits": 6}, {"prefix": "Smith"}, {"startAt": 41}, {"startAt": 1}):
-        status, problem, detail = post(ours.client, **asked)
-        assert (status, problem) == (409, "wrong-state"), asked
+    for fields in ({"digits": 6}, {"prefix": "Smith"}, {"startAt": 41}, {"startAt": 1}):
+        status, problem, detail = post(ours.client, **fields)
+        assert (status, problem) == (409, "wrong-state"), fields
         assert ("SMITH with 7 digits" in detail) or ("next number of the prefix is 43" in detail)
     assert post(ours.client)[0] == 202
 
@@ -80,7 +80,7 @@ def test_of_two_that_begin_a_prefix_differently_the_second_is_cancelled(world: W
     assert "7 digits" in cancelled(world, second)
 
 
-def test_a_reservation_that_fails_leaves_a_sequence_that_binds_nobody(world: World) -> None:
+def test_a_failed_reservation_leaves_a_sequence_without_constraints(world: World) -> None:
     put_exhibits(world, get_or_create_case(world, "Case", "tenant"), ["A"])
     given_up = ask(startAt=7)
     world.query("UPDATE productions SET status = 'cancelling' WHERE id = :p", p=given_up)

@@ -30,10 +30,10 @@ _ROWS = (
 )
 
 
-def checked(world: World, **asked: Any) -> dict[str, Any]:
+def checked(world: World, **changes: Any) -> dict[str, Any]:
     """What a check says; nothing is written."""
     before = world.query(_ROWS)
-    reply = ME.post("/productions/check", {**BODY, **asked})
+    reply = ME.post("/productions/check", {**BODY, **changes})
     assert reply.status == 200, reply
     assert world.query(_ROWS) == before
     return dict(reply.json)
@@ -85,13 +85,13 @@ def test_what_a_check_does_not_look_at_is_counted(world: World, monkeypatch: pyt
 
 def test_a_check_is_refused_as_the_production_would_be(world: World) -> None:
     exhibit(world, "A")
-    for asked, status in (
+    for changes, status in (
         ({"case": "Other"}, 404),
-        ({"query": {"custodian": "Nobody"}}, 400),
+        ({"query": {"custodian": "No One"}}, 400),
         ({"digits": 1, "startAt": 10}, 409),
         ({"numbering": "document", "slipSheets": True}, 400),
     ):
-        assert ME.post("/productions/check", {**BODY, **asked}).status == status, asked
+        assert ME.post("/productions/check", {**BODY, **changes}).status == status, changes
     stranger = Client("another", "user")
     assert stranger.post("/productions/check", BODY).status == 404
 

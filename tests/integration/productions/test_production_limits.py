@@ -62,8 +62,8 @@ def test_numbers_and_parts_for_a_thousand_cost_the_statements_of_ten(world: Worl
         ids = put_case(world, f"Case {documents}", documents)
         # The first one of a volume makes its destination.
         steps.reserve({steps.PRODUCTION: ask(f"Case {documents}", query=None, exhibitIds=ids[:1])})
-        for asked in (*QUERIES, {"query": None, "exhibitIds": ids}):
-            production = ask(f"Case {documents}", **asked)
+        for fields in (*QUERIES, {"query": None, "exhibitIds": ids}):
+            production = ask(f"Case {documents}", **fields)
             count, [context] = counted(world, partial(steps.reserve, {steps.PRODUCTION: production}))
             assert context[steps.DOCUMENTS] == documents
             found.setdefault(documents, []).append(count)
@@ -119,7 +119,7 @@ def test_neither_steps_nor_lists_read_the_rows_of_others(world: World) -> None:
     put_others(world, first)
     among = reading_costs(world, first)
     assert {name: count for name, (count, _) in among.items()} == {name: count for name, (count, _) in alone.items()}
-    assert among["list"][1] < 3 * TENANTS, "its own are sorted, and nobody else's are met"
+    assert among["list"][1] < 3 * TENANTS, "its own are sorted, and those of other tenants are not read"
     assert all(among[name][1] < 50 for name in among if name != "list")
     production = ask()
     found = {"reserve": rows_read(world, lambda: steps.reserve({steps.PRODUCTION: production}))}

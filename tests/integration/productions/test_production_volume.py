@@ -132,7 +132,7 @@ def test_images_have_an_opt_with_a_line_a_document(world: World) -> None:
     ]
     assert objects["VOL001/IMAGES/0001/ACME0000006.pdf"] == b"image c.pdf"
     counted = read_opt(objects_of(world, written())["VOL001/DATA/VOL001.opt"])
-    assert [line[6] for line in counted] == ["", ""], "numbered by document, nobody has read the counts"
+    assert [line[6] for line in counted] == ["", ""], "numbered by document, the counts were not read"
 
 
 def peak(production: Productions, start: tuple[int, int]) -> tuple[int, int]:

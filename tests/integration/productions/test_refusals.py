@@ -11,8 +11,8 @@ from shell.aws import clients
 from shell.observability import logger
 from shell.productions import missing_files, reservation
 from tests.support.api.api_client import Client, Reply
-from tests.support.application.driver import World
 from tests.support.application.captured_log import Log
+from tests.support.application.driver import World
 from tests.support.productions.final_executions import passing_run
 from tests.support.productions.production_runs import CALLER, documents_of, execute, put_file, status_of
 from tests.support.productions.written_volumes import exhibit
@@ -22,14 +22,14 @@ ME = Client(CALLER.tenant_id, CALLER.user_id)
 BODY = {"case": "Case", "volume": "VOL001", "prefix": "ACME", "digits": 7, "query": {}}
 
 
-def requested(key: str | None = None, **asked: Any) -> Reply:
+def requested(key: str | None = None, **fields: Any) -> Reply:
     """What a request for a production is answered."""
-    return ME.post("/productions", {**BODY, **asked}, key=key)
+    return ME.post("/productions", {**BODY, **fields}, key=key)
 
 
-def checked(**asked: Any) -> dict[str, dict[str, Any]]:
+def checked(**fields: Any) -> dict[str, dict[str, Any]]:
     """The findings of a check, by code."""
-    return {each["code"]: each for each in ME.post("/productions/check", {**BODY, **asked}).json["findings"]}
+    return {each["code"]: each for each in ME.post("/productions/check", {**BODY, **fields}).json["findings"]}
 
 
 def numbers_taken(world: World) -> list[Any]:

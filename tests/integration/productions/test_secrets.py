@@ -11,8 +11,8 @@ from aws_durable_execution_sdk_python_testing.stores.memory import InMemoryExecu
 
 from shell.observability import logger
 from shell.productions import documents as produced_documents
-from tests.support.application.driver import World
 from tests.support.application.captured_log import Log
+from tests.support.application.driver import World
 from tests.support.productions.production_runs import (
     Handler,
     ask,
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(autouse=True)
 def documents(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Documents whose title, names, properties and files are full of what nobody may read."""
+    """Documents whose title, names, properties and files are full of what may not be read."""
     monkeypatch.setattr(produced_documents, "PART_SIZE", PART_SIZE)
     said = {"title": MARKER, "file_name": f"{MARKER}.docx"}
     ids = put_documents(world, NUMBERS, properties={"Subject": MARKER, "Page Count": MARKER}, **said)
@@ -76,7 +76,7 @@ RUNS: dict[str, tuple[str, tuple[Fault, ...], dict[str, str]]] = {
     "confirmed": ("confirmed", EVERYWHERE, {}),
     "cancelled": ("cancelled", quoting("copy:2"), {}),
     "not undone": ("needs_attention", quoting("copy:2", "undo copy"), {}),
-    "not told": ("needs_attention", quoting("notify"), {}),
+    "not announced": ("needs_attention", quoting("notify"), {}),
     "refused": ("cancelled", (), {"numbering": "page"}),
 }
 
@@ -85,8 +85,8 @@ RUNS: dict[str, tuple[str, tuple[Fault, ...], dict[str, str]]] = {
 def test_nothing_of_documents_or_drivers_gets_out(
     world: World, written: Log, caplog: pytest.LogCaptureFixture, run: str
 ) -> None:
-    status, faults, asked = RUNS[run]
-    production = ask(properties=["Subject"], **asked)
+    status, faults, fields = RUNS[run]
+    production = ask(properties=["Subject"], **fields)
     kept = kept_of(production, failing(*faults))
     assert status_of(world, production) == status
     shown = [kept, written.stream.getvalue(), published(world), *map(caplog.handler.format, ours(caplog.records))]

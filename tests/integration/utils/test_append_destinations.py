@@ -1,4 +1,4 @@
-"""A destination and the id of its lock: one row, under the very name that was given, made when first asked for."""
+"""A destination and the id of its lock: one row, under the very name that was given, made at the first request."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from tests.support.utils.failing_units import Left
 WAITING = "SELECT MAX(id) FROM information_schema.processlist WHERE state = 'User lock' AND db = DATABASE()"
 
 
-def test_whoever_waits_too_long_is_told_for_what_how_long_and_what_to_do(
+def test_a_wait_that_is_too_long_reports_for_what_how_long_and_what_to_do(
     database: Database, other: ThreadPoolExecutor
 ) -> None:
     def impatient() -> object:
@@ -101,7 +101,7 @@ def test_a_circle_of_locks_is_no_deadlock_of_rows(database: Database) -> None:
 
 # MariaDB answers NULL to a wait that is broken off, which is neither 0 nor 1, and MySQL says 1317.
 @pytest.mark.parametrize("statement", ["KILL QUERY :waiting", "KILL :waiting"])
-def test_whoever_is_interrupted_while_waiting_has_no_lock_and_repeats_its_unit(
+def test_a_caller_interrupted_while_waiting_has_no_lock_and_repeats_its_unit(
     database: Database, other: ThreadPoolExecutor, statement: str
 ) -> None:
     with table_insert_lock("volume") as lock:

@@ -100,7 +100,7 @@ def _fail(*_: object) -> None:
     raise DatabaseUnavailableError
 
 
-def test_a_queue_that_refused_is_asked_again_by_the_same_message(queue: Queue) -> None:
+def test_a_queue_that_refused_gets_the_same_request_again(queue: Queue) -> None:
     start(1)
     [turn] = queue.turns
     del queue.turns[:]

@@ -25,7 +25,7 @@ def test_a_response_is_cached_for_as_long_as_the_database_keeps_it(
         times = [client.ttl(name) for name in client.keys("idem:*")]
     # Redis rounds the time that is left.
     assert times in ([[0], [1]] if kept_s else [[]])
-    assert log.lines() == [], "Redis was asked for nothing that it refuses"
+    assert log.lines() == [], "Redis got no request that it refuses"
 
 
 def test_a_cached_response_is_found_by_the_same_request_alone(server: RedisServer) -> None:

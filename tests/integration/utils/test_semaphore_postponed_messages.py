@@ -1,4 +1,4 @@
-"""A received message is hidden for as long as it is asked for."""
+"""A received message is hidden for as long as requested."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def naive_client(redis_url: str) -> Iterator[Redis]:
         yield client
 
 
-def test_a_late_holder_frees_nobody_elses_slot(store: Store, log: Log) -> None:
+def test_a_late_holder_does_not_release_the_slot_of_another(store: Store, log: Log) -> None:
     assert inside_after_a_late_release(partial(Ours, "key")) == 1
     assert "semaphore lost before release" in log.messages()
     assert store.holders() == 0
@@ -63,7 +63,9 @@ def test_with_a_plain_delete_a_late_holder_lets_two_in(naive_client: Redis) -> N
     assert inside_after_a_late_release(partial(Published, naive_client, "key")) == 2
 
 
-def test_who_stayed_too_long_is_told_even_if_nobody_came_and_who_leaves_in_time_is_not(store: Store, log: Log) -> None:
+def test_a_holder_past_its_lease_gets_an_error_even_if_no_other_came_and_one_in_time_does_not(
+    store: Store, log: Log
+) -> None:
     with with_semaphore_lock("key"):
         assert store.holders() == 1
     assert log.messages() == []
@@ -92,7 +94,7 @@ def test_no_slot_outlives_its_lambda(store: Store) -> None:
 
 
 @pytest.mark.usefixtures("store")
-def test_nobody_waits_past_the_end_of_the_invocation() -> None:
+def test_no_wait_lasts_past_the_end_of_the_invocation() -> None:
     with (
         with_semaphore_lock("key"),
         invocation_deadline(Left(3_000)),
@@ -151,7 +153,7 @@ def test_counted_fences_begin_again_when_redis_forgets(naive_client: Redis) -> N
     assert naive_client.incr("fencing_token") == 1 < before
 
 
-def test_between_the_look_of_one_and_its_entry_nobody_gets_in(cases: Cases) -> None:
+def test_no_other_holder_enters_between_the_check_and_the_entry_of_one(cases: Cases) -> None:
     """In the database, which a claim asks more than once."""
     backend, others = MySqlBackend(), list[Future[Grant | None]]()
 

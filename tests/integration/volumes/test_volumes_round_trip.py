@@ -103,9 +103,9 @@ def import_whole(world: World, send: Send, files: Mapping[str, bytes], case: str
     return volume.case_id
 
 
-def produce(world: World, case: str, prefix: str, **asked: Any) -> dict[str, bytes]:
+def produce(world: World, case: str, prefix: str, **fields: Any) -> dict[str, bytes]:
     """Produce a case page by page; return the files of the volume, by path."""
-    production = ask(case, prefix=prefix, numbering="page", **asked)
+    production = ask(case, prefix=prefix, numbering="page", **fields)
     assert execute(production)["status"] == "confirmed"
     folder = "VOL001/"
     objects = objects_of(world, production)

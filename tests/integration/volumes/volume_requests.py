@@ -52,8 +52,8 @@ def committed(work: Callable[..., T], *arguments: Any, **named: Any) -> T:
 
 def create(*, caller: Caller = CALLER, **body: Any) -> int:
     """Create a volume; returns its id."""
-    wanted = {"case": "Case", "name": "VOL001", **body}
-    return committed(create_volume, caller, NewVolume.model_validate(wanted)).id
+    fields = {"case": "Case", "name": "VOL001", **body}
+    return committed(create_volume, caller, NewVolume.model_validate(fields)).id
 
 
 def declare(volume_id: int, files: Mapping[str, bytes], caller: Caller = CALLER) -> PendingFiles:

@@ -17,7 +17,7 @@ from local.stack.options import DEFAULT_TEMPLATE
 from local.template.reader import Template
 from tests.support.application.driver import Context
 
-TOKENS = Tokens("a secret of the tests, which nobody else has")
+TOKENS = Tokens("a secret of the tests, which is used nowhere else")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def gateway() -> ApiGateway:
 
 @dataclass(frozen=True)
 class Client:
-    """Somebody who calls the API."""
+    """A caller of the API."""
 
     tenant: str = "acme"
     user: str = "ada"

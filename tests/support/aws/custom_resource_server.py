@@ -1,4 +1,4 @@
-"""Where a custom resource answers CloudFormation: a server that remembers what it was told, and may fail first."""
+"""Where a custom resource answers CloudFormation: a server that remembers the responses, and may fail first."""
 
 from __future__ import annotations
 

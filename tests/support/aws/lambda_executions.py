@@ -1,4 +1,4 @@
-"""Lambda's durable executions, as far as whoever starts productions uses them."""
+"""Lambda's durable executions, as far as the start of productions uses them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class FakeLambda:
     """Lambda as far as it is used here: executions by name; a name that comes again is the execution that has it.
 
     `fault` is raised by every call, and by looking up the execution `unknown`; `looked` is called whenever the state
-    of an execution is asked for.
+    of an execution is requested.
     """
 
     executions: dict[str, str] = field(default_factory=dict)

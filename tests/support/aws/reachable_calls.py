@@ -1,7 +1,7 @@
-"""Which calls of AWS each function can get to, read from the sources: whoever names something may call it.
+"""Which calls of AWS each function can get to, read from the sources: code that names something may call it.
 
 Guarantees that no call is missed which is written `client().method(...)` with a client of shell.aws.clients, as a
-paginator's name, as an operation that is signed for somebody else, or as a secret that is looked up. More is found
+paginator's name, as an operation that is signed for another client, or as a secret that is looked up. More is found
 than is ever called: a method counts as soon as its class is named.
 """
 
@@ -51,7 +51,7 @@ class Sources:
         return {call for tree in self._trees.values() for call in calls_in(tree)}
 
     def kept_clients(self) -> list[str]:
-        """Where a client is not asked for something at once: what is done with it is not seen."""
+        """Where a client's attribute is not used at once: what is done with it is not seen."""
         return sorted(f"{module}: {place}" for module, tree in self._trees.items() for place in _keeping(tree))
 
     @cached_property

@@ -25,12 +25,12 @@ _PLACEHOLDER = re.compile(r"\\{(\w+)(\\\+)?\\}")
 
 
 class UnknownRequestError(Exception):
-    """Nobody knows what this request is."""
+    """The request is unknown."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """An operation such as s3:GetObject, who asked for it by the id of its key, and what its parameters were."""
+class AwsRequest:
+    """An operation such as s3:GetObject, the caller by the id of its key, and what its parameters were."""
 
     caller: str
     operation: str
@@ -43,7 +43,7 @@ class Asked:
 
 
 class _Shape(NamedTuple):
-    """By what an operation of a REST service is told: more marks are more special."""
+    """What distinguishes an operation of a REST service: more marks are more special."""
 
     name: str
     method: str
@@ -56,14 +56,14 @@ class _Shape(NamedTuple):
         return len(self.query) + len(self.header)
 
 
-def asked_for(seen: Seen) -> Asked:
+def read_request(seen: Seen) -> AwsRequest:
     """What the request asks for; raises UnknownRequestError."""
     match = _CREDENTIAL.search(seen.headers.get("authorization", "") + " " + unquote(seen.uri))
     if match is None:
-        raise UnknownRequestError(f"nobody signed {seen.method} {seen.uri}")
+        raise UnknownRequestError(f"unsigned: {seen.method} {seen.uri}")
     caller, service = match[1], match[2]
     name, parameters = _of_service(service, seen)
-    return Asked(caller, f"{service}:{name}", parameters, seen.status != 404, seen.headers)
+    return AwsRequest(caller, f"{service}:{name}", parameters, seen.status != 404, seen.headers)
 
 
 def _of_service(service: str, seen: Seen) -> tuple[str, Mapping[str, Any]]:
@@ -130,6 +130,6 @@ def _read(service: str) -> Iterator[_Shape]:
         shape = operation.input_shape
         needed = [shape.members[each].serialization for each in shape.required_members] if shape else []
         fixed = {key: value[0] for key, value in parse_qs(query, keep_blank_values=True).items()}
-        asked = {each["name"]: "" for each in needed if each.get("location") == "querystring"}
+        query_names = {each["name"]: "" for each in needed if each.get("location") == "querystring"}
         header = frozenset(each["name"].lower() for each in needed if each.get("location") == "header")
-        yield _Shape(name, operation.http["method"], re.compile(pattern), {**fixed, **asked}, header)
+        yield _Shape(name, operation.http["method"], re.compile(pattern), {**fixed, **query_names}, header)

@@ -21,7 +21,7 @@ from moto.iam.aws_managed_policies import aws_managed_policies_data
 
 from local.template.intrinsics import resolve
 from local.template.reader import ACCOUNT_ID, PSEUDO_PARAMETERS, REGION, Template
-from tests.support.aws.request_resources import Asked, UnknownRequestError
+from tests.support.aws.request_resources import AwsRequest, UnknownRequestError
 from tests.unit.template.conftest import Deployed, listed
 
 BUCKET = "arn:aws:s3:::"
@@ -48,30 +48,30 @@ class Grant(NamedTuple):
     pattern: str
 
 
-def needs(asked: Asked) -> list[Need]:
+def needs(request: AwsRequest) -> list[Need]:
     """Everything that must be allowed for the request to be answered as it was; raises UnknownRequestError."""
-    service, _, operation = asked.operation.partition(":")
+    service, _, operation = request.operation.partition(":")
     rules = {"s3": _of_s3, "sqs": _of_sqs, "sns": _of_sns, "lambda": _of_lambda}
-    found = list(rules[service](operation, asked)) if service in rules else []
+    found = list(rules[service](operation, request)) if service in rules else []
     if not found:
-        raise UnknownRequestError(f"nothing is known of what {asked} must be allowed")
+        raise UnknownRequestError(f"no rule says what {request} must be allowed")
     return found
 
 
-def _of_s3(operation: str, asked: Asked) -> Iterator[Need]:
-    told = asked.parameters
-    bucket = BUCKET + told.get("Bucket", "")
-    place = f"{bucket}/{told.get('Key', '')}"
+def _of_s3(operation: str, request: AwsRequest) -> Iterator[Need]:
+    given = request.parameters
+    bucket = BUCKET + given.get("Bucket", "")
+    place = f"{bucket}/{given.get('Key', '')}"
     if operation in ("GetObject", "HeadObject"):
-        yield from _reading(place, bool(told.get("versionId")))
-        if not asked.found:
-            # To whoever may not list, S3 says of what is not there that it is forbidden.
+        yield from _reading(place, bool(given.get("versionId")))
+        if not request.found:
+            # To a caller that may not list, S3 says of what is not there that it is forbidden.
             yield Need("s3:ListBucket", bucket)
     elif operation in _PUTTING:
-        yield from _writing(place, asked)
+        yield from _writing(place, request)
     elif operation in ("CopyObject", "UploadPartCopy"):
-        yield from _writing(place, asked)
-        yield from _copying(place, asked)
+        yield from _writing(place, request)
+        yield from _copying(place, request)
     elif operation == "AbortMultipartUpload":
         yield Need("s3:AbortMultipartUpload", place)
     elif operation == "ListObjectsV2":
@@ -79,7 +79,7 @@ def _of_s3(operation: str, asked: Asked) -> Iterator[Need]:
     elif operation == "ListObjectVersions":
         yield Need("s3:ListBucketVersions", bucket)
     elif operation == "DeleteObjects":
-        yield from _deleting(bucket, told["Doomed"])
+        yield from _deleting(bucket, given["Doomed"])
 
 
 def _reading(place: str, version: bool) -> Iterator[Need]:
@@ -87,22 +87,22 @@ def _reading(place: str, version: bool) -> Iterator[Need]:
     yield Need("kms:Decrypt", KEY)
 
 
-def _writing(place: str, asked: Asked) -> Iterator[Need]:
+def _writing(place: str, request: AwsRequest) -> Iterator[Need]:
     yield Need("s3:PutObject", place)
     yield Need("kms:GenerateDataKey", KEY)
-    if asked.operation != "s3:PutObject":
+    if request.operation != "s3:PutObject":
         # A part is encrypted with the data key of its upload, and a copy's source is decrypted first.
         yield Need("kms:Decrypt", KEY)
-    if "x-amz-tagging" in asked.headers:
+    if "x-amz-tagging" in request.headers:
         yield Need("s3:PutObjectTagging", place)
-    if any(name.startswith(("x-amz-acl", "x-amz-grant-")) for name in asked.headers):
+    if any(name.startswith(("x-amz-acl", "x-amz-grant-")) for name in request.headers):
         yield Need("s3:PutObjectAcl", place)
 
 
-def _copying(place: str, asked: Asked) -> Iterator[Need]:
-    source, versioned = BUCKET + asked.parameters["CopySource"], bool(asked.parameters["CopySourceVersion"])
+def _copying(place: str, request: AwsRequest) -> Iterator[Need]:
+    source, versioned = BUCKET + request.parameters["CopySource"], bool(request.parameters["CopySourceVersion"])
     yield from _reading(source, versioned)
-    if asked.operation == "s3:CopyObject" and asked.headers.get("x-amz-tagging-directive") != "REPLACE":
+    if request.operation == "s3:CopyObject" and request.headers.get("x-amz-tagging-directive") != "REPLACE":
         yield Need("s3:GetObjectVersionTagging" if versioned else "s3:GetObjectTagging", source)
         yield Need("s3:PutObjectTagging", place)
 
@@ -115,22 +115,22 @@ def _deleting(bucket: str, doomed: Iterable[tuple[str, str]]) -> Iterator[Need]:
             yield Need("s3:DeleteObjectVersion", f"{bucket}/{key}")
 
 
-def _of_sqs(operation: str, asked: Asked) -> Iterator[Need]:
+def _of_sqs(operation: str, request: AwsRequest) -> Iterator[Need]:
     actions = {
         "SendMessage": "SendMessage",
         "SendMessageBatch": "SendMessage",
         "ChangeMessageVisibility": "ChangeMessageVisibility",
     }
     if operation in actions:
-        name = str(asked.parameters["QueueUrl"]).rpartition("/")[2]
+        name = str(request.parameters["QueueUrl"]).rpartition("/")[2]
         yield Need(f"sqs:{actions[operation]}", f"arn:aws:sqs:{REGION}:{ACCOUNT_ID}:{name}")
         if actions[operation] == "SendMessage":
             yield from _encrypting()
 
 
-def _of_sns(operation: str, asked: Asked) -> Iterator[Need]:
+def _of_sns(operation: str, request: AwsRequest) -> Iterator[Need]:
     if operation in ("Publish", "PublishBatch"):
-        yield Need("sns:Publish", str(asked.parameters["TopicArn"]))
+        yield Need("sns:Publish", str(request.parameters["TopicArn"]))
         yield from _encrypting()
 
 
@@ -139,9 +139,9 @@ def _encrypting() -> Iterator[Need]:
     yield Need("kms:Decrypt", KEY)
 
 
-def _of_lambda(operation: str, asked: Asked) -> Iterator[Need]:
+def _of_lambda(operation: str, request: AwsRequest) -> Iterator[Need]:
     if operation in _LAMBDA:
-        resource = asked.parameters.get("FunctionName") or asked.parameters["DurableExecutionArn"]
+        resource = request.parameters.get("FunctionName") or request.parameters["DurableExecutionArn"]
         yield Need(f"lambda:{_LAMBDA[operation]}", str(resource))
 
 
@@ -158,14 +158,16 @@ class Roles:
     deployed: Deployed
     template: Template
 
-    def refused(self, asked: Iterable[Asked]) -> list[str]:
-        """What somebody asked for and may not do, sorted, each once; a caller that is no function may do nothing."""
-        missing = {(each.caller, need) for each in asked for need in needs(each) if not self._allows(each.caller, need)}
+    def refused(self, requests: Iterable[AwsRequest]) -> list[str]:
+        """What a caller requested and may not do, sorted, each once; a caller that is no function may do nothing."""
+        missing = {
+            (each.caller, need) for each in requests for need in needs(each) if not self._allows(each.caller, need)
+        }
         return sorted(f"{caller} lacks {need.action} on {need.resource}" for caller, need in missing)
 
-    def unused(self, asked: Iterable[Asked]) -> set[Grant]:
-        """What functions' own policies allow and nobody needed."""
-        needed = {(each.caller, need) for each in asked for need in needs(each)}
+    def unused(self, requests: Iterable[AwsRequest]) -> set[Grant]:
+        """What functions' own policies allow and no request needed."""
+        needed = {(each.caller, need) for each in requests for need in needs(each)}
         return {grant for grant in self.grants if not any(_covers(grant, *each) for each in needed)}
 
     @cached_property

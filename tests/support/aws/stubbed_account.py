@@ -31,7 +31,7 @@ WITHOUT_FIRST = sorted(ZONES)[1:]
 DEMAND = read_demand(TEMPLATE, REGION, {})
 SERVICES = {name.rpartition(".")[2] for name in (*DEMAND.interface_services, *DEMAND.gateway_services)}
 # With the default of ChunkConcurrency (8): at six fewer, two chunks at once fit.
-ASKED = DEMAND.concurrency
+REQUESTED = DEMAND.concurrency
 SNAPSHOT = "arn:aws:rds:us-east-1:123456789012:cluster-snapshot:as-of-nine"
 
 
@@ -50,7 +50,7 @@ class World(NamedTuple):
     # The error of a call to a function that does not exist: code and message.
     durable: tuple[str, str] = ("ResourceNotFoundException", "Function not found")
     has_data_api: bool = True
-    # What AWS Backup is switched on for; None where it is not asked.
+    # What AWS Backup is switched on for; None where it is not called.
     backed_up: frozenset[str] | None = None
 
 
@@ -90,8 +90,8 @@ def answers(world: World) -> dict[str, list[tuple[str, Any]]]:
     ]
     data: list[tuple[str, Any]] = [("execute_statement", ("ForbiddenException", "of no account"))] * world.has_data_api
     chosen = {kind: kind in (world.backed_up or ()) for kind in ("Aurora", "S3", "EFS")}
-    asked = [("describe_region_settings", {"ResourceTypeOptInPreference": chosen})]
-    backup = [] if world.backed_up is None else asked
+    request = [("describe_region_settings", {"ResourceTypeOptInPreference": chosen})]
+    backup = [] if world.backed_up is None else request
     return {"ec2": ec2, "rds": rds, "lambda": functions, "rds-data": data, "backup": backup}
 
 

@@ -1,4 +1,4 @@
-"""Somewhere to look at what is committed; whoever needs no more than this imports nothing of the application."""
+"""Somewhere to look at what is committed; a test that needs no more than this imports nothing of the application."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A database whose deadlocks nobody else counts, and what tests of its mechanisms do to it.
+"""A database whose deadlocks no other session adds to, and what tests of its mechanisms do to it.
 
 Each thread of a race takes an engine of its own from `environments`, as each Lambda environment has one.
 """
@@ -114,7 +114,7 @@ class Database:
     def waiting(self) -> int:
         """How many row locks our transactions wait for now.
 
-        Not from INNODB_TRX: that is a copy which is renewed only if nobody has looked for a tenth of a second.
+        Not from INNODB_TRX: that is a copy which is renewed only if it was not read for a tenth of a second.
         """
         if self.is_mysql:
             locks = "performance_schema.data_locks WHERE LOCK_STATUS = 'WAITING' AND OBJECT_SCHEMA = DATABASE()"

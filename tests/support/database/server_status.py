@@ -11,8 +11,8 @@ from sqlalchemy import Connection, text
 
 from tests.support.application.driver import World
 
-# In the server's report of its transactions: whoever waits for a lock, and on which connection. INNODB_TRX will not do,
-# for it is a copy that is renewed only if nobody has looked for a tenth of a second: three who ask again and again see
+# In the report of transactions: which one waits for a lock, and on which connection. INNODB_TRX will not do,
+# for it is a copy that is renewed only if it was not read for a tenth of a second: three who ask again and again see
 # no wait that began after they did.
 _WAITS = re.compile(r"^LOCK WAIT .*?thread id (\d+)", re.MULTILINE | re.DOTALL)
 _NOW = "LIST OF TRANSACTIONS FOR EACH SESSION"

@@ -77,7 +77,7 @@ class Matter:
 
     @property
     def client(self) -> Client:
-        """Somebody of the tenant."""
+        """A user of the tenant."""
         return Client(self.tenant)
 
 

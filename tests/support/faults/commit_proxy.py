@@ -80,6 +80,6 @@ class CommitProxy(TcpProxy):
 
 @contextmanager
 def between_application_and_database(url: URL) -> Iterator[CommitProxy]:
-    """For the block the application reaches its database through a proxy; whoever looks past it uses other engines."""
+    """For the block the application reaches its database through a proxy; checks past it use other engines."""
     with application_behind(CommitProxy, url) as made:
         yield made

@@ -20,7 +20,7 @@ HEADER = 4
 
 
 class TcpProxy:
-    """Connects whoever comes to a server, and hands both ends to `serve`, in a thread for each connection."""
+    """Connects every client to a server, and hands both ends to `serve`, in a thread for each connection."""
 
     def __init__(self, host: str, port: int) -> None:
         self._server = (host, port)
@@ -35,7 +35,7 @@ class TcpProxy:
         return int(self._listener.getsockname()[1])
 
     def close(self) -> None:
-        """Accept nobody any more."""
+        """Accept no connection any more."""
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()

@@ -22,8 +22,10 @@ _VERBATIM |= {Role.CUSTODIAN, Role.ALL_CUSTODIANS, Role.TAGS}
 
 def turned_down(truth: Truth, lines: Collection[int], code: str) -> Truth:
     """The truth when the records at these lines are rejected with `code` for what is not in the file."""
-    wanted = {code}
-    records = [replace(r, codes=frozenset(wanted), warnings=()) if r.first_line in lines else r for r in truth.records]
+    expected_codes = {code}
+    records = [
+        replace(r, codes=frozenset(expected_codes), warnings=()) if r.first_line in lines else r for r in truth.records
+    ]
     assert {r.first_line for r in records} >= set(lines), "no such lines"
     return replace(truth, records=tuple(records))
 
@@ -153,7 +155,7 @@ def _expected_merges(truth: Truth, record: Record, kept: dict[str, str], warned:
 
 
 def _expected_mixed_newlines(truth: Truth, record: Record) -> Iterator[Warned]:
-    """Where a record has real line ends, a mark that was turned into one is told; paths keep the mark."""
+    """Where a record has real line ends, a mark that was turned into one is reported; paths keep the mark."""
     for column in truth.columns if truth.newline_mark else ():
         name = column.header if truth.has_header else f"Column {column.index + 1}"
         if column.role not in _PATHS and name.endswith("Path"):

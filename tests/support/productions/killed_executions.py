@@ -1,6 +1,6 @@
 """Executions of productions whose processes are killed: the function runs in a process, its checkpoints are outside.
 
-Guaranteed: SIGKILL comes exactly where it is asked for, before or after the n-th call to the checkpoints' service or at
+Guaranteed: SIGKILL comes exactly where requested, before or after the n-th call to the checkpoints' service or at
 a named point of a step, once; the engine, which is AWS's testing package, then invokes the function anew.
 """
 
@@ -80,7 +80,7 @@ class Asking:
             self._count += 1
             if self._kill == Kill(self._count):
                 die()
-            answer = self._asked("checkpoint", given, named)
+            answer = self._requested("checkpoint", given, named)
             if self._kill == Kill(self._count, after=True):
                 die()
             return answer
@@ -88,9 +88,9 @@ class Asking:
     def get_execution_state(self, *given: Any, **named: Any) -> Any:
         """What was kept."""
         with self._lock:
-            return self._asked("get_execution_state", given, named)
+            return self._requested("get_execution_state", given, named)
 
-    def _asked(self, *question: Any) -> Any:
+    def _requested(self, *question: Any) -> Any:
         self._connection.send(question)
         answer = self._connection.recv()
         if isinstance(answer, Exception):

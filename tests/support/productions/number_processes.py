@@ -21,7 +21,7 @@ _meeting: Barrier | None = None
 
 
 class Work(NamedTuple):
-    """A production, whether its numbers are to be void in the end, and whether somebody rolls back before it."""
+    """A production, whether its numbers end void, and whether another transaction rolls back before it."""
 
     production_id: int
     voided: bool

@@ -49,13 +49,13 @@ def put_documents(
 
 
 def put_file(world: World, path: str, content: str, case: str = "Case") -> None:
-    """A file of the case, as whoever uploads a production puts it."""
+    """A file of the case, as a client uploads it for a production."""
     clients.s3().put_object(Bucket=world.bucket, Key=f"files/tenant/{case}/{path}", Body=content.encode())
 
 
-def ask(case: str = "Case", **asked: Any) -> int:
+def ask(case: str = "Case", **fields: Any) -> int:
     """Ask for a production, by default of the whole case; returns its id."""
-    body: dict[str, Any] = {"case": case, "volume": "VOL001", "prefix": "ACME", "digits": 7, **asked}
+    body: dict[str, Any] = {"case": case, "volume": "VOL001", "prefix": "ACME", "digits": 7, **fields}
     if "exhibitIds" not in body:
         body.setdefault("query", {})
     with session() as transaction:

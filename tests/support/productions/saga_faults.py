@@ -41,7 +41,7 @@ VOLUME = {
     *(f"{kind}/000{n}/{{0}}000000{n}.{end}" for n in (1, 2) for kind, end in (("NATIVES", "docx"), ("TEXT", "txt"))),
     "DATA/VOL001.dat",
 }
-MARKER = "Zq7-nobody-may-read-this"
+MARKER = "Zq7-secret-never-logged"
 
 
 class Point(NamedTuple):
@@ -182,14 +182,14 @@ def assert_cancelled(world: World, production_id: int, prefix: str = "ACME") -> 
 
 
 def assert_needs_attention(world: World, production_id: int, left: Sequence[str]) -> None:
-    """Somebody has to see to exactly these steps: the event, GET and the result say the same."""
+    """An operator has to see to exactly these steps: the event, GET and the result say the same."""
     assert status_of(world, production_id) == "needs_attention"
     assert events_of(world, production_id).count("needs_attention") == 1
-    assert told_left(world, production_id) == sorted(left) == left_of(production_id)
+    assert events_left(world, production_id) == sorted(left) == left_of(production_id)
     assert is_closed(world, production_id)
 
 
-def told_left(world: World, production_id: int) -> list[str]:
+def events_left(world: World, production_id: int) -> list[str]:
     """What the event says is left."""
     rows = world.query(
         "SELECT payload FROM outbox_events WHERE event_type = 'production.needs_attention' AND aggregate_id = :p",
@@ -199,7 +199,7 @@ def told_left(world: World, production_id: int) -> list[str]:
 
 
 def is_closed(world: World, production_id: int) -> bool:
-    """Whether no execution is wanted any more."""
+    """Whether no execution is expected any more."""
     return not world.query("SELECT is_open FROM productions WHERE id = :p", p=production_id)[0][0]
 
 

@@ -30,9 +30,9 @@ def exhibit(world: World, number: str, case: str = "Case", custodians: tuple[str
     return made
 
 
-def written(case: str = "Case", **asked: Any) -> int:
+def written(case: str = "Case", **fields: Any) -> int:
     """A production whose volume was written, without an execution around it."""
-    production = ask(case, **asked)
+    production = ask(case, **fields)
     context = {steps.PRODUCTION: production}
     steps.begin(context)
     context |= steps.reserve(context)
@@ -47,6 +47,6 @@ def dat_of(world: World, production: int, marks: bool = True) -> list[dict[str, 
 
 
 def running() -> Productions:
-    """The last production that was asked for."""
+    """The last production that was requested."""
     with session() as reading:
         return reading.query(Productions).order_by(Productions.id.desc()).limit(1).one()

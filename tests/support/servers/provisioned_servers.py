@@ -51,7 +51,7 @@ def prepare_database(stack: ExitStack) -> None:
 
 
 def check_server(server_url: str) -> None:
-    """Raise DatabaseServerError if nobody can connect to the server."""
+    """Raise DatabaseServerError if no connection to the server is possible."""
     try:
         is_mysql(server_url)
     except (OperationalError, pymysql.Error) as error:

@@ -1,4 +1,4 @@
-"""A proxy on a free port of 127.0.0.1 that keeps what is asked for and how that was answered.
+"""A proxy on a free port of 127.0.0.1 that keeps requests and how they were answered.
 
 Guarantees that requests arrive and answers come back as they were sent, but for the headers of one connection.
 Requests are kept whole only where they are POSTs: what is PUT is files.

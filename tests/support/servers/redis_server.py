@@ -32,7 +32,7 @@ class RedisServer:
 
     def restart(self) -> None:
         """Start it again, empty, at the same address."""
-        assert self._server.start() == self.url, "somebody took the port"
+        assert self._server.start() == self.url, "another process took the port"
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -77,7 +77,7 @@ class AnswerLosingProxy(TcpProxy):
         self._lose_next = True
 
     def serve(self, client: socket.socket, server: socket.socket) -> None:
-        """Question and answer in turn, each in one piece: that is how our scripts are asked."""
+        """Question and answer in turn, each in one piece: that is how our scripts are called."""
         while question := client.recv(65536):
             server.sendall(question)
             answer = server.recv(65536)

@@ -1,4 +1,4 @@
-"""A private database server with a certificate of an authority of its own, and somebody in between who strips TLS."""
+"""A private database server with a certificate of an authority of its own, and a proxy in between that strips TLS."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def tls_server() -> Iterator[tuple[str, Authority]]:
 
 
 class StrippingProxy(TcpProxy):
-    """Takes out of the server's greeting that it can do TLS, as whoever wants to read along would."""
+    """Takes out of the server's greeting that it can do TLS, as an eavesdropper would."""
 
     def serve(self, client: socket.socket, server: socket.socket) -> None:
         """Only the greeting is changed."""

@@ -35,7 +35,7 @@ class Judge:
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """Somebody is inside for the block."""
+        """A holder is inside for the block."""
         with self._lock:
             self._inside += 1
             self.entered += 1
@@ -73,7 +73,7 @@ class Ours:
 
 
 class Published:
-    """SET with NX and PX, and DEL by whoever leaves."""
+    """SET with NX and PX, and DEL by each holder that leaves."""
 
     def __init__(self, client: Redis, key: str, ttl: float) -> None:
         self._client, self._key, self._ttl_ms = client, key, int(ttl * 1000)

@@ -1,6 +1,6 @@
 """Going over a file as the importer does, for tests: opening, splitter fed in blocks, chunks read one by one.
 
-And sample files whose truth nobody could argue about, because they show their dialect or come with it.
+And sample files whose truth is beyond argument, because they show their dialect or come with it.
 """
 
 from __future__ import annotations

@@ -46,6 +46,6 @@ def test_another_name_is_not_similar(name: str, other: str) -> None:
     assert find_similar_names(name, [other, name]) == []
 
 
-def test_the_most_similar_come_first_and_no_more_than_asked_for() -> None:
+def test_the_most_similar_come_first_and_no_more_than_requested() -> None:
     names = ["Acme v. Doe two", "ACME V DOE", "Acme v. Dof", *(f"Acme v. Doe {number}" for number in range(9))]
     assert find_similar_names("Acme v. Doe", names, 3) == ["ACME V DOE", "Acme v. Doe 0", "Acme v. Doe 1"]

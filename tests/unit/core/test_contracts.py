@@ -213,9 +213,9 @@ def test_a_transfer_says_to_whom_even_if_that_is_not_known() -> None:
 
 
 def test_a_production_is_of_all_that_is_selected_and_of_ten_thousand_ids_at_most() -> None:
-    asked = taken(NewProduction)
-    assert (asked.start_at, asked.exhibit_ids) == (None, None)
-    assert (asked.numbering, asked.properties) == (Numbering.DOCUMENT, [])
+    parsed = taken(NewProduction)
+    assert (parsed.start_at, parsed.exhibit_ids) == (None, None)
+    assert (parsed.numbering, parsed.properties) == (Numbering.DOCUMENT, [])
     assert taken(NewProduction, numbering="page").numbering is Numbering.PAGE
     assert len(taken(NewProduction, query=..., exhibitIds=[*range(1, 10_001)]).exhibit_ids or []) == 10_000
 

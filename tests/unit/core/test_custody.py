@@ -81,11 +81,11 @@ def test_what_is_no_timestamp_that_can_be_recorded_is_refused_with_the_reason(me
             parse_timestamp(text)
 
 
-@pytest.mark.parametrize(("text", "is_told"), [("2026-11-21T15:00 01:00", True), ("2026-11-21T15:00", False)])
-def test_a_plus_that_became_a_space_is_told(text: str, is_told: bool) -> None:
+@pytest.mark.parametrize(("text", "is_reported"), [("2026-11-21T15:00 01:00", True), ("2026-11-21T15:00", False)])
+def test_a_plus_that_became_a_space_is_reported(text: str, is_reported: bool) -> None:
     with pytest.raises(ValueError, match="send an ISO 8601 timestamp") as refused:
         parse_timestamp(text)
-    assert ("%2B" in str(refused.value)) == is_told
+    assert ("%2B" in str(refused.value)) == is_reported
 
 
 RECORDABLE = st.datetimes(datetime(FIRST_YEAR, 1, 2), datetime(LAST_YEAR, 12, 30))
@@ -144,28 +144,28 @@ def overlap(a: Span, b: Span) -> bool:
 
 
 @given(requests())
-def test_each_pair_of_elements_that_overlap_is_found_once(wanted: list[Span]) -> None:
-    found = list(find_conflicts_within(wanted))
+def test_each_pair_of_elements_that_overlap_is_found_once(elements: list[Span]) -> None:
+    found = list(find_conflicts_within(elements))
     pairs = Counter(frozenset((each.element, each.other.id)) for each in found)
-    assert pairs == Counter(frozenset((a.id, b.id)) for a, b in combinations(wanted, 2) if overlap(a, b))
-    assert all(wanted[each.other.id] == each.other and not each.is_recorded for each in found)
-    assert all(wanted[each.element].begin >= each.other.begin for each in found)
+    assert pairs == Counter(frozenset((a.id, b.id)) for a, b in combinations(elements, 2) if overlap(a, b))
+    assert all(elements[each.other.id] == each.other and not each.is_recorded for each in found)
+    assert all(elements[each.element].begin >= each.other.begin for each in found)
 
 
 @given(requests(), tables())
 def test_each_recorded_period_that_overlaps_is_found_once_and_lies_in_an_envelope(
-    wanted: list[Span], kept: list[Span]
+    elements: list[Span], kept: list[Span]
 ) -> None:
-    found = list(find_conflicts_with(wanted, kept))
+    found = list(find_conflicts_with(elements, kept))
     pairs = Counter((each.element, each.other) for each in found)
-    assert pairs == Counter((a.id, b) for a, b in product(wanted, kept) if overlap(a, b))
+    assert pairs == Counter((a.id, b) for a, b in product(elements, kept) if overlap(a, b))
     assert all(each.is_recorded for each in found)
-    around = find_envelopes(wanted)
+    around = find_envelopes(elements)
     for device, (begin, end) in around.items():
-        ours = [each for each in wanted if each.device_id == device]
+        ours = [each for each in elements if each.device_id == device]
         assert (begin, end) == (min(each.begin for each in ours), max(each.end for each in ours))
     near = [each for each in kept if any(overlap(each, Span(0, device, *edges)) for device, edges in around.items())]
-    assert Counter(find_conflicts_with(wanted, near)) == Counter(found)
+    assert Counter(find_conflicts_with(elements, near)) == Counter(found)
 
 
 def days(number: int, first: int, last: int) -> Span:

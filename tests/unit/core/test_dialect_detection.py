@@ -72,7 +72,7 @@ DETECTED = {
 
 
 @pytest.mark.parametrize("name", DETECTED)
-def test_dialects_are_told_from_the_content(name: str) -> None:
+def test_dialects_are_detected_from_the_content(name: str) -> None:
     text, delimiter, qualifier = DETECTED[name]
     for newline in ("\n", "\r\n"):
         assert dialect_of(text.replace("\n", newline)) == (delimiter, qualifier)

@@ -41,7 +41,7 @@ def test_families_are_what_is_joined_by_parents(parents: list[str | None]) -> No
 
 
 def _kin(number: str, parents: dict[str, str | None]) -> set[str]:
-    """Whoever can be reached over parents and children."""
+    """Documents that can be reached over parents and children."""
     kin = {number}
     while True:
         more = {each for each in parents if parents[each] in kin} | {parents[each] for each in kin} & parents.keys()

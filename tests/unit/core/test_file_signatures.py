@@ -24,7 +24,7 @@ FOREIGN = {
     "XML with a mark": (codecs.BOM_UTF8 + b"\n<Root>", "UNSUPPORTED_FORMAT", "XML"),
     "JSON": (b'[{"docid": 1}]', "UNSUPPORTED_FORMAT", "JSON"),
     "an LFP": (b"IM,ABC0001,D,0,@VOL01;IMG;ABC0001.TIF;2\n", "UNSUPPORTED_FORMAT", "LFP"),
-    "a DII": (b"; made by nobody\r\n@FULLTEXT DOC\r\n@T ABC0001\r\n", "UNSUPPORTED_FORMAT", "DII"),
+    "a DII": (b"; made by no tool\r\n@FULLTEXT DOC\r\n@T ABC0001\r\n", "UNSUPPORTED_FORMAT", "DII"),
     "a DII that begins at once": (b"@T ABC0001\n@D @I\\IMAGES\n", "UNSUPPORTED_FORMAT", "DII"),
     "an OPT": (b"ABC0001,VOL01,.\\IMAGES\\ABC0001.TIF,Y,,,2\r\n", "UNSUPPORTED_FORMAT", "DAT file that comes with it"),
     "an OPT of five columns": (b"ABC0001,VOL,IMG\\1.jpg,Y,1\n", "UNSUPPORTED_FORMAT", "OPT"),

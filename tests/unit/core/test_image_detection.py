@@ -1,4 +1,4 @@
-"""An Opticon file, an IPRO file and a DAT are told apart by their content."""
+"""An Opticon file, an IPRO file and a DAT are distinguished by their content."""
 
 from __future__ import annotations
 

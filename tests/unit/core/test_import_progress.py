@@ -1,4 +1,4 @@
-"""Rates and times left, and that nothing is told where nothing is known."""
+"""Rates and times left, and no estimate where nothing is known."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def test_the_time_left_is_that_of_the_rows_so_far(rows: int, seconds: float, lef
 
 
 @given(ROWS, st.floats(min_value=1e-6, max_value=1e9), st.integers(min_value=-5, max_value=10**10))
-def test_what_is_told_is_a_finite_number_and_never_negative(rows: int, seconds: float, left: int) -> None:
-    told = compute_pace(rows, seconds, left)
-    assert told.rows_per_second is not None
-    assert told.seconds_left is not None
-    assert told.rows_per_second > 0
-    assert 0 <= told.seconds_left < math.inf
+def test_the_estimate_is_a_finite_number_and_never_negative(rows: int, seconds: float, left: int) -> None:
+    reported_pace = compute_pace(rows, seconds, left)
+    assert reported_pace.rows_per_second is not None
+    assert reported_pace.seconds_left is not None
+    assert reported_pace.rows_per_second > 0
+    assert 0 <= reported_pace.seconds_left < math.inf

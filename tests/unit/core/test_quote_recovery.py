@@ -66,7 +66,7 @@ READ: dict[str, tuple[list[str], Cells]] = {
     "a quote in a bare cell": (['1,5" pipe,a', '2,b"c"d,e"'], [["1", '5" pipe', "a"], ["2", 'b"c"d', 'e"']]),
     "doubled quotes": (['1,"a""b",""""', '2,"""",""'], [["1", 'a"b', '"'], ["2", '"', ""]]),
     "spaces behind a closing quote": (['1,"a" ,"b"  ', '2,"c",d'], [["1", "a", "b"], ["2", "c", "d"]]),
-    # Taken for a record of its own, the second line would be an exhibit that nobody produced.
+    # Taken for a record of its own, the second line would be an exhibit that was not produced.
     "a wrong number of cells": (['1,"a', 'ledger,policy"', "3,d,e"], [["1", "a\nledger,policy"], ["3", "d", "e"]]),
     "the last record, a quote": (["1,a,b", '2,"'], [["1", "a", "b"], None]),
     "the last record, a line": (["1,a,b", '2,"b'], [["1", "a", "b"], None]),

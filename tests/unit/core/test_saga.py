@@ -1,4 +1,4 @@
-"""A saga on a journal in memory: what is undone, in which order, what is told; and three sagas that do it wrongly."""
+"""A saga on a journal in memory: what is undone, in which order, what is reported; and three wrong sagas."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FakeJournal:
 
     dies_at: str | None = None
     kept: dict[str, Any] = field(default_factory=dict)
-    told: list[SagaEvent] = field(default_factory=list)
+    events: list[SagaEvent] = field(default_factory=list)
     inside: bool = False
 
     def run_checkpointed(self, name: str, work: Callable[[], SagaContext]) -> SagaContext:
@@ -38,7 +38,7 @@ class FakeJournal:
     def record_event(self, event: SagaEvent) -> None:
         """Remember the event."""
         assert self.inside
-        self.told.append(event)
+        self.events.append(event)
 
     def _tried(self, name: str, work: Callable[[], SagaContext]) -> SagaContext | str:
         self.inside = True
@@ -144,16 +144,16 @@ def test_a_pivot_that_happened_and_then_failed_is_gone_on_from() -> None:
     result, effects, journal = run("c", happened=True)
     assert effects.done == ["a", "b1", "b2", "b3", "c", "d"]
     assert result.success
-    assert SagaEvent(SagaEventKind.COMPLETED, "c") in journal.told
+    assert SagaEvent(SagaEventKind.COMPLETED, "c") in journal.events
 
 
-def test_what_happened_is_told_in_its_order() -> None:
-    told = run("b2", "-b")[2].told
-    assert [f"{event.kind.removeprefix('saga.step.')} {event.step}" for event in told] == [
+def test_events_are_reported_in_their_order() -> None:
+    events = run("b2", "-b")[2].events
+    assert [f"{event.kind.removeprefix('saga.step.')} {event.step}" for event in events] == [
         *("executing a", "completed a", "executing b", "failed b"),
         *("compensating b", "compensation_failed b", "compensating a", "compensated a"),
     ]
-    assert [event.reason for event in told if event.reason] == ["b2 is broken", "-b is broken"]
+    assert [event.reason for event in events if event.reason] == ["b2 is broken", "-b is broken"]
 
 
 @pytest.mark.parametrize("name", ["a", "b:2", "b:failed", "b:compensation-failed", "a:compensate"])
@@ -223,6 +223,6 @@ class UndoingInOrder(SagaOrchestrator):
         (UndoingInOrder, ("c",), ["-a", "-b"]),
     ],
 )
-def test_sagas_that_do_it_wrongly_are_told_from_this_one(naive: Class, failing: Sequence[str], lost: list[str]) -> None:
+def test_wrong_sagas_are_distinguished_from_this_one(naive: Class, failing: Sequence[str], lost: list[str]) -> None:
     assert undone(*failing) == ["-b", "-a"]
     assert undone(*failing, of=naive) == lost

@@ -23,7 +23,7 @@ def test_the_columns_of_hashes_are_those_of_the_native() -> None:
     assert find_hash_columns(names, fields) == (3, 2, 1, 4)
 
 
-def test_a_hash_is_told_by_its_length_whatever_its_column_is_called() -> None:
+def test_a_hash_is_recognised_by_its_length_whatever_its_column_is_called() -> None:
     cells = [f" {MD5.upper()}\t", SHA1, SHA256, "", "n/a", MD5[:-1], MD5 + "g"]
     assert read_stated_hashes(cells, range(7)) == [
         StatedHash(0, "md5", MD5),

@@ -66,7 +66,7 @@ def test_reset_deletes_what_it_shows_after_a_yes(
     (tmp_path / "reports" / "7" / "report.csv").write_bytes(b"x" * 3_000_000)
     monkeypatch.setattr("sys.stdin.isatty", lambda: answer is not None)
     monkeypatch.setattr("builtins.input", lambda prompt: answer)
-    # Where nobody can answer, a script has to say it.
+    # Where no user can answer, a script has to say it.
     assert main.main(["reset"], Workspace(tmp_path)) == (2 if answer is None else 0)
     said = capsys.readouterr()
     assert str(tmp_path / "reports") in said.out
@@ -77,17 +77,17 @@ def test_reset_deletes_what_it_shows_after_a_yes(
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_the_progress_is_told_with_the_time_that_is_left(is_terminal: bool) -> None:
+def test_the_progress_is_shown_with_the_time_that_is_left(is_terminal: bool) -> None:
     output, now = io.StringIO(), [0.0]
     with ProgressDisplay(Console(file=output, force_terminal=is_terminal, width=200), lambda: now[0]) as display:
         line = display.add_file("a.dat")
         for now[0] in range(25):
             line.show(state(rows_seen=4_800, imported=100 * int(now[0])))
-    told = output.getvalue()
+    console_text = output.getvalue()
     assert (
-        "2,400/4,800 rows  100/s  0 rejected  0 warnings  24 s left" in told
+        "2,400/4,800 rows  100/s  0 rejected  0 warnings  24 s left" in console_text
         if is_terminal
-        else told
+        else console_text
         == (
             "a.dat: 1,000/4,800 rows  100/s  0 rejected  0 warnings  38 s left\n"
             "a.dat: 2,000/4,800 rows  100/s  0 rejected  0 warnings  28 s left\n"

@@ -63,9 +63,9 @@ def test_a_file_that_cannot_be_imported_is_a_failure_with_its_columns_and_what_t
     code, printed = run(capsys, file)
     assert (code, printed["preview"], printed["error"]["code"]) == (1, None, "NO_ID_COLUMN")
     assert main(["preview", file]) == 1
-    told = capsys.readouterr().err
+    output = capsys.readouterr().err
     assert all(
-        part in told
+        part in output
         for part in (
             "NO_ID_COLUMN",
             "options are set in a JSON file that --mapping names",
@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_imported_is_a_failure_with_its_columns_and_what_t
             "Foo",
         )
     )
-    assert "\x7f" not in told
+    assert "\x7f" not in output
 
 
 def test_an_image_load_file_is_followed_by_the_command_that_imports_it(

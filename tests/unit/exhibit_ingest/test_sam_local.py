@@ -1,4 +1,4 @@
-"""What `sam local invoke` is told of this machine; the template that is written for it: tests/artifact."""
+"""What `sam local invoke` gets of this machine; the template that is written for it: tests/artifact."""
 
 from __future__ import annotations
 

@@ -123,9 +123,9 @@ def test_a_name_is_wrong_usage_where_the_functions_would_refuse_it(name: str) ->
 def test_a_file_that_cannot_be_uploaded_under_its_name_is_wrong_usage(tmp_path: Path, name: str) -> None:
     file = tmp_path / name
     file.touch()
-    with pytest.raises(UsageError, match=r"the name of the file '.*' (has|is|begins) .*; rename the file") as told:
+    with pytest.raises(UsageError, match=r"the name of the file '.*' (has|is|begins) .*; rename the file") as error:
         check_load_file(file, "t", "c")
-    assert str(told.value).isprintable()
+    assert str(error.value).isprintable()
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_a_misspelt_case_is_wrong_usage_and_a_new_one_is_not() -> None:
     names = ["Smith v. Jones", "SMITH V JONES", *(f"Smith v. Jones {number}" for number in range(9)), "Acme"]
     with pytest.raises(
         UsageError, match=r"'Smith v Jones'.*'SMITH V JONES'; 'Smith v\. Jones';.*--create-case"
-    ) as told:
+    ) as error:
         check_case_exists(names, "Smith v Jones")
-    assert str(told.value).count("'") == 2 * 6
+    assert str(error.value).count("'") == 2 * 6
     for case in ("Smith v. Jones", "Doe"):
         check_case_exists(names, case)

@@ -102,7 +102,7 @@ def test_a_command_that_publishes_nothing_has_no_stack_for_others(tmp_path: Path
     assert find(tmp_path) is None
 
 
-def test_an_error_of_a_service_is_told_as_the_end_of_serve_only_after_it(tmp_path: Path) -> None:
+def test_an_error_of_a_service_is_reported_as_the_end_of_serve_only_after_it(tmp_path: Path) -> None:
     with publish_address(tmp_path, address(tmp_path)):
         served = find(tmp_path)
         assert served is not None
@@ -160,7 +160,7 @@ def test_the_callers_own_url_is_used_for_the_same_database(tmp_path: Path) -> No
     assert served.database_url == mine
 
 
-def test_only_failures_from_now_on_are_told(tmp_path: Path) -> None:
+def test_only_failures_from_now_on_are_reported(tmp_path: Path) -> None:
     activity = Activity(tmp_path / "failures.log")
 
     def fail(error_type: str) -> None:
@@ -206,7 +206,7 @@ def test_the_published_database_has_no_password_and_is_the_callers(place: str) -
     served_stack._check_database(ServeAddress(1, published, False, "", "", ""), url)
 
 
-def test_a_database_that_does_not_answer_is_told_with_what_to_check() -> None:
+def test_a_database_that_does_not_answer_is_reported_with_what_to_check() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"mysql+pymysql://root@127.0.0.1:{free.getsockname()[1]}/exhibits?charset=utf8mb4"

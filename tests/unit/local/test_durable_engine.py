@@ -42,7 +42,7 @@ def succeed(function: str, payload: object) -> dict[str, str]:
 
 
 class Meeting(dict[Any, StartedExecution]):
-    """Whoever has looked up a name waits for another who does, if one can, for so many seconds."""
+    """A caller that has looked up a name waits for another that does, if one can, for so many seconds."""
 
     def __init__(self, patience: float) -> None:
         super().__init__()

@@ -57,7 +57,7 @@ DOCUMENTED: dict[str, Any] = {
     "pathParameters": {"parameter1": "path"},
     "isBase64Encoded": False,
 }
-# The sample's two times differ by days: each is told of its own moment.
+# The sample's two times differ by days: each is read in its own timestamp.
 MOMENT = datetime.fromtimestamp(1583348638.390, UTC)
 
 
@@ -67,9 +67,9 @@ def request(**changes: Any) -> HttpRequest:
 
 
 def event(claims: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
-    asked = request(**changes)
-    route = ApiRoute("Function", asked.method, "/my/{parameter1}")
-    return build_event(asked, RouteMatch(route, {"parameter1": "path"}), claims or {}, "id", MOMENT)
+    payload = request(**changes)
+    route = ApiRoute("Function", payload.method, "/my/{parameter1}")
+    return build_event(payload, RouteMatch(route, {"parameter1": "path"}), claims or {}, "id", MOMENT)
 
 
 def test_the_event_is_the_documented_one() -> None:

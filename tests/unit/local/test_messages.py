@@ -42,7 +42,7 @@ def test_an_answer_is_read_as_lambda_reads_it(answer: Any, failed: str) -> None:
     assert find_failed_ids(answer, ["a", "b", "c"]) == set(failed)
 
 
-def test_repeated_delivery_brings_every_message_as_often_as_asked_and_never_twice_in_a_batch() -> None:
+def test_repeated_delivery_brings_every_message_as_often_as_requested_and_never_twice_in_a_batch() -> None:
     messages = [{"MessageId": str(n)} for n in range(20)]
     batches = RepeatedDelivery(copies=3, seed=1).make_batches(SOURCE, messages)
     ids = [message["MessageId"] for batch in batches for message in batch]
@@ -79,7 +79,7 @@ def test_a_scaled_clock_starts_now_and_runs_faster() -> None:
 
 
 class _WhileRead(list[models.Message]):
-    """Lets somebody else add a message in the middle of being read."""
+    """Lets another client add a message in the middle of being read."""
 
     def __init__(self, queue: models.Queue, late: models.Message) -> None:
         super().__init__(queue._messages)
@@ -130,12 +130,12 @@ def test_a_message_that_becomes_visible_meanwhile_is_counted_once(kind: type[mod
     message = models.Message("late", "{}")
     queue.add_message(message)
     message.visible_at = _Meanwhile()
-    told = queue.attributes
-    assert sum(told[name] for name in COUNTS) == counted
+    counts = queue.attributes
+    assert sum(counts[name] for name in COUNTS) == counted
 
 
 @pytest.mark.parametrize(("kind", "waits"), [(models.Queue, False), (ReliableQueue, True)])
-def test_counting_waits_for_whoever_holds_the_queue(kind: type[models.Queue], waits: bool) -> None:
+def test_counting_waits_for_the_holder_of_the_queue(kind: type[models.Queue], waits: bool) -> None:
     """As while a message moves to the dead-letter queue, and is in neither queue for a moment."""
     queue = kind("Queue", "us-east-1", "123456789012")
     begun = threading.Event()

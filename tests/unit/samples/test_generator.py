@@ -62,7 +62,7 @@ def test_a_fault_whose_outcome_could_be_argued_about_is_refused() -> None:
             generate(Spec(rows=6, faults=faults))
 
 
-def test_after_an_unclosed_quote_comes_a_record_that_can_be_told() -> None:
+def test_after_an_unclosed_quote_comes_a_record_that_is_recognised() -> None:
     neighbours = (Fault(FaultKind.UNCLOSED_QUOTE, 2), Fault(FaultKind.FEWER_CELLS, 3))
     assert len(generate(Spec(rows=6, dialect=CONCORDANCE, faults=neighbours)).truth.rejected) == 2
     with pytest.raises(SpecError):

@@ -54,7 +54,7 @@ def by_column(records: Sequence[SourceRecord], coercer: RowCoercer) -> tuple[lis
     return sorted(rows, key=lambda row: row.source.line_no), len(records) - len(rest)
 
 
-def told(row: StorableRow) -> StorableRow:
+def comparable(row: StorableRow) -> StorableRow:
     """The row with lists and tuples alike."""
     return row._replace(
         custodians=list(row.custodians), tags=list(row.tags), errors=list(row.errors), changes=list(row.changes)
@@ -63,7 +63,7 @@ def told(row: StorableRow) -> StorableRow:
 
 def assert_alike(records: Sequence[SourceRecord], coercer: RowCoercer) -> int:
     rows, plain = by_column(records, coercer)
-    assert list(map(told, rows)) == list(map(told, one_by_one(records, coercer)))
+    assert list(map(comparable, rows)) == list(map(comparable, one_by_one(records, coercer)))
     return plain
 
 

@@ -1,4 +1,4 @@
-"""Text is cut where a reader sees a boundary, measured as the column measures it, and every cut is told."""
+"""Text is cut where a reader sees a boundary, measured as the column measures it, and every cut is reported."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_varchar_counts_characters_and_text_counts_bytes() -> None:
 
 
 def test_cutting_code_points_would_split_a_family() -> None:
-    """The negative control: a slice leaves a smaller family, of which nobody wrote."""
+    """The negative control: a slice leaves a smaller family, that is not in the text."""
     assert ("x" + FAMILY)[:4] == "x👨\u200d👩"
     assert fitted("x" + FAMILY, varchar(4)) == "x"
 
@@ -56,10 +56,12 @@ CHANGED: list[tuple[str, ColumnLimit, str, list[tuple[str, int]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "limit", "clean", "told"), CHANGED)
-def test_every_change_is_told(value: str, limit: ColumnLimit, clean: str, told: list[tuple[str, int]]) -> None:
+@pytest.mark.parametrize(("value", "limit", "clean", "expected_changes"), CHANGED)
+def test_every_change_is_reported(
+    value: str, limit: ColumnLimit, clean: str, expected_changes: list[tuple[str, int]]
+) -> None:
     found, changes = coerce_text(value, limit)
-    assert (found, [(change.code, change.stored_bytes) for change in changes]) == (clean, told)
+    assert (found, [(change.code, change.stored_bytes) for change in changes]) == (clean, expected_changes)
 
 
 def test_messages_hold_lengths_and_not_the_value() -> None:

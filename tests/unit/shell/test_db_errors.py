@@ -1,4 +1,4 @@
-"""Errors are told apart by the server's number, wherever in the chain it stands, and by nothing else."""
+"""Errors are distinguished by the server's number, wherever in the chain it stands, and by nothing else."""
 
 from __future__ import annotations
 

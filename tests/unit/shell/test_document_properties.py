@@ -147,7 +147,7 @@ def test_bytes_are_counted_on_the_stored_form(written_as: str) -> None:
 
 
 @given(SOME, st.integers(20, 120), st.sampled_from(["utf8mb3", "utf8mb4"]))
-def test_what_comes_back_fits_and_every_change_is_told(
+def test_what_comes_back_fits_and_every_change_is_reported(
     properties: dict[str, str | None], room: int, charset: str
 ) -> None:
     stored, changes = coerce_properties(properties, column(room, charset))

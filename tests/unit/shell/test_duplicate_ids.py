@@ -48,19 +48,19 @@ def test_repeats_are_those_that_a_dictionary_finds_in_memory_or_on_disk(
     assert repeats(*batches, at_most=3, max_buffered=held) == oracle(keys)
 
 
-def test_more_keys_than_parts_are_told_apart() -> None:
+def test_more_keys_than_parts_are_distinguished() -> None:
     keys = [(f"EXH{number % 4_000:07d}", number) for number in range(10_000)]
     found = repeats(keys)
     assert len(keys) > 4 * PARTITIONS
     assert found == oracle(keys)
 
 
-def test_lists_of_repeats_are_as_long_as_asked_for() -> None:
+def test_lists_of_repeats_are_as_long_as_requested() -> None:
     with spilled([("A", line) for line in range(1, 12)]) as keys:
         assert [len(found) for found in keys.find_repeats(4)] == [4, 4, 2]
 
 
-def test_repeats_may_be_asked_for_again_and_between_additions() -> None:
+def test_repeats_may_be_listed_again_and_between_additions() -> None:
     with spilled([("A", 1), ("A", 2)]) as keys:
         assert list(keys.find_repeats(9)) == list(keys.find_repeats(9)) == [[(2, 1)]]
         keys.add([("A", 3)])

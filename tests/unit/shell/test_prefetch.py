@@ -66,20 +66,20 @@ def test_no_items_are_no_thread() -> None:
     assert threading.active_count() == before
 
 
-def test_blocks_that_nobody_reads_any_more_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_without_a_reader_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """The garbage collector may close the generator in a thread that others wait for."""
-    asked, answered = threading.Event(), threading.Event()
+    request, answered = threading.Event(), threading.Event()
 
     def read(_: ObjectVersion, start: int, end: int) -> bytes:
         if start:
-            asked.set()
+            request.set()
             assert answered.wait(60)
         return b"x" * (end - start)
 
     monkeypatch.setattr(ObjectVersion, "read", read)
     blocks = ObjectVersion("bucket", "key", None, None).read_blocks(2 * BLOCK_BYTES)
     next(blocks)
-    assert asked.wait(60)
+    assert request.wait(60)
     closing = threading.Thread(target=blocks.close)  # type: ignore[attr-defined]
     closing.start()
     closing.join(30)

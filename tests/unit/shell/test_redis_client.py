@@ -1,4 +1,4 @@
-"""How Redis is asked: errors become one error, an outage is waited out, nothing of what is asked is logged."""
+"""How Redis is called: errors become one error, an outage is waited out, no request is logged."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def connection_of(client: Redis) -> SSLConnection:
     return connection
 
 
-def test_it_is_configured_where_there_is_a_url_and_nobody_connects_for_nothing(use: Use) -> None:
+def test_it_is_configured_where_there_is_a_url_and_connects_only_when_used(use: Use) -> None:
     use(None)
     assert not is_configured()
     use(NOWHERE)
@@ -84,7 +84,7 @@ def test_it_is_configured_where_there_is_a_url_and_nobody_connects_for_nothing(u
 
 
 @pytest.mark.parametrize("error", UNREACHABLE + REFUSALS, ids=lambda error: type(error).__name__)
-def test_whatever_redis_does_wrong_is_one_error_and_where_it_is_not_reached_nobody_asks_but_who_insists(
+def test_whatever_redis_does_wrong_is_one_error_and_an_unreachable_one_is_called_only_on_demand(
     use: Use, error: Exception
 ) -> None:
     use(NOWHERE)
@@ -110,7 +110,7 @@ def test_an_outage_is_waited_out_by_a_clock_that_never_goes_back() -> None:
     assert not breaker.is_open()
 
 
-def test_one_outage_is_one_line_and_holds_nothing_that_was_asked(use: Use, written: io.StringIO) -> None:
+def test_one_outage_is_one_line_without_the_request(use: Use, written: io.StringIO) -> None:
     use(NOWHERE)
     secret = redis.exceptions.ResponseError("WRONGTYPE 'Smith v. Jones'")
     for _ in range(2):

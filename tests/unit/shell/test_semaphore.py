@@ -1,4 +1,4 @@
-"""What a semaphore refuses to be asked."""
+"""Which arguments a semaphore refuses."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def levels(written: io.StringIO) -> list[tuple[str, str]]:
 
 
 class Queues:
-    """SQS that remembers what it was asked to change and to send, and may refuse to."""
+    """SQS that remembers the requested changes and messages, and may refuse to."""
 
     def __init__(self, error: Exception | None) -> None:
         self.changed: Changed = []
@@ -69,7 +69,7 @@ class Queues:
 def deliver(
     error: Exception | None, monkeypatch: pytest.MonkeyPatch, refusal: Exception | None = None, deliveries: int = 1
 ) -> tuple[Any, Changed]:
-    """One message whose work ends with this error, at its nth delivery; the answer and what SQS was asked."""
+    """One message whose work ends with this error, at its nth delivery; the answer and the requests to SQS."""
     answer, queues = deliver_to(Queues(refusal), error, monkeypatch, deliveries)
     return answer, queues.changed
 

@@ -112,7 +112,7 @@ def calls_that_pass_by(tree: ast.AST) -> Iterator[int]:
 
 
 def assigned_versions(tree: ast.AST) -> Iterator[int]:
-    """Lines that assign an attribute `version`, which takes it back to what somebody saw long ago."""
+    """Lines that assign an attribute `version`, which takes it back to what was read long ago."""
     for node in ast.walk(tree):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         for target in targets:

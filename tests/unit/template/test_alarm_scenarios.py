@@ -90,5 +90,5 @@ def test_what_is_normal_is_silent(plain: Deployed, name: str, periods: list[Peri
         ("ProductionExecutionsAlarm", [{"m3": 1}]),
     ],
 )
-def test_what_is_not_is_told(plain: Deployed, name: str, periods: list[Period]) -> None:
+def test_what_is_not_there_is_reported(plain: Deployed, name: str, periods: list[Period]) -> None:
     assert goes_off(plain.resources[name]["Properties"], periods)

@@ -1,4 +1,4 @@
-"""What tells a person: metrics that the code really emits, a dashboard, and alarms that reach somebody."""
+"""What alerts a person: metrics that the code really emits, a dashboard, and alarms that reach a person."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_the_alarms_for_waiting_messages_see_whether_any_is_finished(deployed: D
         assert alarm["Metrics"][1]["MetricStat"]["Period"] * alarm["EvaluationPeriods"] == 3600
 
 
-def test_every_end_of_an_execution_but_success_is_told(deployed: Deployed) -> None:
+def test_every_end_of_an_execution_but_success_raises_the_alarm(deployed: Deployed) -> None:
     metrics = metrics_of(deployed.resources["ProductionExecutionsAlarm"]["Properties"])
     ends = {"DurableExecutionFailed", "DurableExecutionTimedOut", "DurableExecutionStopped"}
     assert {each["MetricName"] for each in metrics} == ends
@@ -147,7 +147,7 @@ def test_a_deployment_asks_who_reads_the_alarms(transformed: dict[str, Any]) -> 
     assert allowed == {"none", "a@b.example"}
 
 
-def test_every_alarm_tells_somebody_and_says_what_to_do(deployed: Deployed) -> None:
+def test_every_alarm_has_a_recipient_and_says_what_to_do(deployed: Deployed) -> None:
     for name, alarm in deployed.of_type("AWS::CloudWatch::Alarm").items():
         (topic,) = [target(action) for action in alarm["AlarmActions"]]
         assert [target(action) for action in alarm["OKActions"]] == [topic], name
@@ -209,7 +209,7 @@ def test_what_reports_a_lost_key_does_not_need_it(deployed: Deployed) -> None:
         assert target(deployed.resources[name]["Properties"]["AlarmActions"][0]) == "PageTopic", name
 
 
-def test_backups_that_are_not_made_are_told_where_there_is_a_vault(
+def test_backups_that_are_not_made_are_reported_where_there_is_a_vault(
     transformed: dict[str, Any], plain: Deployed
 ) -> None:
     assert "BackupsFailedAlarm" not in plain.resources
@@ -231,14 +231,16 @@ def test_the_storage_that_is_reported_is_the_parameters(deployed: Deployed) -> N
     assert alarm["Metrics"][0]["Expression"] == "bytes / 1000000000"
 
 
-def test_patches_failovers_and_restarts_of_the_database_are_told_too(deployed: Deployed) -> None:
-    told = {each["SourceType"]: each for each in deployed.of_type("AWS::RDS::EventSubscription").values()}
-    assert {target(each["SnsTopicArn"]) for each in told.values()} == {"TicketTopic"}
+def test_patches_failovers_and_restarts_of_the_database_are_reported_too(deployed: Deployed) -> None:
+    by_source = {each["SourceType"]: each for each in deployed.of_type("AWS::RDS::EventSubscription").values()}
+    assert {target(each["SnsTopicArn"]) for each in by_source.values()} == {"TicketTopic"}
     # Categories of "Amazon RDS event categories and event messages for Aurora"; another name fails the deployment.
-    assert {"failover", "failure", "maintenance"} <= {*told["db-cluster"]["EventCategories"]}
-    assert {"availability", "failure", "maintenance"} <= {*told["db-instance"]["EventCategories"]}
-    assert [target(each) for each in told["db-cluster"]["SourceIds"]] == ["DatabaseCluster"]
-    assert {target(each) for each in told["db-instance"]["SourceIds"]} == {*deployed.of_type("AWS::RDS::DBInstance")}
+    assert {"failover", "failure", "maintenance"} <= {*by_source["db-cluster"]["EventCategories"]}
+    assert {"availability", "failure", "maintenance"} <= {*by_source["db-instance"]["EventCategories"]}
+    assert [target(each) for each in by_source["db-cluster"]["SourceIds"]] == ["DatabaseCluster"]
+    assert {target(each) for each in by_source["db-instance"]["SourceIds"]} == {
+        *deployed.of_type("AWS::RDS::DBInstance")
+    }
 
 
 def test_who_publishes_to_an_encrypted_topic_may_use_its_key(deployed: Deployed) -> None:

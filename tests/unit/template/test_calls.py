@@ -1,4 +1,4 @@
-"""Which calls of AWS a function's code can get to: none is missed, whoever makes it and however it is written.
+"""Which calls of AWS a function's code can get to: none is missed, wherever it is made and however it is written.
 
 tests/artifact/test_artifact_permissions.py shows that each of them is made, and that the function's role allows it.
 """
@@ -27,7 +27,7 @@ def sources() -> Sources:
 
 
 def test_every_function_that_can_look_up_the_databases_secret_may(deployed: Deployed, sources: Sources) -> None:
-    """The one call that is never made under the emulator, where functions are told DATABASE_URL."""
+    """The one call that is never made under the emulator, where functions get DATABASE_URL."""
     roles = Roles(deployed, WIRED)
     looking = [name for name, handler in HANDLERS.items() if LOOKING_UP in sources.calls_from(handler)]
     assert "ImportChunkFunction" in looking

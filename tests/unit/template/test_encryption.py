@@ -47,7 +47,7 @@ def keys_of(value: Any) -> list[str]:
     return [key for name, item in value.items() for key in (name, *keys_of(item))]
 
 
-def test_the_bucket_encrypts_keeps_versions_is_nobody_elses_and_reached_by_tls_alone(deployed: Deployed) -> None:
+def test_the_bucket_encrypts_keeps_versions_is_private_and_reached_by_tls_alone(deployed: Deployed) -> None:
     (bucket,) = deployed.of_type("AWS::S3::Bucket").values()
     (rule,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     assert target(rule["ServerSideEncryptionByDefault"]["KMSMasterKeyID"]) == "DataKey"
@@ -83,7 +83,7 @@ def test_stored_ids_outlast_a_request_in_every_version_and_expire(deployed: Depl
     assert rule["NoncurrentVersionExpiration"] == {"NoncurrentDays": 1}
 
 
-def test_the_database_is_reached_by_tls_alone_and_by_nobody_from_outside(deployed: Deployed) -> None:
+def test_the_database_is_reached_by_tls_alone_and_not_from_outside(deployed: Deployed) -> None:
     (parameters,) = deployed.of_type("AWS::RDS::DBClusterParameterGroup").values()
     assert parameters["Parameters"]["require_secure_transport"] == "ON"
     assert all(
@@ -128,7 +128,7 @@ def test_nothing_that_shows_statements_is_switched_on(deployed: Deployed) -> Non
     )
 
 
-def test_nobody_reaches_the_network_from_outside(deployed: Deployed) -> None:
+def test_the_network_is_not_reached_from_outside(deployed: Deployed) -> None:
     assert not {"AWS::EC2::InternetGateway", "AWS::EC2::NatGateway", "AWS::EC2::EIP"} & deployed.kinds()
     ingress = [
         rule

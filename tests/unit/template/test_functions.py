@@ -37,7 +37,7 @@ def test_the_variables_of_the_template_are_those_that_the_settings_read(deployed
     assert variables_read_by_settings() >= NEVER_DEPLOYED
 
 
-def test_no_function_is_told_a_secret(deployed: Deployed) -> None:
+def test_no_function_has_a_secret_in_its_environment(deployed: Deployed) -> None:
     for function in deployed.functions:
         assert "resolve:" not in str(deployed.variables(function)), function
 

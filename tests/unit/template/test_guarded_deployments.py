@@ -1,4 +1,4 @@
-"""`make deploy` keeps what holds data: it is replaced or removed only if a deployment is asked to, by name."""
+"""`make deploy` keeps what holds data: it is replaced or removed only if a deployment names it."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_deployment_that_replaces_the_database_unasked_is_refused(capsys: pyte
     stack = FakeStack(NEW_DATABASE, *HARMLESS)
     assert stack.deploy() == 1
     assert stack.calls == [PLAN], "nothing was executed"
-    assert stack.change_sets == {"an old one"}, "nobody executes it later"
+    assert stack.change_sets == {"an old one"}, "it is not executed later"
     assert stack.policy == ALL
     said = capsys.readouterr().err
     assert "DatabaseCluster (AWS::RDS::DBCluster) would be replaced by an empty one, because SnapshotIdentifier" in said
@@ -121,7 +121,7 @@ def test_a_deployment_that_replaces_the_database_unasked_is_refused(capsys: pyte
     assert "REPLACE='DatabaseCluster'" in said
 
 
-def test_what_is_asked_for_by_name_is_replaced_and_only_that_is_not_protected_meanwhile() -> None:
+def test_a_resource_named_for_replacement_is_replaced_and_it_alone_is_unprotected_meanwhile() -> None:
     stack = FakeStack(NEW_DATABASE)
     assert stack.deploy("DatabaseCluster") == 0
     # CloudFormation goes on when SAM no longer waits; what the user says comes last, and counts.
@@ -130,7 +130,7 @@ def test_what_is_asked_for_by_name_is_replaced_and_only_that_is_not_protected_me
     assert stack.policy == ALL
 
 
-def test_one_that_is_asked_for_does_not_let_another_one_go(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_named_for_replacement_does_not_permit_another(capsys: pytest.CaptureFixture[str]) -> None:
     stack = FakeStack(NEW_DATABASE, LOST_POOL)
     assert stack.deploy("DatabaseCluster") == 1
     assert (stack.calls, stack.policy) == ([PLAN], ALL)
@@ -266,7 +266,7 @@ def test_all_pages_of_change_sets_and_changes_are_read() -> None:
         (["prod", "--stack-name", "exhibit-ingest-of-the-whole-firm"], "it can have 25"),
     ],
 )
-def test_wrong_usage_ends_before_aws_is_asked(
+def test_wrong_usage_ends_before_aws_is_called(
     capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
 ) -> None:
     with pytest.raises(SystemExit) as ended:

@@ -17,7 +17,7 @@ LOGS = "logs.${AWS::Region}.${AWS::URLSuffix}"
 # The service that uses the key in its own name, by type and property.
 IN_ITS_OWN_NAME = {
     # "Allow Lambda to use this key for durable functions" (AWS Lambda Developer Guide, "Encrypting AWS Lambda durable
-    # execution data"): Lambda encrypts the input, whoever invokes the function.
+    # execution data"): Lambda encrypts the input for every caller that invokes the function.
     "AWS::Lambda::Function DurableConfig.KMSKeyArn": "lambda.amazonaws.com",
     # Amazon CloudWatch Logs User Guide, "Encrypt log data in CloudWatch Logs using AWS Key Management Service".
     "AWS::Logs::LogGroup KmsKeyId": LOGS,

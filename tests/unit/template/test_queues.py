@@ -1,4 +1,4 @@
-"""Queues: what reads them, how long a message stays hidden, and where it goes when nobody can."""
+"""Queues: what reads them, how long a message stays hidden, and where it goes when no function can."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_no_size_has_a_schedule_but_the_purge_and_the_smallest_once_a_day(sized:
     assert schedules == {"PurgeExpiredFunctionHourly": "rate(1 day)" if size == "small" else "rate(1 hour)"}
 
 
-def test_a_purge_that_does_not_run_is_told_however_seldom_it_runs(sized: Deployed, size: str) -> None:
+def test_a_purge_that_does_not_run_raises_the_alarm_however_rare_its_schedule(sized: Deployed, size: str) -> None:
     alarm = sized.resources["PurgeMissingAlarm"]["Properties"]
     # Without a run there is no data.
     assert (alarm["TreatMissingData"], alarm["Statistic"], alarm["Threshold"]) == ("breaching", "SampleCount", 1)

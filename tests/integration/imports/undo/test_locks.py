@@ -48,7 +48,7 @@ def waits(ids: Sequence[int], statement: Statement, size: int) -> bool:
     return False
 
 
-def test_removing_documents_waits_for_nobody_who_writes_others(ids: list[int]) -> None:
+def test_removing_documents_does_not_wait_for_writers_of_others(ids: list[int]) -> None:
     tables = {"exhibit_changes": "exhibit_id", "custodian_exhibits": "exhibit_id", "taggings": "exhibit_id"}
     deletes = [partial(delete_rows, table=table, column=column) for table, column in tables.items()]
     statements: list[Statement] = [lock_exhibits, *(lambda s, i, each=each: each(s, ids=i) for each in deletes)]

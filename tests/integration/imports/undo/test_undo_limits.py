@@ -52,7 +52,7 @@ def count_statements(world: World, import_id: int) -> int:
 
 
 def test_statements_do_not_grow_with_the_documents(world: World) -> None:
-    # What a process asks once in its life is asked.
+    # What a process queries once in its life is queried.
     undo(world, world.run(write_rows(2, "two"), case="Warm"))
     found: dict[int, tuple[int, int]] = {}
     for size in (20, 180):

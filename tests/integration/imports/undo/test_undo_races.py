@@ -215,7 +215,7 @@ def test_a_link_that_waited_for_an_undo_is_made_after_it(
     ],
     ids=["edited", "tagged", "untagged", "custodian"],
 )
-def test_a_writer_that_waited_for_a_removal_is_told_so(
+def test_a_writer_that_waited_for_a_removal_gets_that_error(
     world: World, workers: Workers, other: Connection, created: int, write: Any, error: type[Exception]
 ) -> None:
     again = write(world)
